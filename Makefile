@@ -1,0 +1,34 @@
+# `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
+.DEFAULT_GOAL := help
+.PHONY: help setup test test-slow check compare serve clean
+SETUP := .venv/setup.stamp
+INPUTS := tools/setup.sh pyproject.toml setup.py $(wildcard requirements/*.txt fib/_core.py fib/*.pxd)
+BIN := .venv/bin
+# make compare QUICK=1; make compare ARGS="--load walkthrough"
+ARGS ?=
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+
+setup: $(SETUP) ## make .venv: system packages, pinned requirements, uWSGI, the extension
+$(SETUP): $(INPUTS)
+	@tools/setup.sh
+	@touch $@
+
+test: setup ## run the tests (under 5 minutes)
+	@$(BIN)/python -m pytest $(ARGS)
+
+test-slow: setup ## run the tests that take longer
+	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)
+
+check: setup ## lint, types, tests
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest
+
+compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
+	@$(BIN)/lab run $(if $(QUICK),--quick) $(ARGS)
+
+serve: setup ## run the tuned service on port 8080
+	@$(BIN)/uwsgi profiles/tuned.ini
+
+clean: ## remove what was built (.venv, build/), keep results/
+	rm -rf .venv build *.egg-info fib/_core_c.*.so fib/_core_c.json

@@ -1,0 +1,80 @@
+"""
+What can go wrong, each with the exit code that tells a script about it.
+
+Every error is raised where the facts are known, carries them as attributes, and its message says
+what happened, where, and what to do. Only `lab.cli` and `lab.locust` catch them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class LabError(Exception):
+    """Anything that stops the lab; the message is for the person who typed the command."""
+
+    exit_code = 1
+
+
+class UsageError(LabError):
+    """The request itself cannot be carried out as asked."""
+
+    exit_code = 2
+
+
+class ProfileError(LabError):
+    """A profile cannot be read or resolved."""
+
+    exit_code = 2
+
+    def __init__(self, path: Path | str, problem: str, line: int | None = None) -> None:
+        self.path = Path(path)
+        self.line = line
+        where = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{where}: {problem}")
+
+
+class ServerStartError(LabError):
+    """A server ended, or gave no correct reply, before its deadline."""
+
+    def __init__(self, profile: str, problem: str, log_tail: str = "") -> None:
+        self.profile = profile
+        self.problem = problem
+        self.log_tail = log_tail
+        log = f"\nIts last log lines:\n{log_tail}" if log_tail else "\nIts log is empty."
+        super().__init__(f"profile {profile}: {problem}{log}")
+
+
+class GeneratorError(LabError):
+    """The load generator itself failed, as opposed to the server under load."""
+
+
+class ResultsError(LabError):
+    """A run's folder cannot be read or written."""
+
+    def __init__(self, path: Path | str, problem: str, line: int | None = None) -> None:
+        self.path = Path(path)
+        self.line = line
+        where = f"{path}:{line}" if line is not None else str(path)
+        super().__init__(f"{where}: {problem}")
+
+
+class TooFewSamplesError(LabError):
+    """A statistic needs more samples than there are."""
+
+    exit_code = 3
+
+    def __init__(self, have: int, need: int) -> None:
+        self.have = have
+        self.need = need
+        super().__init__(f"{have} valid blocks, at least {need} are needed")
+
+
+class Interrupted(LabError):  # noqa: N818 - it is an event, not a fault
+    """A signal asked the lab to end; everything measured so far is kept."""
+
+    exit_code = 130
+
+    def __init__(self, signal_name: str) -> None:
+        self.signal_name = signal_name
+        super().__init__(f"interrupted by {signal_name}; the finished trials are kept")

@@ -1,0 +1,446 @@
+"""
+The vocabulary: what is run, what is measured, what is concluded.
+
+Nothing here does I/O and everything here is immutable. Quantities are SI base units - seconds,
+bytes, requests per second - and are scaled only where they are printed. A quantity that could not
+be read is absent, never 0.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+# -- what is run -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One configuration of one server, a file that its server can run without the lab."""
+
+    name: str
+    """File name without its suffix; the name used on the command line and in reports."""
+
+    server: str
+    """Name of the adapter in `lab.servers` that runs it: "uwsgi" or "command"."""
+
+    path: Path
+    """The file: an ini for uWSGI, a TOML under profiles/peers/ for any other server."""
+
+    summary: str
+    """One line, imperative: what this step changes."""
+
+    against: str | None
+    """Name of the profile that this one is compared with; None for the start of a ladder."""
+
+    options: tuple[tuple[str, str], ...]
+    """Resolved options in order, includes expanded, repeats kept; what the server really gets."""
+
+    digest: str
+    """SHA-256 of *options* in hexadecimal, independent of the port and of the checkout's folder."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Peers only: commands in start order, with {host} {port} {app} {chdir} {here} {folder}."""
+
+    keepalive: bool = False
+    """Whether it promises to keep a client's connection open between requests."""
+
+    needs: str | None = None
+    """Peers only: what installs the server, shown where it is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a correct reply is. With neither body nor pattern, the first reply defines it."""
+
+    status: int = 200
+    body: bytes | None = None
+    """Exact body of every reply."""
+
+    pattern: str | None = None
+    """Regular expression that is searched in the body, for an application whose reply varies."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether a reply can be judged by it."""
+        return self.body is not None or self.pattern is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """An application, the request made of it, and the reply that is correct."""
+
+    name: str
+    path: str
+    """Request target, beginning with a slash."""
+
+    expect: Expectation
+    app: str | None = None
+    """Import path "package.module:callable"; None where the profile names the application."""
+
+    chdir: Path | None = None
+    """Folder in which the application is imported; None for this project's root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """
+    A closed loop: each connection sends its next request when its previous reply has arrived.
+    """
+
+    connections: int = 64
+    keepalive: bool = True
+    """Whether a connection is used again when the server keeps it open; else one request each."""
+
+    requests: int | None = None
+    """End after this many requests instead of after the window; None for a timed window."""
+
+    timeout: float = 10.0
+    """Seconds from sending a request (or connecting) until it counts as an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Randomised complete blocks: every profile once a block, and the reference a second time."""
+
+    profiles: tuple[Profile, ...]
+    """In ladder order; the first is the baseline."""
+
+    reference: str
+    """Name of the profile that runs twice in every block: the A/A arm."""
+
+    workload: Workload
+    load: Load
+    blocks: int
+    warmup: float
+    """Seconds of unrecorded load at the least; also at least 200 requests a worker."""
+
+    window: float
+    """Seconds of recorded load in a trial."""
+
+    seed: int
+
+
+class Arm(enum.StrEnum):
+    """Why a trial is in its block."""
+
+    PROFILE = "profile"
+    AA = "a/a"
+    """The reference's second run: any difference from its first is the machine's noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A planned trial: its place in the run's order."""
+
+    block: int
+    """From 0."""
+    position: int
+    """Within the block, from 0."""
+    profile: str
+    arm: Arm
+
+
+# -- what is measured ------------------------------------------------------------------------------
+
+
+class Better(enum.StrEnum):
+    """The direction in which a metric improves."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measured quantity; the registry of these drives every table."""
+
+    name: str
+    title: str
+    unit: str
+    """Unit as printed, after multiplying by *scale*."""
+    scale: float
+    better: Better
+    exact: bool = False
+    """True for quantities without noise, such as a count of drops."""
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("throughput", "requests/s", "1/s", 1.0, Better.HIGHER),
+        Metric("cpu", "CPU a request", "µs", 1e6, Better.LOWER),
+        Metric("cpu_vs_generator", "server CPU / generator CPU", "", 1.0, Better.LOWER),
+        Metric("p50", "p50", "ms", 1e3, Better.LOWER),
+        Metric("p99", "p99", "ms", 1e3, Better.LOWER),
+        Metric("memory", "memory (PSS)", "MB", 1e-6, Better.LOWER),
+        Metric("switches", "voluntary switches a request", "", 1.0, Better.LOWER),
+        Metric("drops", "accept-queue drops", "", 1.0, Better.LOWER, exact=True),
+        Metric("errors", "errors", "", 1.0, Better.LOWER, exact=True),
+        Metric("retried", "requests sent again", "", 1.0, Better.LOWER, exact=True),
+    )
+}
+"""Metrics of a trial by name; `lab.analysis.metrics` derives them from windows and readings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one generator process counted while the window was open."""
+
+    process: int
+    """Its process id."""
+
+    wall: float
+    """Seconds between opening and closing, by its own monotonic clock."""
+
+    ok: int
+    """Replies that were correct in status, length and body."""
+
+    errors: Mapping[str, int]
+    """Failed requests by class: refused, reset, closed, timeout, truncated, malformed, status,
+    body, and connect (any other failure to connect)."""
+
+    unfinished: int
+    """Requests still in flight when the window closed."""
+
+    retried: int
+    """Requests sent on a kept connection that the server had closed without a byte of reply, and
+    sent again on a new one, as browsers and proxies do. Not errors: each has its own outcome."""
+
+    connections: int
+    """Connections opened."""
+
+    replies: tuple[int, ...]
+    """Correct replies of each of the load's connections (a slot, when one connection carries one
+    request); 0 means that a client got nothing."""
+
+    received: int
+    """Bytes."""
+
+    latency: Mapping[int, int]
+    """Correct replies by latency: lower bound of the bucket in integer microseconds -> count. See
+    `lab.generators.histogram`. From the first attempt to send until the last byte."""
+
+    latency_sum: float
+    """Seconds, of the correct replies."""
+
+    cpu: float
+    """Seconds that the generator's loop ran on a CPU."""
+
+    wait: float
+    """Seconds that it was ready to run and waited for a CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One profile under load once, its server started and stopped for it: the unit of replication."""
+
+    slot: Slot
+    attempt: int
+    """0, or the number of the repeat after an outside disturbance (at most 2)."""
+
+    started_at: float
+    """POSIX seconds, for people; durations come from monotonic clocks."""
+
+    digest: str
+    """The resolved profile's."""
+
+    environment: str
+    """Digest of the environment it ran in: a key into the run's `run.json`."""
+
+    windows: tuple[Window, ...] = ()
+    """One for each generator process; empty when the trial failed before its window."""
+
+    readings: Mapping[str, float] = field(default_factory=dict)
+    """Probe readings by dotted name, such as `server.cpu_user`; what could not be read is absent."""
+
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What was seen of the server, such as `fib` = "cython"."""
+
+    failure: str | None = None
+    """Why there is no window: the server did not start, or ended; with its log's last lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as it lies on disk: all that a report is made of."""
+
+    name: str
+    """Its folder's name."""
+
+    command: str
+    """The command that repeats it."""
+
+    plan: Plan
+    environments: Mapping[str, Mapping[str, object]]
+    """Digest -> what `lab.environment` read: one, unless it changed under way."""
+
+    trials: tuple[Trial, ...]
+    """In the order in which they ran, repeats after the trial that they repeat."""
+
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Profile that cannot run here -> why."""
+
+    generator: str = "engine"
+    """Name of the generator, and the door it came through: "engine", "locust", "locust x2"."""
+
+
+# -- what is concluded -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A gate that fired: why a trial does not count, and what to do about it."""
+
+    gate: str
+    reason: str
+    advice: str
+    withholds: frozenset[str] | None = None
+    """Names of the metrics that it makes meaningless; None for all of them."""
+
+    outside: bool = False
+    """Whether the cause lies outside the experiment, so that the trial may be repeated."""
+
+
+class Verdict(enum.StrEnum):
+    """What a comparison allows to be said."""
+
+    FASTER = "better"
+    SLOWER = "worse"
+    SAME = "same"
+    """The whole interval lies within the floor."""
+    UNDECIDED = "undecided"
+    INVALID = "invalid"
+    """Too few valid trials of one side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A ratio with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    """Blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Ratio of a profile to the one it is against, paired by block."""
+
+    metric: str
+    reference: str
+    changed: str
+    verdict: Verdict
+    ratio: Estimate | None
+    """changed / reference; None with fewer than two valid pairs."""
+
+    detectable: float | None = None
+    """Smallest ratio above 1 that so many blocks would find 4 times out of 5."""
+
+    blocks_needed: int | None = None
+    """About how many blocks would decide it; None unless undecided."""
+
+    fragile: bool = False
+    """Whether a rank-based estimate disagrees with the mean."""
+
+
+# -- who does it -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a server answers: a numeric address, so that nothing is looked up under load."""
+
+    host: str
+    port: int
+
+
+class RunningServer(Protocol):
+    """A started server that has given a correct reply; valid inside the `with` that made it."""
+
+    endpoint: Endpoint
+    pid: int
+    """Root of its process tree: the guard, which reaps every orphan, so that CPU is exact."""
+
+    def alive(self) -> bool:
+        """Whether its first command is still running."""
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return the last lines of its log."""
+
+
+class Server(Protocol):
+    """Adapter of one application server."""
+
+    def start(
+        self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
+    ) -> AbstractContextManager[RunningServer]:
+        """
+        Start on a free port, wait until a correct reply is served, and stop on exit.
+
+        Args:
+            profile: What to run.
+            workload: Its application, and the request and reply that prove readiness.
+            folder: Private to this trial: log, sockets, pid files.
+            cores: CPUs that it may use; None for all.
+
+        Raises:
+            ServerStartError: It ended, or gave no correct reply before the deadline.
+        """
+
+
+class Session(Protocol):
+    """A generator under way against one server."""
+
+    pids: Sequence[int]
+    """The generator's processes on this machine."""
+
+    def warm_up(self, seconds: float, requests: int) -> None:
+        """Load unrecorded until both have passed, or 5 s more than *seconds*; then keep loading
+        (a timed load) or fall silent (a counted one)."""
+
+    def measure(self, seconds: float) -> Sequence[Window]:
+        """Record *seconds* of a timed load, or one whole counted load."""
+
+
+class Generator(Protocol):
+    """Adapter of one load generator."""
+
+    name: str
+
+    def session(
+        self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
+    ) -> AbstractContextManager[Session]:
+        """
+        Connect to nothing yet; on exit close every connection.
+
+        Raises:
+            GeneratorError: The generator itself failed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the probes look at."""
+
+    server: int
+    """Root process of the server's tree."""
+    port: int
+    generators: tuple[int, ...] = ()
+    """The generator's processes on this machine, the lab's own among them."""
+
+
+class Probe(Protocol):
+    """A reading taken before and after the window."""
+
+    def start(self, subject: Subject) -> object:
+        """Return the readings before, as a value that only `stop` understands."""
+
+    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
+        """Return named readings over the window; one that could not be taken is absent."""
