@@ -88,9 +88,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """
-    A closed loop: each connection sends its next request when its previous reply has arrived.
-    """
+    """A closed loop: each connection sends its next request when its last reply is there."""
 
     connections: int = 64
     keepalive: bool = True
@@ -237,7 +235,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One profile under load once, its server started and stopped for it: the unit of replication."""
+    """One profile under load once, its server started and stopped for it: what is repeated."""
 
     slot: Slot
     attempt: int
@@ -256,7 +254,7 @@ class Trial:
     """One for each generator process; empty when the trial failed before its window."""
 
     readings: Mapping[str, float] = field(default_factory=dict)
-    """Probe readings by dotted name, such as `server.cpu_user`; what could not be read is absent."""
+    """Probe readings by dotted name, such as `server.cpu_user`; one not read is absent."""
 
     facts: Mapping[str, str] = field(default_factory=dict)
     """What was seen of the server, such as `fib` = "cython"."""
@@ -402,8 +400,11 @@ class Session(Protocol):
     """The generator's processes on this machine."""
 
     def warm_up(self, seconds: float, requests: int) -> None:
-        """Load unrecorded until both have passed, or 5 s more than *seconds*; then keep loading
-        (a timed load) or fall silent (a counted one)."""
+        """
+        Load unrecorded until both have passed, or 5 s more than *seconds*.
+
+        A timed load goes on afterwards; a counted one falls silent.
+        """
 
     def measure(self, seconds: float) -> Sequence[Window]:
         """Record *seconds* of a timed load, or one whole counted load."""
