@@ -1,0 +1,90 @@
+"""The article's application and the smallest one, as any server would call them."""
+
+import subprocess
+import sys
+from wsgiref.util import setup_testing_defaults
+from wsgiref.validate import validator
+
+import pytest
+
+from app import article, hello
+
+NINE_THOUSAND = (
+    b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
+    b"6765, 10946]"
+)
+
+
+def call(app, path):
+    """Call *app* once and return the status, the headers and the body."""
+    environ = {"PATH_INFO": path, "QUERY_STRING": "", "SCRIPT_NAME": ""}
+    setup_testing_defaults(environ)
+    started = []
+    replies = validator(app)(environ, lambda status, headers, *_: started.extend((status, headers)))
+    try:
+        body = b"".join(replies)
+    finally:
+        replies.close()
+    return started[0], dict(started[1]), body
+
+
+def test_the_article_s_application_answers_as_the_article_shows():
+    """GET /9000 is the article's output, sent as text/html as Flask does with text."""
+    reply = article.app.test_client().get("/9000")
+    assert (reply.status_code, reply.data) == (200, NINE_THOUSAND)
+    assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
+
+
+@pytest.mark.parametrize("path", ["/+5", "/1_0", "/%D9%A3", "/-5", "/007"])
+def test_the_article_s_application_takes_whatever_int_takes(path):
+    """What int() accepts is answered: signs, underscores, digits of other scripts."""
+    assert article.app.test_client().get(path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/abc", "/1.5", "/favicon.ico", "/" + "9" * 4301])
+def test_the_article_s_application_keeps_its_faults(path, caplog):
+    """Anything else is a 500 with a traceback in the log, as when it was measured."""
+    assert article.app.test_client().get(path).status_code == 500
+    assert "Traceback" in caplog.text
+
+
+@pytest.mark.parametrize("path", ["/", "/9000", "/a/b"])
+def test_hello_answers_every_path_alike(path):
+    """The smallest application conforms to WSGI and says Pong! with its length."""
+    assert call(hello.app, path) == (
+        "200 OK",
+        {"Content-Type": "text/plain", "Content-Length": "5"},
+        b"Pong!",
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "absent"),
+    [("app.hello", ["flask", "fib", "lab"]), ("app.article", ["app.service", "lab"])],
+)
+def test_an_application_loads_nothing_of_the_others(module, absent):
+    """What is measured with a small application holds neither our service nor the lab."""
+    code = f"import sys, {module}; print([name for name in {absent!r} if name in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("module", ["app.wsgi", "app.article", "app.hello"])
+def test_both_names_that_servers_look_for_are_there(module):
+    """Each module offers its callable as `app` and as `application`."""
+    code = f"import {module} as m; print(m.app is m.application and callable(m.app))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "True\n"
+
+
+def test_the_service_runs_without_the_lab():
+    """app.wsgi imports nothing of the instrument that measures it."""
+    code = "import sys, app.wsgi; print([name for name in sys.modules if name.startswith('lab')])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "[]\n"
