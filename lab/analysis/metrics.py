@@ -1,0 +1,111 @@
+"""
+From a trial's windows and readings to the metrics of `lab.model.METRICS`.
+
+Rates are taken over the clock that counted them: requests over the generator's window, CPU and
+switches over `elapsed`, the probes' own interval, which is a little longer than the window.
+A counted load falls silent when it is done, so there totals are divided by totals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from lab.model import Load, Trial, Window
+
+P99_REPLIES = 1000
+"""Fewer leave less than ten replies beyond the 99th percentile: too few to place it."""
+
+
+def derive(trial: Trial, load: Load) -> dict[str, float]:
+    """
+    Return the trial's metrics by name, in SI units.
+
+    What cannot be derived is absent: everything without a window, `p99` below 1,000 replies, and
+    whatever needs a reading that was not taken.
+    """
+    windows = trial.windows
+    if not windows or any(window.wall <= 0 for window in windows):
+        return {}
+    throughput = sum(window.ok / window.wall for window in windows)
+    metrics = {
+        "throughput": throughput,
+        "errors": float(sum(sum(window.errors.values()) for window in windows)),
+        "retried": float(sum(window.retried for window in windows)),
+    }
+    latency = merged_latency(windows)
+    replies = latency.total()
+    if replies:
+        metrics["p50"] = quantile(latency, 0.50)
+    if replies >= P99_REPLIES:
+        metrics["p99"] = quantile(latency, 0.99)
+    readings = trial.readings
+    for name, reading in (("memory", "server.pss"), ("drops", "listener.drops")):
+        if reading in readings:
+            metrics[name] = readings[reading]
+    requests = _requests_while_probed(trial, load, throughput)
+    if requests:
+        if (seconds := server_cpu(readings)) is not None:
+            metrics["cpu"] = seconds / requests
+            if ratio := _cpu_vs_generator(trial, load, seconds):
+                metrics["cpu_vs_generator"] = ratio
+        if "server.switches_voluntary" in readings:
+            metrics["switches"] = readings["server.switches_voluntary"] / requests
+    return metrics
+
+
+def server_cpu(readings: Mapping[str, float]) -> float | None:
+    """Return the CPU seconds of the server's whole tree; None where they were not read."""
+    if "server.cpu_user" not in readings or "server.cpu_system" not in readings:
+        return None
+    return readings["server.cpu_user"] + readings["server.cpu_system"]
+
+
+def merged_latency(windows: Iterable[Window]) -> Counter[int]:
+    """Return the latencies of all generator processes: microseconds -> count."""
+    merged: Counter[int] = Counter()
+    for window in windows:
+        merged.update(window.latency)
+    return merged
+
+
+def quantile(latency: Mapping[int, int], q: float) -> float:
+    """
+    Return the latency, in seconds, that the share *q* of the replies did not exceed.
+
+    It is the lower bound of the bucket that holds the reply of that rank (nearest rank), so it is
+    low by at most a bucket's width, and by the same share in every trial.
+
+    Args:
+        latency: Lower bound of a bucket in microseconds -> count; at least one reply.
+        q: Above 0, at most 1.
+
+    >>> quantile({1000: 98, 2000: 1, 5000: 1}, 0.99)
+    0.002
+    """
+    # 0.07 * 100 is a hair above 7 in binary; a rank is not to be missed for that.
+    rank = math.ceil(q * sum(latency.values()) - 1e-9)
+    seen = 0
+    for bucket, count in sorted(latency.items()):
+        seen += count
+        if seen >= rank:
+            return bucket / 1e6
+    raise ValueError("no replies")
+
+
+def _requests_while_probed(trial: Trial, load: Load, throughput: float) -> float | None:
+    """Return correct replies over the probes' interval; None where that was not read."""
+    if load.requests is not None:
+        return float(sum(window.ok for window in trial.windows))
+    elapsed = trial.readings.get("elapsed")
+    return None if elapsed is None else throughput * elapsed
+
+
+def _cpu_vs_generator(trial: Trial, load: Load, seconds: float) -> float | None:
+    """Return server CPU over generator CPU in the same time; None for an idle generator."""
+    if load.requests is not None:
+        generator = sum(window.cpu for window in trial.windows)
+        return seconds / generator if generator > 0 else None
+    cores = sum(window.cpu / window.wall for window in trial.windows)
+    return seconds / trial.readings["elapsed"] / cores if cores > 0 else None

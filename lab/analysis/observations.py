@@ -1,0 +1,46 @@
+"""The trials that count, each with its metrics and findings: computed once for all comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lab.analysis.gates import judge
+from lab.analysis.metrics import derive
+from lab.model import Finding, Run, Trial
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A slot's last trial, judged."""
+
+    trial: Trial
+    metrics: Mapping[str, float]
+    """By name; without those that a finding withholds."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def valid(self) -> bool:
+        """Whether no finding withholds anything."""
+        return all(finding.withholds == frozenset() for finding in self.findings)
+
+
+def observe(run: Run) -> tuple[Observation, ...]:
+    """
+    Return one observation a slot, in the order of blocks and positions.
+
+    Of a trial and its repeats the last counts: it was repeated for an outside cause, known before
+    its outcome.
+    """
+    last = {(trial.slot.block, trial.slot.position): trial for trial in run.trials}
+    return tuple(_observation(trial, run) for _, trial in sorted(last.items()))
+
+
+def _observation(trial: Trial, run: Run) -> Observation:
+    findings = judge(trial, run.plan)
+    metrics = derive(trial, run.plan.load)
+    if any(finding.withholds is None for finding in findings):
+        metrics = {}
+    withheld = {name for finding in findings for name in finding.withholds or ()}
+    kept = {name: value for name, value in metrics.items() if name not in withheld}
+    return Observation(trial, kept, findings)

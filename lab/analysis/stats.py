@@ -1,0 +1,169 @@
+"""
+Statistics of paired log-ratios, one a block.
+
+The mean with a t-interval is the number: at five blocks it keeps its 95 % under normal and under
+contaminated noise, where the bootstrap covers 78-84 % (simulated). A rank-based interval is the
+cross-check. Everything here takes natural logarithms of ratios and gives ratios back.
+
+Sources: Student (1908); Hodges and Lehmann, Ann. Math. Stat. 34 (1963); Wilcoxon (1945).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+from functools import lru_cache
+
+from lab.errors import TooFewSamplesError
+from lab.model import Estimate
+
+CONFIDENCE = 0.95
+POWER = 0.80
+"""A real change of the detectable size is found 4 times out of 5, the field's convention."""
+
+RANK_SAMPLES = 6
+"""Below, no two order statistics of the Walsh averages cover 95 %: 2 / 2^5 is above 5 %."""
+
+MANY_BLOCKS = 10_000
+"""More than anyone runs; the search for a number of blocks ends here."""
+
+
+def paired(log_ratios: Sequence[float]) -> Estimate:
+    """
+    Return the geometric mean of the ratios with its 95 % t-interval.
+
+    Raises:
+        TooFewSamplesError: Fewer than two.
+    """
+    mean = statistics.fmean(log_ratios) if log_ratios else 0.0
+    half = _t(CONFIDENCE / 2 + 0.5, len(log_ratios)) * standard_error(log_ratios)
+    return Estimate(math.exp(mean), math.exp(mean - half), math.exp(mean + half), len(log_ratios))
+
+
+def standard_error(values: Sequence[float]) -> float:
+    """
+    Return the standard error of the mean.
+
+    Raises:
+        TooFewSamplesError: Fewer than two.
+    """
+    if len(values) < 2:
+        raise TooFewSamplesError(len(values), 2)
+    return statistics.stdev(values) / math.sqrt(len(values))
+
+
+def half_width(estimate: Estimate) -> float:
+    """Return how far the interval reaches to each side, as a share: 0.05 for [1/1.05, 1.05]."""
+    return math.sqrt(estimate.high / estimate.low) - 1
+
+
+def detectable(log_ratios: Sequence[float]) -> float:
+    """
+    Return the smallest ratio above 1 that as many blocks would find 4 times out of 5.
+
+    Raises:
+        TooFewSamplesError: Fewer than two.
+    """
+    n = len(log_ratios)
+    error = standard_error(log_ratios)
+    return math.exp((_t(CONFIDENCE / 2 + 0.5, n) + _t(POWER, n)) * error)
+
+
+def blocks_to_decide(estimate: Estimate, noise: float, least: float) -> int | None:
+    """
+    Return about how many blocks would decide a comparison, should its ratio stay where it is.
+
+    Both its interval and the part of the floor that is noise shrink with the root of the number.
+
+    Args:
+        estimate: The undecided ratio.
+        noise: Its floor, as a share.
+        least: What the floor will not fall below, as a share.
+
+    Returns:
+        More than it has; None where the change is as large as *least*, or nearly so: no sensible
+        number puts it on one side.
+    """
+    centre = abs(math.log(estimate.value))
+    half = math.log(estimate.high / estimate.low) / 2
+    blocks = estimate.n
+    while blocks < MANY_BLOCKS:
+        blocks += max(1, blocks // 50)  # to 2 %: "about"
+        shrunk = math.sqrt(estimate.n / blocks)
+        edge = math.log1p(max(least, noise * shrunk))
+        if centre - half * shrunk > edge or centre + half * shrunk < edge:
+            return blocks
+    return None
+
+
+def blocks_for_half_width(estimate: Estimate, share: float) -> int:
+    """Return about how many blocks would bring the interval's half-width down to *share*."""
+    half = math.log(estimate.high / estimate.low) / 2
+    error = half / _t(CONFIDENCE / 2 + 0.5, estimate.n)
+    spread = error * math.sqrt(estimate.n)
+    blocks = 2
+    while _t(CONFIDENCE / 2 + 0.5, blocks) * spread / math.sqrt(blocks) > math.log1p(share):
+        blocks += max(1, blocks // 50)  # to 2 %: "about"
+    return blocks
+
+
+def hodges_lehmann(values: Sequence[float]) -> float:
+    """
+    Return the median of all pairwise means: an estimate of the centre that outliers barely move.
+
+    >>> hodges_lehmann([1, 2, 3, 100])
+    2.75
+    """
+    return statistics.median(_walsh_averages(values))
+
+
+def rank_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """
+    Return the 95 % interval that inverts Wilcoxon's signed-rank test; None below 6 values.
+
+    Its bounds are order statistics of the pairwise means: no shape of the noise is assumed but
+    its symmetry.
+    """
+    if len(values) < RANK_SAMPLES:
+        return None
+    averages = sorted(_walsh_averages(values))
+    outside = _signed_rank_quantile(len(values))
+    return averages[outside], averages[-outside - 1]
+
+
+def _walsh_averages(values: Sequence[float]) -> list[float]:
+    return [(a + b) / 2 for a, b in itertools.combinations_with_replacement(values, 2)]
+
+
+@lru_cache
+def _signed_rank_quantile(n: int) -> int:
+    """Return the largest rank sum whose lower tail is within 2.5 %."""
+    # ways[w]: subsets of the ranks 1..n that sum to w; all 2^n are equally likely.
+    ways = [1]
+    for rank in range(1, n + 1):
+        shifted = [0] * rank + ways
+        ways = [a + b for a, b in itertools.zip_longest(ways, shifted, fillvalue=0)]
+    tail = 0
+    for rank_sum, count in enumerate(ways):
+        tail += count
+        if tail / 2**n > (1 - CONFIDENCE) / 2:
+            return rank_sum - 1
+    raise AssertionError("the tail ends at 1")
+
+
+@lru_cache(maxsize=4096)
+def _t(probability: float, n: int) -> float:
+    """
+    Return Student's t quantile for *n* values.
+
+    Raises:
+        TooFewSamplesError: Fewer than two.
+    """
+    if n < 2:
+        raise TooFewSamplesError(n, 2)
+    # scipy.special, not scipy.stats: the latter costs a second to import.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    return float(stdtrit(n - 1, probability))

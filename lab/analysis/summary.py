@@ -1,0 +1,217 @@
+"""
+Everything that a report says, computed once.
+
+The order of the questions is the reader's: can this machine measure at all (the A/A arm), which
+trials count, what was measured, what did each step change.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.analysis import compare
+from lab.analysis.health import HEADLINE, banners, exit_code
+from lab.analysis.metrics import merged_latency
+from lab.analysis.observations import Observation, observe
+from lab.model import METRICS, Arm, Comparison, Finding, Plan, Profile, Run, Trial
+
+COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
+"""Metrics that are compared. A count of drops or errors is mostly 0, and 0 has no ratio."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """One gate over the trials of a profile."""
+
+    gate: str
+    trials: int
+    """In how many of them it fired."""
+    example: Finding
+    """Of the first of those trials."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was measured of one profile; its A/A trials are not in it."""
+
+    profile: Profile
+    values: Mapping[str, float]
+    """Medians over the trials in which the metric counts, in SI units; absent with none."""
+    counts: Mapping[str, int]
+    """Trials behind each of *values*."""
+    valid: int
+    """Trials of which every metric counts."""
+    total: int
+    tallies: tuple[Tally, ...]
+    """Gates that fired, those that withhold most first."""
+    retried_share: float | None
+    """Requests sent again on a new connection, as a share of replies; None without any reply."""
+    facts: Mapping[str, str]
+    """What was seen of the server; values that differed are joined by " / "."""
+    wall: float | None
+    """Counted load: median seconds until all requests had an outcome, in all trials that ended."""
+    slowest: float | None
+    """Counted load: median over the same trials of the slowest reply, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How one profile compares, by metric."""
+
+    profile: str
+    before: str | None
+    """Profile that it is compared with as a step; None at the start of a ladder."""
+    instead_of: str | None
+    """Profile that it is written against, where that one is not in the run."""
+    step: Mapping[str, Comparison]
+    """With *before*; empty without."""
+    baseline: Mapping[str, Comparison]
+    """With the plan's first profile; empty for that one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run found."""
+
+    run: Run
+    rows: tuple[Row, ...]
+    """In ladder order."""
+    steps: tuple[Step, ...]
+    """In ladder order, without the baseline."""
+    aa: Mapping[str, Comparison]
+    """The reference's second run over its first, by metric."""
+    floors: Mapping[str, float]
+    """Share below which a change is not told from noise, by metric."""
+    banners: tuple[str, ...]
+    """What a reader must know before any number."""
+    measured: int
+    """Slots with a trial."""
+    planned: int
+    exit_code: int
+    """0; 1 when a profile never started; 3 when this machine could not measure."""
+
+
+def summarise(run: Run) -> Summary:
+    """Return all that a report says of *run*; the same for the same run."""
+    plan = run.plan
+    observations = observe(run)
+    noise = {name: compare.aa_observed(observations, plan.reference, name) for name in COMPARED}
+    floors = {name: compare.floor(comparison) for name, comparison in noise.items()}
+    rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
+    planned = plan.blocks * (len(plan.profiles) + 1)
+    unstarted = [row.profile.name for row in rows if _never_started(row, observations)]
+    measurable = [row.profile.name for row in rows if HEADLINE in row.values]
+    return Summary(
+        run=run,
+        rows=rows,
+        steps=tuple(_step(profile, plan, observations, floors) for profile in plan.profiles[1:]),
+        aa=noise,
+        floors=floors,
+        banners=banners(run, noise, unstarted, measurable, (len(observations), planned)),
+        measured=len(observations),
+        planned=planned,
+        exit_code=exit_code(noise, unstarted, measurable, len(rows)),
+    )
+
+
+def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> Row:
+    own = [item for item in observations if _is_own(item.trial, profile.name)]
+    samples = {
+        name: [item.metrics[name] for item in own if name in item.metrics] for name in METRICS
+    }
+    ended = [item.trial for item in own if item.trial.windows and plan.load.requests is not None]
+    replies = sum(window.ok for item in own for window in item.trial.windows)
+    retried = sum(window.retried for item in own for window in item.trial.windows)
+    return Row(
+        profile=profile,
+        values={name: statistics.median(values) for name, values in samples.items() if values},
+        counts={name: len(values) for name, values in samples.items() if values},
+        valid=sum(item.valid for item in own),
+        total=len(own),
+        tallies=_tallies(own),
+        retried_share=retried / replies if replies else None,
+        facts=_facts(own),
+        wall=_median([max(window.wall for window in trial.windows) for trial in ended]),
+        slowest=_median(
+            [max(latency) / 1e6 for trial in ended if (latency := merged_latency(trial.windows))]
+        ),
+    )
+
+
+def _is_own(trial: Trial, profile: str) -> bool:
+    return trial.slot.profile == profile and trial.slot.arm is Arm.PROFILE
+
+
+def _median(values: Sequence[float]) -> float | None:
+    return statistics.median(values) if values else None
+
+
+def _tallies(observations: Sequence[Observation]) -> tuple[Tally, ...]:
+    findings = [finding for item in observations for finding in item.findings]
+    counts = Counter(finding.gate for finding in findings)
+    examples: dict[str, Finding] = {}
+    for finding in findings:
+        kept = examples.setdefault(finding.gate, finding)
+        # A gate may withhold one metric in one trial and all in the next: show the worst.
+        if _weight(finding) > _weight(kept):
+            examples[finding.gate] = finding
+    tallies = [Tally(gate, counts[gate], example) for gate, example in examples.items()]
+    return tuple(sorted(tallies, key=lambda tally: -_weight(tally.example)))
+
+
+def _weight(finding: Finding) -> int:
+    return len(METRICS) if finding.withholds is None else len(finding.withholds)
+
+
+def _facts(observations: Sequence[Observation]) -> dict[str, str]:
+    seen: dict[str, dict[str, None]] = {}
+    for item in observations:
+        for name, value in item.trial.facts.items():
+            seen.setdefault(name, {})[value] = None
+    return {name: " / ".join(values) for name, values in sorted(seen.items())}
+
+
+def _never_started(row: Row, observations: Sequence[Observation]) -> bool:
+    trials = [item.trial for item in observations if _is_own(item.trial, row.profile.name)]
+    return bool(trials) and all(trial.failure and not trial.windows for trial in trials)
+
+
+def _step(
+    profile: Profile,
+    plan: Plan,
+    observations: Sequence[Observation],
+    floors: Mapping[str, float],
+) -> Step:
+    def by_metric(reference: str) -> dict[str, Comparison]:
+        return {
+            name: compare.compare_observed(
+                observations, name, profile.name, reference, floors[name]
+            )
+            for name in COMPARED
+        }
+
+    before = _before(profile, plan)
+    return Step(
+        profile=profile.name,
+        before=before,
+        instead_of=profile.against if before != profile.against else None,
+        step=by_metric(before) if before is not None else {},
+        baseline=by_metric(plan.profiles[0].name),
+    )
+
+
+def _before(profile: Profile, plan: Plan) -> str | None:
+    """
+    Return the profile that *profile* is a step from.
+
+    A run holds only the profiles that it runs, so where `against` is not among them the ladder's
+    order is what is left of the line of descent: the one that the plan has before it.
+    """
+    names = [candidate.name for candidate in plan.profiles]
+    if profile.against is None or profile.against in names:
+        return profile.against
+    position = names.index(profile.name)
+    return names[position - 1] if position else None

@@ -1,0 +1,43 @@
+"""A report as Markdown, for a README, a pull request or a CI job's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from lab.analysis.summary import Summary
+from lab.report.tables import Table, document
+
+
+def render(summary: Summary) -> str:
+    """Return the report as Markdown (GitHub's, with tables); it ends with a newline."""
+    content = document(summary)
+    blocks = [f"# {_escape(content.title)}"]
+    blocks += [_escape(line) for line in content.context]
+    blocks += [f"> **Warning:** {_escape(text)}" for text in content.banners]
+    for table in content.tables:
+        blocks.append(f"## {_escape(table.title)}")
+        blocks.append("\n".join(_rows(table)))
+    if content.notes:
+        blocks.append("\n".join(f"- {_escape(text)}" for text in content.notes))
+    blocks += [_escape(line) for line in content.legend]
+    blocks += [_escape(line) for line in content.footer]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _rows(table: Table) -> Iterator[str]:
+    headers = (", ".join(filter(None, (column.title, column.unit))) for column in table.columns)
+    yield _row(headers)
+    yield _row("---:" if column.number else "---" for column in table.columns)
+    for row in table.rows:
+        yield _row(cell.text for cell in row)
+
+
+def _row(texts: Iterable[str]) -> str:
+    return f"| {' | '.join(_escape(text) for text in texts)} |"
+
+
+def _escape(text: str) -> str:
+    """Return *text* with the characters escaped that would end a cell or strike words through."""
+    for character in "\\|~<":
+        text = text.replace(character, f"\\{character}")
+    return text

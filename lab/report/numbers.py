@@ -1,0 +1,66 @@
+"""Numbers as they are printed: three significant figures, the unit in the header."""
+
+from __future__ import annotations
+
+import math
+
+from lab.model import METRICS, Estimate
+
+UNKNOWN = "-"
+"""A value that is not known, or withheld."""
+
+
+def figure(value: float) -> str:
+    """
+    Return *value* with three significant figures, and separators between thousands.
+
+    >>> [figure(value) for value in (5371.2, 12.34, 0.99951, 0.01234, 0)]
+    ['5,370', '12.3', '1.00', '0.0123', '0']
+    """
+    rounded = float(f"{value:.3g}")
+    if rounded == 0:
+        return "0"
+    decimals = max(0, 2 - math.floor(math.log10(abs(rounded))))
+    return f"{rounded:,.{decimals}f}"
+
+
+def count(value: float) -> str:
+    """
+    Return a count in full; the median of two counts may have a half.
+
+    >>> count(12345), count(2.5)
+    ('12,345', '2.5')
+    """
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.1f}"
+
+
+def quantity(name: str, value: float | None) -> str:
+    """Return a metric's *value*, in SI units, scaled to the unit that its header names."""
+    if value is None:
+        return UNKNOWN
+    metric = METRICS[name]
+    return count(value) if metric.exact else figure(value * metric.scale)
+
+
+def ratio(estimate: Estimate) -> str:
+    """
+    Return a ratio with its interval, and `~` before it when the interval holds 1.
+
+    >>> ratio(Estimate(1.4217, 1.309, 1.5501, 10))
+    '1.42x [1.31, 1.55]'
+    >>> ratio(Estimate(1.01, 0.98, 1.04, 10))
+    '~1.01x [0.980, 1.04]'
+    """
+    about = "~" if estimate.low <= 1 <= estimate.high else ""
+    low, high = figure(estimate.low), figure(estimate.high)
+    return f"{about}{figure(estimate.value)}x [{low}, {high}]"
+
+
+def share(value: float) -> str:
+    """
+    Return a share in percent.
+
+    >>> share(0.0312)
+    '3.1%'
+    """
+    return f"{value:.1%}" if value < 0.1 else f"{value:.0%}"

@@ -1,0 +1,123 @@
+"""What is said around the tables: the plan above, footnotes and the legend below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lab.analysis.summary import Step, Summary
+from lab.model import METRICS, Comparison, Verdict
+from lab.report.numbers import figure, share
+
+RETRIED = 0.01
+"""Share of requests sent again from which it is worth a note: below, a recycled worker does it."""
+
+
+def plan_line(summary: Summary) -> str:
+    """Say what load the servers had, and how often."""
+    plan, load = summary.run.plan, summary.run.plan.load
+    kept = "connections kept open" if load.keepalive else "a connection for each request"
+    if load.requests is None:
+        work = f"{load.connections:,} clients at full load, {kept}"
+    else:
+        work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
+    blocks = "1 block" if plan.blocks == 1 else f"{plan.blocks} blocks"
+    each = "" if load.requests is not None else f" of {plan.window:g} s"
+    return f"{work}; {blocks}{each} in random order; generator: {summary.run.generator}"
+
+
+def marks(summary: Summary) -> dict[str, int]:
+    """Return the number of each gate's footnote, in order of appearance."""
+    gates = dict.fromkeys(tally.gate for row in summary.rows for tally in row.tallies)
+    return {gate: number for number, gate in enumerate(gates, 1)}
+
+
+def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
+    """
+    Return the footnotes: gates by number, then what is open, then what was not run.
+
+    Args:
+        summary: What to explain.
+        metrics: Names of those in the tables of changes.
+    """
+    found = [_gate(summary, gate, number) for gate, number in marks(summary).items()]
+    found += _undecided(summary, metrics)
+    if any(c.fragile for _, c in _comparisons(summary, metrics)):
+        found.append(
+            "fragile: an estimate by ranks disagrees with the mean, so one or two blocks decide "
+            "it. Give the run more blocks."
+        )
+    retried = [
+        f"{row.profile.name} {share(row.retried_share)}"
+        for row in summary.rows
+        if row.retried_share is not None and row.retried_share >= RETRIED
+    ]
+    if retried:
+        found.append(
+            "Requests sent again, because the server closed a connection that the client meant to "
+            f"keep: {', '.join(retried)}. Its clients pay for new connections."
+        )
+    found += [f"Not run: {name}: {why}." for name, why in sorted(summary.run.skipped.items())]
+    return found
+
+
+def legend(summary: Summary) -> tuple[str, ...]:
+    """Explain the tables in four lines of at most 100 columns."""
+    counted = summary.run.plan.load.requests is not None
+    return (
+        "Medians over the trials that count; -: not known, or withheld for the reason given last.",
+        "1.42x [1.31, 1.55]: a ratio, its 95% interval, paired over n blocks; ~: it may be 1.",
+        "better, worse: all beyond the A/A noise (at least 2%); same: within; undecided: neither.",
+        "all requests: until the last had its outcome; shown for trials that do not count, too."
+        if counted
+        else "p50, p99: of a full load, so connections / throughput; not what a calm server's user "
+        "feels.",
+    )
+
+
+def _gate(summary: Summary, gate: str, number: int) -> str:
+    """Say where a gate fired, with the numbers of one trial, and what to do."""
+    tallies = [(row, tally) for row in summary.rows for tally in row.tallies if tally.gate == gate]
+    where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in tallies)
+    row, worst = tallies[0]
+    withheld = worst.example.withholds
+    if withheld is None:
+        effect = "nothing of these trials counts"
+    elif withheld:
+        titles = (metric.title for name, metric in METRICS.items() if name in withheld)
+        effect = f"withheld: {', '.join(titles)}"
+    else:
+        effect = "the trials count"
+    return (
+        f"[{number}] {gate} ({where}; {effect}). {row.profile.name}: {worst.example.reason}. "
+        f"{worst.example.advice}"
+    )
+
+
+def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
+    """Say of each undecided comparison what it would have found, and what would decide it."""
+    said: dict[str, list[str]] = {}
+    for step, comparison in _comparisons(summary, metrics):
+        if comparison.verdict is not Verdict.UNDECIDED or comparison.detectable is None:
+            continue
+        title = f"{METRICS[comparison.metric].title} against {comparison.reference}"
+        needs = (
+            f"about {comparison.blocks_needed:,} blocks"
+            if comparison.blocks_needed
+            else "a change of about 2% stays open"
+        )
+        text = f"{step.profile} ({figure(comparison.detectable)}x; {needs})"
+        texts = said.setdefault(title, [])
+        if text not in texts:  # the first step is also the comparison with the baseline
+            texts.append(text)
+    if not said:
+        return []
+    head = "Undecided (change that its blocks find 4 times out of 5; what would decide). "
+    return [head + " ".join(f"{title}: {', '.join(texts)}." for title, texts in said.items())]
+
+
+def _comparisons(summary: Summary, metrics: Sequence[str]) -> Iterator[tuple[Step, Comparison]]:
+    for step in summary.steps:
+        for comparisons in (step.step, step.baseline):
+            for name in metrics:
+                if name in comparisons:
+                    yield step, comparisons[name]

@@ -1,0 +1,222 @@
+"""
+What a report says, once: as data, so that a terminal, Markdown and a page agree word for word.
+
+A renderer decides how a cell looks from its meaning, never what it says.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.health import told_apart
+from lab.analysis.stats import half_width
+from lab.analysis.summary import Row, Step, Summary
+from lab.model import METRICS, Comparison, Verdict
+from lab.report.machine import machine_lines
+from lab.report.numbers import UNKNOWN, figure, quantity, ratio, share
+from lab.report.remarks import legend, marks, notes, plan_line
+
+SHOWN = ("throughput", "cpu")
+"""Metrics of the tables of changes; the others are in the JSON."""
+
+TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
+COUNTED = ("throughput", "cpu", "memory", "drops", "errors")
+"""Metrics of the table of measurements. A counted load has the time for all requests and the
+slowest reply in place of percentiles: nearly all of what it shows is in its last replies."""
+
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+class Meaning(enum.StrEnum):
+    """What a cell means, for a renderer to colour."""
+
+    PLAIN = "plain"
+    GOOD = "good"
+    BAD = "bad"
+    WARNING = "warning"
+    MUTED = "muted"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A printed value."""
+
+    text: str
+    meaning: Meaning = Meaning.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's header."""
+
+    title: str
+    unit: str = ""
+    number: bool = True
+    """Whether it is aligned to the right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under a title."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A report, from top to bottom."""
+
+    title: str
+    context: tuple[str, ...]
+    """The load and the plan, the machine, the versions."""
+    banners: tuple[str, ...]
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...]
+    legend: tuple[str, ...]
+    footer: tuple[str, ...]
+
+
+def document(summary: Summary) -> Document:
+    """Return what the report of *summary* says."""
+    run = summary.run
+    tables = [_measurements(summary), _changes(summary)]
+    # A run of two profiles would say the same twice.
+    if any(step.before != run.plan.profiles[0].name for step in summary.steps):
+        tables.append(_against_baseline(summary))
+    return Document(
+        title=f"{run.plan.workload.name}: {run.plan.workload.path}",
+        context=(plan_line(summary), *machine_lines(run.environments)),
+        banners=tuple(_printable(summary.banners)),
+        tables=tuple(tables),
+        notes=tuple(_printable(notes(summary, SHOWN))),
+        legend=legend(summary),
+        footer=(f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",),
+    )
+
+
+def _measurements(summary: Summary) -> Table:
+    counted = summary.run.plan.load.requests is not None
+    names = COUNTED if counted else TIMED
+    columns = [_column(name) for name in names]
+    if counted:
+        columns[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
+    numbered = marks(summary)
+    rows = []
+    for row in summary.rows:
+        cells = [_value(row, name) for name in names]
+        if counted:
+            cells[1:1] = [_seconds(row.wall), _seconds(row.slowest)]
+        rows.append((Cell(row.profile.name), *cells, _validity(row, numbered)))
+    return Table(
+        "Measured",
+        (Column("profile", number=False), *columns, Column("valid trials", number=False)),
+        tuple(rows),
+    )
+
+
+def _column(name: str) -> Column:
+    metric = METRICS[name]
+    # What is known from the unit is left out of the title: 100 columns are few.
+    title = {"memory": "memory", "drops": "drops", "cpu": "CPU"}.get(name, metric.title)
+    unit = {"throughput": "", "cpu": f"{metric.unit}/request"}.get(name, metric.unit)
+    return Column(title, unit)
+
+
+def _value(row: Row, name: str) -> Cell:
+    value = row.values.get(name)
+    if value is None:
+        return Cell(UNKNOWN, Meaning.MUTED)
+    bad = METRICS[name].exact and value > 0
+    return Cell(quantity(name, value), Meaning.WARNING if bad else Meaning.PLAIN)
+
+
+def _seconds(value: float | None) -> Cell:
+    return Cell(UNKNOWN, Meaning.MUTED) if value is None else Cell(figure(value))
+
+
+def _validity(row: Row, numbered: Mapping[str, int]) -> Cell:
+    """Say how many trials count, and what the others lack: `8/10 errors [1]`."""
+    reasons = [f"{tally.gate} [{numbered[tally.gate]}]" for tally in row.tallies]
+    text = " ".join((f"{row.valid}/{row.total}", ", ".join(reasons))).strip()
+    if row.valid < row.total:
+        return Cell(text, Meaning.BAD)
+    return Cell(text, Meaning.WARNING if reasons else Meaning.PLAIN)
+
+
+def _changes(summary: Summary) -> Table:
+    """Put each step under the profile that it changes, as in its ladder; else name that one."""
+    reference = summary.run.plan.reference
+    name = Cell(f"{reference}, again (A/A)", Meaning.MUTED)
+    rows = [(name, *(_noise(summary.aa[name]) for name in SHOWN), _blocks(summary.aa))]
+    above = summary.run.plan.profiles[0].name
+    for step in summary.steps:
+        rows.append((Cell(_step_name(step, above)), *_ratios(step.step)))
+        above = step.profile
+    return _ratio_table("Each step, against the profile above it", rows)
+
+
+def _step_name(step: Step, above: str) -> str:
+    if step.before is None:
+        return f"{step.profile} (a start of its own)"
+    if step.instead_of is not None:
+        return f"{step.profile} (against {step.before}, for want of {step.instead_of})"
+    return step.profile if step.before == above else f"{step.profile} (against {step.before})"
+
+
+def _against_baseline(summary: Summary) -> Table:
+    baseline = summary.run.plan.profiles[0].name
+    rows = [(Cell(step.profile), *_ratios(step.baseline)) for step in summary.steps]
+    return _ratio_table(f"All steps together, against {baseline}", rows)
+
+
+def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
+    measures = (Column(METRICS[name].title, number=False) for name in SHOWN)
+    return Table(title, (Column("profile", number=False), *measures, Column("n")), tuple(rows))
+
+
+def _ratios(comparisons: Mapping[str, Comparison]) -> tuple[Cell, ...]:
+    return (*(_ratio(comparisons.get(name)) for name in SHOWN), _blocks(comparisons))
+
+
+def _blocks(comparisons: Mapping[str, Comparison]) -> Cell:
+    """Return n, or one for each metric where they differ."""
+    shown = (comparisons[name].ratio for name in SHOWN if name in comparisons)
+    counts = dict.fromkeys(str(estimate.n) for estimate in shown if estimate is not None)
+    return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
+
+
+def _noise(aa: Comparison) -> Cell:
+    """Show the A/A arm: nothing was changed, so its width is the noise."""
+    if aa.ratio is None:
+        return Cell(UNKNOWN, Meaning.MUTED)
+    wide = Meaning.MUTED if told_apart(aa) else Meaning.WARNING
+    return Cell(f"{ratio(aa.ratio)} noise {share(half_width(aa.ratio))}", wide)
+
+
+def _ratio(comparison: Comparison | None) -> Cell:
+    if comparison is None or comparison.ratio is None:
+        return Cell(UNKNOWN, Meaning.MUTED)
+    fragile = ", fragile" if comparison.fragile else ""
+    text = f"{ratio(comparison.ratio)} {comparison.verdict.value}{fragile}"
+    return Cell(text, MEANINGS[comparison.verdict])
+
+
+MEANINGS = {
+    Verdict.FASTER: Meaning.GOOD,
+    Verdict.SLOWER: Meaning.BAD,
+    Verdict.SAME: Meaning.PLAIN,
+    Verdict.UNDECIDED: Meaning.MUTED,
+    Verdict.INVALID: Meaning.MUTED,
+}
+
+
+def _printable(texts: Iterable[str]) -> list[str]:
+    """Return *texts* without colours and other control characters, which a log may hold."""
+    plain = (COLOUR.sub("", text) for text in texts)
+    return ["".join(c if c.isprintable() else " " for c in text) for text in plain]

@@ -1,0 +1,145 @@
+"""Small synthetic trials and runs, with every figure chosen by the test."""
+
+import random
+from pathlib import Path
+
+from lab.model import Arm, Expectation, Load, Plan, Profile, Run, Slot, Trial, Window, Workload
+
+CONNECTIONS = 64
+
+
+def profile(name, against=None, server="uwsgi"):
+    """Return a uWSGI profile with one option."""
+    return Profile(
+        name=name,
+        server=server,
+        path=Path(f"profiles/{name}.ini"),
+        summary=f"Summary of {name}",
+        against=against,
+        options=(("listen", "100"),),
+        digest=f"digest-{name}",
+    )
+
+
+def plan(*profiles, blocks=10, load=None):
+    """Return a plan whose reference is its first profile."""
+    profiles = profiles or (profile("baseline"),)
+    return Plan(
+        profiles=profiles,
+        reference=profiles[0].name,
+        workload=Workload("fib", "/9000", Expectation(body=b"x")),
+        load=load or Load(connections=CONNECTIONS),
+        blocks=blocks,
+        warmup=0.7,
+        window=2.0,
+        seed=7,
+    )
+
+
+def window(**changes):
+    """Return a sound window: 4,000 replies in 2 s by 64 connections, 32 ms each."""
+    values = {
+        "process": 1,
+        "wall": 2.0,
+        "ok": 4000,
+        "errors": {},
+        "unfinished": 64,
+        "retried": 0,
+        "connections": 0,
+        "replies": (63,) * 32 + (62,) * 32,
+        "received": 400_000,
+        "latency": {31_000: 3950, 40_000: 50},
+        "latency_sum": 128.0,
+        "cpu": 0.6,
+        "wait": 0.1,
+    }
+    return Window(**(values | changes))
+
+
+READINGS = {
+    "elapsed": 2.1,
+    "server.cpu_user": 1.5,
+    "server.cpu_system": 0.39,
+    "server.pss": 40e6,
+    "server.switches_voluntary": 42.0,
+    "server.cores": 1.0,
+    "server.busiest": 0.9,
+    "listener.drops": 0.0,
+    "tcp.TCPSynRetrans": 0.0,
+    "machine.foreign_cpu": 0.05,
+    "machine.steal": 0.0,
+}
+"""Readings of a sound trial: 1.89 s of CPU in 2.1 s, for 2,000 replies a second."""
+
+
+def trial(*windows, block=0, position=0, name="baseline", arm=Arm.PROFILE, **changes):
+    """Return a trial of sound windows and readings, but for *changes*."""
+    values = {
+        "slot": Slot(block, position, name, arm),
+        "attempt": 0,
+        "started_at": 1_800_000_000.0,
+        "digest": f"digest-{name}",
+        "environment": "here",
+        "windows": windows or (window(),),
+        "readings": READINGS,
+        "facts": {"fib": "pure"},
+    }
+    return Trial(**(values | changes))
+
+
+def paced(speed, cpu, **changes):
+    """Return a trial of *speed* requests a second at *cpu* seconds each."""
+    ok = round(speed * 2)
+    each = ok // CONNECTIONS
+    latency = int(CONNECTIONS / speed * 1e6)
+    served = window(
+        ok=ok,
+        replies=(each,) * (CONNECTIONS - 1) + (ok - each * (CONNECTIONS - 1),),
+        latency={latency: ok - 20, latency * 2: 20},
+        latency_sum=CONNECTIONS * 2.0,
+    )
+    busy = cpu * ok / 2.0 * READINGS["elapsed"]
+    readings = READINGS | {"server.cpu_user": busy * 0.75, "server.cpu_system": busy * 0.25}
+    return trial(served, readings=readings | changes.pop("readings", {}), **changes)
+
+
+def run(the_plan, trials, **changes):
+    """Return a run as it is read from disk."""
+    values = {
+        "name": "20260101-120000-fib",
+        "command": "lab run --quick",
+        "plan": the_plan,
+        "environments": {"here": {}},
+        "trials": tuple(trials),
+    }
+    return Run(**(values | changes))
+
+
+def ladder_run(speeds, *, noise=0.01, blocks=10, seed=1, load=None, environments=None):
+    """
+    Return a run of profiles, each against the one before.
+
+    *speeds* is profile -> (requests a second, CPU seconds a request), and *noise* the standard
+    deviation of each trial's logarithm.
+    """
+    chance = random.Random(seed)
+    names = list(speeds)
+    chain = tuple(profile(b, against=a) for a, b in zip([None, *names], names, strict=False))
+    trials = []
+    for block in range(blocks):
+        arms = [(name, Arm.PROFILE) for name in names] + [(names[0], Arm.AA)]
+        for position, (name, arm) in enumerate(arms):
+            speed, cpu = speeds[name]
+            trials.append(
+                paced(
+                    speed * chance.lognormvariate(0, noise),
+                    cpu * chance.lognormvariate(0, noise),
+                    block=block,
+                    position=position,
+                    name=name,
+                    arm=arm,
+                )
+            )
+    return run(
+        plan(*chain, blocks=blocks, load=load), trials, environments=environments or {"here": {}}
+    )

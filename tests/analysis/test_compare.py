@@ -1,0 +1,188 @@
+"""Pairs, floors and verdicts."""
+
+import math
+import random
+
+import pytest
+
+from lab.analysis.compare import aa, aa_observed, compare, compare_observed, floor, verdict_of
+from lab.analysis.observations import Observation
+from lab.model import Arm, Better, Comparison, Estimate, Slot, Trial, Verdict
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "higher_is_better", "lower_is_better"),
+    [
+        (1.051, 1.2, "better", "worse"),
+        (1.05, 1.2, "undecided", "undecided"),
+        (0.8, 0.952, "worse", "better"),
+        (0.8, 0.953, "undecided", "undecided"),
+        (0.953, 1.05, "same", "same"),
+        (1.01, 1.05, "same", "same"),
+        (0.953, 1.06, "undecided", "undecided"),
+        (0.5, 2.0, "undecided", "undecided"),
+    ],
+)
+def test_the_verdict_needs_the_whole_interval(low, high, higher_is_better, lower_is_better):
+    """With a floor of 5 % the bounds are 1.05 and 1 / 1.05 = 0.952."""
+    assert verdict_of(low, high, 0.05, Better.HIGHER).value == higher_is_better
+    assert verdict_of(low, high, 0.05, Better.LOWER).value == lower_is_better
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"),
+    [(None, 0.02), (Estimate(1, 0.99, 1.01, 9), 0.02), (Estimate(1, 1 / 1.06, 1.06, 9), 0.06)],
+)
+def test_the_floor_is_the_noise_and_at_least_two_percent(ratio, expected):
+    """A quiet machine does not make a change of 1 % worth reporting."""
+    comparison = Comparison("cpu", "a", "a", Verdict.SAME, ratio)
+    assert floor(comparison) == pytest.approx(expected)
+
+
+def test_pairs_are_made_within_blocks(make):
+    """A machine that halves its speed half-way leaves the ratio of two profiles exact."""
+    run = make.run(
+        make.plan(make.profile("a"), make.profile("b", "a"), blocks=4),
+        [
+            make.paced(speed * drift, 1e-4, block=block, position=position, name=name)
+            for block, drift in enumerate([1, 1, 0.5, 0.5])
+            for position, (name, speed) in enumerate([("a", 4000), ("b", 8000)])
+        ],
+    )
+    comparison = compare(run, "throughput", "b", "a")
+    assert comparison.verdict is Verdict.FASTER
+    assert (comparison.ratio.value, comparison.ratio.n) == (pytest.approx(2.0), 4)
+    assert comparison.ratio.high / comparison.ratio.low == pytest.approx(1.0)
+
+
+def test_less_cpu_is_better(make):
+    """Half the CPU a request is an improvement, twice the CPU is none."""
+    run = make.ladder_run({"a": (2000, 400e-6), "b": (2000, 200e-6)})
+    assert compare(run, "cpu", "b", "a").verdict.value == "better"
+    assert compare(run, "cpu", "a", "b").verdict.value == "worse"
+
+
+def test_the_aa_comparison_is_the_second_run_over_the_first(make):
+    """The A/A arm pairs with the reference's own trial, and never with itself."""
+    trials = [
+        make.paced(speed, 1e-4, block=block, position=position, arm=arm)
+        for block in range(3)
+        for position, (speed, arm) in enumerate([(2000, Arm.PROFILE), (2200, Arm.AA)])
+    ]
+    run = make.run(make.plan(blocks=3), trials)
+    assert aa(run, "throughput").ratio.value == pytest.approx(1.1)
+
+
+def test_the_last_repeat_of_a_trial_counts(make):
+    """A disturbed trial and its repeat are one slot, and the repeat speaks for it."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, noise=0.0, blocks=2)
+    repeats = [
+        make.paced(4000, 4e-4, block=block, position=1, name="b", attempt=1) for block in (0, 1)
+    ]
+    both = make.run(run.plan, [*run.trials, *repeats])
+    assert compare(both, "throughput", "b", "a").ratio.value == pytest.approx(2.0)
+
+
+def test_a_withheld_metric_does_not_pair_and_another_of_the_same_trial_does(make):
+    """Dropped handshakes take the throughput of a trial, not its CPU a request."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
+    dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
+    trials = [
+        make.paced(2000, 4e-4, block=block, position=1, name="b", readings=dropped)
+        for block in (0, 1)
+    ]
+    both = make.run(run.plan, [*run.trials, *trials])
+    assert compare(both, "throughput", "b", "a") == Comparison(
+        "throughput", "a", "b", Verdict.INVALID, None
+    )
+    assert compare(both, "cpu", "b", "a").ratio.n == 3
+
+
+def test_a_value_of_zero_has_no_ratio(make):
+    """Drops are 0 in every trial: there is nothing to divide by."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)})
+    assert compare(run, "drops", "b", "a").verdict is Verdict.INVALID
+
+
+def test_generators_cpu_is_no_yardstick_between_unlike_connections(make):
+    """A new connection for each request is work of the generator's own."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
+    reconnecting = [
+        make.trial(
+            make.window(connections=4000), block=block, position=1, name="b", arm=Arm.PROFILE
+        )
+        for block in range(3)
+    ]
+    unlike = make.run(run.plan, [*run.trials, *reconnecting])
+    assert compare(run, "cpu_vs_generator", "b", "a").ratio is not None
+    assert compare(unlike, "cpu_vs_generator", "b", "a").verdict is Verdict.INVALID
+
+
+def observations(values):
+    """Return observations of `cpu` from (profile, arm) -> values by block."""
+    return [
+        Observation(
+            Trial(Slot(block, 0, name, arm), 0, 0.0, "", "", windows=()), {"cpu": value}, ()
+        )
+        for (name, arm), blocks in values.items()
+        for block, value in enumerate(blocks)
+    ]
+
+
+def test_one_bad_block_makes_a_result_fragile():
+    """Of 20 blocks 19 say 10 % and one says nothing like it: the ranks still say better."""
+    quiet = [1.0, 1.001, 0.999, 1.0005, 0.9995] * 4
+    changed = [0.9 * value for value in quiet[:19]] + [3.0]
+    seen = observations({("a", Arm.PROFILE): [1.0] * 20, ("b", Arm.PROFILE): changed})
+    comparison = compare_observed(seen, "cpu", "b", "a", 0.02)
+    assert (comparison.verdict, comparison.fragile) == (Verdict.UNDECIDED, True)
+
+
+def test_undecided_says_what_would_decide():
+    """With a spread of 10 % five blocks find 1.18x; about 310 hold 0.996x within 2 %."""
+    changed = [1.1, 0.9, 1.0, 1.1, 0.9]
+    seen = observations({("a", Arm.PROFILE): [1.0] * 5, ("b", Arm.PROFILE): changed})
+    comparison = compare_observed(seen, "cpu", "b", "a", 0.02)
+    assert comparison.verdict is Verdict.UNDECIDED
+    assert comparison.detectable == pytest.approx(1.184, abs=0.005)
+    assert comparison.blocks_needed == pytest.approx(310, rel=0.03)
+
+
+def ladder(chance, steps, *, noise=0.035, blocks=10):
+    """Return observations of a ladder p0, p1 ... with *steps* as its true ratios."""
+    levels = [math.prod(steps[:k]) for k in range(len(steps) + 1)]
+    arms = [((f"p{k}", Arm.PROFILE), level) for k, level in enumerate(levels)]
+    arms.append((("p0", Arm.AA), 1.0))
+    return observations(
+        {
+            arm: [level * chance.lognormvariate(0, noise) for _ in range(blocks)]
+            for arm, level in arms
+        }
+    )
+
+
+def verdicts(seen, steps):
+    """Return the verdict of each step of a ladder."""
+    noise = floor(aa_observed(seen, "p0", "cpu"))
+    return [
+        compare_observed(seen, "cpu", f"p{k + 1}", f"p{k}", noise).verdict for k in range(steps)
+    ]
+
+
+def test_a_ladder_with_nothing_real_shows_no_false_step():
+    """Of 200 simulated ladders of seven equal steps at most 3 % show a difference in any."""
+    chance = random.Random(20)
+    false = sum(
+        bool({Verdict.FASTER, Verdict.SLOWER} & set(verdicts(ladder(chance, [1.0] * 7), 7)))
+        for _ in range(200)
+    )
+    assert false <= 6
+
+
+def test_a_real_step_is_found():
+    """A step of 15 % among steps of nothing is found in at least 9 of 10 simulated ladders."""
+    chance = random.Random(21)
+    found = sum(
+        verdicts(ladder(chance, [1.0, 0.85, 1.0]), 3)[1] is Verdict.FASTER for _ in range(50)
+    )
+    assert found >= 45

@@ -1,0 +1,91 @@
+"""Statistics against independent oracles and textbook values."""
+
+import math
+import random
+
+import pytest
+from scipy import stats as oracle
+
+from lab.analysis import stats
+from lab.errors import TooFewSamplesError
+from lab.model import Estimate
+
+DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
+"""Differences in height of Darwin's 15 pairs of maize, in eighths of an inch (Fisher, 1935)."""
+
+
+def test_the_interval_of_darwins_maize_is_fishers():
+    """Mean 20.93, 95 % interval from -0.03 to 41.9 eighths of an inch."""
+    estimate = stats.paired([value / 100 for value in DARWIN])
+    bounds = [100 * math.log(x) for x in (estimate.value, estimate.low, estimate.high)]
+    assert bounds == pytest.approx([20.93, 0.00, 41.86], abs=0.05)
+    assert estimate.n == 15
+
+
+@pytest.mark.parametrize("n", [2, 5, 10, 30])
+def test_the_interval_agrees_with_scipys_t_test(n):
+    """Our t-interval is scipy.stats' one, to rounding."""
+    chance = random.Random(n)
+    values = [chance.gauss(0.1, 0.05) for _ in range(n)]
+    expected = oracle.ttest_1samp(values, 0).confidence_interval(0.95)
+    estimate = stats.paired(values)
+    assert math.log(estimate.low) == pytest.approx(expected.low)
+    assert math.log(estimate.high) == pytest.approx(expected.high)
+
+
+@pytest.mark.parametrize("values", [[], [0.1]])
+def test_one_value_has_no_interval(values):
+    """The error says how many there are and how many are needed."""
+    with pytest.raises(TooFewSamplesError, match=f"{len(values)} valid blocks, at least 2"):
+        stats.paired(values)
+
+
+def test_the_rank_estimate_hardly_moves_with_an_outlier():
+    """The median of the pairwise means of 1, 2, 3, 100 is 2.75; their mean is 26.5."""
+    assert stats.hodges_lehmann([1, 2, 3, 100]) == 2.75
+
+
+def test_the_rank_interval_uses_the_tables_critical_values():
+    """For n = 6 it is the whole range; for n = 10 the table's 8 leaves the 9th and 47th of 55."""
+    assert stats.rank_interval([1.0] * 5) is None
+    assert stats.rank_interval([1, 2, 3, 4, 5, 6]) == (1, 6)
+    values = [2.0**k for k in range(10)]
+    means = sorted((a + b) / 2 for i, a in enumerate(values) for b in values[i:])
+    assert stats.rank_interval(values) == (means[8], means[46])
+
+
+def test_the_detectable_change_is_the_tables():
+    """With a spread of 3 % and 10 blocks it is 3 %: (2.262 + 0.883) * 0.03 / sqrt(10)."""
+    values = [0.03 * math.sqrt(0.9) * sign for sign in (1, -1) * 5]
+    assert math.log(stats.detectable(values)) == pytest.approx(
+        3.145 * 0.03 / math.sqrt(10), rel=1e-3
+    )
+
+
+def test_an_undecided_change_needs_interval_and_noise_to_shrink():
+    """1.10x within 8 %, noise 8 %: both must shrink to under 5 %, by 2.6 times the blocks."""
+    estimate = Estimate(1.10, 1.10 / 1.08, 1.10 * 1.08, 10)
+    assert stats.blocks_to_decide(estimate, 0.08, 0.02) == pytest.approx(27, abs=1)
+
+
+def test_a_change_as_large_as_the_floor_stays_open():
+    """Exactly 1.02x is on neither side of 2 %, whatever the number of blocks."""
+    estimate = Estimate(1.02, 1.00, 1.04, 10)
+    assert stats.blocks_to_decide(estimate, 0.02, 0.02) is None
+
+
+def test_the_blocks_for_a_narrower_interval_grow_with_its_square():
+    """From 10 % at 10 blocks to 5 % takes about 4 times as many, fewer by the better t quantile."""
+    wide = Estimate(1.0, 1 / 1.10, 1.10, 10)
+    assert stats.half_width(wide) == pytest.approx(0.10)
+    assert 28 <= stats.blocks_for_half_width(wide, 0.05) <= 38
+
+
+def test_the_interval_covers_the_truth_nineteen_times_of_twenty():
+    """Of 1,000 samples of 5 with a true mean of 0.1, 95 % within chance hold it."""
+    chance = random.Random(5)
+    held = 0
+    for _ in range(1000):
+        estimate = stats.paired([chance.gauss(0.1, 0.05) for _ in range(5)])
+        held += estimate.low <= math.exp(0.1) <= estimate.high
+    assert 930 <= held <= 970

@@ -1,0 +1,167 @@
+"""What a run's summary says, its banners and its exit status."""
+
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.summary import summarise
+from lab.model import Arm, Load
+
+CALM = {"baseline": (2000, 500e-6), "http-socket": (8000, 120e-6)}
+
+
+def altered(run, change, *, name, blocks=range(1000)):
+    """Return *run* with *change* made to the trials of profile *name*, both arms of it."""
+    return replace(
+        run,
+        trials=tuple(
+            change(trial) if trial.slot.profile == name and trial.slot.block in blocks else trial
+            for trial in run.trials
+        ),
+    )
+
+
+def unstarted(trial):
+    """Return *trial* as one whose server never answered."""
+    return replace(trial, windows=(), readings={}, failure="it ended with status 1")
+
+
+def starved(trial):
+    """Return *trial* with one connection that got everything."""
+    window = trial.windows[0]
+    return replace(trial, windows=(replace(window, replies=(window.ok,) + (0,) * 63),))
+
+
+def test_a_row_holds_medians_of_the_profiles_own_trials(make):
+    """The A/A trials are the machine's, not the profile's: 1, 2 and 9 thousand have median 2."""
+    trials = [
+        make.paced(speed, 1e-4, block=block, position=position, arm=arm)
+        for block, first in enumerate([1000, 2000, 9000])
+        for position, (speed, arm) in enumerate([(first, Arm.PROFILE), (50, Arm.AA)])
+    ]
+    (row,) = summarise(make.run(make.plan(blocks=3), trials)).rows
+    assert row.values["throughput"] == 2000
+    assert (row.counts["throughput"], row.valid, row.total) == (3, 3, 3)
+
+
+def test_an_invalid_trial_is_counted_and_never_averaged(make):
+    """Four of ten starved: the median is of the six others, and the finding says four."""
+    run = altered(make.ladder_run(CALM), starved, name="http-socket", blocks=range(4))
+    row = summarise(run).rows[1]
+    assert (row.valid, row.total, row.counts["cpu"]) == (6, 10, 6)
+    assert [(tally.gate, tally.trials) for tally in row.tallies] == [("starvation", 4)]
+
+
+def test_a_step_is_from_the_profile_it_is_against(make):
+    """c is written against a, so it is compared with a, though b stands between them."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4), "c": (2000, 4e-4)})
+    a, b, c = run.plan.profiles
+    plan = replace(run.plan, profiles=(a, b, replace(c, against="a")))
+    step = summarise(replace(run, plan=plan)).steps[1]
+    assert (step.profile, step.before, step.instead_of) == ("c", "a", None)
+    assert step.step["cpu"].reference == "a"
+
+
+def test_a_step_whose_start_is_not_in_the_run_names_what_stands_for_it(make):
+    """tuned is against safety; in a run of baseline and tuned the step is from baseline."""
+    run = make.ladder_run({"baseline": (2000, 4e-4), "tuned": (4000, 2e-4)})
+    first, last = run.plan.profiles
+    plan = replace(run.plan, profiles=(first, replace(last, against="safety")))
+    (step,) = summarise(replace(run, plan=plan)).steps
+    assert (step.before, step.instead_of) == ("baseline", "safety")
+
+
+def test_a_calm_run_ends_well(make):
+    """Two profiles, a narrow A/A arm: no banner, status 0."""
+    summary = summarise(make.ladder_run(CALM))
+    assert (summary.banners, summary.exit_code) == ((), 0)
+
+
+def test_a_noisy_machine_says_so_in_plain_words(make):
+    """An A/A interval wider than 5 % is a banner with the blocks that it would take, status 3."""
+    summary = summarise(make.ladder_run(CALM, noise=0.2))
+    assert summary.exit_code == 3
+    assert "could not tell two identical servers apart" in summary.banners[0]
+    assert "(--blocks " in summary.banners[0]
+
+
+def test_two_runs_of_one_server_that_differ_are_status_3(make):
+    """A narrow A/A interval beyond 2 % is a difference where there is none."""
+    slower = {Arm.PROFILE: 500e-6, Arm.AA: 530e-6}
+    trials = [
+        make.paced(2000, slower[trial.slot.arm], block=trial.slot.block, name=trial.slot.profile,
+                   position=trial.slot.position, arm=trial.slot.arm)
+        for trial in make.ladder_run(CALM, noise=0.0).trials
+    ]  # fmt: skip
+    run = make.ladder_run(CALM, noise=0.0)
+    summary = summarise(replace(run, trials=tuple(trials)))
+    assert summary.exit_code == 3
+    assert summary.banners[0].startswith("CPU a request: two runs of the same server differ")
+
+
+def test_noisy_throughput_alone_is_a_banner_and_status_0(make):
+    """CPU a request decides: throughput of a shared machine is its neighbours'."""
+    noisy = make.ladder_run(CALM, noise=0.2)
+    trials = [
+        replace(
+            trial,
+            readings=trial.readings
+            | {
+                "server.cpu_user": CALM[trial.slot.profile][1] * trial.windows[0].ok / 2 * 2.1,
+                "server.cpu_system": 0.0,
+            },
+        )
+        for trial in noisy.trials
+    ]
+    summary = summarise(replace(noisy, trials=tuple(trials)))
+    assert summary.exit_code == 0
+    (banner,) = summary.banners
+    assert banner.startswith("requests/s: this machine could not tell")
+
+
+def test_a_server_that_never_started_is_status_1(make):
+    """It is named first, whatever else is wrong."""
+    summary = summarise(altered(make.ladder_run(CALM), unstarted, name="http-socket"))
+    assert summary.exit_code == 1
+    assert summary.banners[0].startswith("Never started: http-socket.")
+
+
+def test_one_profile_with_valid_trials_is_nothing_to_compare(make):
+    """With all trials of the other invalid the machine could not answer: status 3."""
+    summary = summarise(altered(make.ladder_run(CALM), starved, name="http-socket"))
+    assert summary.exit_code == 3
+    assert summary.banners[0].startswith("Nothing can be compared")
+
+
+def test_an_interrupted_run_says_how_far_it_came(make):
+    """What was measured is reported, under a banner."""
+    run = make.ladder_run(CALM)
+    summary = summarise(replace(run, trials=run.trials[:12]))
+    assert summary.banners == ("Ended early: 12 of 30 planned trials were measured.",)
+
+
+def test_a_machine_that_changed_under_way_is_a_banner(make):
+    """Blocks in two environments are not alike."""
+    run = make.ladder_run(CALM)
+    moved = replace(run.trials[-1], environment="elsewhere")
+    summary = summarise(replace(run, trials=(*run.trials[:-1], moved)))
+    assert summary.banners[0].startswith("The machine or its software changed")
+
+
+def test_a_counted_load_tells_its_whole_time_though_its_throughput_is_withheld(make):
+    """Dropped handshakes void requests/s; how long the users waited is what is to be seen."""
+    load = Load(connections=500, keepalive=False, requests=5000)
+    burst = make.window(
+        ok=5000, wall=3.2, replies=(10,) * 500, latency={30_000: 4000, 3_040_000: 1000},
+        latency_sum=3160.0,
+    )  # fmt: skip
+    dropped = make.READINGS | {"listener.drops": 400.0, "tcp.TCPSynRetrans": 400.0}
+    trials = [
+        make.trial(burst, block=block, position=position, arm=arm, readings=dropped)
+        for block in range(2)
+        for position, arm in enumerate([Arm.PROFILE, Arm.AA])
+    ]
+    (row,) = summarise(make.run(make.plan(blocks=2, load=load), trials)).rows
+    assert "throughput" not in row.values
+    assert row.values["cpu"] == pytest.approx(1.89 / 5000)
+    assert (row.wall, row.slowest) == (3.2, 3.04)
