@@ -413,7 +413,9 @@ class Session(Protocol):
 class Generator(Protocol):
     """Adapter of one load generator."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The generator and the door it came through: "engine", "locust", "locust x2"."""
 
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None

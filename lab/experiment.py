@@ -1,0 +1,197 @@
+"""
+One experiment, whichever door it came through: `lab run` or `locust -f loadtests/`.
+
+A door gives its wishes as `Options`, a generator, and something that shows progress; what comes
+back is the run's folder and its summary.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lab import environment, probes, profiles
+from lab.analysis.summary import Summary, summarise
+from lab.errors import UsageError
+from lab.model import Generator, Load, Plan, Profile, Trial, Workload
+from lab.plan import estimate, validate
+from lab.report import json as json_report
+from lab.report import markdown
+from lab.results import FORMAT, Header, RunWriter, read_run
+from lab.runner import Observer, Parts, capture, run
+from lab.servers import adapter
+from lab.servers.readiness import fetch
+
+SUSTAINED = Load()
+"""64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
+
+WALKTHROUGH = Load(connections=500, keepalive=False, requests=5000, timeout=90.0)
+"""The article's own test, `ab -c 500 -n 5000 -s 90`: 500 clients connect at once."""
+
+LOADS = {"sustained": SUSTAINED, "walkthrough": WALKTHROUGH}
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured. More blocks pay, longer windows do not."""
+
+    blocks: int
+    window: float
+    """Seconds."""
+    warmup: float = 0.7
+    """Seconds."""
+
+
+DEFAULT = Sizes(blocks=10, window=3.0)
+QUICK = Sizes(blocks=5, window=2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user asked for."""
+
+    profiles: Sequence[str] = ()
+    """Names or paths; empty for the whole ladder."""
+    workload: Workload | None = None
+    """None for `fib`."""
+    load: Load = SUSTAINED
+    sizes: Sizes = DEFAULT
+    seed: int | None = None
+    """None to draw one; it is recorded."""
+    results: Path = Path("results")
+    pin: bool = True
+    """Server and generator on cores of their own."""
+    command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
+    """The command that repeats the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run left."""
+
+    folder: Path
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan that is ready to run, for a door to announce."""
+
+    plan: Plan
+    skipped: dict[str, str]
+    """Profile that cannot run here -> why."""
+    seconds: float
+    """Expected duration."""
+
+
+def prepare(options: Options, workload: Workload) -> Prepared:
+    """
+    Resolve the profiles and lay out the plan.
+
+    Raises:
+        ProfileError: A profile is unknown or cannot be resolved.
+        UsageError: The plan cannot give a comparison.
+    """
+    chosen: list[Profile] = []
+    skipped: dict[str, str] = {}
+    for name in options.profiles or profiles.ladder():
+        profile = profiles.read(name)
+        reason = missing(profile)
+        if reason is None:
+            chosen.append(profile)
+        else:
+            skipped[profile.name] = reason
+    if not chosen:
+        raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
+    seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
+    plan = Plan(
+        profiles=tuple(chosen),
+        reference=chosen[0].name,
+        workload=workload,
+        load=options.load,
+        blocks=options.sizes.blocks,
+        warmup=options.sizes.warmup,
+        window=options.sizes.window,
+        seed=seed,
+    )
+    validate(plan)
+    return Prepared(plan, skipped, estimate(plan))
+
+
+def conduct(
+    prepared: Prepared, options: Options, generator: Generator, observer: Observer
+) -> Outcome:
+    """
+    Run the plan, and write the run's folder.
+
+    On `Interrupted`, and on every other error, what was measured stays on disk; a summary is
+    written when at least one trial ended.
+
+    Raises:
+        LabError: The narrow one that says what ended the run early.
+    """
+    env = environment.read_environment()
+    digest = environment.digest(env)
+    cores = environment.split_cores() if options.pin else None
+    parts = Parts(
+        server=adapter,
+        generator=generator,
+        probes=probes.probes(),
+        facts=probes.facts,
+        record=lambda _trial: None,
+        environment=digest,
+        lab=(os.getpid(),),
+        server_cores=cores[0] if cores else None,
+        generator_cores=cores[1] if cores else None,
+    )
+    plan = replace(prepared.plan, workload=capture(prepared.plan, parts, fetch))
+    header = Header(
+        format=FORMAT,
+        command=_repeatable(options.command, plan.seed),
+        generator=generator.name,
+        started_at=time.time(),
+        plan=plan,
+        environments={digest: env},
+        skipped=prepared.skipped,
+    )
+    recorded = 0
+    with closing(RunWriter(options.results, header)) as writer:
+
+        def record(trial: Trial) -> None:
+            nonlocal recorded
+            writer.append(trial)
+            recorded += 1
+
+        try:
+            run(plan, replace(parts, record=record), observer)
+        finally:
+            if recorded:
+                summary = summarise(read_run(writer.folder))
+                writer.write_text("summary.json", json_report.render(summary))
+                writer.write_text("report.md", markdown.render(summary))
+        return Outcome(writer.folder, summary)
+
+
+def _repeatable(command: Sequence[str], seed: int) -> str:
+    """Return *command* with the seed that was drawn for it."""
+    words = [Path(command[0]).name, *command[1:]]
+    if not any(word.startswith("--seed") for word in words):
+        words += ["--seed", str(seed)]
+    return shlex.join(words)
+
+
+def missing(profile: Profile) -> str | None:
+    """Return why *profile* cannot run on this machine, or None."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
+    for command in profile.commands:
+        if command[0] != "{python}" and shutil.which(command[0], path=path) is None:
+            hint = f" ({profile.needs})" if profile.needs else ""
+            return f"{profile.name} needs {command[0]}{hint}, which is not installed"
+    return None

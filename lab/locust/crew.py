@@ -1,0 +1,173 @@
+"""
+The workers' side: each process drives the connections of its own Locust users.
+
+The same code runs in a lone Locust, in every process of `--processes N`, and in every `--worker` on
+another machine: Locust delivers messages to itself where there is only one process. A worker
+measures its window by its own clock, so no clocks have to agree: rates add up.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+import gevent
+from locust import events
+from locust.runners import MasterRunner, Runner
+
+from lab.generators.codec import encode_window
+from lab.generators.connections import SCAN_EVERY
+from lab.generators.engine import Engine
+from lab.generators.request import build_request
+from lab.model import Expectation, Load
+
+ORDER = "lab-order"
+"""Message from the one who runs the plan to every worker: {"op": ..., "number": ..., ...}."""
+
+ANSWER = "lab-answer"
+"""Message back: {"number": of the order, "worker": id, ...}; {"error": text} where it failed."""
+
+
+class Crew:
+    """The engine of this process, and what it is told to do."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._engine: Engine | None = None
+        self._awaited: int | None = None
+        """Number of the order that is answered when the engine is done."""
+        self._greenlet: gevent.Greenlet | None = None
+        self._affinity: set[int] | None = None
+        """Of this process before it was pinned for a trial."""
+
+    def obey(self, msg: Any, **_: Any) -> None:
+        """Carry out one order and answer it."""
+        order = msg.data
+        try:
+            operation: Callable[..., dict[str, Any] | None] = getattr(self, f"_{order['op']}")
+            answer = operation(**order.get("arguments", {}))
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        if answer is not None:
+            self._answer(order["number"], answer)
+        else:
+            self._awaited = order["number"]
+
+    # -- orders, each named as in its message ------------------------------------------------------
+
+    def _prepare(
+        self,
+        *,
+        host: str,
+        port: int,
+        path: str,
+        expect: dict[str, Any],
+        keepalive: bool,
+        timeout: float,
+        cores: list[int] | None,
+        machine: str,
+    ) -> dict[str, Any]:
+        self._end()
+        here = socket.gethostname() == machine
+        if cores and here:
+            self._affinity = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, cores)
+        seats = self._runner.user_count
+        load = Load(connections=seats, keepalive=keepalive, timeout=timeout)
+        request = build_request(path, f"{host}:{port}", keepalive=keepalive)
+        if seats:
+            self._engine = Engine((host, port), request, Expectation(**expect), load)
+            self._greenlet = gevent.spawn(self._drive, self._engine)
+        return {
+            "process": os.getpid() if here else None,
+            "seats": seats,
+            "version": version("uwsgi-fibonacci-lab"),
+        }
+
+    def _resume(self, connections: int | None) -> dict[str, Any]:
+        if self._engine is not None:
+            self._engine.open_window()
+            self._engine.resume(connections)
+        return {}
+
+    def _progress(self) -> dict[str, Any]:
+        return {"ok": self._engine.ok if self._engine is not None else 0}
+
+    def _drain(self) -> dict[str, Any] | None:
+        """Let what is under way end, begin nothing new; answered when it has ended."""
+        if self._engine is None:
+            return {}
+        self._engine.drain()
+        return None
+
+    def _open(self) -> dict[str, Any]:
+        if self._engine is not None:
+            self._engine.open_window()
+        return {}
+
+    def _close(self) -> dict[str, Any]:
+        return {"window": encode_window(self._engine.close_window()) if self._engine else None}
+
+    def _count(self, requests: int, seats: int) -> dict[str, Any] | None:
+        """Begin this worker's share of a counted load; answered when it is done."""
+        if self._engine is None:
+            return {"window": None}
+        self._engine.begin_count(round(requests * self._runner.user_count / seats))
+        return None
+
+    def _end(self) -> dict[str, Any]:
+        engine, self._engine = self._engine, None
+        if self._greenlet is not None:
+            self._greenlet.kill()
+            self._greenlet = None
+        if engine is not None:
+            engine.close()
+        if self._affinity is not None:
+            os.sched_setaffinity(0, self._affinity)
+            self._affinity = None
+        self._awaited = None
+        return {}
+
+    # -- the loop ----------------------------------------------------------------------------------
+
+    def _drive(self, engine: Engine) -> None:
+        """Drive *engine* until killed, so that heartbeats, messages and the web UI stay alive."""
+        hub = gevent.get_hub()
+        watcher = hub.loop.io(engine.fileno(), 1)
+        ticker = gevent.spawn(self._tick, engine)
+        try:
+            while True:
+                if engine.step(0) == 0:
+                    self._report_done(engine)
+                    hub.wait(watcher)
+                else:
+                    gevent.sleep(0)  # let the others have a turn after every batch
+        finally:
+            ticker.kill()
+            watcher.close()
+
+    def _tick(self, engine: Engine) -> None:
+        """Find timeouts even when no connection has anything to say."""
+        while True:
+            gevent.sleep(SCAN_EVERY)
+            engine.step(0)
+            self._report_done(engine)
+
+    def _report_done(self, engine: Engine) -> None:
+        if self._awaited is not None and engine.done:
+            number, self._awaited = self._awaited, None
+            self._answer(number, {"window": encode_window(engine.close_window())})
+
+    def _answer(self, number: int, answer: dict[str, Any]) -> None:
+        worker = getattr(self._runner, "client_id", "local")
+        self._runner.send_message(ANSWER, {"number": number, "worker": worker, **answer})
+
+
+@events.init.add_listener
+def enlist(runner: Runner | None, **_: Any) -> None:
+    """Listen to orders in every process that has users."""
+    if runner is not None and not isinstance(runner, MasterRunner):
+        runner.register_message(ORDER, Crew(runner).obey)

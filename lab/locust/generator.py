@@ -1,0 +1,153 @@
+"""Locust's workers as one generator: `lab.model.Generator`, spoken over Locust's messages."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.metadata import version
+from itertools import count
+from typing import Any
+
+from locust.runners import LocalRunner, MasterRunner, Runner
+
+from lab.errors import GeneratorError
+from lab.generators.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
+from lab.generators.codec import decode_window
+from lab.locust.crew import ANSWER, ORDER
+from lab.model import Endpoint, Load, Window, Workload
+
+PATIENCE = 10.0
+"""Seconds in which every worker must answer an order."""
+
+
+class LocustGenerator:
+    """Gives orders to every worker, and waits for every answer."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self._numbers = count(1)
+        self._answers: dict[int, list[dict[str, Any]]] = {}
+        runner.register_message(ANSWER, self._receive)
+
+    @property
+    def name(self) -> str:
+        """Return "locust", and how many workers it has where there is more than itself."""
+        workers = self._workers()
+        return "locust" if isinstance(self._runner, LocalRunner) else f"locust x{workers}"
+
+    @contextmanager
+    def session(
+        self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
+    ) -> Iterator[LocustSession]:
+        """See `lab.model.Generator.session`."""
+        answers = self.order(
+            "prepare",
+            host=endpoint.host,
+            port=endpoint.port,
+            path=workload.path,
+            expect=asdict(workload.expect),
+            keepalive=load.keepalive,
+            timeout=load.timeout,
+            cores=list(cores) if cores else None,
+            machine=socket.gethostname(),
+        )
+        foreign = {answer["version"] for answer in answers} - {version("uwsgi-fibonacci-lab")}
+        if foreign:
+            raise GeneratorError(
+                f"a worker has version {foreign.pop()} of this project installed, the master "
+                f"{version('uwsgi-fibonacci-lab')}: install the same one everywhere"
+            )
+        try:
+            yield LocustSession(self, load, answers)
+        finally:
+            self._send("end", {})
+
+    def order(self, op: str, patience: float = PATIENCE, **arguments: Any) -> list[dict[str, Any]]:
+        """
+        Give an order to every worker and return their answers.
+
+        Raises:
+            GeneratorError: A worker did not answer in *patience* seconds, or could not obey.
+        """
+        expected = self._workers()
+        if not expected:
+            raise GeneratorError("no Locust worker is connected")
+        number = self._send(op, arguments)
+        deadline = time.monotonic() + patience
+        while len(self._answers[number]) < expected:
+            if time.monotonic() > deadline:
+                raise GeneratorError(
+                    f"{expected - len(self._answers[number])} of {expected} Locust workers did not "
+                    f"answer {op!r} in {patience:g} s: a worker died or lost its connection"
+                )
+            time.sleep(0.005)
+        answers = self._answers.pop(number)
+        for answer in answers:
+            if "error" in answer:
+                raise GeneratorError(f"Locust worker {answer['worker']}: {answer['error']}")
+        return answers
+
+    def _send(self, op: str, arguments: dict[str, Any]) -> int:
+        number = next(self._numbers)
+        self._answers = {number: []}
+        self._runner.send_message(ORDER, {"op": op, "number": number, "arguments": arguments})
+        return number
+
+    def _receive(self, msg: Any, **_: Any) -> None:
+        if msg.data["number"] in self._answers:
+            self._answers[msg.data["number"]].append(msg.data)
+
+    def _workers(self) -> int:
+        if isinstance(self._runner, MasterRunner):
+            clients = self._runner.clients
+            return len(clients.ready) + len(clients.spawning) + len(clients.running)
+        return 1
+
+
+class LocustSession:
+    """See `lab.model.Session`."""
+
+    def __init__(
+        self, generator: LocustGenerator, load: Load, workers: Sequence[dict[str, Any]]
+    ) -> None:
+        self._generator = generator
+        self._load = load
+        self._seats = sum(worker["seats"] for worker in workers)
+        self.pids: Sequence[int] = tuple(
+            {w["process"] for w in workers if w["process"]} - {os.getpid()}
+        )
+        """Worker processes on this machine; a lone Locust is the lab's own process."""
+
+    def warm_up(self, seconds: float, requests: int) -> None:
+        """See `lab.model.Session.warm_up`."""
+        counted = self._load.requests is not None
+        self._generator.order("resume", connections=WARM_UP_CONNECTIONS if counted else None)
+        began = time.monotonic()
+        while (elapsed := time.monotonic() - began) < seconds + WARM_UP_GRACE:
+            time.sleep(0.05)
+            if elapsed >= seconds and self._done() >= requests:
+                break
+        if counted:
+            # A connection that is cut off would leave its request in the server's queue.
+            self._generator.order("drain", self._load.timeout + PATIENCE)
+
+    def measure(self, seconds: float) -> tuple[Window, ...]:
+        """See `lab.model.Session.measure`."""
+        if self._load.requests is not None:
+            # Every connection may wait for its timeout once in turn at the most.
+            patience = self._load.timeout * 2 + PATIENCE
+            answers = self._generator.order(
+                "count", patience, requests=self._load.requests, seats=self._seats
+            )
+        else:
+            self._generator.order("open")
+            time.sleep(seconds)
+            answers = self._generator.order("close")
+        return tuple(decode_window(each["window"]) for each in answers if each["window"])
+
+    def _done(self) -> int:
+        return sum(answer["ok"] for answer in self._generator.order("progress"))

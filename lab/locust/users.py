@@ -1,0 +1,22 @@
+"""One Locust user is one connection; the process's engine drives them all."""
+
+from __future__ import annotations
+
+from gevent.event import Event
+from locust import User, task
+
+
+class Connection(User):
+    """
+    A seat for one connection.
+
+    Locust decides how many there are in each process; the engine of `lab.locust.crew` opens that
+    many. A greenlet for each request would cost more CPU than a tuned server needs to answer it.
+    """
+
+    abstract = True
+
+    @task
+    def hold(self) -> None:
+        """Hold the seat until Locust takes it back."""
+        Event().wait()

@@ -1,0 +1,232 @@
+"""
+Find the profiles, read one, and say what a step changes.
+
+A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
+own, or a TOML under profiles/peers/ that names the commands of any other server.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeGuard
+
+from lab import uwsgi_config
+from lab.errors import ProfileError
+from lab.model import Profile
+from lab.profile_header import Header, line_of, parse_ini, parse_toml
+from lab.servers.launch import ROOT
+
+FOLDER = ROOT / "profiles"
+PEERS = FOLDER / "peers"
+
+REPEATABLE = frozenset(
+    {"add-header", "http", "http-socket", "http11-socket", "import", "plugins", "pythonpath"}
+    | {"socket", "static-map", "uwsgi-socket"}
+)
+"""Options of which uWSGI keeps every value (so do `env`, `hook-...` and `route...`); of any other
+the last counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a profile changes against another; of a repeated option only what takes effect."""
+
+    added: tuple[tuple[str, str], ...] = ()
+    removed: tuple[tuple[str, str], ...] = ()
+    changed: tuple[tuple[str, str, str], ...] = ()
+    """Option, before, after."""
+
+
+def find() -> tuple[str, ...]:
+    """Return the names of all profiles: the inis in alphabetical order, then the peers."""
+    return tuple(
+        path.stem for path in (*sorted(FOLDER.glob("*.ini")), *sorted(PEERS.glob("*.toml")))
+    )
+
+
+def read(name: str) -> Profile:
+    """
+    Read and resolve a profile.
+
+    Args:
+        name: Of a profile of this project, or the path of an ini or TOML (with a slash or suffix).
+
+    Raises:
+        ProfileError: There is none, its header is incomplete, or its server refuses it.
+        LabError: uWSGI is not installed.
+    """
+    path = _locate(name)
+    header = read_header(path)
+    _ancestors(path)
+    if path.suffix == ".toml":
+        return _peer(path, header)
+    options = uwsgi_config.read_options(path, ROOT)
+    summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
+    return Profile(
+        name=path.stem,
+        server="uwsgi",
+        path=path,
+        summary=summary,
+        against=header.against,
+        options=options,
+        digest=_digest(options),
+        keepalive=_keeps_connections(dict(options)),
+    )
+
+
+def read_header(path: Path) -> Header:
+    """
+    Read what a profile's file says about itself, without asking its server.
+
+    Raises:
+        ProfileError: It cannot be read, or one of this project's has no summary.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ProfileError(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProfileError(path, "is not UTF-8 text") from None
+    if path.suffix == ".toml":
+        header, _ = parse_toml(text, path)
+        wanted = 'a line `summary = "What it does"`'
+    else:
+        header = parse_ini(text, path)
+        wanted = "a section [lab] with `summary = What this step changes`"
+    ours = path.resolve().is_relative_to(FOLDER) or header.against or path.suffix == ".toml"
+    if ours and header.summary is None:
+        raise ProfileError(path, f"has no summary; it needs {wanted}")
+    return header
+
+
+def ladder(name: str = "tuned") -> tuple[str, ...]:
+    """
+    Return the names from the first profile up to *name*, each against the one before it.
+
+    Raises:
+        ProfileError: One of them is missing, or the chain is a circle.
+    """
+    path = _locate(name)
+    return (*reversed(_ancestors(path)), path.stem)
+
+
+def step(profile: Profile, against: Profile) -> Step:
+    """Return which options *profile* adds, removes and changes, in alphabetical order."""
+    if profile.server != against.server:  # the options of two servers have nothing in common
+        return Step(changed=(("server", against.server, profile.server),))
+    before, after = _effective(against), _effective(profile)
+    return Step(
+        added=tuple((key, after[key]) for key in sorted(after.keys() - before.keys())),
+        removed=tuple((key, before[key]) for key in sorted(before.keys() - after.keys())),
+        changed=tuple(
+            (key, before[key], after[key])
+            for key in sorted(before.keys() & after.keys())
+            if before[key] != after[key]
+        ),
+    )
+
+
+def _locate(name: str) -> Path:
+    if "/" in name or name.endswith((".ini", ".toml")):
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise ProfileError(path, "there is no such file")
+        if path.suffix not in {".ini", ".toml"}:
+            raise ProfileError(path, "a profile is an .ini of uWSGI or a .toml of another server")
+        return path.resolve()
+    for path in (FOLDER / f"{name}.ini", PEERS / f"{name}.toml"):
+        if path.is_file():
+            return path
+    close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(find())}"
+    raise ProfileError(name, f"there is no such profile; {hint}")
+
+
+def _ancestors(path: Path) -> tuple[str, ...]:
+    """Return the names that *path* is against, nearest first."""
+    names = [path.stem]
+    while True:
+        header = read_header(path)
+        if header.against is None:
+            return tuple(names[1:])
+        if header.against in names:
+            circle = " -> ".join((*names, header.against))
+            raise ProfileError(path, f"against is a circle: {circle}", header.against_line)
+        try:
+            following = _locate(header.against)
+        except ProfileError as error:
+            problem = f"against names {header.against}: {str(error).partition(': ')[2]}"
+            raise ProfileError(path, problem, header.against_line) from None
+        names.append(header.against)
+        path = following
+
+
+def _peer(path: Path, header: Header) -> Profile:
+    text = path.read_text(encoding="utf-8")
+    _, table = parse_toml(text, path)
+    commands = table.get("run")
+    if not _is_commands(commands):
+        raise ProfileError(
+            path,
+            'run must be a list of commands, each a list of words: run = [["server", "{port}"]]',
+            line_of(text, "run"),
+        )
+    app = table.get("app", "app.wsgi:app")
+    options = [("app", str(app))]
+    options += [("run", json.dumps(command)) for command in commands]
+    # Its native configuration is named after it, so that one folder holds many peers.
+    for native in sorted(path.parent.glob(f"{path.stem}.*")):
+        if native != path and native.is_file():
+            options.append((native.name, native.read_text(encoding="utf-8")))
+    needs = table.get("needs")
+    return Profile(
+        name=path.stem,
+        server="command",
+        path=path,
+        summary=header.summary or path.name,
+        against=header.against,
+        options=tuple(options),
+        digest=_digest(tuple(options)),
+        commands=tuple(tuple(command) for command in commands),
+        keepalive=table.get("keepalive") is True,
+        needs=str(needs) if needs is not None else None,
+    )
+
+
+def _is_commands(value: object) -> TypeGuard[list[list[str]]]:
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(
+            isinstance(command, list) and command and all(isinstance(word, str) for word in command)
+            for command in value
+        )
+    )
+
+
+def _keeps_connections(options: Mapping[str, str]) -> bool:
+    # `http-keepalive = true` is off: uWSGI reads a number there, and "true" is none.
+    number = options.get("http-keepalive", "0")
+    return "http11-socket" in options or (number.isdecimal() and int(number) > 0)
+
+
+def _effective(profile: Profile) -> dict[str, str]:
+    effective: dict[str, str] = {}
+    for key, value in profile.options:
+        if key == "env":
+            name, _, content = value.partition("=")
+            effective[f"env {name}"] = content
+        elif key in effective and (key in REPEATABLE or key.startswith(("hook-", "route"))):
+            effective[key] += f", {value}"
+        else:
+            effective[key] = value
+    return effective
+
+
+def _digest(options: tuple[tuple[str, str], ...]) -> str:
+    return hashlib.sha256(json.dumps(options).encode()).hexdigest()

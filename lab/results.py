@@ -1,0 +1,226 @@
+"""
+A run's folder: what was asked, and every trial as it ended.
+
+    results/20261121-101500-fib/
+        run.json         plan with resolved profiles, seed, environments, the command
+        trials.ndjson    one line a trial, appended and flushed as it ends
+        summary.json     derived from the two by `lab report`, never read back
+        report.md        the same in Markdown
+
+Only whole lines count: a line torn by a crash is the last one, and is left out. `run.json` is
+written to a second file and renamed, so that it is never half there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from lab.errors import ResultsError
+from lab.model import Plan, Run, Trial
+
+FORMAT = 1
+"""
+Version of the folder's format.
+
+1: the first.
+"""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The content of `run.json`."""
+
+    format: int
+    command: str
+    generator: str
+    started_at: float
+    """POSIX seconds."""
+    plan: Plan
+    environments: Mapping[str, Mapping[str, Any]]
+    skipped: Mapping[str, str]
+
+
+class RunWriter:
+    """Writes one run; every trial is on disk before the next one starts."""
+
+    def __init__(self, results: Path, header: Header) -> None:
+        """
+        Make a folder of its own under *results*, and write `run.json`.
+
+        Raises:
+            ResultsError: It cannot be written.
+        """
+        self.header = header
+        try:
+            results.mkdir(parents=True, exist_ok=True)
+            self.folder = _new_folder(results, header)
+            self._write_header()
+            self._trials: IO[bytes] = (self.folder / "trials.ndjson").open("ab", buffering=0)
+        except OSError as error:
+            raise ResultsError(results, f"cannot be written: {error.strerror}") from error
+
+    def append(self, trial: Trial) -> None:
+        """
+        Add *trial* and hand it to the disk.
+
+        Raises:
+            ResultsError: It could not be written whole; the earlier trials are intact.
+        """
+        line = encode(trial) + b"\n"
+        size = self._trials.tell()
+        try:
+            written = self._trials.write(line)
+            os.fsync(self._trials.fileno())
+        except OSError as error:
+            self._trials.truncate(size)
+            raise ResultsError(
+                self._trials.name, f"{error.strerror}; the trials before this one are intact"
+            ) from error
+        if written != len(line):  # the disk took what it had left
+            self._trials.truncate(size)
+            raise ResultsError(
+                self._trials.name, "the disk is full; the trials before this one are intact"
+            )
+
+    def close(self) -> None:
+        """Close the file; the folder stays."""
+        self._trials.close()
+
+    def write_text(self, name: str, text: str) -> None:
+        """
+        Write a derived file such as `report.md`, whole or not at all.
+
+        Raises:
+            ResultsError: It cannot be written.
+        """
+        write_text(self.folder / name, text)
+
+    def _write_header(self) -> None:
+        text = msgspec.json.format(encode(self.header), indent=1).decode() + "\n"
+        write_text(self.folder / "run.json", text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """
+    Write a file whole or not at all.
+
+    Raises:
+        ResultsError: It cannot be written.
+    """
+    draft = path.with_name(path.name + ".part")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+
+
+def read_run(folder: Path) -> Run:
+    """
+    Read a run back.
+
+    A last line without its end was torn by a crash and is left out.
+
+    Raises:
+        ResultsError: Something is missing, damaged, or of another version; with file and line.
+    """
+    path = folder / "run.json"
+    header_bytes = _read(path)
+    version = decode(header_bytes, dict, path).get("format")
+    if version != FORMAT:
+        raise ResultsError(path, f"has format {version!r}; this lab reads {FORMAT}. Run it again.")
+    header = decode(header_bytes, Header, path)
+    path = folder / "trials.ndjson"
+    *lines, _torn = _read(path).split(b"\n")
+    trials = tuple(decode(line, Trial, path, number) for number, line in enumerate(lines, 1))
+    return Run(
+        name=folder.resolve().name,
+        command=header.command,
+        plan=header.plan,
+        environments=header.environments,
+        trials=trials,
+        skipped=header.skipped,
+        generator=header.generator,
+    )
+
+
+def find_run(results: Path, name: str) -> Path:
+    """
+    Return the folder of a run: a path, a folder's name under *results*, or "latest".
+
+    Raises:
+        ResultsError: There is none.
+    """
+    if name == "latest":
+        runs = sorted(path.parent for path in results.glob("*/run.json"))
+        if not runs:
+            raise ResultsError(results, "holds no run yet; make one with: lab run --quick")
+        return runs[-1]
+    for folder in (Path(name), results / name):
+        if (folder / "run.json").is_file():
+            return folder
+    raise ResultsError(name, f"is no run: no run.json in it or in {results / name}")
+
+
+def encode(value: object) -> bytes:
+    """Return *value*, made of the model's types, as JSON."""
+    return msgspec.json.encode(value, enc_hook=_encode_path)
+
+
+def decode(text: bytes, kind: type[T], path: Path, line: int | None = None) -> T:
+    """
+    Return *text* as *kind*.
+
+    Raises:
+        ResultsError: It is not JSON, or not of that kind; with *path* and *line*.
+    """
+    try:
+        return msgspec.json.decode(text, type=kind, dec_hook=_decode_path)
+    except msgspec.DecodeError as error:
+        raise ResultsError(path, f"damaged: {error}", line) from error
+
+
+def _encode_path(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(type(value))
+
+
+def _decode_path(kind: type, value: object) -> Path:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise NotImplementedError(kind)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
+
+
+def _new_folder(results: Path, header: Header) -> Path:
+    """Make the folder; two labs that start in the same second get one each."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(header.started_at))
+    label = "".join(c if c.isalnum() or c in "._" else "-" for c in header.plan.workload.name)
+    for suffix in ("", *(f"-{number}" for number in range(2, 100))):
+        folder = results / f"{stamp}-{label}{suffix}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise ResultsError(results, f"holds 99 runs that began at {stamp}")

@@ -1,0 +1,203 @@
+"""
+Plan to trials: the only place where server, generator and probes meet.
+
+A trial:
+
+    server.start -> first correct reply -> warm-up -> probes.start -> window -> probes.stop
+    -> server.stop, nothing left behind -> recorded
+
+A trial that fails is data: it is recorded with its reason and the block goes on. Nothing here
+prints, and nothing here knows which door the run came through.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from lab.analysis.gates import judge
+from lab.errors import ServerStartError, UsageError
+from lab.model import (
+    Endpoint,
+    Finding,
+    Generator,
+    Plan,
+    Probe,
+    Profile,
+    Server,
+    Slot,
+    Subject,
+    Trial,
+    Workload,
+)
+from lab.plan import slots
+
+REPEATS = 2
+"""A trial disturbed from outside is repeated at most so often; never one whose outcome displeases:
+dropping those lowers the coverage of a 95 % interval to 89 %."""
+
+REPEAT_SHARE = 0.25
+"""Repeats of a whole run, as a share of its trials: a busy machine must not make it endless."""
+
+START_FAILURES = 2
+"""A profile that did not start so often is recorded as failed without being tried again."""
+
+WARMUP_REQUESTS = 200
+"""Requests a worker before the window: the interpreter specialises and the caches fill."""
+
+Fetch = Callable[[Endpoint, str, float], tuple[int, Mapping[str, str], bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a run is made with; tests put scripted ones in."""
+
+    server: Callable[[Profile], Server]
+    generator: Generator
+    probes: Sequence[Probe]
+    facts: Callable[[Subject], Mapping[str, str]]
+    record: Callable[[Trial], None]
+    environment: str
+    """Digest of the environment."""
+    lab: Sequence[int] = ()
+    """The lab's own processes, so that their CPU is not taken for foreign."""
+    server_cores: Sequence[int] | None = None
+    generator_cores: Sequence[int] | None = None
+    clock: Callable[[], float] = time.time
+
+
+class Observer(Protocol):
+    """Is told what happens, to show it."""
+
+    def stage(self, slot: Slot, attempt: int, stage: str) -> None:
+        """A stage of a trial begins: "start", "warm-up", "window" or "stop"."""
+
+    def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
+        """A trial has been recorded."""
+
+
+def run(plan: Plan, parts: Parts, observer: Observer) -> None:
+    """
+    Carry out the whole plan.
+
+    Raises:
+        GeneratorError: The generator failed; what was recorded stands.
+        ResultsError: A trial could not be recorded.
+        Interrupted: A signal came; its trial is not recorded.
+    """
+    planned = list(slots(plan))
+    repeats_left = max(REPEATS, int(len(planned) * REPEAT_SHARE))
+    not_started: Counter[str] = Counter()
+    for slot in planned:
+        for attempt in range(1 + REPEATS):
+            if not_started[slot.profile] >= START_FAILURES:
+                trial = _unstarted(plan, slot, parts)
+            else:
+                trial = run_trial(plan, slot, attempt, parts, observer)
+                if trial.failure is not None and not trial.windows:
+                    not_started[slot.profile] += 1
+            findings = judge(trial, plan)
+            parts.record(trial)
+            observer.finished(trial, findings)
+            disturbed = any(finding.outside for finding in findings)
+            if not disturbed or attempt == REPEATS or not repeats_left:
+                break
+            repeats_left -= 1
+
+
+def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer) -> Trial:
+    """Start the slot's server, load it, read the probes, stop it."""
+    profile = _profile(plan, slot.profile)
+    trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
+    try:
+        with ExitStack() as stack:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
+            observer.stage(slot, attempt, "start")
+            server = stack.enter_context(
+                parts.server(profile).start(profile, plan.workload, folder, parts.server_cores)
+            )
+            session = stack.enter_context(
+                parts.generator.session(
+                    server.endpoint, plan.workload, plan.load, parts.generator_cores
+                )
+            )
+            subject = Subject(server.pid, server.endpoint.port, (*session.pids, *parts.lab))
+            observer.stage(slot, attempt, "warm-up")
+            session.warm_up(plan.warmup, WARMUP_REQUESTS * _workers(profile))
+            observer.stage(slot, attempt, "window")
+            before = [(probe, probe.start(subject)) for probe in parts.probes]
+            windows = tuple(session.measure(plan.window))
+            readings: dict[str, float] = {}
+            for probe, state in reversed(before):
+                readings.update(probe.stop(subject, state))
+            if parts.server_cores is not None:
+                readings["server.cores"] = float(len(parts.server_cores))
+            trial = replace(
+                trial, windows=windows, readings=readings, facts=dict(parts.facts(subject))
+            )
+            if not server.alive():
+                trial = replace(
+                    trial, failure=f"the server ended during the window\n{server.log_tail()}"
+                )
+            observer.stage(slot, attempt, "stop")
+    except ServerStartError as error:
+        trial = replace(trial, failure=str(error))
+    return trial
+
+
+def capture(plan: Plan, parts: Parts, fetch: Fetch) -> Workload:
+    """
+    Return the plan's workload with its first reply as the one that is required from now on.
+
+    The reply is taken twice from the first profile, because a page that differs from request to
+    request (a date, a token) would make every later reply an error.
+
+    Raises:
+        ServerStartError: The application does not run, or answers with another status.
+        UsageError: Its two replies differ.
+    """
+    workload = plan.workload
+    if workload.expect.complete:
+        return workload
+    profile = plan.profiles[0]
+    with (
+        tempfile.TemporaryDirectory(prefix="lab-") as folder,
+        parts.server(profile).start(profile, workload, Path(folder), None) as server,
+    ):
+        bodies = [fetch(server.endpoint, workload.path, 10.0)[2] for _ in range(2)]
+    if bodies[0] != bodies[1]:
+        raise UsageError(
+            f"{workload.path} answers differently each time, so no exact body can be required; "
+            "name what a correct one contains: --check 'REGULAR EXPRESSION'"
+        )
+    return replace(workload, expect=replace(workload.expect, body=bodies[0]))
+
+
+def _unstarted(plan: Plan, slot: Slot, parts: Parts) -> Trial:
+    return Trial(
+        slot,
+        0,
+        parts.clock(),
+        _profile(plan, slot.profile).digest,
+        parts.environment,
+        failure=f"not started again: it failed to start {START_FAILURES} times before",
+    )
+
+
+def _profile(plan: Plan, name: str) -> Profile:
+    return next(profile for profile in plan.profiles if profile.name == name)
+
+
+def _workers(profile: Profile) -> int:
+    """Return the number of worker processes as far as the profile says it, else 2."""
+    options = dict(profile.options)
+    if profile.server != "uwsgi":
+        return 2
+    text = options.get("processes", options.get("workers", "1"))
+    return int(text) if text.isdecimal() else 2

@@ -1,0 +1,88 @@
+"""
+What is asked of a server, and which reply is correct.
+
+The expected body of `fib` is computed here by its own recurrence, not by the package `fib`: an
+instrument that shared code with what it measures could not notice that both are wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from lab.errors import UsageError
+from lab.model import Expectation, Workload
+
+NAMES = ("fib", "hello")
+"""Workloads that need no further description."""
+
+
+def workload(
+    name: str = "fib",
+    *,
+    app: str | None = None,
+    path: str | None = None,
+    chdir: Path | None = None,
+    status: int = 200,
+    pattern: str | None = None,
+) -> Workload:
+    """
+    Return a workload of ours, or a user's own application as one.
+
+    Args:
+        name: One of `NAMES`; ignored when *app* is given.
+        app: Import path "package.module:callable" of any WSGI application.
+        path: Request target; each workload has its own default.
+        chdir: Folder in which *app* is imported.
+        status: Status of a correct reply.
+        pattern: Regular expression to search in the body, instead of requiring the exact body of
+            the first reply.
+
+    Raises:
+        UsageError: A part cannot be meant so.
+    """
+    if path is not None and not re.fullmatch(r"/[!-~]*", path):
+        raise UsageError(f"--path {path!r}: a request target begins with / and has no blanks")
+    if pattern is not None:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise UsageError(f"--check {pattern!r} is not a regular expression: {error}") from None
+    if app is not None:
+        if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", app):
+            raise UsageError(
+                f"--app {app!r}: expected package.module:callable, as in mysite.wsgi:application"
+            )
+        if chdir is not None and not chdir.is_dir():
+            raise UsageError(f"--chdir {chdir}: no such folder")
+        return Workload(
+            name=app,
+            path=path or "/",
+            expect=Expectation(status=status, pattern=pattern),
+            app=app,
+            chdir=(chdir or Path.cwd()).resolve(),
+        )
+    if name == "hello":
+        return Workload("hello", path or "/", Expectation(body=b"Pong!"), app="app.hello:app")
+    if name != "fib":
+        raise UsageError(f"no workload {name!r}: choose one of {', '.join(NAMES)}, or give --app")
+    path = path or "/9000"
+    if not re.fullmatch(r"/[0-9]{1,100}", path):
+        raise UsageError(
+            f"--path {path!r}: the fib workload is a number of up to 100 digits, as in /9000"
+        )
+    return Workload("fib", path, Expectation(body=fibonacci_body(int(path[1:]))))
+
+
+def fibonacci_body(number: int) -> bytes:
+    """
+    Return the body that `GET /number` must have.
+
+    >>> fibonacci_body(5)
+    b'[0, 1, 1, 2, 3, 5]'
+    """
+    sequence = [0, 1]
+    while sequence[-1] < number:
+        sequence.append(sequence[-1] + sequence[-2])
+    return json.dumps(sequence).encode()

@@ -1,0 +1,23 @@
+"""
+Compare server profiles inside Locust: the same experiment as `lab run`, with Locust's web UI.
+
+    locust -f loadtests/                                     choose profiles in the web form
+    locust -f loadtests/ --headless                          the whole ladder, in the terminal
+    locust -f loadtests/ --headless --profiles listen tuned --blocks 5 --window 2
+    locust -f loadtests/ --headless -H http://127.0.0.1:8080 -t 10s    load a running server
+
+`--processes 2`, and `--master` with `--worker`, make the same load from several processes.
+
+Locust executes every .py file of this folder, so nothing else stands here: what these two classes
+do is in `lab.locust`.
+"""
+
+from lab.locust import Comparison, Connection
+
+
+class Client(Connection):
+    """One connection of the load; `-u` says how many (default: 64)."""
+
+
+class CompareProfiles(Comparison):
+    """Starts, loads and stops a server for each trial; says what changed, and if it counts."""

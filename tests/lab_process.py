@@ -1,0 +1,83 @@
+"""Run the lab's commands as a user does: as processes, from a folder of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+SMALL = ("--blocks", "2", "--window", "0.4", "--warmup", "0.1")
+"""Sizes that take seconds: enough to see that everything happens, too small to conclude from."""
+
+
+def environment() -> dict[str, str]:
+    """Return this process's environment without what a developer's shell adds to it."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("FIB_", "LOCUST_", "WSGI_"))}
+    return kept | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "160", "NO_COLOR": "1"}
+
+
+def run(*command: str, cwd: Path, timeout: float = 90) -> subprocess.CompletedProcess[str]:
+    """Run a command of ours to its end."""
+    return subprocess.run(
+        [str(BIN / command[0]), *command[1:]],
+        cwd=cwd,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def start(*command: str, cwd: Path) -> subprocess.Popen[str]:
+    """Start a command of ours; its output goes to `output` in *cwd*."""
+    with (cwd / "output").open("w") as output:
+        return subprocess.Popen(
+            [str(BIN / command[0]), *command[1:]],
+            cwd=cwd,
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            text=True,
+            start_new_session=True,
+        )
+
+
+def trials(folder: Path) -> list[dict]:
+    """Return the whole lines of the only run under *folder*/results; none before it began."""
+    found = list(folder.glob("results/*/trials.ndjson"))
+    if not found:
+        return []
+    *lines, _ = found[0].read_text().split("\n")
+    return [json.loads(line) for line in lines]
+
+
+def until(condition, what: str, timeout: float = 30.0):
+    """Poll *condition* until it is true; return its value."""
+    deadline = time.monotonic() + timeout
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"{what} did not happen in {timeout} s"
+        time.sleep(0.01)
+    return value
+
+
+def descendants(pid: int) -> list[psutil.Process]:
+    """Return the processes below *pid*, those of other sessions too."""
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        return []
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    """Return those that still run; a zombie does not."""
+    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]

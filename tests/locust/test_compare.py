@@ -1,0 +1,219 @@
+"""`locust -f loadtests/`: the same experiment through the other door."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from tests.lab_process import (
+    BIN,
+    ROOT,
+    SMALL,
+    alive,
+    descendants,
+    environment,
+    run,
+    start,
+    trials,
+    until,
+)
+
+LOCUST = ("locust", "-f", str(ROOT / "loadtests"))
+HEADLESS = (*LOCUST, "--headless", "-u", "8")
+
+
+def summary(folder):
+    """Return the only run's summary."""
+    return json.loads(next(folder.glob("results/*/summary.json")).read_text())
+
+
+@pytest.mark.parametrize("processes", [(), ("--processes", "2")])
+def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
+    """One process or two: one window for each, all connections used, no errors, one table."""
+    done = run(*HEADLESS, *processes, "--profiles", "listen", "tuned", *SMALL, cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    rows = trials(tmp_path)
+    assert len(rows) == 6
+    for trial in rows:
+        assert trial["failure"] is None
+        assert len(trial["windows"]) == (2 if processes else 1)
+        assert sum(len(window["replies"]) for window in trial["windows"]) == 8
+        assert not any(window["errors"] for window in trial["windows"])
+    assert "Run folder: results/" in done.stdout
+    report = run("lab", "report", "--json", cwd=tmp_path)
+    assert json.loads(report.stdout) == summary(tmp_path)
+
+
+def test_locusts_own_table_agrees_with_the_trials(tmp_path):
+    """Counts are equal; rates are over measured time and not over the whole run."""
+    done = run(*HEADLESS, "--csv", "out", "--profiles", "tuned", *SMALL, cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+    windows = [window for trial in trials(tmp_path) for window in trial["windows"]]
+    row = next(
+        line for line in (tmp_path / "out_stats.csv").read_text().splitlines() if "tuned" in line
+    )
+    _, name, requests, failures, *_, rate, _ = row.split(",")[:10]
+    ok = sum(window["ok"] for window in windows)
+    assert (name, int(requests), int(failures)) == ("01 tuned", ok, 0)
+    assert float(rate) == pytest.approx(ok / sum(window["wall"] for window in windows), rel=0.01)
+
+
+def test_a_master_and_a_worker_make_the_same_run(tmp_path):
+    """The worker loads, the master starts servers and writes the folder."""
+    master_port = "5657"
+    worker_folder = tmp_path / "worker"
+    worker_folder.mkdir()
+    worker = start(*LOCUST, "--worker", "--master-port", master_port, cwd=worker_folder)
+    try:
+        done = run(
+            *HEADLESS, "--master", "--master-bind-host", "127.0.0.1", "--master-bind-port",
+            master_port, "--expect-workers", "1", "--profiles", "tuned", *SMALL, cwd=tmp_path,
+        )  # fmt: skip
+        assert done.returncode in (0, 3), done.stderr
+        worker.wait(10)
+    finally:
+        worker.kill()
+        worker.wait()
+    assert {trial["windows"][0]["process"] for trial in trials(tmp_path)} == {worker.pid}
+
+
+def free_port():
+    """Return a port that nothing listens on now."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
+@pytest.fixture
+def web(tmp_path):
+    """Start Locust's web UI; yield its process and its address."""
+    port = free_port()
+    process = start(*LOCUST, "--web-port", str(port), "--web-host", "127.0.0.1", cwd=tmp_path)
+    base = f"http://127.0.0.1:{port}"
+
+    def answers():
+        try:
+            return ask(base, "/")
+        except OSError:
+            return None
+
+    try:
+        until(answers, "the web interface")
+        yield process, base
+    finally:
+        process.kill()
+        process.wait()
+
+
+def ask(base, path, **form):
+    """Return the reply to a GET, or to a POST of *form*."""
+    data = urllib.parse.urlencode(form, doseq=True).encode() if form else None
+    with urllib.request.urlopen(base + path, data, timeout=20) as reply:
+        return reply.read().decode()
+
+
+def rows(base):
+    """Return the statistics that the web UI shows, by name."""
+    return {row["name"]: row for row in json.loads(ask(base, "/stats/requests"))["stats"]}
+
+
+FORM = {"user_count": 8, "spawn_rate": 8, "profiles": ["listen", "tuned"], "window": 0.4,
+        "warmup": 0.1}  # fmt: skip
+
+
+def test_the_web_form_offers_profiles_blocks_and_window(web):
+    """They are in the page from which START is pressed."""
+    page = ask(web[1], "/")
+    for word in ("tuned", "max-worker-lifetime", "blocks", "window"):
+        assert word in page
+
+
+def test_start_compares_and_the_statistics_tell_the_truth(web, tmp_path):
+    """A row a profile, its rate over measured time, its median in fractions of milliseconds."""
+    _, base = web
+    assert json.loads(ask(base, "/swarm", **FORM, blocks=1))["success"]
+    until(lambda: list(tmp_path.glob("results/*/summary.json")), "the end of the run")
+    shown = rows(base)
+    for name in ("01 listen", "02 tuned"):
+        windows = [
+            window
+            for trial in trials(tmp_path)
+            if trial["slot"]["profile"] == name[3:]
+            for window in trial["windows"]
+        ]
+        ok = sum(window["ok"] for window in windows)
+        assert shown[name]["num_requests"] == ok
+        rate = ok / sum(window["wall"] for window in windows)
+        assert shown[name]["total_rps"] == pytest.approx(rate, rel=0.01)
+        assert 0 < shown[name]["median_response_time"] < 1000
+    assert shown["02 tuned"]["median_response_time"] % 1
+
+
+def test_stop_leaves_no_server_and_the_next_start_works(web, tmp_path):
+    """STOP in the middle of a window; then a second run in the same Locust."""
+    process, base = web
+    ask(base, "/swarm", **FORM, blocks=50)
+    until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
+    below = until(lambda: descendants(process.pid), "a server")
+    ask(base, "/stop")
+    until(lambda: not alive(below), "the end of the server", 5.0)
+    first = next(tmp_path.glob("results/*"))
+    ask(base, "/swarm", **FORM, blocks=1)
+    until(lambda: len(list(tmp_path.glob("results/*/summary.json"))) == 2, "the second run")
+    assert first.joinpath("summary.json").exists()
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_whatever_ends_locust_ends_its_servers(tmp_path, name):
+    """And what was finished is in the folder."""
+    process = start(*HEADLESS, "--profiles", "baseline", *SMALL, "--blocks", "50", cwd=tmp_path)
+    try:
+        until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
+        below = until(lambda: descendants(process.pid), "a server")
+        process.send_signal(getattr(signal, name))
+        process.wait(10)
+        until(lambda: not alive(below), "the end of the server", 2.0)
+    finally:
+        process.kill()
+        process.wait()
+    assert trials(tmp_path)
+
+
+def test_a_running_server_is_loaded_when_only_a_host_is_given(tmp_path):
+    """Nothing is started, nothing is compared, every reply is checked."""
+    port = free_port()
+    env = environment() | {"PORT": str(port)}
+    server = subprocess.Popen([str(BIN / "uwsgi"), str(ROOT / "profiles" / "tuned.ini")], env=env)
+    base = f"http://127.0.0.1:{port}"
+    try:
+        until(lambda: _answers(base), "the server")
+        done = run(*HEADLESS, "-H", base, "-t", "2s", "--csv", "out", cwd=tmp_path)
+    finally:
+        server.terminate()
+        server.wait(10)
+    assert done.returncode == 0, done.stderr
+    row = (tmp_path / "out_stats.csv").read_text().splitlines()[1].split(",")
+    assert row[1] == "/9000"
+    assert int(row[2]) > 100
+    assert row[3] == "0"
+
+
+def test_a_host_where_nothing_answers_is_an_error_in_a_line(tmp_path):
+    """And not a run full of failures."""
+    done = run(*HEADLESS, "-H", f"http://127.0.0.1:{free_port()}", "-t", "2s", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "nothing answers there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def _answers(base):
+    try:
+        return ask(base, "/9000")
+    except OSError:
+        return None

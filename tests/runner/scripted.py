@@ -1,0 +1,179 @@
+"""A server, a generator and a probe that only write down what is asked of them, in order."""
+
+# ruff: noqa: D102, D103 - each is the protocol's method of the same name in lab.model
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.errors import ServerStartError
+from lab.model import (
+    Endpoint,
+    Expectation,
+    Load,
+    Plan,
+    Profile,
+    Slot,
+    Subject,
+    Trial,
+    Window,
+    Workload,
+)
+from lab.runner import Parts
+
+GOOD = {
+    "elapsed": 3.0,
+    "server.cpu_user": 2.0,
+    "server.cpu_system": 0.9,
+    "machine.foreign_cpu": 0.01,
+    "machine.steal": 0.0,
+    "listener.drops": 0.0,
+}
+
+
+def profile(name: str, against: str | None = None) -> Profile:
+    return Profile(
+        name=name,
+        server="uwsgi",
+        path=Path(f"{name}.ini"),
+        summary=f"Change {name}",
+        against=against,
+        options=(("processes", "2"),),
+        digest=name * 2,
+    )
+
+
+def plan(*names: str, blocks: int = 1, body: bytes | None = b"x") -> Plan:
+    return Plan(
+        profiles=tuple(profile(name) for name in names),
+        reference=names[0],
+        workload=Workload("w", "/", Expectation(body=body)),
+        load=Load(connections=2),
+        blocks=blocks,
+        warmup=0.5,
+        window=3.0,
+        seed=1,
+    )
+
+
+def window(ok: int = 3000) -> Window:
+    return Window(
+        process=7,
+        wall=3.0,
+        ok=ok,
+        errors={},
+        unfinished=2,
+        retried=0,
+        connections=2,
+        replies=(ok // 2, ok // 2),
+        received=ok,
+        latency={2000: ok},
+        latency_sum=0.002 * ok,
+        cpu=1.0,
+        wait=0.1,
+    )
+
+
+class Script:
+    """Everything a run needs, and the list of what happened to it."""
+
+    def __init__(
+        self,
+        *,
+        broken: Sequence[str] = (),
+        dies: Sequence[str] = (),
+        foreign: Mapping[tuple[str, int], float] | None = None,
+    ) -> None:
+        self.events: list[str] = []
+        self.trials: list[Trial] = []
+        self.broken = broken
+        self.dies = dies
+        self.foreign = dict(foreign or {})
+        self.name = "scripted"
+        self.pids = (7,)
+        self.pid = 42
+        self.endpoint = Endpoint("127.0.0.1", 9)
+        self._profile = ""
+        self._attempts: dict[str, int] = {}
+
+    def parts(self) -> Parts:
+        return Parts(
+            server=lambda _profile: self,
+            generator=self,
+            probes=(_Probe(self, "outer"), _Probe(self, "inner")),
+            facts=lambda _subject: {"fib": "pure"},
+            record=self._record,
+            environment="env",
+            lab=(1,),
+            server_cores=(1,),
+            generator_cores=(0,),
+            clock=lambda: 100.0,
+        )
+
+    @contextmanager
+    def start(
+        self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
+    ) -> Iterator[Script]:
+        self._profile = profile.name
+        self._attempts[profile.name] = self._attempts.get(profile.name, -1) + 1
+        assert folder.is_dir()
+        self.events.append(f"start {profile.name} on {cores}")
+        if profile.name in self.broken:
+            raise ServerStartError(profile.name, "ended with status 1", "no such module")
+        try:
+            yield self
+        finally:
+            self.events.append("stop")
+
+    @contextmanager
+    def session(
+        self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
+    ) -> Iterator[Script]:
+        self.events.append(f"session {endpoint.port} on {cores}")
+        yield self
+        self.events.append("session ends")
+
+    def warm_up(self, seconds: float, requests: int) -> None:
+        self.events.append(f"warm-up {seconds} s, {requests} requests")
+
+    def measure(self, seconds: float) -> tuple[Window, ...]:
+        self.events.append(f"window {seconds} s")
+        return (window(),)
+
+    def alive(self) -> bool:
+        return self._profile not in self.dies
+
+    def log_tail(self, lines: int = 20) -> str:
+        return "segmentation fault"
+
+    def reading(self) -> float:
+        return self.foreign.get((self._profile, self._attempts[self._profile]), 0.01)
+
+    def stage(self, slot: Slot, attempt: int, stage: str) -> None:
+        pass
+
+    def finished(self, trial: Trial, findings: Sequence[object]) -> None:
+        self.events.append(f"finished {trial.slot.profile} {[f.gate for f in findings]}")
+
+    def _record(self, trial: Trial) -> None:
+        self.trials.append(trial)
+        self.events.append("recorded")
+
+
+class _Probe:
+    def __init__(self, script: Script, name: str) -> None:
+        self.script = script
+        self.name = name
+
+    def start(self, subject: Subject) -> str:
+        self.script.events.append(f"{self.name} probe starts on {subject.server}")
+        return self.name
+
+    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
+        assert before == self.name
+        self.script.events.append(f"{self.name} probe stops")
+        if self.name == "outer":
+            return {}
+        return GOOD | {"machine.foreign_cpu": self.script.reading()}

@@ -1,0 +1,123 @@
+"""The runner, with scripted parts: the order of events is compared as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lab.errors import UsageError
+from lab.model import Arm, Expectation, Slot
+from lab.runner import capture, run, run_trial
+
+from .scripted import Script, plan
+
+
+def test_a_trial_happens_in_this_order():
+    """Server, warm-up, probes, window, probes in reverse, stop: nothing else, nothing sooner."""
+    script = Script()
+    run_trial(plan("a"), Slot(0, 0, "a", Arm.PROFILE), 0, script.parts(), script)
+    assert "\n".join(script.events) == (
+        "start a on (1,)\n"
+        "session 9 on (0,)\n"
+        "warm-up 0.5 s, 400 requests\n"
+        "outer probe starts on 42\n"
+        "inner probe starts on 42\n"
+        "window 3.0 s\n"
+        "inner probe stops\n"
+        "outer probe stops\n"
+        "session ends\n"
+        "stop"
+    )
+
+
+def test_every_block_runs_each_profile_once_and_the_reference_twice():
+    """Three profiles make four trials a block, in an order that the seed fixes."""
+    scripts = [Script(), Script()]
+    for script in scripts:
+        run(plan("a", "b", "c", blocks=2), script.parts(), script)
+    slots = [trial.slot for trial in scripts[0].trials]
+    for block in (0, 1):
+        names = sorted((s.profile, s.arm) for s in slots if s.block == block)
+        assert names == [("a", Arm.AA), ("a", Arm.PROFILE), ("b", Arm.PROFILE), ("c", Arm.PROFILE)]
+    assert slots == [trial.slot for trial in scripts[1].trials]
+
+
+def test_a_trial_is_recorded_before_the_next_one_starts():
+    """What has been measured is on disk whatever happens next."""
+    script = Script()
+    run(plan("a"), script.parts(), script)
+    kept = [e for e in script.events if e.startswith(("start", "recorded"))]
+    assert kept == ["start a on (1,)", "recorded"] * 2
+
+
+def test_a_profile_that_cannot_start_does_not_stop_the_others():
+    """The block goes on; after two failures the profile is not tried again, but still counted."""
+    script = Script(broken=["b"])
+    run(plan("a", "b", blocks=3), script.parts(), script)
+    failures = [t.failure or "" for t in script.trials if t.slot.profile == "b"]
+    assert [f.splitlines()[0] for f in failures] == [
+        "profile b: ended with status 1",
+        "profile b: ended with status 1",
+        "not started again: it failed to start 2 times before",
+    ]
+    assert "no such module" in failures[0]
+    assert sum(not t.failure for t in script.trials) == 6
+
+
+def test_a_server_that_ends_in_the_window_fails_its_trial():
+    """Its readings are kept, its log's end is shown, and it counts as failed."""
+    script = Script(dies=["a"])
+    run(plan("a"), script.parts(), script)
+    assert script.trials[0].failure == "the server ended during the window\nsegmentation fault"
+    assert script.trials[0].windows
+
+
+def test_a_trial_disturbed_from_outside_is_repeated():
+    """Foreign CPU in the first attempt makes a second one; both are recorded."""
+    script = Script(foreign={("b", 0): 0.5})
+    run(plan("a", "b"), script.parts(), script)
+    attempts = [t.attempt for t in script.trials if t.slot.profile == "b"]
+    assert attempts == [0, 1]
+
+
+def test_a_trial_is_repeated_at_most_twice():
+    """On a machine that stays busy the run ends all the same."""
+    busy = {("b", attempt): 0.5 for attempt in range(9)}
+    script = Script(foreign=busy)
+    run(plan("a", "b"), script.parts(), script)
+    assert [t.attempt for t in script.trials if t.slot.profile == "b"] == [0, 1, 2]
+
+
+def test_repeats_are_a_quarter_of_the_run_at_most():
+    """Ten blocks of two on a busy machine make 5 repeats, not 40."""
+    busy = {("a", attempt): 0.5 for attempt in range(99)}
+    script = Script(foreign=busy)
+    run(plan("a", blocks=10), script.parts(), script)
+    assert sum(t.attempt > 0 for t in script.trials) == 5
+
+
+class TestCapture:
+    """What a user's application answers first is what it must answer always."""
+
+    def test_the_first_reply_is_required_from_then_on(self):
+        """Its body becomes the exact expectation."""
+        script = Script()
+        workload = capture(plan("a", body=None), script.parts(), lambda *_: (200, {}, b"hello"))
+        assert workload.expect == Expectation(body=b"hello")
+
+    def test_a_reply_that_varies_is_refused_with_the_way_out(self):
+        """A page with a clock in it needs --check."""
+        bodies = iter([b"10:00", b"10:01"])
+        script = Script()
+        with pytest.raises(UsageError, match="--check"):
+            capture(plan("a", body=None), script.parts(), lambda *_: (200, {}, next(bodies)))
+
+    def test_nothing_is_started_where_the_reply_is_known(self):
+        """An exact body or a pattern needs no capture."""
+        script = Script()
+        known = plan("a")
+        assert capture(known, script.parts(), lambda *_: (500, {}, b"")) == known.workload
+        pattern = replace(known.workload, expect=Expectation(pattern="^ok"))
+        capture(replace(known, workload=pattern), script.parts(), lambda *_: (500, {}, b""))
+        assert script.events == []

@@ -1,0 +1,134 @@
+"""The `lab` command, run as a user runs it, with real servers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .lab_process import ROOT, SMALL, run, trials
+
+
+def test_two_profiles_are_compared_and_the_folder_tells_it_all(tmp_path):
+    """The table, the run's folder, and in every trial: fib, the profile's hash, the environment."""
+    done = run("lab", "run", "connection-close", "tuned", *SMALL, cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+    assert "connection-close" in done.stdout
+    assert "Run folder: results/" in done.stdout
+    folder = next(tmp_path.glob("results/*"))
+    assert {p.name for p in folder.iterdir()} == {
+        "report.md",
+        "run.json",
+        "summary.json",
+        "trials.ndjson",
+    }
+    header = json.loads((folder / "run.json").read_text())
+    digests = {p["name"]: p["digest"] for p in header["plan"]["profiles"]}
+    for trial in trials(tmp_path):
+        assert trial["facts"]["fib"] == "cython"
+        assert trial["digest"] == digests[trial["slot"]["profile"]]
+        assert trial["environment"] in header["environments"]
+        assert not trial["windows"][0]["errors"]
+        assert trial["windows"][0]["ok"] > 50
+
+
+def test_the_baseline_runs_the_sequence_in_pure_python(tmp_path):
+    """What the article's first rungs measure, seen from outside the process."""
+    done = run("lab", "run", "baseline", "cython", "--blocks", "1", *SMALL[2:], cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+    facts = {t["slot"]["profile"]: t["facts"]["fib"] for t in trials(tmp_path)}
+    assert facts == {"baseline": "pure", "cython": "cython"}
+
+
+def test_a_report_is_the_same_bytes_every_time(tmp_path):
+    """It needs no server, and the folder's own report.md is that report."""
+    run("lab", "run", "tuned", *SMALL, cwd=tmp_path)
+    first, second = (run("lab", "report", "--markdown", cwd=tmp_path).stdout for _ in range(2))
+    assert first == second == next(tmp_path.glob("results/*/report.md")).read_text()
+    summary = run("lab", "report", "--json", cwd=tmp_path).stdout
+    assert summary == next(tmp_path.glob("results/*/summary.json")).read_text()
+
+
+def test_another_server_and_another_workload_run_in_the_same_experiment(tmp_path):
+    """gunicorn's sync worker beside uWSGI, answering Pong!."""
+    done = run("lab", "run", "tuned", "gunicorn-sync", "--workload", "hello", *SMALL, cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+    assert all(t["windows"][0]["ok"] and not t["windows"][0]["errors"] for t in trials(tmp_path))
+
+
+@pytest.mark.parametrize("framework", ["flask", "django"])
+def test_an_application_that_knows_nothing_of_us_is_compared(tmp_path, framework):
+    """Its first reply is captured, and then required of every request."""
+    done = run(
+        "lab", "run", "http-socket", "tuned", "--app", f"{framework}_site:application",
+        "--path", "/items/3?q=a", "--chdir", str(ROOT / "tests" / "sites"), *SMALL, cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode in (0, 3), done.stderr
+    assert all(t["windows"][0]["ok"] and not t["windows"][0]["errors"] for t in trials(tmp_path))
+
+
+def test_a_page_that_varies_is_judged_by_what_it_must_contain(tmp_path):
+    """Without --check it is refused, with the way out in the message."""
+    site = ("--app", "flask_site:application", "--chdir", str(ROOT / "tests" / "sites"))
+    refused = run("lab", "run", "tuned", *site, "--path", "/now", *SMALL, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "--check" in refused.stderr
+    done = run(
+        "lab", "run", "tuned", *site, "--path", "/now", "--check", r"^\d+ ns$", *SMALL, cwd=tmp_path
+    )
+    assert done.returncode in (0, 3), done.stderr
+
+
+def test_the_walkthroughs_own_load_is_five_thousand_requests(tmp_path):
+    """500 connections at once, one request each, until 5,000 have their outcome."""
+    done = run("lab", "run", "tuned", "--load", "walkthrough", "--blocks", "1", cwd=tmp_path)
+    assert done.returncode in (0, 1, 3), done.stderr
+    window = trials(tmp_path)[0]["windows"][0]
+    assert window["ok"] + sum(window["errors"].values()) == 5000
+    assert len(window["replies"]) == 500
+
+
+def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
+    """It only has to obey PORT."""
+    (tmp_path / "mine.ini").write_text(
+        "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:$(PORT)\nmaster = true\n"
+        f"chdir = {ROOT}\nmodule = app.hello:app\nneed-app = true\n"
+    )
+    done = run("lab", "run", "./mine.ini", "--workload", "hello", *SMALL, cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("run", "tund"), 2, "tuned"),
+        (("run", "--blocks", "0", "tuned"), 2, "--blocks 0"),
+        (("run", "--window", "fast"), 2, "no duration"),
+        (("run", "--app", "nope"), 2, "package.module:callable"),
+        (("run", "tuned", "--app", "no.such:app", "--blocks", "1"), 1, "no.such"),
+        (("report",), 1, "lab run --quick"),
+        (("report", "nope"), 1, "no run"),
+    ],
+)
+def test_what_cannot_be_done_says_why_in_a_line_and_fails(tmp_path, arguments, code, message):
+    """The exit status tells a script, the message a person; never a traceback."""
+    done = run("lab", *arguments, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_list_shows_the_ladder_in_order(tmp_path):
+    """From the article's first configuration to ours."""
+    rows = json.loads(run("lab", "list", "--json", cwd=tmp_path).stdout)
+    ladder = [row["name"] for row in rows if row["ladder"]]
+    assert ladder[0] == "baseline"
+    assert ladder[-1] == "tuned"
+    assert all(row["summary"] for row in rows)
+
+
+def test_the_check_tells_what_this_machine_lacks(tmp_path):
+    """Each finding has a level; a machine that cannot measure gives 3."""
+    done = run("lab", "check", "--json", cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stderr
+    assert {row["level"] for row in json.loads(done.stdout)} <= {"ok", "warn", "fail"}

@@ -1,0 +1,30 @@
+"""A run that is ended from outside leaves no process behind and keeps every finished trial."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from .lab_process import SMALL, alive, descendants, run, start, trials, until
+
+
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
+@pytest.mark.parametrize("profile", ["baseline", "tuned"])  # without and with a master process
+def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, name, profile):
+    """Whatever ends the lab, its servers and its generator are gone within two seconds."""
+    lab = start("lab", "run", profile, *SMALL, "--blocks", "50", cwd=tmp_path)
+    try:
+        until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
+        below = until(lambda: len(found := descendants(lab.pid)) >= 3 and found, "a server")
+        lab.send_signal(getattr(signal, name))
+        code = lab.wait(5)
+        until(lambda: not alive(below), f"the end of {alive(below)}", 2.0)
+    finally:
+        lab.kill()
+        lab.wait()
+    assert code == (-signal.SIGKILL if name == "SIGKILL" else 130)
+    kept = trials(tmp_path)
+    assert kept
+    report = run("lab", "report", cwd=tmp_path)
+    assert profile in report.stdout, report.stderr

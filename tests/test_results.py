@@ -1,0 +1,120 @@
+"""A run's folder: what is on disk after anything that can happen to it."""
+
+from __future__ import annotations
+
+import errno
+import json
+from dataclasses import replace
+
+import pytest
+
+from lab.errors import ResultsError
+from lab.model import Arm, Slot, Trial
+from lab.results import FORMAT, Header, RunWriter, find_run, read_run
+from tests.runner.scripted import GOOD, plan, window
+
+TRIAL = Trial(
+    Slot(0, 1, "a", Arm.AA), 0, 1.5, "aa", "env", (window(),), GOOD, {"fib": "pure"}, None
+)
+
+
+@pytest.fixture
+def header():
+    """Return the header of a run of one profile."""
+    return Header(FORMAT, "lab run a", "engine", 0.0, plan("a"), {"env": {"cores": 2}}, {})
+
+
+@pytest.fixture
+def writer(tmp_path, header):
+    """Return an open writer of a run under tmp_path."""
+    writer = RunWriter(tmp_path, header)
+    yield writer
+    writer.close()
+
+
+def test_what_is_written_is_read_back_equal(writer, header):
+    """Plan, environments and trials survive the disk."""
+    writer.append(TRIAL)
+    failed = replace(TRIAL, windows=(), readings={}, failure="no module\n  line two")
+    writer.append(failed)
+    run = read_run(writer.folder)
+    assert run.plan == header.plan
+    assert run.trials == (TRIAL, failed)
+    assert run.environments == {"env": {"cores": 2}}
+
+
+def test_a_trial_is_on_disk_when_append_returns(writer):
+    """Another process that looks now sees it whole."""
+    writer.append(TRIAL)
+    text = (writer.folder / "trials.ndjson").read_text()
+    assert text.endswith("\n")
+    assert json.loads(text)["slot"]["profile"] == "a"
+
+
+def test_a_torn_last_line_is_left_out(writer):
+    """A crash in the middle of a write costs that trial alone."""
+    writer.append(TRIAL)
+    with (writer.folder / "trials.ndjson").open("a") as file:
+        file.write('{"slot": {"block"')
+    assert read_run(writer.folder).trials == (TRIAL,)
+
+
+def test_a_damaged_line_is_named(writer):
+    """File, line and place are in the message."""
+    writer.append(TRIAL)
+    with (writer.folder / "trials.ndjson").open("a") as file:
+        file.write('{"slot": {"block": "x"}}\n')
+    with pytest.raises(ResultsError, match=r"trials\.ndjson:2: damaged: .*slot\.block"):
+        read_run(writer.folder)
+
+
+def test_another_version_of_the_format_is_refused(writer):
+    """An old folder is not misread."""
+    path = writer.folder / "run.json"
+    path.write_text(path.read_text().replace(f'"format": {FORMAT}', '"format": 99'))
+    with pytest.raises(ResultsError, match="has format 99"):
+        read_run(writer.folder)
+
+
+def test_a_full_disk_keeps_the_earlier_trials(writer, monkeypatch):
+    """The message says so, and the file ends with the last whole trial."""
+    writer.append(TRIAL)
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(ResultsError, match="No space left on device; the trials before"):
+        writer.append(TRIAL)
+    assert read_run(writer.folder).trials == (TRIAL,)
+
+
+def test_two_runs_of_the_same_second_get_a_folder_each(tmp_path, header):
+    """Two labs at once do not mix."""
+    folders = set()
+    for _ in range(3):
+        writer = RunWriter(tmp_path, header)
+        folders.add(writer.folder)
+        writer.close()
+    assert len(folders) == 3
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path, header):
+    """A file in the way is said to be one."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ResultsError, match=r"file: cannot be written"):
+        RunWriter(tmp_path / "file", header)
+
+
+def test_a_run_is_found_by_path_name_or_as_the_latest(writer, tmp_path):
+    """All three name the same folder."""
+    for name in (str(writer.folder), writer.folder.name, "latest"):
+        assert find_run(tmp_path, name).resolve() == writer.folder.resolve()
+
+
+def test_a_run_that_is_not_there_is_an_error_that_helps(tmp_path):
+    """Before the first run it says how to make one."""
+    with pytest.raises(ResultsError, match="lab run --quick"):
+        find_run(tmp_path, "latest")
+    with pytest.raises(ResultsError, match="nope: is no run"):
+        find_run(tmp_path, "nope")

@@ -1,0 +1,43 @@
+"""Workloads: what is asked, and what is correct."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.errors import UsageError
+from lab.workloads import workload
+
+NINE_THOUSAND = (
+    b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
+    b"6765, 10946]"
+)
+
+
+def test_fib_requires_the_body_that_the_walkthrough_prints():
+    """Byte for byte."""
+    assert workload().path == "/9000"
+    assert workload().expect.body == NINE_THOUSAND
+
+
+def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
+    """Neither body nor pattern is known before."""
+    own = workload(app="site.wsgi:application", path="/x", chdir=tmp_path)
+    assert (own.name, own.path, own.chdir) == ("site.wsgi:application", "/x", tmp_path)
+    assert not own.expect.complete
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"app": "site.wsgi"}, "package.module:callable"),
+        ({"app": "a:b", "path": "x"}, "begins with /"),
+        ({"app": "a:b", "path": "/a b"}, "no blanks"),
+        ({"app": "a:b", "pattern": "("}, "not a regular expression"),
+        ({"path": "/abc"}, "a number"),
+        ({"name": "nope"}, "no workload 'nope'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(arguments, message):
+    """With an example of what can."""
+    with pytest.raises(UsageError, match=message):
+        workload(**arguments)
