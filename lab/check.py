@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lab.environment import output_of, read_environment
-from lab.model import Subject
+from lab.model import Probe, Subject
 from lab.probes.machine import read_meminfo
 from lab.probes.pressure import PressureProbe
 from lab.probes.tcp import TcpProbe
@@ -45,6 +45,19 @@ MEMORY = 500e6
 
 SAMPLE = 0.5
 """Seconds in which other load is looked at: 50 of the kernel's ticks."""
+
+
+TOOLS = {
+    "ss": (
+        "Where a container forbids to ask a server's sockets, accept-queue drops go unseen",
+        "apt install iproute2",
+    ),
+    "wrk": ("The engine cannot be checked against it", "apt install wrk"),
+    "ab": ("The article's own commands cannot be repeated", "apt install apache2-utils"),
+    "gunicorn": ("Its profile is skipped", "pip install gunicorn"),
+    "locust": ("`locust -f loadtests/` does not run; `lab run` does", "pip install locust"),
+}
+"""What is useful without being necessary: what it costs to be without it, and what installs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +96,7 @@ def check() -> list[Check]:
 def read_moment(seconds: float = SAMPLE) -> Moment:
     """Read what goes on, over *seconds* in which this process sleeps."""
     subject = Subject(server=os.getpid(), port=0)
-    probes = (PressureProbe(), TcpProbe())
+    probes: tuple[Probe, ...] = (PressureProbe(), TcpProbe())
     before = [probe.start(subject) for probe in probes]
     time.sleep(seconds)
     readings: dict[str, float] = {}
@@ -268,18 +281,7 @@ def _tools(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
             "Profiles with route options, such as those that answer from the cache, do not start",
             "Install libpcre2-dev, then: pip install --no-cache-dir --force-reinstall uwsgi",
         )
-    for name, cost, advice in (
-        (
-            "ss",
-            "Where a container forbids to look at a server's own sockets, drops from its accept "
-            "queue go unseen",
-            "apt install iproute2",
-        ),
-        ("wrk", "The engine cannot be checked against it", "apt install wrk"),
-        ("ab", "The article's own commands cannot be repeated", "apt install apache2-utils"),
-        ("gunicorn", "Its profile is skipped", "pip install gunicorn"),
-        ("locust", "`locust -f loadtests/` does not run; `lab run` does", "pip install locust"),
-    ):
+    for name, (cost, advice) in TOOLS.items():
         found = versions.get(name)
         yield _judged(name, found or "missing", "ok" if found else "warn", cost, advice)
 

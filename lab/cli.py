@@ -166,10 +166,14 @@ def run_command(
         profiles=names,
         load=replace(
             load,
-            connections=connections or load.connections,
+            connections=load.connections if connections is None else connections,
             keepalive=load.keepalive if connection is None else connection == "keep-alive",
         ),
-        sizes=Sizes(blocks or size.blocks, window or size.window, warmup),
+        sizes=Sizes(
+            size.blocks if blocks is None else blocks,
+            size.window if window is None else window,
+            warmup,
+        ),
         seed=seed,
         results=results,
         pin=pin,

@@ -55,7 +55,7 @@ def read_environment() -> dict[str, Any]:
     """
     Read the environment: nested, of what JSON can hold.
 
-    It starts no server and takes about 0.3 s, most of it waiting for the tools to tell their
+    It starts no server and takes about 0.1 s, most of it waiting for the tools to tell their
     versions.
     """
     with ThreadPoolExecutor(8) as pool:
@@ -210,7 +210,7 @@ def _read_git() -> dict[str, Any]:
 def _read_tools() -> dict[str, str]:
     found = {}
     for name, option, pattern in (
-        ("wrk", "-v", r"wrk (\S+)"),
+        ("wrk", "-v", r"wrk (?:debian/)?(\S+)"),
         ("ab", "-V", r"Version (\S+)"),
         ("ss", "-V", r"iproute2-(\S+)"),
         ("nginx", "-v", r"nginx/(\S+)"),

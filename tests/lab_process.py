@@ -14,7 +14,7 @@ import psutil
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
-SMALL = ("--blocks", "2", "--window", "0.4", "--warmup", "0.1")
+SMALL = ("--blocks", "1", "--window", "0.4", "--warmup", "0.1")
 """Sizes that take seconds: enough to see that everything happens, too small to conclude from."""
 
 

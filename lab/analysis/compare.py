@@ -19,6 +19,9 @@ from lab.model import METRICS, Arm, Better, Comparison, Run, Verdict
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""
 
+MOST_SAME = 0.05
+"""Two profiles further apart than this are never called the same, however noisy the machine."""
+
 SAME_HANDLING = 0.02
 """Connections a reply by which two profiles may differ and still cost the generator the same."""
 
@@ -84,7 +87,8 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
         return Verdict.FASTER if better is Better.HIGHER else Verdict.SLOWER
     if high < 1 / (1 + noise):
         return Verdict.SLOWER if better is Better.HIGHER else Verdict.FASTER
-    if low >= 1 / (1 + noise) and high <= 1 + noise:
+    within = min(noise, MOST_SAME)
+    if low >= 1 / (1 + within) and high <= 1 + within:
         return Verdict.SAME
     return Verdict.UNDECIDED
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lab.analysis.compare import LEAST_FLOOR
+from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
 from lab.analysis.stats import blocks_for_half_width, half_width
 from lab.model import METRICS, Comparison, Run
 
 HEADLINE = "cpu"
 """The metric that decides the exit status: throughput of a shared machine is its neighbours'."""
 
-WIDEST = 0.05
+WIDEST = MOST_SAME
 """Half-width of the A/A interval above which most settings are smaller than the noise."""
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
+from locust import stats as locust_stats
 from locust.stats import PERCENTILES_TO_REPORT, RequestStats, StatsEntry, StatsError
 
 from lab.model import Window
@@ -49,7 +50,7 @@ class ProfileEntry(StatsEntry):
         )
         share = f"{self.num_failures}({self.fail_ratio:.2%})"
         return (
-            f"{self.method or '':<8} {self.name:<64} {self.num_requests:>7} {share:>12} |"
+            f"{self.method or '':<8} {self.name:<{_name_width(compact=True)}} {self.num_requests:>7} {share:>12} |"
             f"{self.avg_response_time:>7.2f} {self.min_response_time or 0:>7.2f} "
             f"{self.max_response_time:>7.2f}{self.median_response_time:>7.2f} | "
             f"{rate:>7.2f} {failures:>11.2f}"
@@ -57,10 +58,9 @@ class ProfileEntry(StatsEntry):
 
     def percentile(self) -> str:
         """Return the row of Locust's percentile table, with times in hundredths of milliseconds."""
-        times = " ".join(
-            f"{self.get_response_time_percentile(each):>6.2f}" for each in PERCENTILES_TO_REPORT
-        )
-        return f"{self.method or '':<8} {self.name:<64} {times} {self.num_requests:>6}"
+        first, *rest = (self.get_response_time_percentile(each) for each in PERCENTILES_TO_REPORT)
+        times = f"{first:>8.2f} " + " ".join(f"{each:>6.2f}" for each in rest)
+        return f"{self.method or '':<8} {self.name:<{_name_width(compact=False)}} {times} {self.num_requests:>6}"
 
     def add(self, windows: Iterable[Window]) -> None:
         """Add the windows of one trial, taken side by side."""
@@ -110,6 +110,12 @@ def record(stats: RequestStats, name: str, windows: Iterable[Window]) -> None:
             key = StatsError.create_key("GET", name, error)
             found = stats.errors.setdefault(key, StatsError("GET", name, error))
             found.occurrences += count
+
+
+def _name_width(*, compact: bool) -> int:
+    """Return the width that Locust gives to names on a console of the present size."""
+    width: int = locust_stats.STATS_NAME_WIDTH
+    return width - locust_stats.STATS_TYPE_WIDTH + 4 if compact else width
 
 
 def _spread(per_second: Any, count: int, wall: float, now: float) -> None:

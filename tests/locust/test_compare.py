@@ -40,7 +40,7 @@ def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
     assert done.returncode in (0, 3), done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     rows = trials(tmp_path)
-    assert len(rows) == 6
+    assert len(rows) == 3
     for trial in rows:
         assert trial["failure"] is None
         assert len(trial["windows"]) == (2 if processes else 1)

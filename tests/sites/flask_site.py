@@ -1,16 +1,16 @@
-"""A small Flask application that knows nothing of this project."""
+"""Somebody's Flask application; it knows nothing of this project."""
 
 import time
 
-from flask import Flask, request
+from flask import Flask
 
 application = Flask(__name__)
 
 
-@application.get("/items/<int:number>")
-def item(number):
+@application.get("/where/<city>")
+def where(city):
     """Answer the same for the same request."""
-    return {"item": number, "q": request.args.get("q")}
+    return {"city": city}
 
 
 @application.get("/now")

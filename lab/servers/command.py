@@ -1,0 +1,71 @@
+"""Any other server: the commands of a peer's TOML, with its words filled in."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from lab.errors import ProfileError
+from lab.model import Endpoint, Profile, RunningServer, Workload
+from lab.servers.launch import ROOT, environment
+from lab.servers.process import Order, serve
+
+
+class CommandServer:
+    """A `lab.model.Server` that runs the commands of a peer."""
+
+    def start(
+        self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
+    ) -> AbstractContextManager[RunningServer]:
+        """
+        Start *profile* on a free port, wait for the right reply, and stop it on exit.
+
+        Raises:
+            ProfileError: A command has a word in braces that is not known.
+            ServerStartError: A command is not installed or ended, or no correct reply came in time.
+        """
+        chdir = workload.chdir or ROOT
+
+        def order(endpoint: Endpoint) -> Order:
+            words = {
+                "python": sys.executable,
+                "host": endpoint.host,
+                "port": str(endpoint.port),
+                "app": workload.app or dict(profile.options)["app"],
+                "chdir": str(chdir),
+                "here": str(profile.path.parent),
+                "folder": str(folder),
+            }
+            return Order(
+                profile=profile.name,
+                commands=tuple(
+                    tuple(fill(word, words, profile) for word in command)
+                    for command in profile.commands
+                ),
+                environment=environment(HOST=endpoint.host, PORT=str(endpoint.port)),
+                folder=folder,
+                cwd=chdir,
+                cores=cores,
+            )
+
+        return serve(order, workload)
+
+
+def fill(text: str, words: Mapping[str, str], profile: Profile) -> str:
+    """
+    Return *text* with each {name} replaced.
+
+    Raises:
+        ProfileError: A name is not among *words*.
+    """
+
+    def value(match: re.Match[str]) -> str:
+        if match[1] not in words:
+            known = " ".join(f"{{{name}}}" for name in words)
+            raise ProfileError(profile.path, f"run has {match[0]}, which is none of {known}")
+        return words[match[1]]
+
+    return re.sub(r"\{([a-z]+)\}", value, text)

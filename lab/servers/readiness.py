@@ -1,0 +1,185 @@
+"""
+A server is ready when it gives the right reply, and the reply is its own.
+
+uWSGI listens before its application is loaded, a broken application answers 500 faster than a
+sound one answers anything, and a port may be served by somebody else: only the expected body, from
+a socket that a process of the tree owns, proves that what will be measured is what was asked for.
+"""
+
+from __future__ import annotations
+
+import http.client
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import psutil
+
+from lab.errors import ServerStartError
+from lab.model import Endpoint, Expectation, Workload
+from lab.servers.ports import listeners
+
+DEADLINE = 20.0
+"""Seconds; a Django project of some size needs a few on a slow machine."""
+
+PATIENCE = 2.0
+"""Seconds for which a wrong reply may become right."""
+
+GATEWAY = frozenset({502, 503, 504})
+"""Statuses that may last until the deadline: what is behind the gateway has not come up yet."""
+
+INTERVAL = 0.02
+"""Seconds between attempts; uWSGI with a small application is up in 300 ms."""
+
+Reply = tuple[int, Mapping[str, str], bytes]
+
+
+def fetch(endpoint: Endpoint, path: str, timeout: float) -> Reply:
+    """
+    Return status, headers (names in lower case) and body of one GET.
+
+    Args:
+        endpoint: Where.
+        path: Request target.
+        timeout: Seconds for connecting, and for each read.
+
+    Raises:
+        OSError: It could not be reached, or went silent.
+        http.client.HTTPException: What it sent is not a whole reply.
+    """
+    connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout)
+    try:
+        connection.request("GET", path, headers={"Connection": "close"})
+        reply = connection.getresponse()
+        headers = {name.lower(): value for name, value in reply.getheaders()}
+        return reply.status, headers, reply.read()
+    finally:
+        connection.close()
+
+
+def satisfies(expect: Expectation, status: int, body: bytes) -> bool:
+    """Return whether a reply is correct; without body or pattern, its status decides."""
+    if status != expect.status or (expect.body is not None and body != expect.body):
+        return False
+    return expect.pattern is None or re.search(expect.pattern.encode(), body) is not None
+
+
+class Candidate(Protocol):
+    """A started server that has not yet proved itself."""
+
+    endpoint: Endpoint
+    """Where it has been told to answer."""
+    pid: int
+    """Process above all of the server's."""
+
+    def ended(self) -> str | None:
+        """Return how a command of it ended, or None while all run."""
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return the last lines of its log."""
+
+
+def wait_until_ready(
+    profile: str, server: Candidate, workload: Workload, deadline: float = DEADLINE
+) -> None:
+    """
+    Return as soon as *server* gives the right reply.
+
+    Args:
+        profile: Its name, for messages.
+        server: What has been started.
+        workload: Request and expected reply.
+        deadline: Seconds.
+
+    Raises:
+        ServerStartError: It ended, kept answering something else, or was silent to the end.
+    """
+    where = f"{server.endpoint.host}:{server.endpoint.port}"
+    began = time.monotonic()
+    wrong_since: float | None = None
+    while True:
+        if (how := server.ended()) is not None:
+            raise ServerStartError(profile, how, server.log_tail())
+        spent = time.monotonic() - began
+        # Longer and longer: a server that ended is noticed soon, a slow one gets its time.
+        seen = _attempt(server, workload, min(max(1.0, spent), max(0.1, deadline - spent)))
+        if seen is None:
+            return
+        spent = time.monotonic() - began
+        if not seen.final:
+            wrong_since = None
+        elif wrong_since is None:
+            wrong_since = spent
+        elif spent - wrong_since > PATIENCE:
+            raise ServerStartError(profile, f"on {where} {seen.text}", server.log_tail())
+        if spent > deadline:
+            problem = f"no correct reply within {deadline:.0f} s: on {where} {seen.text}"
+            raise ServerStartError(profile, problem, server.log_tail())
+        time.sleep(INTERVAL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Why a server is not ready."""
+
+    text: str
+    final: bool = False
+    """Whether waiting longer than `PATIENCE` is in vain."""
+
+
+def _attempt(server: Candidate, workload: Workload, timeout: float) -> _Seen | None:
+    try:
+        status, _, body = fetch(server.endpoint, workload.path, timeout)
+    except TimeoutError:
+        return _Seen("it accepts the connection and does not answer")
+    except ConnectionRefusedError:
+        return _Seen("nothing listens")
+    except (OSError, http.client.HTTPException) as error:
+        # uWSGI closes without a word when a bare WSGI application raises.
+        return _Seen(f"there is no whole reply: {error or type(error).__name__}", final=True)
+    if not satisfies(workload.expect, status, body):
+        passing = status in GATEWAY and status != workload.expect.status
+        return _Seen(f"it answers {_describe(workload, status, body)}", final=not passing)
+    if (owner := _foreign_owner(server.pid, server.endpoint.port)) is not None:
+        return _Seen(f"the right reply comes from another server: {owner}", final=True)
+    return None
+
+
+def _describe(workload: Workload, status: int, body: bytes) -> str:
+    said = body[:120].decode("utf-8", "replace")
+    text = f"{workload.path} with {status} {said!r}{'...' if len(body) > 120 else ''}"
+    expect = workload.expect
+    if status != expect.status:
+        return f"{text}; expected is status {expect.status}"
+    if expect.body is not None and body != expect.body:
+        return f"{text}; expected is {expect.body[:120].decode('utf-8', 'replace')!r}"
+    return f"{text}; expected is a body with {expect.pattern!r}"
+
+
+def _foreign_owner(tree: int, port: int) -> str | None:
+    """Return who else listens on *port*; None if all listeners are sockets of *tree*."""
+    try:
+        ours = psutil.Process(tree).children(recursive=True)
+    except psutil.NoSuchProcess:
+        ours = []
+    # All of them: with SO_REUSEPORT a stale server may share the port and answer every other time.
+    foreign = listeners(port).difference(*map(_sockets, ours))
+    if not foreign:
+        return None
+    for process in psutil.process_iter():
+        if foreign & _sockets(process):
+            return f"process {process.pid}"
+    return "a process that is not ours to see"
+
+
+def _sockets(process: psutil.Process) -> frozenset[str]:
+    found: set[str] = set()
+    with suppress(OSError):  # it has ended meanwhile, or is somebody else's
+        for each in Path(f"/proc/{process.pid}/fd").iterdir():
+            with suppress(FileNotFoundError):  # closed meanwhile
+                found.add(str(each.readlink()))
+    return frozenset(found)

@@ -1,0 +1,66 @@
+"""uWSGI: `uwsgi X.ini`, told by the environment where to answer and what to serve."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from lab.errors import ServerStartError
+from lab.model import Endpoint, Profile, RunningServer, Workload
+from lab.servers.launch import ROOT, binary, environment
+from lab.servers.process import Order, serve
+
+
+class UwsgiServer:
+    """A `lab.model.Server` that runs a uWSGI profile as a user would."""
+
+    def start(
+        self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
+    ) -> AbstractContextManager[RunningServer]:
+        """
+        Start *profile* on a free port, wait for the right reply, and stop it on exit.
+
+        Raises:
+            ServerStartError: It does not obey PORT, ended, or gave no correct reply in time.
+        """
+        if not any("{port}" in value for _, value in profile.options):
+            raise ServerStartError(
+                profile.name,
+                f"{profile.path} does not obey PORT, so it cannot run beside other servers; write "
+                "`http-socket = 127.0.0.1:$(PORT)` in it",
+            )
+
+        def order(endpoint: Endpoint) -> Order:
+            variables = {"HOST": endpoint.host, "PORT": str(endpoint.port)}
+            if workload.app is not None:
+                variables["WSGI_APP"] = workload.app
+                variables["WSGI_CHDIR"] = str(workload.chdir or ROOT)
+            return Order(
+                profile=profile.name,
+                commands=((binary(), str(profile.path)),),
+                environment=environment(**variables),
+                folder=folder,
+                cwd=Path.cwd(),
+                cores=cores,
+                stop_signal=stop_signal(profile),
+            )
+
+        return serve(order, workload)
+
+
+def stop_signal(profile: Profile) -> signal.Signals:
+    """
+    Return what stops this profile.
+
+    SIGTERM makes a uWSGI master reload instead, unless the profile says otherwise.
+    """
+    options = dict(profile.options)
+    hooked = any(
+        key == "hook-master-start" and value.startswith("unix_signal:15 ")
+        for key, value in profile.options
+    )
+    if options.get("master") == "true" and options.get("die-on-term") != "true" and not hooked:
+        return signal.SIGINT
+    return signal.SIGTERM

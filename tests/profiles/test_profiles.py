@@ -1,0 +1,148 @@
+"""Reading profiles: what is found, what is refused, and how."""
+
+import doctest
+import shutil
+
+import pytest
+
+from lab import profile_header, profile_pages, profiles, uwsgi_config
+from lab.errors import ProfileError
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Return an empty folder that takes the place of profiles/."""
+    monkeypatch.setattr(profiles, "FOLDER", tmp_path)
+    monkeypatch.setattr(profiles, "PEERS", tmp_path)
+    return tmp_path
+
+
+def write(folder, name, text):
+    """Write a file, and return its path."""
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_unknown_name_suggests_the_closest():
+    """A mistyped name is answered with the one that was probably meant."""
+    with pytest.raises(ProfileError, match="tunde: there is no such profile; did you mean tuned"):
+        profiles.read("tunde")
+
+
+def test_missing_file():
+    """A path that leads nowhere is named."""
+    with pytest.raises(ProfileError, match=r"nowhere/x\.ini: there is no such file"):
+        profiles.read("nowhere/x.ini")
+
+
+def test_missing_summary(folder):
+    """A profile of this project without a summary is refused, with the line it needs."""
+    write(folder, "a.ini", "[uwsgi]\nhttp = :1\n")
+    with pytest.raises(ProfileError, match=r"a\.ini: has no summary; .*summary = "):
+        profiles.read("a")
+
+
+def test_unknown_against(folder):
+    """A profile that is against nothing there is refused, with the line."""
+    write(folder, "a.ini", "[lab]\nsummary = A\nagainst = b\n[uwsgi]\nhttp = :1\n")
+    with pytest.raises(ProfileError, match=r"a\.ini:3: against names b: there is no such profile"):
+        profiles.read("a")
+
+
+def test_circle(folder):
+    """Two profiles that are against each other are refused, with the circle."""
+    for name, other in ("ab", "ba"):
+        write(folder, f"{name}.ini", f"[lab]\nsummary = X\nagainst = {other}\n[uwsgi]\nhttp = :1\n")
+    with pytest.raises(ProfileError, match=r"b\.ini:3: against is a circle: a -> b -> a"):
+        profiles.ladder("a")
+
+
+def test_unknown_key(folder):
+    """A key of [lab] that means nothing is refused, with the line."""
+    write(folder, "a.ini", "[lab]\nsumary = A\n[uwsgi]\nhttp = :1\n")
+    with pytest.raises(ProfileError, match=r"a\.ini:2: .*'sumary'"):
+        profiles.read("a")
+
+
+def test_mistyped_option(folder):
+    """A mistyped option is refused in uWSGI's words, with file and line, also of an include."""
+    write(folder, "part.ini", "[uwsgi]\n; one\nprocesess = 4\n")
+    write(folder, "a.ini", "[lab]\nsummary = A\n[uwsgi]\nstrict = true\nini = %dpart.ini\n")
+    with pytest.raises(ProfileError) as caught:
+        profiles.read("a")
+    assert (caught.value.path.name, caught.value.line) == ("part.ini", 3)
+    assert "unknown config directive: procesess" in str(caught.value)
+
+
+def test_missing_include(folder):
+    """A file that cannot be included is named in uWSGI's own last line."""
+    write(folder, "a.ini", "[lab]\nsummary = A\n[uwsgi]\nini = %dgone.ini\n")
+    with pytest.raises(ProfileError, match=r"a\.ini: uWSGI refuses it: .*gone\.ini"):
+        profiles.read("a")
+
+
+def test_own_ini(tmp_path):
+    """A user's own ini is a profile without any section of ours."""
+    path = write(tmp_path, "mine.ini", "; My shop\n[uwsgi]\nhttp = :$(PORT)\nchdir = %dsite\n")
+    profile = profiles.read(str(path))
+    assert (profile.name, profile.summary, profile.against) == ("mine", "My shop", None)
+    assert profile.options == (("http", ":{port}"), ("chdir", "{here}/site"))
+
+
+def test_shell_does_not_leak_into_a_profile(monkeypatch):
+    """HOST, PORT, WSGI_APP and uWSGI's own variables of the shell change no profile."""
+    before = profiles.read("tuned")
+    for name, value in {"PORT": "9", "WSGI_APP": "x:y", "UWSGI_PROCESSES": "9"}.items():
+        monkeypatch.setenv(name, value)
+    assert profiles.read("tuned") == before
+
+
+def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
+    """The digest depends on what a profile sets, not on the folder that it lies in."""
+    here = {name: profiles.read(name).digest for name in ("baseline", "tuned", "gunicorn-sync")}
+    for part in ("profiles", "uwsgi"):
+        shutil.copytree(profiles.ROOT / part, tmp_path / part)
+    monkeypatch.setattr(profiles, "ROOT", tmp_path)
+    monkeypatch.setattr(profiles, "FOLDER", tmp_path / "profiles")
+    monkeypatch.setattr(profiles, "PEERS", tmp_path / "profiles" / "peers")
+    assert {name: profiles.read(name).digest for name in here} == here
+    assert len(set(here.values())) == 3
+
+
+def test_keepalive():
+    """Only http11-socket promises to keep a client's connection open."""
+    assert [name for name in profiles.find() if profiles.read(name).keepalive] == ["http11-socket"]
+
+
+@pytest.mark.parametrize(("value", "keeps"), [("1", True), ("true", False)])
+def test_http_keepalive_is_a_number(tmp_path, value, keeps):
+    """`http-keepalive = true` promises nothing, because uWSGI reads a number there."""
+    path = write(tmp_path, "a.ini", f"[uwsgi]\nhttp = :$(PORT)\nhttp-keepalive = {value}\n")
+    assert profiles.read(str(path)).keepalive is keeps
+
+
+def test_peer():
+    """A peer is its commands and the native configuration beside it."""
+    peer = profiles.read("gunicorn-sync")
+    assert (peer.server, peer.against, peer.needs) == ("command", "tuned", "pip install gunicorn")
+    assert peer.commands[0][0] == "gunicorn"
+    assert "backlog = 1024" in dict(peer.options)["gunicorn-sync.conf.py"]
+
+
+def test_peer_without_commands(folder):
+    """A peer whose `run` is one text instead of a list of commands is refused, with the line."""
+    write(folder, "a.toml", 'summary = "A"\nrun = "gunicorn x"\n')
+    with pytest.raises(ProfileError, match=r"a\.toml:2: run must be a list of commands"):
+        profiles.read("a")
+
+
+def test_page_is_current():
+    """docs/profiles.md is what `python -m lab.profile_pages` writes now."""
+    assert profile_pages.PAGE.read_text() == profile_pages.render()
+
+
+@pytest.mark.parametrize("module", [profile_header, uwsgi_config])
+def test_examples(module):
+    """The examples in the docstrings are true."""
+    assert doctest.testmod(module) == (0, 1)

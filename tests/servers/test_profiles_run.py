@@ -1,0 +1,66 @@
+"""Every profile for real: it starts, answers, stops, and is gone."""
+
+import os
+import shutil
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lab import profiles
+from lab.model import Endpoint
+from lab.servers.ports import free_port, listens
+from lab.servers.readiness import fetch
+
+from .conftest import FIB, exists, until
+
+UWSGI = str(Path(sys.executable).with_name("uwsgi"))
+
+
+@pytest.mark.parametrize("name", profiles.find())
+def test_profile(start, name):
+    """The profile answers /9000 correctly, and leaves neither process nor listener behind."""
+    with start(name) as server:
+        assert server.alive()
+        assert fetch(server.endpoint, "/9000", 5.0)[2] == FIB.expect.body
+        tree = [server.pid, *(each.pid for each in psutil.Process(server.pid).children(True))]
+        assert len(tree) > 1
+    assert [pid for pid in tree if exists(pid)] == []
+    assert not listens(server.endpoint.port)
+
+
+@contextmanager
+def running(*command, cwd, **variables):
+    """Run uWSGI as a user does, without the lab; yield it and where it answers."""
+    endpoint = Endpoint(variables.get("HOST", "127.0.0.1"), free_port())
+    environment = os.environ | variables | {"PORT": str(endpoint.port)}
+    process = psutil.Popen((UWSGI, *command), cwd=cwd, env=environment, stderr=subprocess.DEVNULL)
+    try:
+        assert until(lambda: listens(endpoint.port))
+        yield process, endpoint
+    finally:
+        tree = [process, *process.children(recursive=True)]
+        process.terminate()
+        process.wait(5)
+        assert until(lambda: not any(exists(each.pid) for each in tree))
+
+
+def test_from_another_folder(tmp_path):
+    """`uwsgi PATH/tuned.ini` serves from any folder, where HOST and PORT say."""
+    tuned = str(profiles.FOLDER / "tuned.ini")
+    with running(tuned, cwd=tmp_path, HOST="127.0.0.2") as (_, endpoint):
+        assert fetch(endpoint, "/9000", 5.0)[2] == FIB.expect.body
+        with pytest.raises(ConnectionRefusedError):
+            fetch(Endpoint("127.0.0.1", endpoint.port), "/9000", 5.0)
+
+
+def test_without_the_lab(tmp_path):
+    """The service runs without lab/: `uwsgi profiles/tuned.ini` needs only its own folders."""
+    for part in ("app", "fib", "uwsgi", "profiles"):
+        shutil.copytree(profiles.ROOT / part, tmp_path / part)
+    with running("profiles/tuned.ini", cwd=tmp_path) as (process, endpoint):
+        assert fetch(endpoint, "/9000", 5.0)[2] == FIB.expect.body
+        assert process.cwd() == str(tmp_path)

@@ -1,0 +1,223 @@
+"""Starting: other people's applications, and what is said when it goes wrong."""
+
+import http.server
+import threading
+
+import psutil
+import pytest
+
+from lab import profiles
+from lab.errors import ProfileError, ServerStartError
+from lab.model import Endpoint, Expectation, Workload
+from lab.servers import process, readiness
+from lab.servers.readiness import fetch, wait_until_ready
+
+from .conftest import FIB, site, until
+
+HELLO = Workload("hello", "/", Expectation(body=b"Pong!"), app="app.hello:app")
+
+
+@pytest.mark.parametrize("name", ["baseline", "tuned"])
+def test_flask(start, name):
+    """A user's Flask application is served by the article's profile and by ours."""
+    workload = site("flask_site:application", "/where/Ulm", body=b'{"city":"Ulm"}\n')
+    with start(name, workload) as server:
+        assert fetch(server.endpoint, "/where/Bonn", 5.0)[2] == b'{"city":"Bonn"}\n'
+
+
+@pytest.mark.parametrize("name", ["tuned", "gunicorn-sync"])
+def test_django(start, name):
+    """A user's Django application is served by uWSGI and by a peer."""
+    with start(name, site("django_site:application", "/price/5/", body=b"5 ct")) as server:
+        assert fetch(server.endpoint, "/price/77/", 5.0)[2] == b"77 ct"
+
+
+def test_peer_serves_hello(start):
+    """gunicorn serves another application of this project than its own default."""
+    with start("gunicorn-sync", HELLO) as server:
+        status, headers, body = fetch(server.endpoint, "/any", 5.0)
+    assert (status, headers["content-length"], body) == (200, "5", b"Pong!")
+
+
+def test_pattern(start):
+    """A reply that varies can be required by a regular expression."""
+    workload = site("flask_site:application", "/where/Ulm", pattern='"city": ?"U')
+    with start("baseline", workload) as server:
+        assert server.alive()
+
+
+def test_incomplete_expectation(start):
+    """Where no body is known yet, a whole reply with the expected status is readiness."""
+    with start("baseline", site("flask_site:application", "/", status=404)) as server:
+        assert fetch(server.endpoint, "/", 5.0)[0] == 404
+
+
+def test_own_ini(start, tmp_path):
+    """A user's own ini is run as it is when it obeys PORT."""
+    (tmp_path / "mine.ini").write_text(
+        "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\n"
+        f"chdir = {profiles.ROOT}\nmodule = app.hello:app\n"
+    )
+    with start(
+        str(tmp_path / "mine.ini"), Workload("x", "/", Expectation(body=b"Pong!"))
+    ) as server:
+        assert server.alive()
+
+
+def test_own_ini_with_a_fixed_port(start, tmp_path):
+    """A user's own ini that does not obey PORT is refused at once, with the line it needs."""
+    (tmp_path / "mine.ini").write_text("[uwsgi]\nhttp-socket = 127.0.0.1:8099\n")
+    with (
+        pytest.raises(ServerStartError, match=r"does not obey PORT.*127\.0\.0\.1:\$\(PORT\)"),
+        start(str(tmp_path / "mine.ini")),
+    ):
+        pass
+
+
+def test_application_that_cannot_be_imported(start):
+    """An application that cannot be imported ends the start with the log that says why."""
+    with (
+        pytest.raises(ServerStartError, match=r"ended with exit status 22[\s\S]*'nosuch'"),
+        start("tuned", site("nosuch:application", "/", body=b"")),
+    ):
+        pass
+
+
+def test_application_that_answers_something_else(start, monkeypatch):
+    """A wrong reply is no readiness, and the message has both replies."""
+    monkeypatch.setattr(readiness, "PATIENCE", 0.2)
+    wrong = Workload("hello", "/", Expectation(body=b"Ping?"), app="app.hello:app")
+    with (
+        pytest.raises(ServerStartError, match=r"/ with 200 'Pong!'; expected is 'Ping\?'"),
+        start("baseline", wrong),
+    ):
+        pass
+
+
+def test_application_that_fails(start, monkeypatch):
+    """An application that fails every request is no readiness; the log has its traceback."""
+    monkeypatch.setattr(readiness, "PATIENCE", 0.2)
+    with (
+        pytest.raises(ServerStartError, match=r"no whole reply[\s\S]*the database is gone"),
+        start("baseline", site("broken:application", "/")),
+    ):
+        pass
+
+
+def test_port_in_use(start, monkeypatch):
+    """A port that another server holds is named as the reason."""
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as other:
+        monkeypatch.setattr(process, "free_port", lambda: other.server_port)
+        monkeypatch.setattr(process, "PORT_ATTEMPTS", 1)
+        wanted = f"port {other.server_port} is in use by another process"
+        with pytest.raises(ServerStartError, match=wanted), start("baseline"):
+            pass
+
+
+def test_lost_race_for_a_port(start, monkeypatch):
+    """A port that is taken between choosing and binding it costs another try, not the trial."""
+    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as other:
+        ports = [process.free_port(), other.server_port]
+        monkeypatch.setattr(process, "free_port", ports.pop)
+        with start("baseline") as server:
+            assert server.endpoint.port != other.server_port
+
+
+def test_foreign_server_never_passes(monkeypatch):
+    """The right reply from a process outside the tree is not readiness."""
+
+    class Pong(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"Pong!")
+
+        def log_message(self, *args):
+            pass
+
+    class Stale:
+        pid = 1 << 30
+
+        def ended(self):
+            return None
+
+        def log_tail(self, lines=20):
+            return ""
+
+    monkeypatch.setattr(readiness, "PATIENCE", 0.1)
+    with http.server.HTTPServer(("127.0.0.1", 0), Pong) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        stale = Stale()
+        stale.endpoint = Endpoint("127.0.0.1", server.server_port)
+        try:
+            with pytest.raises(
+                ServerStartError, match=f"from another server: process {psutil.Process().pid}"
+            ):
+                wait_until_ready("stale", stale, HELLO)
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_silent_server():
+    """A server that never answers is given up at the deadline, with what was seen last."""
+
+    class Silent:
+        pid = 1 << 30
+        endpoint = Endpoint("127.0.0.1", process.free_port())
+
+        def ended(self):
+            return None
+
+        def log_tail(self, lines=20):
+            return "still loading"
+
+    with pytest.raises(ServerStartError, match=r"nothing listens[\s\S]*still loading"):
+        wait_until_ready("silent", Silent(), FIB, deadline=0.1)
+
+
+def test_missing_command(start, tmp_path):
+    """A peer whose program is not installed fails with the program's name."""
+    (tmp_path / "gone.toml").write_text('summary = "G"\nrun = [["no-such-server", "{port}"]]\n')
+    with (
+        pytest.raises(ServerStartError, match=r"cannot be started: .*no-such-server"),
+        start(str(tmp_path / "gone.toml")),
+    ):
+        pass
+
+
+def test_unknown_word(start, tmp_path):
+    """A word in braces that nobody fills in is refused, with those that are known."""
+    (tmp_path / "odd.toml").write_text('summary = "O"\nrun = [["server", "{prot}"]]\n')
+    with (
+        pytest.raises(ProfileError, match=r"run has \{prot\}, which is none of .*\{port\}"),
+        start(str(tmp_path / "odd.toml")),
+    ):
+        pass
+
+
+def test_second_command_counts(start, tmp_path):
+    """When any of a peer's commands ends, the start has failed with that command's name."""
+    (tmp_path / "two.toml").write_text(
+        'summary = "T"\nrun = [["sleep", "60"], ["sh", "-c", "echo no disk >&2; exit 7"]]\n'
+    )
+    with (
+        pytest.raises(ServerStartError, match=r"sh ended with exit status 7[\s\S]*no disk"),
+        start(str(tmp_path / "two.toml")),
+    ):
+        pass
+
+
+def test_cores(start):
+    """The whole tree runs on the cores that it was given."""
+    with start("baseline", cores=[0]) as server:
+        tree = psutil.Process(server.pid).children(recursive=True)
+        assert {tuple(each.cpu_affinity()) for each in tree} == {(0,)}
+
+
+def test_alive(start):
+    """A server whose first process was killed is no longer alive."""
+    with start("baseline") as server:
+        psutil.Process(server.pid).children()[0].kill()
+        assert until(lambda: not server.alive())

@@ -1,0 +1,183 @@
+"""Stopping: requests finish, and nothing is ever left, however the lab ends."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import psutil
+import pytest
+
+from lab import profiles
+from lab.model import Endpoint
+from lab.servers import process
+from lab.servers.ports import free_port, listens
+from lab.servers.process import Order, Process
+from lab.servers.readiness import fetch
+
+from .conftest import exists, site, until
+
+HOLDER = """
+import pathlib, sys, time
+if sys.argv[3] == "gevent":
+    from gevent import monkey
+    monkey.patch_all()
+import psutil
+from lab import profiles
+from lab.servers import adapter
+from lab.workloads import workload
+profile = profiles.read(sys.argv[1])
+with adapter(profile).start(profile, workload("fib"), pathlib.Path(sys.argv[2]), None) as server:
+    below = psutil.Process(server.pid).children(recursive=True)
+    print(server.endpoint.port, server.pid, *(each.pid for each in below), flush=True)
+    if sys.argv[3] != "gevent":
+        time.sleep(60)
+print("stopped", flush=True)
+"""
+
+
+def hold(name, folder, mode):
+    """Start a process that holds the guard of profile *name*."""
+    return subprocess.Popen(
+        (sys.executable, "-c", HOLDER, name, str(folder), mode),
+        cwd=profiles.ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("name", ["processes-threads", "tuned", "gunicorn-sync"])
+def test_killed_lab(tmp_path, name):
+    """A lab that is killed with SIGKILL leaves no process and no port within two seconds."""
+    with hold(name, tmp_path, "wait") as lab:
+        port, *tree = map(int, lab.stdout.readline().split())
+        assert listens(port)
+        lab.kill()
+        assert until(lambda: not any(map(exists, tree)) and not listens(port), 2.0)
+    assert len(tree) >= 3
+
+
+def test_gevent(tmp_path):
+    """Starting and stopping also work where gevent has patched the standard library."""
+    with hold("baseline", tmp_path, "gevent") as lab:
+        _, *tree = map(int, lab.stdout.readline().split())
+        assert lab.stdout.readline() == "stopped\n"
+    assert [pid for pid in tree if exists(pid)] == []
+
+
+def test_exception_inside(start):
+    """An interruption while the server runs stops it and goes on its way."""
+    with pytest.raises(KeyboardInterrupt), start("baseline") as server:
+        raise KeyboardInterrupt
+    assert not exists(server.pid)
+
+
+def test_sigterm_finishes_requests(start, tmp_path):
+    """SIGTERM to `tuned` lets the requests under way finish, and it exits with 0."""
+    under_way = [tmp_path / "one", tmp_path / "two"]
+    with (
+        ThreadPoolExecutor(2) as pool,
+        start("tuned", site("slow:application", "/", body=b"done")) as server,
+    ):
+        replies = [pool.submit(fetch, server.endpoint, f"/?{mark}", 5.0) for mark in under_way]
+        assert until(lambda: all(mark.exists() for mark in under_way))
+        assert server.stop() == 0
+        assert [reply.result()[2] for reply in replies] == [b"done", b"done"]
+
+
+def order(folder, *commands):
+    """Return an order for commands that are no servers."""
+    return Order(
+        profile="test",
+        commands=commands,
+        environment=os.environ,
+        folder=folder,
+        cwd=folder,
+        cores=None,
+    )
+
+
+def test_deaf_server_is_killed(tmp_path, monkeypatch):
+    """A server that ignores SIGTERM is killed at the deadline."""
+    monkeypatch.setattr(process, "STOP_DEADLINE", 0.2)
+    command = ("sh", "-c", "trap '' TERM; touch ready; while :; do sleep 1; done")
+    server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
+    assert until((tmp_path / "ready").exists)
+    assert server.stop() is None
+    assert not exists(server.pid)
+
+
+def test_daemon_is_killed(tmp_path):
+    """A grandchild that left its session and lost its parent is killed all the same."""
+    command = ("sh", "-c", "setsid sh -c 'echo $$ > daemon.tmp; mv daemon.tmp daemon; sleep 60' &")
+    server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
+    assert until((tmp_path / "daemon").exists)
+    assert until(lambda: not server.alive())
+    daemon = int((tmp_path / "daemon").read_text())
+    assert exists(daemon)
+    assert server.stop() == 0
+    assert not exists(daemon)
+
+
+def test_cpu_of_orphans_stays_readable(tmp_path):
+    """CPU time of an orphan that has ended is in the guard's own children's time."""
+    burn = "import time\nwhile time.process_time() < 0.3: pass\nopen('burnt', 'w').close()"
+    command = ("sh", "-c", f'(setsid {sys.executable} -S -c "{burn}" &); exec sleep 60')
+    server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
+    try:
+        assert until((tmp_path / "burnt").exists, 20.0)
+        assert until(lambda: sum(psutil.Process(server.pid).cpu_times()[2:4]) >= 0.25)
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_guard_ignores_signals(tmp_path, number):
+    """A signal to the guard itself, as from a terminal, neither ends it nor its commands."""
+    server = Process(order(tmp_path, ("sleep", "60")), Endpoint("127.0.0.1", free_port()))
+    try:
+        os.kill(server.pid, number)
+        assert server.alive()
+        assert psutil.Process(server.pid).children()[0].name() == "sleep"
+    finally:
+        assert server.stop() == -signal.SIGTERM
+
+
+def test_commands_inherit_nothing(tmp_path):
+    """A command has standard input, output and error, default signals, and nothing else."""
+    leak = os.open("/dev/null", os.O_RDONLY)
+    os.set_inheritable(leak, True)
+    look = """
+import os, pathlib
+open_ = [fd for fd in os.listdir("/proc/self/fd") if os.path.exists(f"/proc/self/fd/{fd}")]
+ignored = [row for row in open("/proc/self/status") if row.startswith("SigIgn")]
+pathlib.Path("found").write_text(" ".join(sorted(open_) + ignored[0].split()))
+pathlib.Path("ok").touch()
+"""
+    command = (sys.executable, "-S", "-c", look)
+    server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
+    try:
+        assert until((tmp_path / "ok").exists)
+    finally:
+        os.close(leak)
+        server.stop()
+    # Python itself ignores SIGPIPE (bit 12) and SIGXFSZ (bit 24).
+    assert (tmp_path / "found").read_text() == "0 1 2 SigIgn: 0000000001001000"
+
+
+def test_log_tail(tmp_path):
+    """The log has what every command wrote to output and error, of which the tail is returned."""
+    command = ("sh", "-c", "seq 100; echo last >&2")
+    server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
+    assert until(lambda: not server.alive())
+    assert server.log_tail(3) == "99\n100\nlast"
+    server.stop()
+
+
+def test_no_threads(start):
+    """Nothing runs in a thread of the lab while a server is up."""
+    before = threading.active_count()
+    with start("baseline"):
+        assert threading.active_count() == before

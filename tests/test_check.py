@@ -1,0 +1,145 @@
+"""`lab check`: what is judged, and that every complaint says what to do."""
+
+from __future__ import annotations
+
+import time
+from copy import deepcopy
+
+import pytest
+
+from lab.check import Moment, assess, check
+
+SOUND = {
+    "cpu": {"cores": 4, "affinity": [0, 1, 2, 3], "governor": "performance", "turbo": False},
+    "kernel": {
+        "parameters": {
+            "net.core.somaxconn": "4096",
+            "net.ipv4.ip_local_port_range": "32768 60999",
+        }
+    },
+    "limits": {"nofile": [20000, 20000]},
+    "uwsgi": {"version": "2.0.31"},
+    "tools": {"ss": "6.1.0", "wrk": "4.1.0", "ab": "2.3"},
+    "distributions": {"gunicorn": "23.0", "locust": "2.47.0"},
+    "fib": {"implementation": "cython", "stale": False},
+}
+
+QUIET = {
+    "machine.foreign_cpu": 0.02,
+    "machine.steal": 0.0,
+    "pressure.cpu_some": 0.01,
+    "pressure.io_some": 0.0,
+    "pressure.memory_some": 0.0,
+    "tcp.time_wait": 12.0,
+}
+
+
+def judged(environment=SOUND, *, memory=8e9, swapped=0, routing=True, **readings):
+    """Return the findings by name, of a sound and quiet machine with these differences."""
+    known = QUIET | {name.replace("__", "."): value for name, value in readings.items()}
+    moment = Moment(
+        {name: value for name, value in known.items() if value is not None},
+        int(memory),
+        swapped,
+        routing,
+    )
+    return {finding.name: finding for finding in assess(environment, moment)}
+
+
+def changed(path, value):
+    """Return SOUND with one item replaced, or without it for None."""
+    environment = deepcopy(SOUND)
+    *folders, name = path.split("/")
+    inner = environment
+    for folder in folders:
+        inner = inner[folder]
+    if value is None:
+        del inner[name]
+    else:
+        inner[name] = value
+    return environment
+
+
+def test_a_sound_machine_has_nothing_to_complain_of():
+    """All findings are ok, and none gives advice."""
+    findings = judged().values()
+    assert {finding.level for finding in findings} == {"ok"}
+    assert not any(finding.cost or finding.advice for finding in findings)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "name", "level"),
+    [
+        ("cpu/affinity", [2], "cores", "warn"),
+        ("cpu/governor", "powersave", "governor", "warn"),
+        ("cpu/turbo", True, "turbo", "warn"),
+        ("limits/quota", 1.5, "CPU quota", "warn"),
+        ("limits/nofile", [2048, 4096], "open files", "warn"),
+        ("limits/nofile", [1024, 1024], "open files", "fail"),
+        ("limits/nofile", [-1, -1], "open files", "ok"),
+        ("kernel/parameters/net.core.somaxconn", "128", "somaxconn", "fail"),
+        ("kernel/parameters/net.core.somaxconn", "1024", "somaxconn", "ok"),
+        ("uwsgi", None, "uwsgi", "fail"),
+        ("tools/ss", None, "ss", "warn"),
+        ("tools/wrk", None, "wrk", "warn"),
+        ("tools/ab", None, "ab", "warn"),
+        ("distributions/gunicorn", None, "gunicorn", "warn"),
+        ("distributions/locust", None, "locust", "warn"),
+        ("fib/implementation", "pure", "fib", "warn"),
+        ("fib/stale", True, "fib", "warn"),
+        ("fib", None, "fib", "fail"),
+    ],
+)
+def test_what_a_machine_lacks_is_judged(path, value, name, level):
+    """It alone is complained of, with what it costs and what to do."""
+    findings = judged(changed(path, value))
+    assert findings[name].level == level
+    assert [f.name for f in findings.values() if f.level != "ok"] == [name] * (level != "ok")
+    assert bool(findings[name].cost and findings[name].advice) is (level != "ok")
+
+
+@pytest.mark.parametrize(
+    ("moment", "name"),
+    [
+        ({"machine__foreign_cpu": 0.3}, "other load"),
+        ({"machine__steal": 0.05}, "steal"),
+        ({"pressure__io_some": 0.2}, "pressure"),
+        ({"tcp__time_wait": 20000.0}, "local ports"),
+        ({"memory": 100e6}, "memory"),
+        ({"swapped": 2**30}, "swap"),
+        ({"routing": False}, "uwsgi routing"),
+    ],
+)
+def test_what_goes_on_is_judged(moment, name):
+    """It is a warning: it may be over in a minute."""
+    findings = judged(**moment)
+    assert [f.name for f in findings.values() if f.level != "ok"] == [name]
+    assert findings[name].level == "warn"
+
+
+def test_a_kernel_without_pressure_is_said_to_have_none():
+    """It costs two causes that cannot be named any more."""
+    finding = judged(pressure__cpu_some=None, pressure__io_some=None, pressure__memory_some=None)
+    assert finding["pressure"].value == "not told"
+    assert finding["pressure"].level == "warn"
+
+
+def test_what_cannot_be_read_is_not_complained_of():
+    """A virtual machine tells neither governor nor turbo."""
+    environment = deepcopy(SOUND)
+    del environment["cpu"]["governor"], environment["cpu"]["turbo"]
+    findings = judged(environment)
+    assert "governor" not in findings
+    assert {finding.level for finding in findings.values()} == {"ok"}
+
+
+def test_this_machine_is_judged_within_seconds():
+    """Every finding names what was found."""
+    started = time.monotonic()
+    findings = check()
+    assert time.monotonic() - started < 10
+    names = [finding.name for finding in findings]
+    assert {"cores", "somaxconn", "other load", "uwsgi", "ss", "fib"} <= set(names)
+    assert len(names) == len(set(names))
+    assert all(finding.value for finding in findings)
+    assert all(finding.cost and finding.advice for finding in findings if finding.level != "ok")

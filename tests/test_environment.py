@@ -1,0 +1,170 @@
+"""The environment: complete, stable, and comparable."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from copy import deepcopy
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from lab.environment import (
+    differences,
+    digest,
+    output_of,
+    parse_plugins,
+    read_environment,
+    split_cores,
+)
+from lab.probes.machine import divide, parse_boot, parse_cpu_list
+
+PLUGINS = """\
+
+*** uWSGI loaded generic plugins ***
+gevent
+http
+
+*** uWSGI loaded request plugins ***
+0: python
+17: spooler
+--- end of plugins list ---
+
+"""
+
+
+@pytest.fixture(scope="module")
+def environment():
+    """Return this machine's."""
+    return read_environment()
+
+
+def test_it_survives_json(environment):
+    """It is written into every run's folder."""
+    assert json.loads(json.dumps(environment)) == environment
+
+
+def test_it_names_what_a_result_depends_on(environment):
+    """Machine, kernel, limits, interpreter, packages."""
+    assert environment["cpu"]["cores"] == os.cpu_count()
+    assert environment["cpu"]["affinity"] == sorted(os.sched_getaffinity(0))
+    assert environment["kernel"]["release"] == os.uname().release
+    assert environment["python"]["version"] == sys.version.split()[0]
+    assert environment["distributions"]["flask"] == metadata.version("flask")
+    assert environment["uwsgi"]["version"] == metadata.version("uwsgi")
+    assert "python" in environment["uwsgi"]["plugins"]
+    assert environment["limits"]["nofile"][0] != 0
+
+
+def test_it_tells_which_build_of_fib_would_be_taken(environment):
+    """The same that a program started here would take."""
+    command = [sys.executable, "-W", "ignore", "-c", "import fib; print(fib.BUILD)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert environment["fib"]["implementation"] == done.stdout.strip()
+
+
+def test_it_holds_no_path_of_this_machine(environment):
+    """Results are published."""
+    assert f"{Path.home()}/" not in json.dumps(environment)
+    assert f"{Path.cwd()}/" not in json.dumps(environment)
+
+
+def test_the_load_of_the_moment_changes_no_digest(environment):
+    """What differs from minute to minute does not keep results apart."""
+    later = deepcopy(environment)
+    later["now"] = {"load": [99.0, 99.0, 99.0]}
+    assert digest(later) == digest(environment)
+    assert differences(later, environment) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "key"),
+    [
+        (lambda e: e["kernel"].update(release="2.4"), "kernel.release"),
+        (lambda e: e["distributions"].pop("flask"), "distributions.flask"),
+        (lambda e: e["cpu"].update(affinity=[7]), "cpu.affinity"),
+        (lambda e: e.update(container="x"), "container"),
+    ],
+)
+def test_a_change_is_named_and_changes_the_digest(environment, change, key):
+    """Changed, gone or new."""
+    other = deepcopy(environment)
+    change(other)
+    assert differences(environment, other) == [key]
+    assert digest(environment) != digest(other)
+
+
+def test_a_tool_that_is_missing_is_absent(monkeypatch, tmp_path):
+    """Without git, uwsgi and the load tools nothing is said of them."""
+    monkeypatch.setattr("lab.environment.command_path", lambda name: None)
+    found = read_environment()
+    assert not {"git", "uwsgi", "tools", "fib"} & found.keys()
+    assert "kernel" in found
+
+
+def test_server_and_generator_get_cores_of_their_own():
+    """Together all that this process may use, and none twice."""
+    split = split_cores()
+    usable = os.sched_getaffinity(0)
+    if len(usable) == 1:
+        assert split is None
+    else:
+        assert split is not None
+        assert sorted(split[0] + split[1]) == sorted(usable)
+        assert all(split)
+
+
+@pytest.mark.parametrize(
+    ("cores", "expected"),
+    [
+        ([{0}, {1}], ((0,), (1,))),
+        ([{0}, {1}, {2}], ((0, 1), (2,))),
+        # four cores of two threads: twins stay on one side
+        (
+            [{0, 4}, {1, 5}, {2, 6}, {3, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}],
+            ((0, 1, 4, 5), (2, 3, 6, 7)),
+        ),
+        # one core of two threads is better than none
+        ([{0, 1}, {0, 1}], ((0,), (1,))),
+        ([{3}], None),
+        ([], None),
+    ],
+)
+def test_cores_are_divided_without_dividing_a_core(cores, expected):
+    """Half each, at least one."""
+    assert divide(cores) == expected
+
+
+@pytest.mark.parametrize(("text", "cpus"), [("0", {0}), ("0-2,5\n", {0, 1, 2, 5})])
+def test_a_set_of_cpus_is_parsed(text, cpus):
+    """As the kernel writes it."""
+    assert parse_cpu_list(text) == cpus
+
+
+@pytest.mark.parametrize("text", ["", "a", "0-"])
+def test_nonsense_is_no_set_of_cpus(text):
+    """An empty set would pin a server to nothing."""
+    with pytest.raises(ValueError):
+        parse_cpu_list(text if text != "0-" else "-1")
+
+
+def test_uwsgis_plugins_are_parsed():
+    """Of both lists, without their numbers."""
+    assert parse_plugins(PLUGINS) == ["gevent", "http", "python", "spooler"]
+    assert parse_plugins("uwsgi: unrecognized option '--plugin-list'\n") == []
+
+
+def test_only_boot_parameters_that_matter_are_kept():
+    """The others are nobody's business."""
+    assert parse_boot("quiet mitigations=off token=secret nosmt") == {
+        "mitigations": "off",
+        "nosmt": "",
+    }
+
+
+def test_a_command_that_cannot_run_has_no_output():
+    """Absent, not empty."""
+    assert output_of("no-such-command-anywhere") is None
