@@ -49,8 +49,9 @@ class ProfileEntry(StatsEntry):
             else (self.total_rps, self.total_fail_per_sec)
         )
         share = f"{self.num_failures}({self.fail_ratio:.2%})"
+        name = f"{self.method or '':<8} {self.name:<{_name_width() - 4}}"
         return (
-            f"{self.method or '':<8} {self.name:<{_name_width(compact=True)}} {self.num_requests:>7} {share:>12} |"
+            f"{name} {self.num_requests:>7} {share:>12} |"
             f"{self.avg_response_time:>7.2f} {self.min_response_time or 0:>7.2f} "
             f"{self.max_response_time:>7.2f}{self.median_response_time:>7.2f} | "
             f"{rate:>7.2f} {failures:>11.2f}"
@@ -60,7 +61,8 @@ class ProfileEntry(StatsEntry):
         """Return the row of Locust's percentile table, with times in hundredths of milliseconds."""
         first, *rest = (self.get_response_time_percentile(each) for each in PERCENTILES_TO_REPORT)
         times = f"{first:>8.2f} " + " ".join(f"{each:>6.2f}" for each in rest)
-        return f"{self.method or '':<8} {self.name:<{_name_width(compact=False)}} {times} {self.num_requests:>6}"
+        name = f"{self.method or '':<8} {self.name:<{_name_width()}}"
+        return f"{name} {times} {self.num_requests:>6}"
 
     def add(self, windows: Iterable[Window]) -> None:
         """Add the windows of one trial, taken side by side."""
@@ -112,10 +114,10 @@ def record(stats: RequestStats, name: str, windows: Iterable[Window]) -> None:
             found.occurrences += count
 
 
-def _name_width(*, compact: bool) -> int:
+def _name_width() -> int:
     """Return the width that Locust gives to names on a console of the present size."""
     width: int = locust_stats.STATS_NAME_WIDTH
-    return width - locust_stats.STATS_TYPE_WIDTH + 4 if compact else width
+    return width
 
 
 def _spread(per_second: Any, count: int, wall: float, now: float) -> None:

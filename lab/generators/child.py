@@ -1,0 +1,163 @@
+"""
+The engine's own process: commands as JSON lines on stdin, answers as JSON lines on stdout.
+
+A process of its own keeps the lab's probes, collector and progress bar out of what a request
+costs, and can be pinned. It ends when its stdin does, so it never outlives the lab, however that
+ends. Started by `lab.generators.process`; the first line is the set-up, then any number of
+
+    {"do": "warm_up", "seconds": S, "requests": N}  ->  {}
+    {"do": "measure", "seconds": S}                 ->  the window, by `encode_window`
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from lab.errors import GeneratorError
+from lab.generators.codec import encode_window
+from lab.generators.engine import Engine
+from lab.model import Expectation, Load
+
+WARM_UP_GRACE = 5.0
+"""Seconds beyond its time that a warm-up waits for its requests."""
+
+WARM_UP_CONNECTIONS = 16
+"""Connections of a counted load's warm-up, so that its burst meets an accept queue at rest."""
+
+_STDIN, _STDOUT = 0, 1
+
+
+class _ParentGoneError(Exception):
+    """Stdin ended."""
+
+
+class Worker:
+    """
+    Carries out commands with one engine.
+
+    Args:
+        engine: Idle.
+        load: A timed load, or a counted one.
+    """
+
+    def __init__(self, engine: Engine, load: Load) -> None:
+        self._engine = engine
+        self._load = load
+        engine.watch(_STDIN)
+
+    def warm_up(self, seconds: float, requests: int) -> dict[str, Any]:
+        """Load until both have passed, or the grace has; see `lab.model.Session`."""
+        engine, counted = self._engine, self._load.requests is not None
+        engine.resume(WARM_UP_CONNECTIONS if counted else None)
+        engine.open_window()
+        start = monotonic()
+        self._run(
+            start + seconds + WARM_UP_GRACE,
+            lambda: monotonic() >= start + seconds and engine.ok >= requests,
+        )
+        if counted:
+            # A connection that is cut off would leave its request in the server's queue.
+            engine.drain()
+            self._run(monotonic() + self._load.timeout, lambda: engine.done)
+            engine.pause()
+        return {}
+
+    def measure(self, seconds: float) -> dict[str, Any]:
+        """Record *seconds*, or one whole counted load."""
+        engine = self._engine
+        if self._load.requests is not None:
+            engine.begin_count(self._load.requests)
+            self._run(None, lambda: engine.done)
+        else:
+            engine.resume()  # in case that there was no warm-up
+            engine.open_window()
+            end = monotonic() + seconds
+            self._run(end, lambda: False)
+        return encode_window(engine.close_window())
+
+    def wait_for_command(self) -> None:
+        """Let a timed load go on until stdin is readable."""
+        engine = self._engine
+        while not engine.interrupted:
+            engine.step(1.0)
+
+    def _run(self, end: float | None, finished: Callable[[], bool]) -> None:
+        """Step until *finished*, or until *end* by the monotonic clock."""
+        engine = self._engine
+        while not finished():
+            left = 0.05 if end is None else min(0.05, end - monotonic())
+            if left <= 0:
+                return
+            engine.step(left)
+            if engine.interrupted:  # nobody sends a command before the answer to the last
+                raise _ParentGoneError
+
+
+class _Lines:
+    """Lines of stdin, read no further than poll says that there is something."""
+
+    def __init__(self) -> None:
+        self._buffer = b""
+
+    def next(self) -> dict[str, Any]:
+        while b"\n" not in self._buffer:
+            data = os.read(_STDIN, 65536)
+            if not data:
+                raise _ParentGoneError
+            self._buffer += data
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        command: dict[str, Any] = json.loads(line)
+        return command
+
+
+def _answer(value: dict[str, Any]) -> None:
+    data = memoryview(json.dumps(value).encode() + b"\n")
+    while data:
+        data = data[os.write(_STDOUT, data) :]
+
+
+def _set_up(setup: dict[str, Any]) -> Worker:
+    if setup["cores"] is not None:
+        os.sched_setaffinity(0, setup["cores"])
+    body = setup["body"]
+    expect = Expectation(
+        status=setup["status"],
+        body=None if body is None else body.encode("latin-1"),
+        pattern=setup["pattern"],
+    )
+    load = Load(**setup["load"])
+    address = (setup["host"], setup["port"])
+    return Worker(Engine(address, setup["request"].encode("ascii"), expect, load), load)
+
+
+def main() -> int:
+    """Serve commands until stdin ends, and return the exit status."""
+    # The lab decides when to end; Ctrl-C reaches the whole foreground group.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    lines = _Lines()
+    try:
+        worker = _set_up(lines.next())
+        # Nothing on the hot path makes cycles, so a collection would only be a pause in the data.
+        gc.disable()
+        _answer({})
+        while True:
+            worker.wait_for_command()
+            command = lines.next()
+            do = worker.measure if command.pop("do") == "measure" else worker.warm_up
+            _answer(do(**command))
+    except (_ParentGoneError, BrokenPipeError):
+        return 0
+    except GeneratorError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""The connections of one engine: opening, closing, failing, resting, timing out."""
+
+from __future__ import annotations
+
+import _socket  # socket.socket may be gevent's, which blocks a greenlet
+import errno
+import select
+import sys
+from collections import deque
+from collections.abc import Callable
+from socket import (
+    AF_INET,
+    AF_INET6,
+    AF_UNIX,
+    IPPROTO_TCP,
+    SO_ERROR,
+    SOCK_CLOEXEC,
+    SOCK_NONBLOCK,
+    SOCK_STREAM,
+    SOL_SOCKET,
+    TCP_NODELAY,
+)
+from time import perf_counter
+
+from lab.generators.recorder import Recorder
+from lab.generators.reply import Reply
+
+BACK_OFF = 0.010
+"""Seconds that a slot rests after an error, so that a dead server gives no busy loop."""
+
+SCAN_EVERY = 0.050
+"""Seconds between two searches for requests that timed out."""
+
+_EPOLLRDHUP = 0x2000
+_READABLE = select.POLLIN | _EPOLLRDHUP  # EPOLL* has the values of POLL*, and survives gevent so
+GONE = _EPOLLRDHUP | select.POLLHUP | select.POLLERR
+"""Events that say that the server has ended the connection, whatever it still sent before."""
+
+_FAILURES = {
+    errno.ECONNREFUSED: "refused",
+    errno.ECONNRESET: "reset",
+    errno.EPIPE: "reset",
+    errno.ETIMEDOUT: "timeout",
+}
+
+
+class Slot:
+    """One of the load's connections: at most one socket at a time, and the request on it."""
+
+    __slots__ = ("connecting", "fd", "fresh", "recv", "replies", "reply", "send", "socket", "start")
+
+    recv: Callable[[int], bytes]
+    send: Callable[[bytes], int]
+
+    def __init__(self) -> None:
+        self.socket: _socket.socket | None = None
+        self.fd = -1
+        self.connecting = False
+        self.fresh = True
+        """Whether the connection has carried no reply yet: then its end is the server's fault."""
+        self.reply: Reply | None = None
+        """A reply of which a part has arrived."""
+        self.start = 0.0
+        self.replies = 0
+
+
+class Connections:
+    """
+    Slots, and the sockets that they have open, registered in one epoll.
+
+    Args:
+        address: `(numeric host, port)`, or the path of a UNIX socket.
+        request: Sent on each connection as soon as it is open.
+        count: Slots.
+        timeout: Seconds from the start of a request until it has failed.
+        recorder: Told of connections, errors and retries.
+    """
+
+    def __init__(
+        self,
+        address: tuple[str, int] | str,
+        request: bytes,
+        count: int,
+        timeout: float,
+        recorder: Recorder,
+    ) -> None:
+        self._address = address
+        if isinstance(address, str):
+            self._family = AF_UNIX
+        else:
+            self._family = AF_INET6 if ":" in address[0] else AF_INET
+        self._request = request
+        self._timeout = timeout
+        self._recorder = recorder
+        self._resting: deque[tuple[float, Slot]] = deque()
+        self._next_scan = 0.0
+        self.slots = [Slot() for _ in range(count)]
+        self.by_fd: dict[int, Slot] = {}
+        """The slots with a request under way."""
+        self.due = 0.0
+        """When `tick` is to be called next, by `time.perf_counter`."""
+        self.epoll = _original_epoll()
+
+    def open(self, slot: Slot) -> None:
+        """Connect, and send the request if the handshake is done at once, as over loopback."""
+        sock = _socket.socket(self._family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
+        slot.socket = sock
+        slot.fd = fd = sock.fileno()
+        slot.recv = sock.recv
+        slot.send = sock.send
+        slot.fresh = True
+        self.by_fd[fd] = slot
+        self._recorder.connections += 1
+        if self._family != AF_UNIX:
+            sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
+        code = sock.connect_ex(self._address)
+        if code not in (0, errno.EINPROGRESS):
+            self.fail(slot, _FAILURES.get(code, "connect"))
+            return
+        try:
+            sock.send(self._request)
+        except BlockingIOError:
+            slot.connecting = True
+            self.epoll.register(fd, select.POLLOUT)
+        except OSError as error:
+            self.fail(slot, _FAILURES.get(error.errno or 0, "connect"))
+        else:
+            self.epoll.register(fd, _READABLE)
+
+    def connected(self, slot: Slot) -> None:
+        """Send the request of a slot whose handshake came to an end, or fail it."""
+        assert slot.socket is not None
+        code = slot.socket.getsockopt(SOL_SOCKET, SO_ERROR)
+        if code:
+            self.fail(slot, _FAILURES.get(code, "connect"))
+            return
+        slot.connecting = False
+        self.epoll.modify(slot.fd, _READABLE)
+        try:
+            slot.send(self._request)
+        except OSError as error:
+            self.fail(slot, _FAILURES.get(error.errno or 0, "reset"))
+
+    def close(self, slot: Slot) -> None:
+        """Close the slot's socket, which takes it out of the epoll as well."""
+        assert slot.socket is not None
+        del self.by_fd[slot.fd]
+        slot.socket.close()
+        slot.socket = None
+        slot.connecting = False
+        slot.reply = None
+
+    def close_all(self) -> None:
+        """Close every socket and end every rest."""
+        self._resting.clear()
+        for slot in tuple(self.by_fd.values()):
+            self.close(slot)
+
+    def lose(self, slot: Slot, error: OSError | None) -> None:
+        """
+        Deal with a connection that ended, *error* being None for an orderly end.
+
+        A kept connection may have ended before the request reached the server, without any fault:
+        then the request is sent again, on a new one, its time running on.
+        """
+        if not slot.fresh and slot.reply is None:
+            self._recorder.retried += 1
+            self.close(slot)
+            self.open(slot)
+        elif error is not None:
+            self.fail(slot, _FAILURES.get(error.errno or 0, "reset"))
+        else:
+            self.fail(slot, "closed" if slot.reply is None else "truncated")
+
+    def fail(self, slot: Slot, failure: str) -> None:
+        """Count an error of the class *failure*, close, and let the slot rest."""
+        errors = self._recorder.errors
+        errors[failure] = errors.get(failure, 0) + 1
+        self.close(slot)
+        due = perf_counter() + BACK_OFF
+        self._resting.append((due, slot))
+        self.due = min(self.due, due)
+
+    def tick(self, now: float) -> list[Slot]:
+        """Fail requests that timed out, and return the slots that have rested."""
+        if now >= self._next_scan:
+            late = now - self._timeout
+            for slot in [slot for slot in self.by_fd.values() if slot.start < late]:
+                self.fail(slot, "timeout")
+            self._next_scan = now + SCAN_EVERY
+        resting = self._resting
+        rested = []
+        while resting and resting[0][0] <= now:
+            rested.append(resting.popleft()[1])
+        self.due = min(self._next_scan, resting[0][0]) if resting else self._next_scan
+        return rested
+
+
+def _original_epoll() -> select.epoll:
+    """Return a new epoll even after gevent's monkey-patching, which takes it out of `select`."""
+    monkey = sys.modules.get("gevent.monkey")
+    if monkey is None:
+        return select.epoll()
+    epoll: select.epoll = monkey.get_original("select", "epoll")()
+    return epoll

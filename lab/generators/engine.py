@@ -1,0 +1,267 @@
+"""
+The load engine: every connection of a process driven by one epoll, in pure Python.
+
+A server that answers in 100 µs of CPU is faster than most clients written in Python, and then every
+comparison says the same: how fast the client is. This one costs about as much as `wrk` (see
+`benchmarks/engine_cost.py`) and still checks the status and the whole body of every reply. Three
+decisions make it cheap:
+
+- a reply that equals, byte for byte, the last one found correct is correct: no parsing;
+- a request is sent right after `connect`, since over loopback the handshake is already done; only
+  where it is not does the connection wait in epoll;
+- timeouts are looked for 20 times a second, not kept in a heap.
+
+It knows neither Locust nor gevent: whoever owns the loop calls `step`, and may wait on `fileno`.
+"""
+
+from __future__ import annotations
+
+import select
+from time import perf_counter
+
+from lab.generators.connections import GONE, Connections, Slot
+from lab.generators.descriptors import allow_descriptors
+from lab.generators.histogram import PRECISION_BITS
+from lab.generators.judge import Judge
+from lab.generators.recorder import Recorder
+from lab.generators.reply import MalformedReplyError, Reply
+from lab.model import Expectation, Load, Window
+
+_BATCH = 256
+_RECEIVE = 65536
+_UNLIMITED = 1 << 62
+
+
+class Engine:
+    """
+    A closed loop of `load.connections` slots against one address; idle until told to begin.
+
+    A request has exactly one outcome: a correct reply, an error, or unfinished when the window
+    closes; `attempted` is the sum of these.
+
+    Args:
+        address: `(numeric host, port)`, or the path of a UNIX socket.
+        request: Sent as it is: see `lab.generators.request`.
+        expect: What a correct reply is; with neither body nor pattern the first one defines it.
+        load: Connections, keep-alive and timeout; `load.requests` is up to `begin_count`.
+
+    Raises:
+        GeneratorError: This process may not open so many connections.
+    """
+
+    def __init__(
+        self, address: tuple[str, int] | str, request: bytes, expect: Expectation, load: Load
+    ) -> None:
+        allow_descriptors(load.connections)
+        self._request = request
+        self._keepalive = load.keepalive
+        self._judge = Judge(expect)
+        self._good: bytes | None = None  # the last correct reply that came in one piece
+        self._good_reusable = False
+        self._granted = self._left = 0  # requests that may begin, and those of them that did not
+        self._recorder = Recorder()
+        self._connections = Connections(
+            address, request, load.connections, load.timeout, self._recorder
+        )
+        self._poll = self._connections.epoll.poll
+        self.interrupted = False
+        """Whether a watched descriptor was readable in the last step."""
+
+    # -- what its owner calls ----------------------------------------------------------------------
+
+    def fileno(self) -> int:
+        """Return a descriptor that is readable when `step` has something to do but timeouts."""
+        return self._connections.epoll.fileno()
+
+    def watch(self, fd: int) -> None:
+        """Let `step` return, with `interrupted` set, when *fd* is readable."""
+        self._connections.epoll.register(fd, select.POLLIN)
+
+    def resume(self, connections: int | None = None) -> None:
+        """Begin a timed load on the first *connections* slots, by default on all."""
+        self._grant(_UNLIMITED)
+        self._start(self._connections.slots[:connections])
+
+    def drain(self) -> None:
+        """Begin no more requests; `done` says when those under way have their outcome."""
+        self._grant(0)
+
+    def pause(self) -> None:
+        """Close every connection; requests under way stay unfinished."""
+        self._grant(0)
+        self._recorder.abandoned += len(self._connections.by_fd)
+        self._connections.close_all()
+
+    def close(self) -> None:
+        """Close every connection and the epoll itself."""
+        self.pause()
+        self._connections.epoll.close()
+
+    def open_window(self) -> None:
+        """Forget all counts; requests under way belong to the new window."""
+        self._granted = self._left
+        for slot in self._connections.slots:
+            slot.replies = 0
+        self._recorder.restart(carried=len(self._connections.by_fd))
+
+    def close_window(self) -> Window:
+        """
+        Return what was counted since the window opened; a timed load goes on.
+
+        The window of a counted load ended with its last outcome, however late this is called.
+        """
+        return self._recorder.close(
+            unfinished=len(self._connections.by_fd),
+            replies=tuple(slot.replies for slot in self._connections.slots),
+        )
+
+    def begin_count(self, requests: int) -> None:
+        """Open the window and send *requests*, each slot its next one when it is free."""
+        self.pause()
+        self.open_window()
+        self._grant(requests)
+        self._start(self._connections.slots)
+
+    @property
+    def attempted(self) -> int:
+        """Requests under way when the window opened, and those begun since."""
+        return self._recorder.carried + self._granted - self._left
+
+    @property
+    def done(self) -> bool:
+        """Whether no request is under way and none will begin."""
+        return not self._left and not self._connections.by_fd
+
+    @property
+    def ok(self) -> int:
+        """Correct replies in the window so far."""
+        return self._recorder.ok
+
+    def step(self, timeout: float) -> int:
+        """
+        Handle one batch of events, and the timeouts that are due.
+
+        Args:
+            timeout: Seconds to wait for the first event at the most; 0 where another loop waits
+                on `fileno`, which then calls this at least every 50 ms for the timeouts' sake.
+
+        Returns:
+            Number of events handled.
+        """
+        connections = self._connections
+        self.interrupted = False
+        if timeout > 0:
+            timeout = min(timeout, max(0.0, connections.due - perf_counter()))
+        events = self._poll(timeout, _BATCH)
+        if events:
+            self._handle(events)
+        now = perf_counter()
+        if now >= connections.due:
+            self._start(connections.tick(now))
+        if not self._left and not connections.by_fd and self.attempted:
+            self._recorder.end()
+        return len(events)
+
+    # -- the hot path ------------------------------------------------------------------------------
+
+    # One loop without calls, attributes in locals, counts added up at the end: what a request costs
+    # is decided here. Nothing that is called from here changes `left`.
+    def _handle(  # noqa: C901, PLR0912, PLR0915
+        self, events: list[tuple[int, int]]
+    ) -> None:
+        connections, request, clock = self._connections, self._request, perf_counter
+        by_fd, latency = connections.by_fd, self._recorder.latency
+        good, good_reusable, left = self._good, self._good_reusable, self._left
+        ok = received = 0
+        latency_sum = 0.0
+        for fd, event in events:
+            slot = by_fd.get(fd)
+            if slot is None:
+                self.interrupted = True
+                continue
+            if slot.connecting:
+                connections.connected(slot)
+                continue
+            try:
+                data = slot.recv(_RECEIVE)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                connections.lose(slot, error)
+                continue
+            received += len(data)
+            if data == good and slot.reply is None:
+                reusable = good_reusable
+            else:
+                verdict = self._take(slot, data)
+                if verdict is None:
+                    continue
+                reusable = verdict
+                good, good_reusable = self._good, self._good_reusable
+            now = clock()
+            seconds = now - slot.start
+            us = int(seconds * 1e6)
+            shift = us.bit_length() - PRECISION_BITS
+            if shift > 0:  # histogram.bucket, without the call
+                us = us >> shift << shift
+            latency[us] = latency.get(us, 0) + 1
+            latency_sum += seconds
+            ok += 1
+            slot.replies += 1
+            if not left:
+                connections.close(slot)
+                continue
+            left -= 1
+            slot.start = now
+            if reusable and not event & GONE:
+                slot.fresh = False
+                try:
+                    slot.send(request)
+                except OSError as error:
+                    connections.lose(slot, error)
+            else:
+                connections.close(slot)
+                connections.open(slot)
+        self._left = left
+        self._recorder.add(ok, received, latency_sum)
+
+    def _take(self, slot: Slot, data: bytes) -> bool | None:
+        """Return whether the connection may be used again; None without a correct reply so far."""
+        whole = slot.reply is None
+        if slot.reply is None:
+            if not data:
+                self._connections.lose(slot, None)
+                return None
+            slot.reply = Reply()
+        reply = slot.reply
+        try:
+            complete = reply.feed(data) if data else reply.end()
+        except MalformedReplyError:
+            self._connections.fail(slot, "malformed")
+            return None
+        if not complete:
+            if not data:
+                self._connections.lose(slot, None)
+            return None
+        fault = self._judge.fault(reply)
+        if fault is not None:
+            self._connections.fail(slot, fault)
+            return None
+        slot.reply = None
+        reusable = self._keepalive and reply.reusable
+        if whole and reply.self_delimited:
+            self._good, self._good_reusable = data, reusable
+        return reusable
+
+    # -- how many may begin ------------------------------------------------------------------------
+
+    def _grant(self, requests: int) -> None:
+        self._recorder.carried += self._granted - self._left
+        self._granted = self._left = requests
+
+    def _start(self, slots: list[Slot]) -> None:
+        for slot in slots:
+            if slot.socket is None and self._left:
+                self._left -= 1
+                slot.start = perf_counter()
+                self._connections.open(slot)

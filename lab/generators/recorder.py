@@ -1,0 +1,112 @@
+"""What one engine counts while its window is open."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from time import perf_counter
+
+from lab.model import Window
+
+_SCHEDSTAT = Path("/proc/thread-self/schedstat")
+
+
+def read_thread_times() -> tuple[float, float]:
+    """
+    Return seconds that the calling thread ran, and that it waited for a CPU while ready to run.
+
+    The second is what its CPU share hides: on a shared machine a generator at its limit may show a
+    share of 0.4, and 0.99 together with its waiting.
+
+    Source: Linux, Documentation/scheduler/sched-stats.rst.
+    """
+    on_cpu, waited = _SCHEDSTAT.read_text().split()[:2]
+    return int(on_cpu) / 1e9, int(waited) / 1e9
+
+
+class Recorder:
+    """
+    Counts of one window at a time; written by the engine, and turned into a `Window`.
+
+    It is open from the start, so that there is always something to count into.
+    """
+
+    __slots__ = (
+        "_cpu",
+        "_end",
+        "_latency_sum",
+        "_opened",
+        "_received",
+        "_wait",
+        "abandoned",
+        "carried",
+        "connections",
+        "errors",
+        "latency",
+        "ok",
+        "retried",
+    )
+
+    latency: dict[int, int]
+    """The same object for good: the engine holds it."""
+
+    def __init__(self) -> None:
+        self.latency = {}
+        self.restart(carried=0)
+
+    def restart(self, carried: int) -> None:
+        """
+        Open a window with nothing counted.
+
+        Args:
+            carried: Requests under way now.
+        """
+        self.carried = carried
+        self.abandoned = 0
+        """Requests whose connection was closed by a pause."""
+        self.ok = 0
+        self.errors: dict[str, int] = {}
+        self.retried = 0
+        self.connections = 0
+        self.latency.clear()
+        self._received = 0
+        self._latency_sum = 0.0
+        self._end: tuple[float, float, float] | None = None
+        self._cpu, self._wait = read_thread_times()
+        self._opened = perf_counter()
+
+    def add(self, ok: int, received: int, latency_sum: float) -> None:
+        """Add a batch: correct replies, bytes, and the sum of their latencies in seconds."""
+        self.ok += ok
+        self._received += received
+        self._latency_sum += latency_sum
+
+    def end(self) -> None:
+        """Fix the end of the window at the first call: a counted load has its last outcome."""
+        if self._end is None:
+            self._end = (perf_counter(), *read_thread_times())
+
+    def close(self, unfinished: int, replies: tuple[int, ...]) -> Window:
+        """
+        Return the window, which ends now unless it has ended.
+
+        Args:
+            unfinished: Requests under way now.
+            replies: Correct replies of each slot.
+        """
+        closed, cpu, wait = self._end or (perf_counter(), *read_thread_times())
+        return Window(
+            process=os.getpid(),
+            wall=closed - self._opened,
+            ok=self.ok,
+            errors=dict(self.errors),
+            unfinished=unfinished + self.abandoned,
+            retried=self.retried,
+            connections=self.connections,
+            replies=replies,
+            received=self._received,
+            latency=dict(self.latency),
+            latency_sum=self._latency_sum,
+            cpu=cpu - self._cpu,
+            wait=wait - self._wait,
+        )

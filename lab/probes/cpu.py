@@ -1,0 +1,124 @@
+"""
+CPU, context switches and time spent waiting for a CPU, of the server's whole tree.
+
+CPU comes from the processes' own accounts and those of their reaped children: a sum over live
+threads loses a worker that was recycled in the window. Switches and waiting exist for live threads
+only: those that ended in the window are missing, those that began in it are counted from zero.
+
+Sources: proc_pid_stat(5), proc_pid_status(5), Documentation/scheduler/sched-stats.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from lab.model import Subject
+from lab.probes.processes import PROC, Process, Snapshot, cpu, read_snapshot
+
+_Thread = tuple[int, int, str]
+"""Process, its start, thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    snapshot: Snapshot
+    threads: Mapping[_Thread, Mapping[str, float]]
+
+
+class CpuProbe:
+    """CPU of the tree without its root; also `elapsed`, the interval that belongs to it."""
+
+    def start(self, subject: Subject) -> object:
+        """Return the processes' times and the threads' counts."""
+        snapshot = read_snapshot(subject.server)
+        return _Before(snapshot, _read_threads(_members(snapshot, subject.server)))
+
+    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
+        """Return `elapsed` and `server.*`; nothing at all if the tree's root is gone."""
+        if not isinstance(before, _Before):
+            raise TypeError(f"not what start() returned: {before!r}")
+        root = subject.server
+        now = read_snapshot(root)
+        if root not in now.processes or root not in before.snapshot.processes:
+            return {}
+        elapsed = now.at - before.snapshot.at
+        user, system = cpu(now.tree(root), root)
+        user_before, system_before = cpu(before.snapshot.tree(root), root)
+        members = _members(now, root)
+        readings = {
+            "elapsed": elapsed,
+            "server.cpu_user": user - user_before,
+            "server.cpu_system": system - system_before,
+            "server.processes": float(len(members)),
+        }
+        earlier = {process.key: process.own for process in before.snapshot.processes.values()}
+        if members and elapsed > 0:
+            used = max(process.own - earlier.get(process.key, 0.0) for process in members)
+            readings["server.busiest"] = used / elapsed
+        return readings | _thread_readings(before.threads, _read_threads(members))
+
+
+def parse_switches(status: str) -> dict[str, float]:
+    """Parse the context switches in a /proc/PID/task/TID/status; what is not there is absent."""
+    found = {}
+    for line in status.splitlines():
+        key, _, value = line.partition(":")
+        kind, _, rest = key.partition("_")
+        if rest == "ctxt_switches" and kind in ("voluntary", "nonvoluntary"):
+            name = "switches_voluntary" if kind == "voluntary" else "switches_involuntary"
+            found[name] = float(value)
+    return found
+
+
+def parse_wait(schedstat: str) -> dict[str, float]:
+    """
+    Parse the seconds that a thread was ready to run and had no CPU, from its schedstat.
+
+    A thread that has run has had a time slice, so three zeros mean that the kernel does not count.
+    """
+    fields = schedstat.split()
+    if len(fields) != 3 or fields == ["0", "0", "0"]:
+        return {}
+    return {"run_wait": int(fields[1]) / 1e9}
+
+
+def _members(snapshot: Snapshot, root: int) -> list[Process]:
+    """Return the server's live processes."""
+    return [p for p in snapshot.tree(root) if p.pid != root and not p.zombie]
+
+
+def _read_threads(members: Iterable[Process]) -> dict[_Thread, Mapping[str, float]]:
+    return {
+        (*process.key, thread): counts
+        for process in members
+        for thread, counts in _threads(process.pid)
+    }
+
+
+def _threads(pid: int) -> Iterator[tuple[str, Mapping[str, float]]]:
+    try:
+        folders = list((PROC / str(pid) / "task").iterdir())
+    except OSError:
+        return
+    for folder in folders:
+        counts: dict[str, float] = {}
+        for file, parse in (("status", parse_switches), ("schedstat", parse_wait)):
+            try:
+                counts |= parse((folder / file).read_text(errors="replace"))
+            except (OSError, ValueError):
+                continue
+        yield folder.name, counts
+
+
+def _thread_readings(
+    before: Mapping[_Thread, Mapping[str, float]], now: Mapping[_Thread, Mapping[str, float]]
+) -> dict[str, float]:
+    """Sum what grew; a thread that was not there before began at zero."""
+    readings: dict[str, float] = {}
+    for thread, counts in now.items():
+        earlier = before.get(thread, {})
+        for name, value in counts.items():
+            reading = f"server.{name}"
+            readings[reading] = readings.get(reading, 0.0) + value - earlier.get(name, 0.0)
+    return readings

@@ -1,0 +1,125 @@
+"""
+The server's accept queues: how full, and how many handshakes were dropped from them.
+
+The kernel counts for each listener the segments it discarded (sk_drops; `d` in `ss -m`). On a
+plain listener that grows as ListenDrops does (Linux 6.18: 585 and 585 with a backlog of 4 and 200
+clients). Two things come on top:
+
+- With TCP_DEFER_ACCEPT, which uWSGI sets on every TCP socket, the bare end of each handshake is
+  discarded until data follows. The namespace counts those as TCPDeferAcceptDrop.
+- A handshake that finds the queue full only at its end counts twice (625 = 595 + 5 deferred + 25).
+  ListenDrops counts it once, so it is the upper bound.
+
+What other programs in the namespace do can hide a part of this server's drops, if they defer too,
+but never invent one. Where it may hide all of them, the reading is absent.
+
+Sources: net/ipv4/tcp_ipv4.c, tcp_minisocks.c (tcp_check_req).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from lab.model import Subject
+from lab.probes.listeners import Listener, read_listeners
+from lab.probes.processes import read_snapshot
+from lab.probes.tcp import grown_since, read_counters
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What a listener discarded in the window."""
+
+    public: bool
+    """Whether it has the port that clients connect to."""
+    defers: bool
+    """Whether it has TCP_DEFER_ACCEPT."""
+    discarded: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    discarded: Mapping[int, int] | None
+    counters: Mapping[str, int]
+
+
+class SocketProbe:
+    """Drops of the listener that clients connect to, and of those behind it."""
+
+    def start(self, subject: Subject) -> object:
+        """Return what each listener of the tree has discarded."""
+        listeners = read_listeners(_pids(subject))
+        discarded = (
+            None if listeners is None else {each.inode: each.discarded for each in listeners}
+        )
+        return _Before(discarded, read_counters())
+
+    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
+        """
+        Return `listener.*`; nothing where its sockets cannot be read or it has none.
+
+        `listener.drops` is the total. `listener.public.drops` and `listener.inner.drops` say where
+        they fell, and are absent where that cannot be told. `listener.public.queue` and `.limit`
+        are connections, as the window ends.
+        """
+        if not isinstance(before, _Before):
+            raise TypeError(f"not what start() returned: {before!r}")
+        counters = grown_since(before.counters)
+        listeners = read_listeners(_pids(subject))
+        if before.discarded is None or not listeners:
+            return {}
+        growths = [
+            Growth(
+                public=each.port == subject.port,
+                # Where it is unknown a drop may be missed, and none is invented.
+                defers=each.defers is not False,
+                discarded=each.discarded - before.discarded.get(each.inode, 0),
+            )
+            for each in listeners
+        ]
+        return _queues(listeners, subject.port) | drops(growths, counters)
+
+
+def drops(growths: Iterable[Growth], counters: Mapping[str, float]) -> dict[str, float]:
+    """
+    Return the handshakes that this server dropped, in all and by side.
+
+    Args:
+        growths: Of its listeners.
+        counters: Growth of the namespace's TCPDeferAcceptDrop and ListenDrops; where one is absent
+            nothing can be concluded, and nothing is returned. Nor is it where others deferred
+            handshakes and some were dropped: they may be all ours, or none.
+    """
+    growths = tuple(growths)
+    if not {"TCPDeferAcceptDrop", "ListenDrops"} <= counters.keys():
+        return {}
+    plain = sum(each.discarded for each in growths if not each.defers)
+    deferred = sum(each.discarded for each in growths if each.defers)
+    overflowed = deferred - counters["TCPDeferAcceptDrop"] if deferred else 0.0
+    if overflowed < 0 < counters["ListenDrops"] - plain:
+        return {}
+    total = min(plain + max(0.0, overflowed), counters["ListenDrops"])
+    found = {"listener.drops": float(total)}
+    for public, name in ((True, "public"), (False, "inner")):
+        here = [each.discarded for each in growths if each.public == public]
+        most = min(total, sum(here))
+        least = total - min(total, sum(each.discarded for each in growths) - sum(here))
+        if here and most == least:
+            found[f"listener.{name}.drops"] = float(most)
+    return found
+
+
+def _queues(listeners: Iterable[Listener], port: int) -> dict[str, float]:
+    """Return the public queue; of several sockets on one port, as with SO_REUSEPORT, the sum."""
+    public = [each for each in listeners if each.port == port]
+    if not public:
+        return {}
+    return {
+        "listener.public.queue": float(sum(each.queue for each in public)),
+        "listener.public.limit": float(sum(each.limit for each in public)),
+    }
+
+
+def _pids(subject: Subject) -> list[int]:
+    return [process.pid for process in read_snapshot(subject.server).tree(subject.server)]

@@ -1,0 +1,92 @@
+"""
+TCP counters of the network namespace: what no single socket tells.
+
+They count for every program in the namespace, so they say that something happened, and
+`lab.probes.sockets` says whether it happened to this server.
+
+Sources: proc_net(5), Documentation/networking/snmp_counter.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from lab.model import Subject
+from lab.probes.processes import PROC
+
+COUNTERS = (
+    "ListenOverflows",
+    "ListenDrops",
+    "TCPSynRetrans",
+    "TCPTimeouts",
+    "RetransSegs",
+    "TCPDeferAcceptDrop",
+    "TCPReqQFullDoCookies",
+)
+
+
+class TcpProbe:
+    """How much each of COUNTERS grew, and the connections in TIME_WAIT at the end."""
+
+    def start(self, subject: Subject) -> object:  # noqa: ARG002 - the protocol's
+        """Return the counters."""
+        return read_counters()
+
+    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:  # noqa: ARG002
+        """Return `tcp.*`: counts, and `tcp.time_wait` as it is now."""
+        readings = {f"tcp.{name}": grown for name, grown in grown_since(before).items()}
+        with suppress(OSError, ValueError):
+            now = parse_time_wait((PROC / "self/net/sockstat").read_text())
+            readings["tcp.time_wait"] = float(now)
+        return readings
+
+
+def read_counters() -> dict[str, int]:
+    """Read COUNTERS of this process's network namespace; one that is not there is absent."""
+    found: dict[str, int] = {}
+    for file in ("netstat", "snmp"):
+        try:
+            found |= parse_counters((PROC / "self/net" / file).read_text())
+        except (OSError, ValueError):
+            continue
+    return {name: found[name] for name in COUNTERS if name in found}
+
+
+def grown_since(before: object) -> dict[str, float]:
+    """Return how much each counter grew since `read_counters` returned *before*."""
+    if not isinstance(before, Mapping):
+        raise TypeError(f"not what read_counters() returned: {before!r}")
+    now = read_counters()
+    return {name: float(now[name] - before[name]) for name in now if name in before}
+
+
+def parse_counters(text: str) -> dict[str, int]:
+    """
+    Parse a /proc/net/netstat or snmp: pairs of lines, names and numbers.
+
+    Raises:
+        ValueError: A line of names is not followed by as many numbers of the same protocol.
+    """
+    lines = text.splitlines()
+    found: dict[str, int] = {}
+    for head, values in zip(lines[::2], lines[1::2], strict=True):
+        names, numbers = head.split(), values.split()
+        if names[:1] != numbers[:1]:
+            raise ValueError(f"{head[:40]!r} is followed by {values[:40]!r}")
+        found.update(zip(names[1:], map(int, numbers[1:]), strict=True))
+    return found
+
+
+def parse_time_wait(text: str) -> int:
+    """
+    Parse the number of connections in TIME_WAIT from a /proc/net/sockstat.
+
+    Raises:
+        ValueError: It is not there.
+    """
+    for line in text.splitlines():
+        fields = line.split()
+        if fields[:1] == ["TCP:"] and "tw" in fields:
+            return int(fields[fields.index("tw") + 1])
+    raise ValueError("no TCP line with tw")

@@ -1,0 +1,168 @@
+"""The load engine against servers that lie, break off, or are not there."""
+
+import socket
+import struct
+from time import monotonic
+
+import pytest
+
+from lab.errors import GeneratorError
+from lab.generators.descriptors import allow_descriptors
+from lab.model import Window
+
+BODY = b"[0, 1, 1, 2, 3, 5, 8]"
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
+HEAD_OF_CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+def _count(engine, requests: int = 4) -> Window:
+    deadline = monotonic() + 10
+    engine.begin_count(requests)
+    while not engine.done:
+        assert monotonic() < deadline, "the engine did not get there"
+        engine.step(0.05)
+    window = engine.close_window()
+    assert engine.attempted == requests == window.ok + sum(window.errors.values())
+    return window
+
+
+def _reset(conn: socket.socket) -> None:
+    conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    conn.close()
+
+
+@pytest.mark.parametrize(
+    ("reply", "close", "failure"),
+    [
+        (REPLY.replace(b"5, 8", b"5, 9"), False, "body"),
+        (REPLY.replace(b"21", b"20")[:-1], False, "body"),
+        (REPLY.replace(b"200 OK", b"500 Internal Server Error"), False, "status"),
+        (REPLY[:-1], True, "truncated"),
+        (b"HTTP/1.1 200 OK\r\nContent-", True, "truncated"),
+        (HEAD_OF_CHUNKS + b"15\r\n" + BODY + b"\r\n", True, "truncated"),
+        (HEAD_OF_CHUNKS + b"14\r\n" + BODY + b"\r\n0\r\n\r\n", False, "malformed"),
+        (REPLY + b"HTTP/1.1 200 OK\r\n", False, "malformed"),
+        (REPLY + REPLY, False, "malformed"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + BODY[:-1], True, "body"),
+        (b"220 mail ready\r\n", False, "malformed"),
+    ],
+)
+def test_wrong_reply(serve, engine, reply, close, failure):
+    """A reply that is wrong in status, body or framing is an error of that class."""
+    window = _count(engine(serve(reply, close=close).address))
+    assert (window.ok, window.errors, window.received) == (0, {failure: 4}, 4 * len(reply))
+    assert window.latency == {}
+
+
+def test_wrong_reply_after_a_correct_one(serve, engine):
+    """A correct reply is no credit for the next one on its connection."""
+
+    def second_is_wrong(conn):
+        server.request(conn)
+        conn.sendall(REPLY)
+        server.request(conn)
+        conn.sendall(REPLY.replace(b"5, 8", b"5, 9"))
+        server.request(conn)
+
+    server = serve(handler=second_is_wrong)
+    window = _count(engine(server.address, connections=1))
+    assert (window.ok, window.errors) == (2, {"body": 2})
+
+
+def test_silent_server(serve, engine):
+    """A request without a reply is an error when its time is over, and not much later."""
+    driven = engine(serve().address, connections=4, timeout=0.2)
+    window = _count(driven)
+    assert window.errors == {"timeout": 4}
+    assert 0.2 <= window.wall < 2
+
+
+def test_reply_that_trickles(serve, engine):
+    """The timeout covers the whole reply, however steadily its bytes come."""
+
+    def trickle(conn):
+        server.request(conn)
+        conn.settimeout(0.02)
+        for byte in REPLY * 100:
+            conn.sendall(bytes((byte,)))
+            try:
+                conn.recv(1)
+            except TimeoutError:
+                continue
+            return
+
+    server = serve(handler=trickle)
+    window = _count(engine(server.address, connections=1, timeout=0.2), 1)
+    assert window.errors == {"timeout": 1}
+
+
+def test_closed_without_a_byte(serve, engine):
+    """A new connection that ends in order before any reply is an error, and not tried again."""
+    server = serve(close=True)
+    window = _count(engine(server.address))
+    assert (window.errors, window.retried, server.requests) == ({"closed": 4}, 0, 4)
+
+
+def test_reset_within_the_body(serve, engine):
+    """A reset after a part of the reply is an error even on a kept connection."""
+
+    def reset_later(conn):
+        server.request(conn)
+        conn.sendall(REPLY)
+        server.request(conn)
+        conn.sendall(REPLY[:-5])
+        conn.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            conn.recv(1)
+        _reset(conn)
+
+    server = serve(handler=reset_later)
+    window = _count(engine(server.address, connections=1))
+    assert (window.ok, window.errors, window.retried) == (2, {"reset": 2}, 0)
+
+
+def test_reset_before_the_reply(serve, engine):
+    """A new connection that is reset instead of answered is an error."""
+
+    def reset_now(conn):
+        server.request(conn)
+        _reset(conn)
+
+    server = serve(handler=reset_now)
+    assert _count(engine(server.address)).errors == {"reset": 4}
+
+
+def test_refused(engine):
+    """With nobody listening each attempt is refused, and slots rest in between."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = listener.getsockname()
+    window = _count(engine(address, connections=1), 5)
+    assert window.errors == {"refused": 5}
+    assert window.wall >= 4 * 0.009
+
+
+def test_no_such_unix_socket(engine, tmp_path):
+    """Any other failure to connect has a class of its own."""
+    assert _count(engine(str(tmp_path / "none"))).errors == {"connect": 4}
+
+
+def test_handshake_without_an_end(engine):
+    """A full accept queue shows as a timeout, since the kernel drops the handshake."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        address = listener.getsockname()
+        fillers = [socket.socket() for _ in range(3)]
+        try:
+            for filler in fillers:
+                filler.setblocking(False)
+                filler.connect_ex(address)
+            window = _count(engine(address, connections=2, timeout=0.2), 2)
+        finally:
+            for filler in fillers:
+                filler.close()
+    assert window.errors == {"timeout": 2}
+
+
+def test_more_connections_than_open_files():
+    """A limit on open files that cannot be raised is told with what to do."""
+    with pytest.raises(GeneratorError, match="ulimit"):
+        allow_descriptors(1 << 40)

@@ -1,0 +1,126 @@
+"""The engine in a process of its own."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic
+
+import pytest
+
+from lab.errors import GeneratorError, UsageError
+from lab.generators.process import EngineGenerator
+from lab.model import Endpoint, Expectation, Load, Workload
+
+BODY = b"[0, 1, 1, 2, 3, 5, 8]"
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
+WORKLOAD = Workload("nine", "/9", Expectation(body=BODY))
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _wait_until(condition) -> None:
+    deadline = monotonic() + 10
+    while not condition():
+        assert monotonic() < deadline
+
+
+def test_timed_load(serve):
+    """A window lasts as long as asked, and a load goes on between warm-up and windows."""
+    server = serve(REPLY)
+    core = min(os.sched_getaffinity(0))
+    generator = EngineGenerator()
+    with generator.session(Endpoint(*server.address), WORKLOAD, Load(4), [core]) as session:
+        assert os.sched_getaffinity(session.pids[0]) == {core}
+        assert server.accepted == 0
+        session.warm_up(0.1, 50)
+        warm = server.requests
+        assert warm >= 50
+        _wait_until(lambda: server.requests > warm + 20)
+        first, second = session.measure(0.2)[0], session.measure(0.1)[0]
+    assert first.wall == pytest.approx(0.2, abs=0.15)
+    assert first.process == session.pids[0]
+    assert first.connections == second.connections == 0
+    assert 0 < first.ok + second.ok < server.requests
+    assert len(first.replies) == 4
+    assert first.errors == {}
+    assert 0 < first.cpu <= first.wall
+
+
+def test_counted_load(serve):
+    """A counted load's warm-up falls silent, and then the server sees exactly its number."""
+    server = serve(REPLY, close=True)
+    load = Load(connections=40, keepalive=False, requests=120)
+    with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, load, None) as session:
+        session.warm_up(0.05, 20)
+        warm = server.requests
+        windows = [session.measure(0)[0] for _ in range(2)]
+        assert server.requests == warm + 240
+    assert [window.ok for window in windows] == [120, 120]
+    assert [window.connections for window in windows] == [120, 120]
+
+
+@pytest.mark.slow
+def test_warm_up_of_a_dead_server_ends():
+    """Without a single reply a warm-up ends 5 s after its time, and the window has the errors."""
+    load = Load(connections=1, timeout=1)
+    with EngineGenerator().session(Endpoint("127.0.0.1", 1), WORKLOAD, load, None) as session:
+        start = monotonic()
+        session.warm_up(0, 1)
+        assert 4.9 <= monotonic() - start < 8
+        window = session.measure(0.1)[0]
+    assert window.ok == 0
+    assert window.errors["refused"] > 0
+
+
+def test_path_that_cannot_be_sent():
+    """A path with a space is refused before anything starts."""
+    workload = Workload("odd", "/a b", Expectation())
+    with (
+        pytest.raises(UsageError, match="odd"),
+        EngineGenerator().session(Endpoint("127.0.0.1", 1), workload, Load(), None),
+    ):
+        pass
+
+
+def test_child_that_fails_is_told_with_its_words():
+    """What stops the child is the message of the error in the lab."""
+    with (
+        pytest.raises(GeneratorError, match="ulimit"),
+        EngineGenerator().session(Endpoint("127.0.0.1", 1), WORKLOAD, Load(1 << 40), None),
+    ):
+        pass
+
+
+def test_child_that_is_killed_is_an_error(serve):
+    """A killed child ends the measurement with an error that has its status."""
+    server = serve(REPLY)
+    with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, Load(1), None) as session:
+        os.kill(session.pids[0], signal.SIGKILL)
+        with pytest.raises(GeneratorError, match="status -9"):
+            session.measure(0.1)
+
+
+def test_child_dies_with_the_lab(serve):
+    """A lab killed with SIGKILL under load leaves no generator behind."""
+    server = serve(REPLY)
+    script = f"""
+import sys
+from lab.generators.process import EngineGenerator
+from lab.model import Endpoint, Expectation, Load, Workload
+workload = Workload("nine", "/9", Expectation(body={BODY!r}))
+with EngineGenerator().session(Endpoint(*{server.address!r}), workload, Load(2), None) as session:
+    print(session.pids[0], flush=True)
+    session.measure(60)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as lab:
+        assert lab.stdout is not None
+        child = Path(f"/proc/{int(lab.stdout.readline())}")
+        _wait_until(lambda: server.requests > 10)
+        assert child.exists()
+        lab.kill()
+    _wait_until(lambda: not child.exists() or "\nState:\tZ" in (child / "status").read_text())

@@ -1,0 +1,95 @@
+"""All probes together, on a real server under load."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from lab.model import Subject
+from lab.probes import facts, probes
+from lab.probes.facts import classify
+from tests.probes.clients import connect, until_answered
+from tests.probes.trees import tree
+
+ROOT = Path(__file__).resolve().parents[2]
+
+UWSGI = """
+env = {{**os.environ, "PORT": "{port}", "FIB_PURE_PYTHON": "{pure}"}}
+subprocess.Popen([{uwsgi!r}, {profile!r}], env=env, stdin=subprocess.DEVNULL,
+                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+say("started")
+sleep_forever()
+"""
+
+REQUEST = b"GET /9000 HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def server(port, *, pure=""):
+    """Return a program that runs the profile `tuned` on *port*."""
+    return UWSGI.format(
+        port=port,
+        pure=pure,
+        uwsgi=str(Path(sys.executable).parent / "uwsgi"),
+        profile=str(ROOT / "profiles" / "tuned.ini"),
+    )
+
+
+def test_a_loaded_server_gives_every_reading(free_port):
+    """Started in order and ended in reverse, they tell what it used."""
+    with tree(server(free_port)) as root:
+        root.heard()
+        until_answered(free_port, REQUEST)
+        subject = Subject(root.pid, free_port)
+        before = [(probe, probe.start(subject)) for probe in probes()]
+        with connect(free_port, 200, send=REQUEST, until=lambda each: each.answered() == 200):
+            pass
+        readings = {}
+        for probe, state in reversed(before):
+            readings.update(probe.stop(subject, state))
+    assert readings["elapsed"] > 0
+    assert readings["server.cpu_user"] + readings["server.cpu_system"] > 0
+    assert readings["server.processes"] == 3
+    assert readings["server.switches_voluntary"] >= 0
+    assert 5e6 < readings["server.pss"] < 300e6
+    assert readings["listener.public.limit"] == 1024
+    assert readings["listener.drops"] == 0
+    assert all(isinstance(value, float) for value in readings.values())
+
+
+def test_the_cpu_lies_next_to_the_window():
+    """It is started last, so that it is ended first; memory, the slowest, is ended last."""
+    names = [type(probe).__name__ for probe in probes()]
+    assert names[-1] == "CpuProbe"
+    assert names[0] == "MemoryProbe"
+
+
+def test_the_build_that_a_server_loaded_is_seen_from_outside(free_port):
+    """A fallback to plain Python does not go unnoticed."""
+    with tree(server(free_port, pure="1")) as root:
+        root.heard()
+        until_answered(free_port, REQUEST)
+        found = facts(Subject(root.pid, free_port))
+    assert found == {"fib": "pure", "listeners": "1", "processes": "3"}
+
+
+def test_a_program_without_python_has_no_build():
+    """Absent: nothing is known of its fib."""
+    with tree(
+        """
+        subprocess.Popen(["sleep", "60"])
+        say("started")
+        sleep_forever()
+        """
+    ) as root:
+        root.heard()
+        found = facts(Subject(root.pid, 1))
+    assert found == {"listeners": "0", "processes": "1"}
+
+
+def test_a_compiled_module_of_another_package_is_not_ours():
+    """The folder and the name count."""
+    line = "7f00-7f01 r-xp 0 08:01 7 {}\n"
+    python = line.format("/usr/lib/libpython3.11.so.1.0")
+    assert classify(python + line.format("/x/other/_core_c.cpython-311.so")) == "pure"
+    assert classify(python + line.format("/x/fib/_core_c.cpython-311.so")) == "cython"
+    assert classify(line.format("/usr/sbin/nginx")) is None

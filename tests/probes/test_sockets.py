@@ -1,0 +1,223 @@
+"""Accept queues: what overflowed, and what only looks like it."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.model import Subject
+from lab.probes.listeners import list_listeners, parse_ss, read_listeners, ss_path
+from lab.probes.sockets import Growth, SocketProbe, drops
+from lab.probes.tcp import TcpProbe
+from tests.probes.clients import connect, until_answered
+from tests.probes.trees import tree
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SS = """\
+LISTEN 0      1024   127.0.0.1:42505 0.0.0.0:* uid:33 ino:155779 sk:1001 cgroup:/ <->
+\t skmem:(r0,rb131072,t0,tb16384,f0,w0,o0,bl0,d506)
+LISTEN 5      4              [::]:8080       [::]:* ino:17 sk:5 cgroup:/ v6only:0 <->
+\t skmem:(r0,rb131072,t0,tb16384,f0,w0,o0,bl0,d0) bbr cwnd:10
+"""
+
+BUSY = "another server here defers its accepts too, which may hide this one's drops"
+
+LISTENER = """
+it = socket.create_server(("127.0.0.1", 0), backlog=4)
+if {defer}:
+    it.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 4)
+child(sleep_forever)
+it_port = it.getsockname()[1]
+it.close()
+say(it_port)
+sleep_forever()
+"""
+
+
+def test_listeners_are_parsed_from_ss():
+    """Both lines of a socket belong together; IPv6 has colons of its own."""
+    first, second = parse_ss(SS)
+    assert (first.inode, first.port, first.queue, first.limit) == (155779, 42505, 0, 1024)
+    assert first.discarded == 506
+    assert (second.port, second.queue, second.limit, second.discarded) == (8080, 5, 4, 0)
+    assert first.defers is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SS.splitlines()[0],
+        SS.replace("ino:17 ", ""),
+        "Cannot open netlink socket: Protocol not supported\n",
+    ],
+)
+def test_half_a_listing_is_refused(text):
+    """A socket without its drops is not one with none."""
+    with pytest.raises(ValueError):
+        parse_ss(text)
+
+
+def test_no_listeners_are_an_empty_list():
+    """As opposed to a listing that failed."""
+    assert parse_ss("") == []
+
+
+@pytest.mark.skipif(ss_path() is None, reason="needs ss (iproute2)")
+def test_a_socket_says_of_itself_what_ss_says_of_it():
+    """Port, queue, limit and drops are the same by both ways."""
+    with socket.create_server(("127.0.0.1", 0), backlog=4) as server:
+        port = server.getsockname()[1]
+        with connect(port, 12, until=lambda clients: clients.established() >= 5):
+            asked = [each for each in read_listeners([os.getpid()]) if each.port == port]
+            listed = list_listeners({each.inode for each in asked})
+    (asked,), (listed,) = asked, listed
+    assert (asked.queue, asked.limit) == (listed.queue, listed.limit) == (5, 4)
+    assert asked.discarded > 0
+    assert listed.discarded >= asked.discarded  # clients try again
+    assert asked.defers is False
+
+
+@pytest.mark.parametrize("defer", [False, True])
+def test_handshakes_dropped_from_a_full_queue_are_counted(defer):
+    """Two hundred clients and a backlog of 4: as many as the namespace's ListenDrops say."""
+    with tree(LISTENER.format(defer=defer)) as root:
+        port = int(root.heard())
+        subject = Subject(root.pid, port)
+        probe, counters = SocketProbe(), TcpProbe()
+        outer, before = counters.start(subject), probe.start(subject)
+        with connect(port, 200, send=b"x", until=lambda clients: clients.tried()):
+            readings = probe.stop(subject, before)
+            bounds = counters.stop(subject, outer)
+    if defer and bounds["tcp.TCPDeferAcceptDrop"] > 200:
+        pytest.skip(BUSY)
+    assert (1 if defer else 190) <= readings["listener.drops"] <= bounds["tcp.ListenDrops"]
+    assert readings["listener.public.drops"] == readings["listener.drops"]
+    assert (readings["listener.public.queue"], readings["listener.public.limit"]) == (5, 4)
+    assert "listener.inner.drops" not in readings
+
+
+def test_another_servers_drops_are_not_charged():
+    """The counters of the namespace grow, this server's do not."""
+    with tree(LISTENER.format(defer=False)) as root, tree(LISTENER.format(defer=False)) as other:
+        port, foreign = int(root.heard()), int(other.heard())
+        subject = Subject(root.pid, port)
+        probe, counters = SocketProbe(), TcpProbe()
+        outer, before = counters.start(subject), probe.start(subject)
+        with connect(foreign, 50, until=lambda clients: clients.tried()):
+            readings = probe.stop(subject, before)
+            assert counters.stop(subject, outer)["tcp.ListenOverflows"] >= 40
+    assert readings["listener.drops"] == 0
+
+
+UWSGI = """
+root = subprocess.Popen([{uwsgi!r}, {profile!r}, "--listen", "{listen}"], env={env!r},
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+say("started")
+sleep_forever()
+"""
+
+
+@pytest.mark.parametrize(("listen", "dropped"), [(100, True), (1024, False)])
+def test_uwsgis_deferred_handshakes_are_no_drops(listen, dropped, free_port, tmp_path):
+    """500 at once: drops with room for 100, none with room for 1024, on both of its ports."""
+    profile = tmp_path / "router.ini"
+    profile.write_text(
+        "\n".join(
+            (
+                "[uwsgi]",
+                f"http = 127.0.0.1:{free_port}",
+                "master = true",
+                "need-app = true",
+                f"wsgi-file = {tmp_path / 'hello.py'}",
+            )
+        )
+    )
+    (tmp_path / "hello.py").write_text(
+        "def application(environ, start_response):\n"
+        "    start_response('200 OK', [('Content-Length', '1')])\n"
+        "    return [b'x']\n"
+    )
+    program = UWSGI.format(
+        uwsgi=str(Path(sys.executable).parent / "uwsgi"),
+        profile=str(profile),
+        listen=listen,
+        env={"PATH": os.environ["PATH"]},
+    )
+    request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+    with tree(program) as root:
+        root.heard()
+        until_answered(free_port, request)
+        subject = Subject(root.pid, free_port)
+        probe, counters = SocketProbe(), TcpProbe()
+        outer, before = counters.start(subject), probe.start(subject)
+        with connect(free_port, 500, send=request, until=lambda clients: clients.answered() >= 150):
+            readings = probe.stop(subject, before)
+            bounds = counters.stop(subject, outer)
+    assert readings["listener.public.limit"] == listen
+    assert bounds["tcp.TCPDeferAcceptDrop"] >= 150
+    if dropped and bounds["tcp.TCPDeferAcceptDrop"] > 1000:
+        pytest.skip(BUSY)
+    if dropped:
+        assert 1 <= readings["listener.drops"] <= bounds["tcp.ListenDrops"]
+    else:
+        assert readings["listener.drops"] == 0
+        assert readings["listener.public.drops"] == readings["listener.inner.drops"] == 0
+
+
+def test_a_server_without_a_port_has_no_readings():
+    """Absent, not zero: a UNIX socket tells no drops."""
+    with tree('say("ready"); sleep_forever()') as root:
+        root.heard()
+        subject = Subject(root.pid, 1)
+        probe = SocketProbe()
+        assert probe.stop(subject, probe.start(subject)) == {}
+
+
+@pytest.mark.parametrize(
+    ("growths", "deferred", "dropped", "expected"),
+    [
+        # gunicorn's listener beside a busy uWSGI: nothing is subtracted
+        (
+            [Growth(True, False, 40)],
+            9000,
+            40,
+            {"listener.drops": 40.0, "listener.public.drops": 40.0},
+        ),
+        # an overflow at the handshake's end counts twice at the listener, once in the namespace
+        (
+            [Growth(True, True, 625)],
+            5,
+            595,
+            {"listener.drops": 595.0, "listener.public.drops": 595.0},
+        ),
+        # another program's drops
+        ([Growth(True, True, 500)], 500, 70, {"listener.drops": 0.0, "listener.public.drops": 0.0}),
+        # another program's deferred handshakes never make ours negative
+        ([Growth(True, True, 30)], 500, 0, {"listener.drops": 0.0, "listener.public.drops": 0.0}),
+        # and where they may hide all of ours, nothing is said
+        ([Growth(True, True, 30)], 500, 30, {}),
+        # a router whose inner listener did not discard anything at all
+        (
+            [Growth(True, True, 90), Growth(False, True, 0)],
+            60,
+            30,
+            {"listener.drops": 30.0, "listener.public.drops": 30.0, "listener.inner.drops": 0.0},
+        ),
+        # which of the two it was cannot be told
+        ([Growth(True, True, 800), Growth(False, True, 700)], 1200, 300, {"listener.drops": 300.0}),
+    ],
+)
+def test_drops_are_neither_invented_nor_charged_twice(growths, deferred, dropped, expected):
+    """The rule, on figures whose truth is known."""
+    counters = {"TCPDeferAcceptDrop": deferred, "ListenDrops": dropped}
+    assert drops(growths, counters) == expected
+
+
+def test_without_the_kernels_counters_nothing_is_concluded():
+    """Absent, not zero."""
+    assert drops([Growth(True, True, 5)], {"ListenDrops": 5}) == {}

@@ -1,0 +1,79 @@
+"""Counters of the network namespace."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+
+from lab.model import Subject
+from lab.probes.tcp import TcpProbe, parse_counters, parse_time_wait
+
+NETSTAT = """\
+TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPTimeouts
+TcpExt: 0 585 586 390
+IpExt: InNoRoutes InOctets
+IpExt: 0 184467440737
+"""
+
+SOCKSTAT = """\
+sockets: used 180
+TCP: inuse 5 orphan 0 tw 14511 alloc 7 mem 1
+UDP: inuse 0 mem 0
+"""
+
+SUBJECT = Subject(server=1, port=1)
+
+
+def test_counters_are_parsed_by_name():
+    """Their order differs from kernel to kernel."""
+    found = parse_counters(NETSTAT)
+    assert (found["ListenOverflows"], found["ListenDrops"], found["InOctets"]) == (
+        585,
+        586,
+        184467440737,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NETSTAT.replace("TcpExt: 0 585 586 390", "TcpExt: 0 585 586"),
+        NETSTAT.replace("IpExt: InNoRoutes InOctets\n", ""),
+        NETSTAT.replace("IpExt: 0", "TcpExt: 0"),
+    ],
+)
+def test_names_and_numbers_that_do_not_belong_together_are_refused(text):
+    """A shifted column would be another counter's value."""
+    with pytest.raises(ValueError):
+        parse_counters(text)
+
+
+def test_connections_in_time_wait_are_parsed():
+    """From the line of TCP."""
+    assert parse_time_wait(SOCKSTAT) == 14511
+
+
+def test_a_sockstat_without_them_is_refused():
+    """No figure is not a figure of zero."""
+    with pytest.raises(ValueError):
+        parse_time_wait(SOCKSTAT.replace(" tw ", " "))
+
+
+def test_a_closed_connection_is_seen_in_time_wait():
+    """The side that closes first keeps it for a minute."""
+    probe = TcpProbe()
+    before = probe.start(SUBJECT)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with (
+            socket.create_connection(server.getsockname()) as client,
+            server.accept()[0] as accepted,
+        ):
+            client.shutdown(socket.SHUT_WR)
+            assert accepted.recv(1) == b""
+            accepted.shutdown(socket.SHUT_WR)
+            assert client.recv(1) == b""
+        readings = probe.stop(SUBJECT, before)
+    assert readings["tcp.time_wait"] >= 1
+    assert readings["tcp.ListenOverflows"] >= 0
+    assert {"tcp.TCPSynRetrans", "tcp.TCPTimeouts", "tcp.RetransSegs"} <= readings.keys()
