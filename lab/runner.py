@@ -138,9 +138,10 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
                 readings.update(probe.stop(subject, state))
             if parts.server_cores is not None:
                 readings["server.cores"] = float(len(parts.server_cores))
-            trial = replace(
-                trial, windows=windows, readings=readings, facts=dict(parts.facts(subject))
-            )
+            seen = dict(parts.facts(subject))
+            if plan.workload.app is not None:  # another application has no business with fib
+                seen.pop("fib", None)
+            trial = replace(trial, windows=windows, readings=readings, facts=seen)
             if not server.alive():
                 trial = replace(
                     trial, failure=f"the server ended during the window\n{server.log_tail()}"

@@ -26,8 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a group of our own to Locust's parser."""
     group = parser.add_argument_group(
         "Comparison of server profiles",
-        "Without --profiles the whole ladder is compared; with --host and no --profiles a server "
-        "that already runs is loaded.",
+        "With --host, and --profiles left alone, a server that already runs is loaded instead.",
     )
 
     def add(name: str, *, several: bool = False, **arguments: Any) -> None:
@@ -40,10 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--profiles",
         several=True,
         nargs="*",
-        default=[],
+        # Not empty: Locust takes the type of a list in its web form from what is in it.
+        default=list(profiles.ladder()),
         choices=list(profiles.find()),
         metavar="PROFILE",
-        help="profiles to compare, the reference first; none: the whole ladder (see: lab list)",
+        help="profiles to compare, the reference first (default: the whole ladder; see: lab list)",
     )
     add("--blocks", type=int, default=DEFAULT.blocks, help="every profile runs once in each")
     add("--window", type=float, default=DEFAULT.window, help="measured seconds of each trial")
@@ -67,6 +67,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--check", default="", help="regular expression that a correct reply to --app contains")
     add("--seed", type=int, default=0, help="repeat the order of an earlier run; 0 draws one")
     add("--results", default="results", help="where the run's folder is made")
+
+
+def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> bool:
+    """Return whether *host* is to be loaded, rather than servers that are started here."""
+    return bool(host) and tuple(parsed.profiles) in ((), profiles.ladder())
 
 
 def options(parsed: argparse.Namespace, connections: int | None) -> Options:

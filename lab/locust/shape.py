@@ -19,13 +19,14 @@ from urllib.parse import urlsplit
 
 from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
+from locust.stats import CSV_STATS_INTERVAL_SEC
 from rich.console import Console
 
 from lab.errors import GeneratorError, LabError, UsageError
 from lab.experiment import Options, Outcome, conduct, prepare
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
-from lab.locust.arguments import chosen_workload, options
+from lab.locust.arguments import asks_for_running_server, chosen_workload, options
 from lab.locust.generator import LocustGenerator
 from lab.model import Endpoint, Expectation, Finding, Slot, Trial, Workload
 from lab.plan import estimate
@@ -65,10 +66,13 @@ class Comparison(LoadTestShape):
                 users = wishes.load.connections
                 return users, float(users)
             self._wait_for_users(wishes.load.connections)
-            if environment.host and not wishes.profiles:
+            if asks_for_running_server(environment.parsed_options, environment.host):
                 self._load_running_server(wishes)
             else:
                 self._compare(wishes)
+            if environment.parsed_options.csv_prefix:
+                # Locust writes its CSV files once a second, and not once more at the end.
+                time.sleep(CSV_STATS_INTERVAL_SEC + 0.1)
         except LabError as error:
             log.error("%s", error)  # noqa: TRY400 - a message for people; a traceback hides it
             environment.process_exit_code = error.exit_code
