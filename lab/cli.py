@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,17 @@ from lab import profiles
 from lab.analysis.summary import Summary, summarise
 from lab.errors import LabError
 from lab.experiment import DEFAULT, LOADS, QUICK, Options, Prepared, Sizes, conduct, prepare
+from lab.generators.ab import AbGenerator
 from lab.generators.process import EngineGenerator
 from lab.interrupts import interruptible
+from lab.model import Generator
 from lab.progress import Progress
 from lab.report import json as json_report
 from lab.report import markdown, terminal
 from lab.results import encode, find_run, read_run
 from lab.workloads import NAMES, workload
+
+GENERATORS: dict[str, Callable[[], Generator]] = {"engine": EngineGenerator, "ab": AbGenerator}
 
 
 class Seconds(click.ParamType[float]):
@@ -109,6 +114,13 @@ def cli() -> None:
     default="sustained",
     help="walkthrough: 500 clients at once, 5,000 requests, a connection each.",
 )
+@click.option(
+    "--generator",
+    "generator_name",
+    type=click.Choice(list(GENERATORS)),
+    default="engine",
+    help="ab: the articles' tool, for --load walkthrough; it checks no body.",
+)
 @click.option("--connections", type=int, help="Connections of the load.  [default: 64]")
 @click.option(
     "--connection",
@@ -137,6 +149,7 @@ def run_command(
     *,
     names: tuple[str, ...],
     load_name: str,
+    generator_name: str,
     connections: int | None,
     connection: str | None,
     blocks: int | None,
@@ -184,7 +197,7 @@ def run_command(
     )
     announce(prepared)
     with Progress(prepared.plan) as progress:
-        outcome = conduct(prepared, options, EngineGenerator(), progress)
+        outcome = conduct(prepared, options, GENERATORS[generator_name](), progress)
     _show(outcome.summary, as_json=as_json)
     click.echo(f"\nRun folder: {outcome.folder}", err=as_json)
     return outcome.summary.exit_code
@@ -276,9 +289,12 @@ def announce(prepared: Prepared) -> None:
     for reason in prepared.skipped.values():
         click.echo(f"skipped: {reason}", err=True)
     minutes, seconds = divmod(round(prepared.seconds), 60)
+    what = (
+        f"{plan.window:g} s" if plan.load.requests is None else f"{plan.load.requests:,} requests"
+    )
     click.echo(
         f"{len(plan.profiles)} profiles, {plan.blocks} blocks with {plan.reference} twice in each, "
-        f"windows of {plan.window:g} s, seed {plan.seed}: about {minutes} min {seconds} s",
+        f"{what} a trial, seed {plan.seed}: about {minutes} min {seconds} s",
         err=True,
     )
 

@@ -17,6 +17,7 @@ from rich.progress import Progress as Bar
 
 from lab.model import Arm, Finding, Plan, Slot, Trial
 from lab.plan import estimate
+from lab.runner import NOT_AGAIN
 
 
 class Progress:
@@ -66,7 +67,7 @@ class Progress:
         self._done.add((trial.slot.block, trial.slot.position))
         remaining = self._remaining()
         self._bar.update(self._task, completed=len(self._done), remaining=_left(remaining))
-        if trial.failure is not None and not trial.failure.startswith("not started again"):
+        if trial.failure is not None and trial.failure != NOT_AGAIN:
             self._console.print(f"{trial.slot.profile}: {trial.failure}", markup=False)
         self._invalid += bool(findings)
         whole_block = len(self._done) % (len(self._plan.profiles) + 1) == 0

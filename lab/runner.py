@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.analysis.gates import judge
-from lab.errors import ServerStartError, UsageError
+from lab.errors import GeneratorError, ServerStartError, UsageError
 from lab.model import (
     Endpoint,
     Finding,
@@ -47,6 +47,13 @@ REPEAT_SHARE = 0.25
 
 START_FAILURES = 2
 """A profile that did not start so often is recorded as failed without being tried again."""
+
+NOT_AGAIN = f"not started again: it failed to start {START_FAILURES} times before"
+"""Failure of a trial that was left out for that reason."""
+
+GENERATOR_FAILURES = 3
+"""So many trials in a row that the generator could not make end the run. A single one is data:
+ab, for one, gives up at the first connection that the server resets."""
 
 WARMUP_REQUESTS = 200
 """Requests a worker before the window: the interpreter specialises and the caches fill."""
@@ -87,21 +94,16 @@ def run(plan: Plan, parts: Parts, observer: Observer) -> None:
     Carry out the whole plan.
 
     Raises:
-        GeneratorError: The generator failed; what was recorded stands.
+        GeneratorError: The generator failed several times in a row; what was recorded stands.
         ResultsError: A trial could not be recorded.
         Interrupted: A signal came; its trial is not recorded.
     """
     planned = list(slots(plan))
     repeats_left = max(REPEATS, int(len(planned) * REPEAT_SHARE))
-    not_started: Counter[str] = Counter()
+    failures = _Failures()
     for slot in planned:
         for attempt in range(1 + REPEATS):
-            if not_started[slot.profile] >= START_FAILURES:
-                trial = _unstarted(plan, slot, parts)
-            else:
-                trial = run_trial(plan, slot, attempt, parts, observer)
-                if trial.failure is not None and not trial.windows:
-                    not_started[slot.profile] += 1
+            trial = failures.counted(plan, slot, attempt, parts, observer)
             findings = judge(trial, plan)
             parts.record(trial)
             observer.finished(trial, findings)
@@ -112,43 +114,46 @@ def run(plan: Plan, parts: Parts, observer: Observer) -> None:
 
 
 def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer) -> Trial:
-    """Start the slot's server, load it, read the probes, stop it."""
+    """
+    Start the slot's server, load it, read the probes, stop it.
+
+    Raises:
+        ServerStartError: It did not start.
+        GeneratorError: The load could not be made.
+    """
     profile = _profile(plan, slot.profile)
     trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
-    try:
-        with ExitStack() as stack:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
-            observer.stage(slot, attempt, "start")
-            server = stack.enter_context(
-                parts.server(profile).start(profile, plan.workload, folder, parts.server_cores)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
+        observer.stage(slot, attempt, "start")
+        server = stack.enter_context(
+            parts.server(profile).start(profile, plan.workload, folder, parts.server_cores)
+        )
+        session = stack.enter_context(
+            parts.generator.session(
+                server.endpoint, plan.workload, plan.load, parts.generator_cores
             )
-            session = stack.enter_context(
-                parts.generator.session(
-                    server.endpoint, plan.workload, plan.load, parts.generator_cores
-                )
+        )
+        subject = Subject(server.pid, server.endpoint.port, (*session.pids, *parts.lab))
+        observer.stage(slot, attempt, "warm-up")
+        session.warm_up(plan.warmup, WARMUP_REQUESTS * _workers(profile))
+        observer.stage(slot, attempt, "window")
+        before = [(probe, probe.start(subject)) for probe in parts.probes]
+        windows = tuple(session.measure(plan.window))
+        readings: dict[str, float] = {}
+        for probe, state in reversed(before):
+            readings.update(probe.stop(subject, state))
+        if parts.server_cores is not None:
+            readings["server.cores"] = float(len(parts.server_cores))
+        seen = dict(parts.facts(subject))
+        if plan.workload.app is not None:  # another application has no business with fib
+            seen.pop("fib", None)
+        trial = replace(trial, windows=windows, readings=readings, facts=seen)
+        if not server.alive():
+            trial = replace(
+                trial, failure=f"the server ended during the window\n{server.log_tail()}"
             )
-            subject = Subject(server.pid, server.endpoint.port, (*session.pids, *parts.lab))
-            observer.stage(slot, attempt, "warm-up")
-            session.warm_up(plan.warmup, WARMUP_REQUESTS * _workers(profile))
-            observer.stage(slot, attempt, "window")
-            before = [(probe, probe.start(subject)) for probe in parts.probes]
-            windows = tuple(session.measure(plan.window))
-            readings: dict[str, float] = {}
-            for probe, state in reversed(before):
-                readings.update(probe.stop(subject, state))
-            if parts.server_cores is not None:
-                readings["server.cores"] = float(len(parts.server_cores))
-            seen = dict(parts.facts(subject))
-            if plan.workload.app is not None:  # another application has no business with fib
-                seen.pop("fib", None)
-            trial = replace(trial, windows=windows, readings=readings, facts=seen)
-            if not server.alive():
-                trial = replace(
-                    trial, failure=f"the server ended during the window\n{server.log_tail()}"
-                )
-            observer.stage(slot, attempt, "stop")
-    except ServerStartError as error:
-        trial = replace(trial, failure=str(error))
+        observer.stage(slot, attempt, "stop")
     return trial
 
 
@@ -180,15 +185,37 @@ def capture(plan: Plan, parts: Parts, fetch: Fetch) -> Workload:
     return replace(workload, expect=replace(workload.expect, body=bodies[0]))
 
 
-def _unstarted(plan: Plan, slot: Slot, parts: Parts) -> Trial:
-    return Trial(
-        slot,
-        0,
-        parts.clock(),
-        _profile(plan, slot.profile).digest,
-        parts.environment,
-        failure=f"not started again: it failed to start {START_FAILURES} times before",
-    )
+class _Failures:
+    """Runs trials, and remembers what has failed so far."""
+
+    def __init__(self) -> None:
+        self._not_started: Counter[str] = Counter()
+        self._generator = 0
+        """Trials in a row that the generator could not make."""
+
+    def counted(
+        self, plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer
+    ) -> Trial:
+        """Return the slot's trial, or one that says why there is none."""
+        if self._not_started[slot.profile] >= START_FAILURES:
+            return _failed(plan, slot, attempt, parts, NOT_AGAIN)
+        try:
+            trial = run_trial(plan, slot, attempt, parts, observer)
+        except ServerStartError as error:
+            self._not_started[slot.profile] += 1
+            return _failed(plan, slot, attempt, parts, str(error))
+        except GeneratorError as error:
+            self._generator += 1
+            if self._generator == GENERATOR_FAILURES:
+                raise
+            return _failed(plan, slot, attempt, parts, f"the load could not be made: {error}")
+        self._generator = 0
+        return trial
+
+
+def _failed(plan: Plan, slot: Slot, attempt: int, parts: Parts, failure: str) -> Trial:
+    digest = _profile(plan, slot.profile).digest
+    return Trial(slot, attempt, parts.clock(), digest, parts.environment, failure=failure)
 
 
 def _profile(plan: Plan, name: str) -> Profile:

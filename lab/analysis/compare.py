@@ -116,7 +116,7 @@ def _compare(
         ratio=estimate,
         detectable=stats.detectable(ratios),
         blocks_needed=(
-            stats.blocks_to_decide(estimate, noise, LEAST_FLOOR)
+            stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME)
             if verdict is Verdict.UNDECIDED
             else None
         ),

@@ -42,7 +42,10 @@ BUSY = 0.9
 """Share of its cores from which a process is at its limit: the rest goes to interrupts."""
 
 FOREIGN_CPU = 0.10
-"""Cores used by others: a tenth of the one core that a server has at the least."""
+"""Cores used by others, for each core of the server: from here on a trial is repeated."""
+
+FOREIGN_CPU_SEVERE = 0.50
+"""The same: from here on the trial is the others' as much as the server's, and does not count."""
 
 STEAL = 0.02
 """Share of time that the hypervisor gave to others; the floor of every comparison is 2 %."""
@@ -215,26 +218,29 @@ def _machine(trial: Trial) -> Finding | None:
     """
     Judge whether something outside disturbed the trial.
 
-    It asks for a repeat and withholds nothing: in shuffled blocks a disturbance widens the
+    It asks for a repeat. A slight disturbance withholds nothing: in shuffled blocks it widens the
     intervals (simulated: 8.3 % instead of 6.7 %) and leaves their coverage at 95 %, and the A/A
-    arm shows whether it was too much.
+    arm shows whether it was too much. A severe one withholds everything.
     """
-    parts = tuple(_disturbances(trial.readings))
+    readings = trial.readings
+    cores = max(1.0, readings.get("server.cores", 1.0))
+    parts = _disturbances(readings, FOREIGN_CPU * cores)
     if not parts:
         return None
+    severe = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
     return Finding(
         "machine",
         "; ".join(parts),
         "Stop other work on this machine, or give the run more blocks.",
-        withholds=frozenset(),
+        withholds=None if severe else frozenset(),
         outside=True,
     )
 
 
-def _disturbances(readings: Mapping[str, float]) -> list[str]:
+def _disturbances(readings: Mapping[str, float], limit: float) -> list[str]:
     found = []
-    if (foreign := readings.get("machine.foreign_cpu", 0.0)) > FOREIGN_CPU:
-        found.append(f"other programs used {foreign:.2f} cores (limit {FOREIGN_CPU:.2f})")
+    if (foreign := readings.get("machine.foreign_cpu", 0.0)) > limit:
+        found.append(f"other programs used {foreign:.2f} cores (limit {limit:.2f})")
     if (steal := readings.get("machine.steal", 0.0)) > STEAL:
         found.append(f"the hypervisor took {steal:.1%} of the time (limit {STEAL:.0%})")
     if readings.get("machine.throttled", 0.0) > 0:

@@ -71,7 +71,7 @@ def detectable(log_ratios: Sequence[float]) -> float:
     return math.exp((_t(CONFIDENCE / 2 + 0.5, n) + _t(POWER, n)) * error)
 
 
-def blocks_to_decide(estimate: Estimate, noise: float, least: float) -> int | None:
+def blocks_to_decide(estimate: Estimate, noise: float, least: float, most: float) -> int | None:
     """
     Return about how many blocks would decide a comparison, should its ratio stay where it is.
 
@@ -81,6 +81,7 @@ def blocks_to_decide(estimate: Estimate, noise: float, least: float) -> int | No
         estimate: The undecided ratio.
         noise: Its floor, as a share.
         least: What the floor will not fall below, as a share.
+        most: What it may not exceed for two profiles to be called the same, as a share.
 
     Returns:
         More than it has; None where the change is as large as *least*, or nearly so: no sensible
@@ -93,7 +94,8 @@ def blocks_to_decide(estimate: Estimate, noise: float, least: float) -> int | No
         blocks += max(1, blocks // 50)  # to 2 %: "about"
         shrunk = math.sqrt(estimate.n / blocks)
         edge = math.log1p(max(least, noise * shrunk))
-        if centre - half * shrunk > edge or centre + half * shrunk < edge:
+        within = min(edge, math.log1p(most))
+        if centre - half * shrunk > edge or centre + half * shrunk < within:
             return blocks
     return None
 

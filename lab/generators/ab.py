@@ -77,7 +77,7 @@ class AbGenerator:
             UsageError: The load is a timed one.
         """
         if load.requests is None:
-            raise UsageError("ab sends a number of requests: give one, such as --requests 1000")
+            raise UsageError("ab sends a number of requests and ends: add --load walkthrough")
         host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
         yield AbSession(f"http://{host}:{endpoint.port}{workload.path}", load, cores)
 

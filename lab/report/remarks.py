@@ -94,25 +94,24 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
 
 
 def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
-    """Say of each undecided comparison what it would have found, and what would decide it."""
-    said: dict[str, list[str]] = {}
-    for step, comparison in _comparisons(summary, metrics):
-        if comparison.verdict is not Verdict.UNDECIDED or comparison.detectable is None:
+    """Say by metric how many steps stay open, what would have been found, and what decides next."""
+    found = []
+    for name in metrics:
+        steps = [(step.profile, step.step[name]) for step in summary.steps if name in step.step]
+        undecided = [(who, each) for who, each in steps if each.verdict is Verdict.UNDECIDED]
+        sizes = sorted(each.detectable for _, each in undecided if each.detectable is not None)
+        if not sizes:
             continue
-        title = f"{METRICS[comparison.metric].title} against {comparison.reference}"
-        needs = (
-            f"about {comparison.blocks_needed:,} blocks"
-            if comparison.blocks_needed
-            else "a change of about 2% stays open"
+        span = f"{figure(sizes[0])}x" + (f" to {figure(sizes[-1])}x" if len(sizes) > 1 else "")
+        text = (
+            f"{METRICS[name].title}: {len(undecided)} of {len(steps)} steps undecided. So many "
+            f"blocks find a change of {span} 4 times out of 5."
         )
-        text = f"{step.profile} ({figure(comparison.detectable)}x; {needs})"
-        texts = said.setdefault(title, [])
-        if text not in texts:  # the first step is also the comparison with the baseline
-            texts.append(text)
-    if not said:
-        return []
-    head = "Undecided (change that its blocks find 4 times out of 5; what would decide). "
-    return [head + " ".join(f"{title}: {', '.join(texts)}." for title, texts in said.items())]
+        needs = sorted((each.blocks_needed, who) for who, each in undecided if each.blocks_needed)
+        if needs:
+            text += f" Soonest decided: {needs[0][1]}, with about {needs[0][0]:,} blocks."
+        found.append(text)
+    return found
 
 
 def _comparisons(summary: Summary, metrics: Sequence[str]) -> Iterator[tuple[Step, Comparison]]:

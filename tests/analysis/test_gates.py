@@ -148,6 +148,14 @@ def test_a_disturbed_trial_is_to_be_repeated_and_still_counts(make, reading, lim
     assert (finding.gate, finding.withholds, finding.outside) == ("machine", frozenset(), True)
 
 
+def test_a_trial_that_others_had_half_of_does_not_count(make):
+    """From half a core for each of the server's on, every figure is withheld."""
+    half = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51})
+    four = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51, "server.cores": 4.0})
+    assert [finding.withholds for finding in judge(half, make.plan())] == [None]
+    assert [finding.withholds for finding in judge(four, make.plan())] == [frozenset()]
+
+
 def test_a_server_that_did_not_start_says_its_last_words(make):
     """The reason is the failure and the log's last line."""
     trial = make.trial(

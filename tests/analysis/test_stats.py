@@ -65,13 +65,13 @@ def test_the_detectable_change_is_the_tables():
 def test_an_undecided_change_needs_interval_and_noise_to_shrink():
     """1.10x within 8 %, noise 8 %: both must shrink to under 5 %, by 2.6 times the blocks."""
     estimate = Estimate(1.10, 1.10 / 1.08, 1.10 * 1.08, 10)
-    assert stats.blocks_to_decide(estimate, 0.08, 0.02) == pytest.approx(27, abs=1)
+    assert stats.blocks_to_decide(estimate, 0.08, 0.02, 0.05) == pytest.approx(27, abs=1)
 
 
 def test_a_change_as_large_as_the_floor_stays_open():
     """Exactly 1.02x is on neither side of 2 %, whatever the number of blocks."""
     estimate = Estimate(1.02, 1.00, 1.04, 10)
-    assert stats.blocks_to_decide(estimate, 0.02, 0.02) is None
+    assert stats.blocks_to_decide(estimate, 0.02, 0.02, 0.05) is None
 
 
 def test_the_blocks_for_a_narrower_interval_grow_with_its_square():

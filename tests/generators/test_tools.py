@@ -101,7 +101,7 @@ def test_ab_counts_what_the_server_counts(serve):
 def test_ab_wants_a_number():
     """ab has no timed load."""
     with (
-        pytest.raises(UsageError, match="--requests"),
+        pytest.raises(UsageError, match="--load walkthrough"),
         AbGenerator().session(Endpoint("127.0.0.1", 1), WORKLOAD, Load(), None),
     ):
         pass

@@ -1,0 +1,88 @@
+"""What the documentation says is true: its commands run, its figures are those of a stored run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.analysis.summary import summarise
+from lab.report import markdown
+from lab.results import read_run
+
+from .lab_process import BIN, ROOT, SMALL, environment
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+RUNS = ROOT / "docs" / "runs"
+
+
+def commands():
+    """Yield (page, command) of every line that begins with `$` in a console block."""
+    for page in PAGES:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+            for line in block.splitlines():
+                if line.startswith("$ "):
+                    yield page.name, line[2:].split("  #")[0].strip()
+
+
+@pytest.mark.parametrize(("page", "command"), sorted(set(commands())))
+def test_a_documented_command_does_what_it_says(page, command, tmp_path):
+    """Those that take minutes run in a small size; other people's programs are only named."""
+    words = shlex.split(command)
+    program = Path(words[0]).name
+    if program == "make":
+        done = subprocess.run(
+            ["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    elif program == "lab" and words[1] == "run":
+        done = _small(words, tmp_path)
+    elif program == "lab":
+        results = ROOT / "docs" / "runs"
+        extra = ["--results", str(results)] if words[1] == "report" else []
+        done = _run([*words, *extra], ROOT)
+    elif program == "locust" and "--headless" in words and "-H" not in words:
+        done = _small([*words, "-u", "8"], tmp_path)
+    else:
+        assert program in {"curl", "git", "cd", "locust", "uwsgi", ".", "python", "ab"}, command
+        return
+    assert done.returncode in (0, 3), done.stderr
+
+
+def _small(words, tmp_path):
+    """Run a comparison in a copy's worth of time: one block, two profiles where it has them all."""
+    if "--app" in words:  # the reader's own application, which stands in tests/sites here
+        site = {"--app": "flask_site:application", "--path": "/where/Ulm"}
+        for option, value in (site | {"--chdir": str(ROOT / "tests" / "sites")}).items():
+            if option in words:
+                words[words.index(option) + 1] = value
+        words = [w for w in words if w != "--quick"]
+    words = [word.replace("loadtests/", str(ROOT / "loadtests")) for word in words]
+    return _run([*words, *SMALL], tmp_path)
+
+
+def _run(words, cwd):
+    return subprocess.run(
+        [str(BIN / Path(words[0]).name), *words[1:]],
+        cwd=cwd, env=environment(), capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_somewhere(page):
+    """Relative links of a page exist."""
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_of_a_run_is_that_run(page):
+    """Between `<!-- run NAME: TITLE -->` and `<!-- end -->` stands what the stored run says."""
+    for name, title, body in re.findall(
+        r"<!-- run (\S+): (.+?) -->\n(.*?)<!-- end -->", page.read_text(), re.DOTALL
+    ):
+        report = markdown.render(summarise(read_run(RUNS / name)))
+        sections = dict(re.findall(r"## (.+?)\n\n(.*?\n)(?=\n)", report, re.DOTALL))
+        assert body.strip() == sections[title].strip(), f"{page.name}: {title} of {name}"
