@@ -50,7 +50,7 @@ LABEL org.opencontainers.image.title="fibonacci" \
 # FIB_REQUIRE_CYTHON: an image whose extension cannot be loaded must not start.
 ENV PATH=/opt/venv/bin:$PATH \
     FIB_REQUIRE_CYTHON=1 \
-    HOST=0.0.0.0 \
+    BIND=0.0.0.0 \
     PORT=8080 \
     PYTHONUNBUFFERED=1
 WORKDIR /srv

@@ -1,8 +1,16 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: help setup test test-slow check compare serve clean
+.PHONY: FORCE help setup test test-slow check compare serve clean
 SETUP := .venv/setup.stamp
 INPUTS := tools/setup.sh pyproject.toml setup.py $(wildcard requirements/*.txt fib/_core.py fib/*.pxd)
+ifneq ($(origin PYTHON)$(origin FIB_BUILD),undefinedundefined)
+# make setup PYTHON=python3.13, or FIB_BUILD=pure: something else than what is there is asked for.
+export PYTHON FIB_BUILD
+AGAIN := FORCE
+else ifneq ($(shell .venv/bin/python -c 'print(1)' 2>&1),1)
+# Its interpreter is gone, as after an upgrade of the system.
+AGAIN := FORCE
+endif
 BIN := .venv/bin
 # make compare QUICK=1; make compare ARGS="--load walkthrough"
 ARGS ?=
@@ -11,7 +19,7 @@ help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
 
 setup: $(SETUP) ## make .venv: system packages, pinned requirements, uWSGI, the extension
-$(SETUP): $(INPUTS)
+$(SETUP): $(INPUTS) $(AGAIN)
 	@tools/setup.sh
 	@touch $@
 
@@ -24,7 +32,7 @@ test-slow: setup ## run the tests that take longer
 check: setup ## lint, types, tests
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest
 
-compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
+compare: setup ## compare the ladder of profiles (13 minutes; QUICK=1: 5)
 	@$(BIN)/lab run $(if $(QUICK),--quick) $(ARGS)
 
 serve: setup ## run the tuned service on port 8080

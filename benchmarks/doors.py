@@ -41,7 +41,12 @@ def measure(command: tuple[str, ...]) -> dict[str, float]:
         if done.returncode not in (0, 3):
             sys.exit(f"{command}: {done.stderr}")
         run = read_run(next(Path(folder).glob("results/*")))
-    return {row.profile.name: row.values["cpu"] for row in summarise(run).rows}
+    values = {row.profile.name: row.values.get("cpu") for row in summarise(run).rows}
+    if None in values.values():
+        sys.exit(
+            "other programs disturbed a profile's trials too much: run again on a calm machine"
+        )
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def main() -> None:

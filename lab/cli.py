@@ -18,7 +18,7 @@ from lab import profiles
 from lab.analysis.summary import Summary, summarise
 from lab.errors import LabError
 from lab.experiment import DEFAULT, LOADS, QUICK, Options, Prepared, Sizes, conduct, prepare
-from lab.generators.ab import AbGenerator
+from lab.generators.ab import AbGenerator, check_ab
 from lab.generators.process import EngineGenerator
 from lab.interrupts import interruptible
 from lab.model import Generator
@@ -57,7 +57,8 @@ def main() -> None:
         error.show()
         sys.exit(error.exit_code)
     except LabError as error:
-        click.echo(f"lab: {error}", err=True)
+        for line in (f"lab: {error}", *getattr(error, "__notes__", ())):
+            click.echo(line, err=True)
         sys.exit(error.exit_code)
     except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
         sys.stderr.close()
@@ -77,7 +78,7 @@ def cli() -> None:
 
     \b
     lab run --quick                                the whole ladder, in five minutes
-    lab run --app site.wsgi:application --path /x  the same profiles on your application
+    lab run --app mysite.wsgi:app --path /items/3  the same profiles on your application
     """  # noqa: D301 - click wants the control character itself
 
 
@@ -173,6 +174,8 @@ def run_command(
     A PROFILE is a name that `lab list` prints, or the path of an ini file of your own. The first
     one is the reference: it runs twice in every block, as the check on the machine.
     """
+    if generator_name == "ab":
+        check_ab(LOADS[load_name])
     size = QUICK if quick else DEFAULT
     load = LOADS[load_name]
     options = Options(

@@ -49,6 +49,10 @@ class GeneratorError(LabError):
     """The load generator itself failed, as opposed to the server under load."""
 
 
+class LoadGivenUpError(GeneratorError):
+    """The load generator ended early because of what the server did, such as a reset."""
+
+
 class ResultsError(LabError):
     """A run's folder cannot be read or written."""
 

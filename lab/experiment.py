@@ -13,13 +13,13 @@ import shutil
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab import environment, probes, profiles
 from lab.analysis.summary import Summary, summarise
-from lab.errors import UsageError
+from lab.errors import ResultsError, UsageError
 from lab.model import Generator, Load, Plan, Profile, Trial, Workload
 from lab.plan import estimate, validate
 from lab.report import json as json_report
@@ -99,6 +99,11 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         ProfileError: A profile is unknown or cannot be resolved.
         UsageError: The plan cannot give a comparison.
     """
+    cores = environment.split_cores() if options.pin else None
+    if cores:
+        # Profiles that run a process for each CPU would count those of the generator, too. The
+        # servers and the resolver inherit it.
+        os.environ.setdefault("PROCESSES", str(len(cores[0])))
     chosen: list[Profile] = []
     skipped: dict[str, str] = {}
     for name in options.profiles or profiles.ladder():
@@ -171,17 +176,31 @@ def conduct(
 
         try:
             run(plan, replace(parts, record=record), observer)
-        finally:
+        except BaseException as error:  # also what ends a greenlet: Locust's STOP button
             if recorded:
-                summary = summarise(read_run(writer.folder))
-                writer.write_text("summary.json", json_report.render(summary))
-                writer.write_text("report.md", markdown.render(summary))
-        return Outcome(writer.folder, summary)
+                with suppress(ResultsError):  # such as a full disk, which is what ended the run
+                    _summarise(writer)
+                error.add_note(f"Run folder: {writer.folder}")
+            else:
+                writer.discard()
+            raise
+        return Outcome(writer.folder, _summarise(writer))
+
+
+def _summarise(writer: RunWriter) -> Summary:
+    """Write what is derived from the run, and return it."""
+    summary = summarise(read_run(writer.folder))
+    writer.write_text("summary.json", json_report.render(summary))
+    writer.write_text("report.md", markdown.render(summary))
+    return summary
 
 
 def _repeatable(command: Sequence[str], seed: int) -> str:
     """Return *command* with the seed that was drawn for it."""
-    words = [Path(command[0]).name, *command[1:]]
+    program = Path(command[0])
+    if program.is_relative_to(Path.cwd()):
+        program = program.relative_to(Path.cwd())
+    words = [str(program), *command[1:]]
     if not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)

@@ -30,7 +30,9 @@ def interruptible() -> Iterator[None]:
             signal.signal(each, signal.SIG_IGN)
         raise Interrupted(signal.Signals(number).name)
 
-    before = {each: signal.signal(each, interrupt) for each in SIGNALS}
+    # What is ignored from outside stays ignored, as nohup and a shell's background jobs want it.
+    heard = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
+    before = {each: signal.signal(each, interrupt) for each in heard}
     try:
         yield
     finally:

@@ -275,7 +275,7 @@ class Run:
 
     plan: Plan
     environments: Mapping[str, Mapping[str, object]]
-    """Digest -> what `lab.environment` read: one, unless it changed under way."""
+    """Digest -> what `lab.environment` read before the first trial."""
 
     trials: tuple[Trial, ...]
     """In the order in which they ran, repeats after the trial that they repeat."""
@@ -357,6 +357,12 @@ class Endpoint:
 
     host: str
     port: int
+
+    @property
+    def authority(self) -> str:
+        """The value of a Host header: IPv6 addresses in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
 
 class RunningServer(Protocol):

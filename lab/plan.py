@@ -47,6 +47,9 @@ def validate(plan: Plan) -> None:
     if not names:
         raise UsageError("no profile to run")
     if twice:
+        files = sorted({str(each.path) for each in plan.profiles if each.name == twice[0]})
+        if len(files) > 1:
+            raise UsageError(f"two profiles are named {twice[0]}: rename one of {', '.join(files)}")
         raise UsageError(f"profile {twice[0]} is named twice; each runs once a block anyway")
     if plan.reference not in names:
         raise UsageError(f"the reference {plan.reference} is not among the profiles")

@@ -1,5 +1,5 @@
 """
-Write docs/profiles.md from the headers of the profiles: `python -m lab.profile_pages`.
+Write docs/profiles.md from the headers of the profiles: `.venv/bin/python -m lab.profile_pages`.
 
 Each profile explains itself in its own file; the page puts the explanations in order and adds what
 the step changes, as uWSGI resolves it. It is the same on every machine.
@@ -23,10 +23,10 @@ OPENING = """\
 
 One file is one configuration, and `uwsgi profiles/NAME.ini` runs it. Each differs from the one it
 is *against* in exactly one step, so that a difference between the two has one cause. All obey
-`HOST` and `PORT`, and serve your own application with `WSGI_APP=package.module:callable` and
+`BIND` and `PORT`, and serve your own application with `WSGI_APP=package.module:callable` and
 `WSGI_CHDIR=folder`.
 
-This page is made from the comments in the files: `python -m lab.profile_pages`.
+This page is made from the comments in the files: `.venv/bin/python -m lab.profile_pages`.
 """
 
 

@@ -4,7 +4,7 @@ A run's folder: what was asked, and every trial as it ended.
     results/20261121-101500-fib/
         run.json         plan with resolved profiles, seed, environments, the command
         trials.ndjson    one line a trial, appended and flushed as it ends
-        summary.json     derived from the two by `lab report`, never read back
+        summary.json     derived from the two at the end of a run, never read back
         report.md        the same in Markdown
 
 Only whole lines count: a line torn by a crash is the last one, and is left out. `run.json` is
@@ -94,6 +94,13 @@ class RunWriter:
     def close(self) -> None:
         """Close the file; the folder stays."""
         self._trials.close()
+
+    def discard(self) -> None:
+        """Remove the folder of a run that has measured nothing."""
+        self.close()
+        for path in self.folder.iterdir():
+            path.unlink()
+        self.folder.rmdir()
 
     def write_text(self, name: str, text: str) -> None:
         """

@@ -18,11 +18,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
 from lab.analysis.gates import judge
-from lab.errors import GeneratorError, ServerStartError, UsageError
+from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
 from lab.model import (
     Endpoint,
     Finding,
@@ -42,8 +43,8 @@ REPEATS = 2
 """A trial disturbed from outside is repeated at most so often; never one whose outcome displeases:
 dropping those lowers the coverage of a 95 % interval to 89 %."""
 
-REPEAT_SHARE = 0.25
-"""Repeats of a whole run, as a share of its trials: a busy machine must not make it endless."""
+REPEAT_SHARE = 0.10
+"""Repeats of a whole run, as a share of its trials: a busy machine must not make it much longer."""
 
 START_FAILURES = 2
 """A profile that did not start so often is recorded as failed without being tried again."""
@@ -52,8 +53,10 @@ NOT_AGAIN = f"not started again: it failed to start {START_FAILURES} times befor
 """Failure of a trial that was left out for that reason."""
 
 GENERATOR_FAILURES = 3
-"""So many trials in a row that the generator could not make end the run. A single one is data:
-ab, for one, gives up at the first connection that the server resets."""
+"""So many trials in a row that the generator could not make end the run."""
+
+CAPTURE_TIMEOUT = 10.0
+"""Seconds for a reply that is to become the expected one."""
 
 WARMUP_REQUESTS = 200
 """Requests a worker before the window: the interpreter specialises and the caches fill."""
@@ -161,8 +164,9 @@ def capture(plan: Plan, parts: Parts, fetch: Fetch) -> Workload:
     """
     Return the plan's workload with its first reply as the one that is required from now on.
 
-    The reply is taken twice from the first profile, because a page that differs from request to
-    request (a date, a token) would make every later reply an error.
+    The reply is taken from the first profile twice, each time from a server of its own: a page that
+    differs from request to request (a date, a token) or from server to server (its port) would make
+    every later reply an error.
 
     Raises:
         ServerStartError: The application does not run, or answers with another status.
@@ -172,11 +176,17 @@ def capture(plan: Plan, parts: Parts, fetch: Fetch) -> Workload:
     if workload.expect.complete:
         return workload
     profile = plan.profiles[0]
-    with (
-        tempfile.TemporaryDirectory(prefix="lab-") as folder,
-        parts.server(profile).start(profile, workload, Path(folder), None) as server,
-    ):
-        bodies = [fetch(server.endpoint, workload.path, 10.0)[2] for _ in range(2)]
+    bodies = []
+    for _ in range(2):
+        with (
+            tempfile.TemporaryDirectory(prefix="lab-") as folder,
+            parts.server(profile).start(profile, workload, Path(folder), None) as server,
+        ):
+            try:
+                bodies.append(fetch(server.endpoint, workload.path, CAPTURE_TIMEOUT)[2])
+            except (OSError, HTTPException) as error:
+                problem = f"{workload.path} was answered once, then no more: {error}"
+                raise ServerStartError(profile.name, problem, server.log_tail()) from error
     if bodies[0] != bodies[1]:
         raise UsageError(
             f"{workload.path} answers differently each time, so no exact body can be required; "
@@ -204,6 +214,8 @@ class _Failures:
         except ServerStartError as error:
             self._not_started[slot.profile] += 1
             return _failed(plan, slot, attempt, parts, str(error))
+        except LoadGivenUpError as error:
+            return _failed(plan, slot, attempt, parts, f"the load was given up: {error}")
         except GeneratorError as error:
             self._generator += 1
             if self._generator == GENERATOR_FAILURES:

@@ -50,7 +50,7 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=environment(HOST=HOST, PORT=PORT),
+        env=environment(BIND=HOST, PORT=PORT),
         start_new_session=True,
     ) as process:
         assert process.stdout is not None

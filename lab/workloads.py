@@ -42,13 +42,7 @@ def workload(
     Raises:
         UsageError: A part cannot be meant so.
     """
-    if path is not None and not re.fullmatch(r"/[!-~]*", path):
-        raise UsageError(f"--path {path!r}: a request target begins with / and has no blanks")
-    if pattern is not None:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise UsageError(f"--check {pattern!r} is not a regular expression: {error}") from None
+    _check(path, pattern)
     if app is not None:
         if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", app):
             raise UsageError(
@@ -63,6 +57,7 @@ def workload(
             app=app,
             chdir=(chdir or Path.cwd()).resolve(),
         )
+    _refuse_without_app(pattern, chdir, status)
     if name == "hello":
         return Workload("hello", path or "/", Expectation(body=b"Pong!"), app="app.hello:app")
     if name != "fib":
@@ -73,6 +68,23 @@ def workload(
             f"--path {path!r}: the fib workload is a number of up to 100 digits, as in /9000"
         )
     return Workload("fib", path, Expectation(body=fibonacci_body(int(path[1:]))))
+
+
+def _check(path: str | None, pattern: str | None) -> None:
+    if path is not None and not re.fullmatch(r"/[!-~]*", path):
+        raise UsageError(f"--path {path!r}: a request target begins with / and has no blanks")
+    if pattern is not None:
+        try:
+            re.compile(pattern.encode())  # as it will be searched: in bytes
+        except re.error as error:
+            raise UsageError(f"--check {pattern!r} is not a regular expression: {error}") from None
+
+
+def _refuse_without_app(pattern: str | None, chdir: Path | None, status: int) -> None:
+    given = {"--check": pattern, "--chdir": chdir, "--status": None if status == 200 else status}
+    for option, value in given.items():
+        if value is not None:
+            raise UsageError(f"{option} describes an application of yours: it goes with --app")
 
 
 def fibonacci_body(number: int) -> bytes:

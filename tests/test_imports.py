@@ -25,7 +25,7 @@ FLOORS = (
         "lab.workloads",
     ),
     ("lab.report", "lab.runner"),
-    ("lab.experiment", "lab.interrupts", "lab.progress"),
+    ("lab.experiment", "lab.interrupts", "lab.progress", "lab.run_tables"),
     ("lab.cli", "lab.locust"),
 )
 """From the ground up; a module imports from its own floor or from below."""

@@ -48,18 +48,10 @@ def banners(
             "Nothing can be compared: fewer than two profiles have a trial that counts. "
             "The reasons are below."
         )
-    for metric in (HEADLINE, "throughput"):
-        trouble = _aa_trouble(aa[metric], METRICS[metric].title, metric == HEADLINE)
-        if trouble is not None:
-            found.append(trouble)
+    found += _noise(aa)
     measured, planned = progress
     if measured < planned:
         found.append(f"Ended early: {measured} of {planned} planned trials were measured.")
-    if len({trial.environment for trial in run.trials}) > 1:
-        found.append(
-            "The machine or its software changed during the run, so its blocks are not alike: "
-            "run it again."
-        )
     return tuple(found)
 
 
@@ -87,33 +79,50 @@ def told_apart(aa: Comparison) -> bool:
     return aa.ratio is not None and not _differs(aa) and half_width(aa.ratio) <= WIDEST
 
 
-def _aa_trouble(aa: Comparison, title: str, headline: bool) -> str | None:
-    """Say what is wrong with the A/A arm, and what to do; None when nothing is."""
-    if aa.ratio is None:
-        if not headline:  # withheld values: the rows say why
-            return None
-        return (
-            f"{title}: the check of this machine is missing. {aa.reference} needs at least two "
-            "blocks in which both of its runs count; give the run more blocks."
+def _noise(aa: Mapping[str, Comparison]) -> list[str]:
+    """Say what the A/A arm shows of this machine, and what to do; nothing when all is well."""
+    headline = aa[HEADLINE]
+    if headline.ratio is None:
+        text = (
+            f"The check of this machine is missing: {headline.reference} needs at least two blocks "
+            "in which both of its runs count. Give the run more blocks."
         )
-    if told_apart(aa):
-        return None
-    ratio = aa.ratio
-    seen = f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}] over {ratio.n} blocks"
-    if half_width(ratio) > WIDEST:
-        needed = blocks_for_half_width(ratio, WIDEST)
-        return (
-            f"{title}: this machine could not tell two identical servers apart. {aa.reference} "
-            f"ran twice in every block, and its second run was {seen}: to within "
-            f"{half_width(ratio):.0%}, where {WIDEST:.0%} is wanted. That would take about "
-            f"{needed:,} blocks (--blocks {needed}) of this noise, or a quieter machine: stop "
-            "other work and run again."
-        )
-    return (
-        f"{title}: two runs of the same server differ on this machine. The second run of "
-        f"{aa.reference} in every block was {seen}, beyond the {LEAST_FLOOR:.0%} floor, so a "
-        "difference of that size between profiles means nothing. Stop other work and run again."
+        return [text]
+    troubled = [aa[name] for name in (HEADLINE, "throughput") if not _passed(aa[name])]
+    if not troubled:
+        return []
+    seen = " and ".join(
+        f"{METRICS[each.metric].title} {each.ratio.value:.3g}x "
+        f"[{each.ratio.low:.3g}, {each.ratio.high:.3g}]"
+        for each in troubled
+        if each.ratio is not None
     )
+    ratios = [each.ratio for each in troubled if each.ratio is not None]
+    widest = max(half_width(ratio) for ratio in ratios)
+    text = (
+        f"Noisy machine: the same server against itself, {headline.reference} twice in every "
+        f"block, came out at {seen}."
+    )
+    if widest > WIDEST:
+        needed = max(blocks_for_half_width(ratio, WIDEST) for ratio in ratios)
+        text += (
+            f" Differences below about {widest:.0%} cannot be seen in this run (wanted: "
+            f"{WIDEST:.0%}); larger ones stand. About --blocks {needed}, or a quieter machine, "
+            "would do."
+        )
+    else:
+        text += (
+            f" That is beyond the {LEAST_FLOOR:.0%} floor, so a difference of that size between "
+            "profiles means nothing. Stop other work and run again."
+        )
+    if not told_apart(headline):
+        text += " Exit status 3 stands for this: measured, but noisier than wanted."
+    return [text]
+
+
+def _passed(aa: Comparison) -> bool:
+    """Return whether *aa* needs no word: it passed, or its rows say why it is not there."""
+    return aa.ratio is None or told_apart(aa)
 
 
 def _differs(aa: Comparison) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from lab.model import Load, Trial, Window
 
@@ -28,7 +28,7 @@ def derive(trial: Trial, load: Load) -> dict[str, float]:
     windows = trial.windows
     if not windows or any(window.wall <= 0 for window in windows):
         return {}
-    throughput = sum(window.ok / window.wall for window in windows)
+    throughput = _throughput(windows, load)
     metrics = {
         "throughput": throughput,
         "errors": float(sum(sum(window.errors.values()) for window in windows)),
@@ -53,6 +53,13 @@ def derive(trial: Trial, load: Load) -> dict[str, float]:
         if "server.switches_voluntary" in readings:
             metrics["switches"] = readings["server.switches_voluntary"] / requests
     return metrics
+
+
+def _throughput(windows: Sequence[Window], load: Load) -> float:
+    """Add up rates; but a counted load lasts until the last process has its last reply."""
+    if load.requests is None:
+        return sum(window.ok / window.wall for window in windows)
+    return sum(window.ok for window in windows) / max(window.wall for window in windows)
 
 
 def server_cpu(readings: Mapping[str, float]) -> float | None:

@@ -8,6 +8,7 @@ whole milliseconds, and gives up altogether when a connection is refused or rese
 from __future__ import annotations
 
 import re
+import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -61,6 +62,19 @@ def parse_ab(output: str) -> Tally:
     )
 
 
+def check_ab(load: Load) -> None:
+    """
+    Refuse what ab cannot do, before anything is started.
+
+    Raises:
+        UsageError: The load is a timed one, or ab is not installed.
+    """
+    if load.requests is None:
+        raise UsageError("ab sends a number of requests and ends: add --load walkthrough")
+    if shutil.which("ab") is None:
+        raise UsageError(f"ab is not installed: apt-get install {PACKAGE}")
+
+
 class AbGenerator:
     """Loads with `ab`; counted loads only."""
 
@@ -74,12 +88,10 @@ class AbGenerator:
         Return a session; see `lab.model.Generator`.
 
         Raises:
-            UsageError: The load is a timed one.
+            UsageError: The load is a timed one, or ab is not installed.
         """
-        if load.requests is None:
-            raise UsageError("ab sends a number of requests and ends: add --load walkthrough")
-        host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-        yield AbSession(f"http://{host}:{endpoint.port}{workload.path}", load, cores)
+        check_ab(load)
+        yield AbSession(f"http://{endpoint.authority}{workload.path}", load, cores)
 
 
 class AbSession:

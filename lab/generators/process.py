@@ -28,6 +28,12 @@ _SLACK = 30.0
 # Seconds beyond its work after which a silent child counts as hung: a machine may be that slow.
 
 
+def longest_count(load: Load) -> float:
+    """Return the seconds after which a counted load has ended even if each request times out."""
+    assert load.requests is not None
+    return ceil(load.requests / load.connections) * load.timeout
+
+
 class EngineGenerator:
     """Loads with `lab.generators.engine` in a process of its own."""
 
@@ -44,11 +50,8 @@ class EngineGenerator:
             GeneratorError: The child failed; with its stderr.
             UsageError: The workload's path cannot be sent as it is.
         """
-        host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
         try:
-            request = build_request(
-                workload.path, f"{host}:{endpoint.port}", keepalive=load.keepalive
-            )
+            request = build_request(workload.path, endpoint.authority, keepalive=load.keepalive)
         except ValueError as error:
             raise UsageError(f"workload {workload.name}: {error}") from error
         body = workload.expect.body
@@ -93,9 +96,7 @@ class EngineSession:
         Raises:
             GeneratorError: The child failed.
         """
-        longest = seconds
-        if self._load.requests is not None:  # at worst each request of each slot times out
-            longest = ceil(self._load.requests / self._load.connections) * self._load.timeout
+        longest = longest_count(self._load) if self._load.requests is not None else seconds
         answer = self._child.ask({"do": "measure", "seconds": seconds}, longest + _SLACK)
         return (decode_window(answer),)
 

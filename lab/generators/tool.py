@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.errors import GeneratorError
+from lab.errors import GeneratorError, LoadGivenUpError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ def run_tool(command: Sequence[str], package: str, cores: Sequence[int] | None) 
         cores: CPUs it may use; None for all.
 
     Raises:
-        GeneratorError: It is not installed, or ended with another status than 0.
+        GeneratorError: It is not installed.
+        LoadGivenUpError: It ended with another status than 0.
     """
     if shutil.which(command[0]) is None:
         raise GeneratorError(f"{command[0]} is not installed: apt-get install {package}")
@@ -70,7 +71,7 @@ def run_tool(command: Sequence[str], package: str, cores: Sequence[int] | None) 
         output = stdout.read().decode(errors="replace")
         if process.returncode:
             words = stderr.read().decode(errors="replace").strip() or output.strip()
-            raise GeneratorError(
+            raise LoadGivenUpError(
                 f"`{' '.join(command)}` ended with status {process.returncode}: {words[-500:]}"
             )
     return ToolRun(process.pid, output, usage.ru_utime + usage.ru_stime, wait)

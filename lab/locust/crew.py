@@ -1,14 +1,16 @@
 """
 The workers' side: each process drives the connections of its own Locust users.
 
-The same code runs in a lone Locust, in every process of `--processes N`, and in every `--worker` on
-another machine: Locust delivers messages to itself where there is only one process. A worker
-measures its window by its own clock, so no clocks have to agree: rates add up.
+The same code runs in a lone Locust, in every process of `--processes N`, and in every `--worker`:
+Locust delivers messages to itself where there is only one process. A worker measures its window by
+its own clock, so no clocks have to agree: rates add up.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
+import signal
 import socket
 from collections.abc import Callable
 from importlib.metadata import version
@@ -16,19 +18,23 @@ from typing import Any
 
 import gevent
 from locust import events
-from locust.runners import MasterRunner, Runner
+from locust.runners import MasterRunner, Runner, WorkerRunner
 
+from lab.errors import LabError
 from lab.generators.codec import encode_window
 from lab.generators.connections import SCAN_EVERY
 from lab.generators.engine import Engine
 from lab.generators.request import build_request
-from lab.model import Expectation, Load
+from lab.model import Endpoint, Expectation, Load
 
 ORDER = "lab-order"
 """Message from the one who runs the plan to every worker: {"op": ..., "number": ..., ...}."""
 
 ANSWER = "lab-answer"
 """Message back: {"number": of the order, "worker": id, ...}; {"error": text} where it failed."""
+
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Crew:
@@ -40,6 +46,8 @@ class Crew:
         self._awaited: int | None = None
         """Number of the order that is answered when the engine is done."""
         self._greenlet: gevent.Greenlet | None = None
+        self._failure: str | None = None
+        """What ended the engine's loop before it was told to; the answer to every order then."""
         self._affinity: set[int] | None = None
         """Of this process before it was pinned for a trial."""
 
@@ -49,8 +57,10 @@ class Crew:
         try:
             operation: Callable[..., dict[str, Any] | None] = getattr(self, f"_{order['op']}")
             answer = operation(**order.get("arguments", {}))
-        except (OSError, ValueError, AttributeError, TypeError) as error:
+        except (LabError, ImportError, OSError, ValueError, AttributeError, TypeError) as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
+        if self._failure is not None:
+            answer = {"error": self._failure}
         if answer is not None:
             self._answer(order["number"], answer)
         else:
@@ -77,10 +87,12 @@ class Crew:
             os.sched_setaffinity(0, cores)
         seats = self._runner.user_count
         load = Load(connections=seats, keepalive=keepalive, timeout=timeout)
-        request = build_request(path, f"{host}:{port}", keepalive=keepalive)
+        request = build_request(path, Endpoint(host, port).authority, keepalive=keepalive)
+        self._failure = None
         if seats:
             self._engine = Engine((host, port), request, Expectation(**expect), load)
             self._greenlet = gevent.spawn(self._drive, self._engine)
+            self._greenlet.link_exception(self._note_failure)
         return {
             "process": os.getpid() if here else None,
             "seats": seats,
@@ -156,6 +168,9 @@ class Crew:
             engine.step(0)
             self._report_done(engine)
 
+    def _note_failure(self, greenlet: Any) -> None:
+        self._failure = f"the engine stopped: {greenlet.exception!r}"
+
     def _report_done(self, engine: Engine) -> None:
         if self._awaited is not None and engine.done:
             number, self._awaited = self._awaited, None
@@ -167,7 +182,12 @@ class Crew:
 
 
 @events.init.add_listener
-def enlist(runner: Runner | None, **_: Any) -> None:
+def enlist(environment: Any, runner: Runner | None, **_: Any) -> None:
     """Listen to orders in every process that has users."""
-    if runner is not None and not isinstance(runner, MasterRunner):
-        runner.register_message(ORDER, Crew(runner).obey)
+    if runner is None or isinstance(runner, MasterRunner):
+        return
+    runner.register_message(ORDER, Crew(runner).obey)
+    if isinstance(runner, WorkerRunner) and environment.parsed_options.processes:
+        # Forked by `--processes`: it ends with its parent, even when that was killed. By itself it
+        # would look for a master for a minute, and load a port that may be another's by then.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -27,9 +27,14 @@ class ProfileEntry(StatsEntry):
     response_times: Any
 
     def __init__(self, stats: RequestStats, name: str, method: str) -> None:
-        super().__init__(stats, name, method, use_response_times_cache=True)
         self.active = 0.0
         """Seconds, summed over windows; parallel windows of one trial count once."""
+        super().__init__(stats, name, method, use_response_times_cache=True)
+
+    def reset(self) -> None:
+        """Begin at nothing, as the web UI's button wants it."""
+        super().reset()
+        self.active = 0.0
 
     @property
     def total_rps(self) -> float:

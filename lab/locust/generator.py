@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.metadata import version
+from ipaddress import ip_address
 from itertools import count
 from typing import Any
 
@@ -17,6 +18,7 @@ from locust.runners import LocalRunner, MasterRunner, Runner
 from lab.errors import GeneratorError
 from lab.generators.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
 from lab.generators.codec import decode_window
+from lab.generators.process import longest_count
 from lab.locust.crew import ANSWER, ORDER
 from lab.model import Endpoint, Load, Window, Workload
 
@@ -55,13 +57,8 @@ class LocustGenerator:
             cores=list(cores) if cores else None,
             machine=socket.gethostname(),
         )
-        foreign = {answer["version"] for answer in answers} - {version("uwsgi-fibonacci-lab")}
-        if foreign:
-            raise GeneratorError(
-                f"a worker has version {foreign.pop()} of this project installed, the master "
-                f"{version('uwsgi-fibonacci-lab')}: install the same one everywhere"
-            )
         try:
+            _check(answers, endpoint, load)
             yield LocustSession(self, load, answers)
         finally:
             self._send("end", {})
@@ -108,6 +105,28 @@ class LocustGenerator:
         return 1
 
 
+def _check(workers: Sequence[dict[str, Any]], endpoint: Endpoint, load: Load) -> None:
+    """Refuse workers that would not make the load that was asked for."""
+    mine = version("uwsgi-fibonacci-lab")
+    for worker in workers:
+        if worker["version"] != mine:
+            raise GeneratorError(
+                f"a worker has version {worker['version']} of this project installed, the master "
+                f"{mine}: install the same one everywhere"
+            )
+        if worker["process"] is None and ip_address(endpoint.host).is_loopback:
+            raise GeneratorError(
+                f"worker {worker['worker']} runs on another machine, and the servers of a "
+                f"comparison answer on {endpoint.host} only: start its workers on this one"
+            )
+    seats = sum(worker["seats"] for worker in workers)
+    if seats != load.connections:
+        raise GeneratorError(
+            f"Locust has {seats} users on {len(workers)} workers where {load.connections} "
+            "connections are wanted: a worker has ended, or joined, since the start"
+        )
+
+
 class LocustSession:
     """See `lab.model.Session`."""
 
@@ -138,8 +157,7 @@ class LocustSession:
     def measure(self, seconds: float) -> tuple[Window, ...]:
         """See `lab.model.Session.measure`."""
         if self._load.requests is not None:
-            # Every connection may wait for its timeout once in turn at the most.
-            patience = self._load.timeout * 2 + PATIENCE
+            patience = longest_count(self._load) + PATIENCE
             answers = self._generator.order(
                 "count", patience, requests=self._load.requests, seats=self._seats
             )

@@ -10,10 +10,11 @@ greenlet, which unwinds like any other interruption: the server stops, finished 
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from http.client import HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,8 +23,8 @@ from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 from rich.console import Console
 
-from lab.errors import GeneratorError, LabError, UsageError
-from lab.experiment import Options, Outcome, conduct, prepare
+from lab.errors import GeneratorError, Interrupted, LabError, UsageError
+from lab.experiment import SUSTAINED, Options, Outcome, conduct, prepare
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
 from lab.locust.arguments import asks_for_running_server, chosen_workload, options
@@ -31,7 +32,7 @@ from lab.locust.generator import LocustGenerator
 from lab.model import Endpoint, Expectation, Finding, Slot, Trial, Workload
 from lab.plan import estimate
 from lab.report import terminal
-from lab.servers.readiness import fetch
+from lab.servers.readiness import fetch, satisfies
 
 log = logging.getLogger("lab")
 
@@ -74,7 +75,8 @@ class Comparison(LoadTestShape):
                 # Locust writes its CSV files once a second, and not once more at the end.
                 time.sleep(CSV_STATS_INTERVAL_SEC + 0.1)
         except LabError as error:
-            log.error("%s", error)  # noqa: TRY400 - a message for people; a traceback hides it
+            for line in (error, *getattr(error, "__notes__", ())):
+                log.error("%s", line)  # noqa: TRY400 - for people; a traceback would hide it
             environment.process_exit_code = error.exit_code
         return None
 
@@ -90,11 +92,13 @@ class Comparison(LoadTestShape):
         return self.runner.environment
 
     def _users(self) -> int | None:
-        """Return the number of connections asked for: by the web form, else by -u."""
+        """Return the number of connections asked for: in the web form, else by -u."""
         environment = self._environment
-        if environment.web_ui is not None:
-            return environment.parsed_options.num_users or self.asked_users
-        return self.asked_users
+        if environment.web_ui is None:
+            return self.asked_users
+        shown: int = environment.parsed_options.num_users
+        # What the form shows by itself is no wish: the walkthrough's load has its own number.
+        return None if self.asked_users is None and shown == SUSTAINED.connections else shown
 
     def _wait_for_users(self, users: int) -> None:
         assert self.runner is not None
@@ -118,6 +122,8 @@ class Comparison(LoadTestShape):
             prepared.plan.seed,
             -(-estimate(prepared.plan) // 60),
         )
+        # What Locust exits with if it is stopped before the comparison ends.
+        environment.process_exit_code = Interrupted.exit_code
         names = [profile.name for profile in prepared.plan.profiles]
         self.outcome = conduct(prepared, wishes, self.generator, _Rows(environment, names))
         environment.process_exit_code = self.outcome.summary.exit_code
@@ -125,19 +131,21 @@ class Comparison(LoadTestShape):
     def _load_running_server(self, wishes: Options) -> None:
         """Load `--host` until Locust is told to stop, a row of statistics for its path."""
         environment = self._environment
+        parsed = environment.parsed_options
         endpoint, workload = running_server(
-            environment.host, chosen_workload(environment.parsed_options)
+            environment.host, parsed.path or "/9000", parsed.check or None
         )
-        environment.process_exit_code = 0
-        run_time = environment.parsed_options.run_time
+        environment.process_exit_code = 1  # until a correct reply has been counted
+        ends = time.monotonic() + parsed.run_time if parsed.run_time else float("inf")
+        replies = failures = 0
         with self.generator.session(endpoint, workload, wishes.load, None) as session:
             session.warm_up(wishes.sizes.warmup, 0)
-            ends = time.monotonic() + run_time if run_time else float("inf")
             while time.monotonic() < ends:
                 windows = session.measure(1.0)
                 entries.record(environment.stats, workload.path, windows)
-                if any(window.errors for window in windows):
-                    environment.process_exit_code = 1
+                replies += sum(window.ok for window in windows)
+                failures += sum(sum(window.errors.values()) for window in windows)
+                environment.process_exit_code = 0 if replies and not failures else 1
                 if wishes.load.requests is not None:
                     break
 
@@ -162,26 +170,32 @@ class _Rows:
             log.warning("%s, block %d: %s", row, trial.slot.block + 1, finding.reason)
 
 
-def running_server(host: str, workload: Workload) -> tuple[Endpoint, Workload]:
+def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint, Workload]:
     """
-    Return where *host* answers, and the workload with its first reply as the one required.
+    Return where *host* answers, and what is asked of it: its first reply, or *pattern* in each.
 
     Raises:
-        UsageError: The address is none of this lab's, or nothing answers there.
+        UsageError: Nothing answers there, or not with status 200.
     """
-    parts = urlsplit(host if "//" in host else f"//{host}")
-    if parts.scheme not in ("", "http") or not parts.hostname:
-        raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
-    endpoint = Endpoint(_resolve(parts.hostname), parts.port or 80)
     try:
-        status, _, body = fetch(endpoint, workload.path, 10.0)
-    except OSError as error:
+        parts = urlsplit(host if "//" in host else f"//{host}")
+        if parts.scheme not in ("", "http") or not parts.hostname:
+            raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
+        endpoint = Endpoint(_resolve(parts.hostname, parts.port or 80), parts.port or 80)
+        status, _, body = fetch(endpoint, path, 10.0)
+    except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error
-    return endpoint, replace(workload, expect=Expectation(status=status, body=body))
+    expect = Expectation(body=body) if pattern is None else Expectation(pattern=pattern)
+    if not satisfies(expect, status, body):
+        seen = body[:80].decode("utf-8", "replace")
+        raise UsageError(f"--host {host}: {path} answers {status} {seen!r}, which is not correct")
+    return endpoint, Workload("running server", path, expect)
 
 
-def _resolve(hostname: str) -> str:
-    return str(socket.getaddrinfo(hostname, None, type=socket.SOCK_STREAM)[0][4][0])
+def _resolve(hostname: str, port: int) -> str:
+    """Return the first of the host's addresses on which something listens."""
+    with socket.create_connection((hostname, port), 10.0) as connection:
+        return str(connection.getpeername()[0])
 
 
 @events.init.add_listener
@@ -193,6 +207,13 @@ def prepare_shape(environment: Any, **_: Any) -> None:
     if isinstance(shape, Comparison):
         shape.generator = LocustGenerator(environment.runner)
         shape.asked_users = environment.parsed_options.num_users
+        if environment.web_ui is not None and shape.asked_users is None:
+            environment.parsed_options.num_users = SUSTAINED.connections  # shown in the form
         # Rows change once a trial, and the table at the end says it all.
         environment.parsed_options.only_summary = True
         environment.events.quit.add_listener(shape.print_report)
+        # Locust attends to SIGTERM only after a headless run with a shape; until then, and for a
+        # closed terminal, do as for Ctrl-C.
+        for each in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(each) is signal.SIG_DFL:
+                signal.signal(each, signal.default_int_handler)

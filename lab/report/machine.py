@@ -41,8 +41,10 @@ def machine_lines(environments: Mapping[str, Mapping[str, object]]) -> tuple[str
         for text, keys in wanted:
             value = next((known[key] for key in keys if known.get(key)), None)
             if value is not None:
-                shown = value[:COMMIT] if text.startswith("commit") else value
-                found.append(text.format(shown))
+                if text.startswith("commit"):
+                    changed = " (modified)" if known.get("git.dirty") == "True" else ""
+                    value = value[:COMMIT] + changed
+                found.append(text.format(value))
         if found:
             lines.append(", ".join(found))
     return tuple(lines)

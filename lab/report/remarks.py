@@ -15,7 +15,7 @@ RETRIED = 0.01
 def plan_line(summary: Summary) -> str:
     """Say what load the servers had, and how often."""
     plan, load = summary.run.plan, summary.run.plan.load
-    kept = "connections kept open" if load.keepalive else "a connection for each request"
+    kept = "keep-alive offered" if load.keepalive else "a connection for each request"
     if load.requests is None:
         work = f"{load.connections:,} clients at full load, {kept}"
     else:
@@ -40,6 +40,12 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
         metrics: Names of those in the tables of changes.
     """
     found = [_gate(summary, gate, number) for gate, number in marks(summary).items()]
+    repeats = sum(trial.attempt > 0 for trial in summary.run.trials)
+    if repeats:
+        found.append(
+            f"{repeats} {'trial was' if repeats == 1 else 'trials were'} made again because "
+            "something outside disturbed the first attempt; the last one counts, all are kept."
+        )
     found += _undecided(summary, metrics)
     if any(c.fragile for _, c in _comparisons(summary, metrics)):
         found.append(
@@ -61,16 +67,16 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
 
 
 def legend(summary: Summary) -> tuple[str, ...]:
-    """Explain the tables in four lines of at most 100 columns."""
+    """Explain the tables in five lines of at most 100 columns."""
     counted = summary.run.plan.load.requests is not None
     return (
         "Medians over the trials that count; -: not known, or withheld for the reason given last.",
-        "1.42x [1.31, 1.55]: a ratio, its 95% interval, paired over n blocks; ~: it may be 1.",
+        "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its 95%",
+        "interval over n blocks; ~: it may be 1.",
         "better, worse: all beyond the A/A noise (at least 2%); same: within; undecided: neither.",
         "all requests: until the last had its outcome; shown for trials that do not count, too."
         if counted
-        else "p50, p99: of a full load, so connections / throughput; not what a calm server's user "
-        "feels.",
+        else "p50, p99: at full load, where the mean is connections / throughput: no calm user's.",
     )
 
 

@@ -23,7 +23,7 @@ SHOWN = ("throughput", "cpu")
 """Metrics of the tables of changes; the others are in the JSON."""
 
 TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
-COUNTED = ("throughput", "cpu", "memory", "drops", "errors")
+COUNTED = ("throughput", "cpu", "drops", "errors")
 """Metrics of the table of measurements. A counted load has the time for all requests and the
 slowest reply in place of percentiles: nearly all of what it shows is in its last replies."""
 
@@ -141,9 +141,9 @@ def _seconds(value: float | None) -> Cell:
 
 
 def _validity(row: Row, numbered: Mapping[str, int]) -> Cell:
-    """Say how many trials count, and what the others lack: `8/10 errors [1]`."""
-    reasons = [f"{tally.gate} [{numbered[tally.gate]}]" for tally in row.tallies]
-    text = " ".join((f"{row.valid}/{row.total}", ", ".join(reasons))).strip()
+    """Say how many trials count, and which footnotes say what the others lack: `8/10 [1]`."""
+    reasons = [f"[{numbered[tally.gate]}]" for tally in row.tallies]
+    text = " ".join((f"{row.valid}/{row.total}", *reasons))
     if row.valid < row.total:
         return Cell(text, Meaning.BAD)
     return Cell(text, Meaning.WARNING if reasons else Meaning.PLAIN)

@@ -45,7 +45,7 @@ class CommandServer:
                     tuple(fill(word, words, profile) for word in command)
                     for command in profile.commands
                 ),
-                environment=environment(HOST=endpoint.host, PORT=str(endpoint.port)),
+                environment=environment(BIND=endpoint.host, PORT=str(endpoint.port)),
                 folder=folder,
                 cwd=chdir,
                 cores=cores,

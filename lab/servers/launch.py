@@ -31,10 +31,10 @@ def environment(**variables: str) -> dict[str, str]:
     """
     Return the environment in which a profile alone decides, with *variables* added.
 
-    uWSGI takes every UWSGI_<OPTION> for an option, and the profiles obey HOST, PORT, WSGI_APP and
+    uWSGI takes every UWSGI_<OPTION> for an option, and the profiles obey BIND, PORT, WSGI_APP and
     WSGI_CHDIR: what the caller's shell has of these would silently be part of every profile.
     """
-    names = ("HOST", "PORT", "WSGI_APP", "WSGI_CHDIR")
+    names = ("BIND", "PORT", "WSGI_APP", "WSGI_CHDIR")
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -33,7 +33,7 @@ class UwsgiServer:
             )
 
         def order(endpoint: Endpoint) -> Order:
-            variables = {"HOST": endpoint.host, "PORT": str(endpoint.port)}
+            variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
             if workload.app is not None:
                 variables["WSGI_APP"] = workload.app
                 variables["WSGI_CHDIR"] = str(workload.chdir or ROOT)

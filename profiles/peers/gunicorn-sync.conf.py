@@ -8,8 +8,8 @@ https://docs.gunicorn.org/en/stable/settings.html
 
 import os
 
-# One process a CPU and two at the least, as in profiles/tuned.ini.
-workers = max(2, os.cpu_count() or 1)
+# One process a CPU and two at the least, or what PROCESSES says, as in profiles/tuned.ini.
+workers = max(2, int(os.environ.get("PROCESSES") or os.cpu_count() or 1))
 
 # Room for a burst of connections. gunicorn's default is 2048.
 backlog = 1024

@@ -81,8 +81,8 @@ def test_a_noisy_machine_says_so_in_plain_words(make):
     """An A/A interval wider than 5 % is a banner with the blocks that it would take, status 3."""
     summary = summarise(make.ladder_run(CALM, noise=0.2))
     assert summary.exit_code == 3
-    assert "could not tell two identical servers apart" in summary.banners[0]
-    assert "(--blocks " in summary.banners[0]
+    assert "cannot be seen in this run" in summary.banners[0]
+    assert "--blocks " in summary.banners[0]
 
 
 def test_two_runs_of_one_server_that_differ_are_status_3(make):
@@ -96,7 +96,8 @@ def test_two_runs_of_one_server_that_differ_are_status_3(make):
     run = make.ladder_run(CALM, noise=0.0)
     summary = summarise(replace(run, trials=tuple(trials)))
     assert summary.exit_code == 3
-    assert summary.banners[0].startswith("CPU a request: two runs of the same server differ")
+    assert "beyond the 2% floor" in summary.banners[0]
+    assert "CPU a request 1.06x" in summary.banners[0]
 
 
 def test_noisy_throughput_alone_is_a_banner_and_status_0(make):
@@ -116,7 +117,8 @@ def test_noisy_throughput_alone_is_a_banner_and_status_0(make):
     summary = summarise(replace(noisy, trials=tuple(trials)))
     assert summary.exit_code == 0
     (banner,) = summary.banners
-    assert banner.startswith("requests/s: this machine could not tell")
+    assert "requests/s" in banner
+    assert "Exit status" not in banner
 
 
 def test_a_server_that_never_started_is_status_1(make):
@@ -138,14 +140,6 @@ def test_an_interrupted_run_says_how_far_it_came(make):
     run = make.ladder_run(CALM)
     summary = summarise(replace(run, trials=run.trials[:12]))
     assert summary.banners == ("Ended early: 12 of 30 planned trials were measured.",)
-
-
-def test_a_machine_that_changed_under_way_is_a_banner(make):
-    """Blocks in two environments are not alike."""
-    run = make.ladder_run(CALM)
-    moved = replace(run.trials[-1], environment="elsewhere")
-    summary = summarise(replace(run, trials=(*run.trials[:-1], moved)))
-    assert summary.banners[0].startswith("The machine or its software changed")
 
 
 def test_a_counted_load_tells_its_whole_time_though_its_throughput_is_withheld(make):

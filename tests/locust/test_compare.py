@@ -169,19 +169,24 @@ def test_stop_leaves_no_server_and_the_next_start_works(web, tmp_path):
     assert first.joinpath("summary.json").exists()
 
 
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
-def test_whatever_ends_locust_ends_its_servers(tmp_path, name):
-    """And what was finished is in the folder."""
-    process = start(*HEADLESS, "--profiles", "baseline", *SMALL, "--blocks", "50", cwd=tmp_path)
+@pytest.mark.parametrize(
+    ("name", "processes"),
+    [("SIGINT", ()), ("SIGTERM", ()), ("SIGKILL", ()), ("SIGKILL", ("--processes", "2"))],
+)
+def test_whatever_ends_locust_ends_its_servers(tmp_path, name, processes):
+    """Servers and workers are gone, what was finished is in the folder, and it was no success."""
+    wishes = ("--profiles", "baseline", *SMALL, "--blocks", "50")
+    process = start(*HEADLESS, *processes, *wishes, cwd=tmp_path)
     try:
         until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
         below = until(lambda: descendants(process.pid), "a server")
         process.send_signal(getattr(signal, name))
-        process.wait(10)
+        code = process.wait(10)
         until(lambda: not alive(below), "the end of the server", 2.0)
     finally:
         process.kill()
         process.wait()
+    assert code == (-signal.SIGKILL if name == "SIGKILL" else 130)
     assert trials(tmp_path)
 
 
@@ -202,6 +207,32 @@ def test_a_running_server_is_loaded_when_only_a_host_is_given(tmp_path):
     assert row[1] == "/9000"
     assert int(row[2]) > 100
     assert row[3] == "0"
+
+
+def test_a_running_server_that_is_broken_is_not_loaded(tmp_path):
+    """A dead application would look fastest of all."""
+    port = free_port()
+    env = environment() | {"PORT": str(port)}
+    ini = str(ROOT / "profiles" / "baseline.ini")
+    env |= {"WSGI_APP": "no.such:app"}
+    server = subprocess.Popen([str(BIN / "uwsgi"), ini], env=env, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: _listens(port), "the server")
+        base = f"http://127.0.0.1:{port}"
+        done = run(*HEADLESS, "-H", base, "-t", "2s", cwd=tmp_path)
+    finally:
+        server.terminate()
+        server.wait(10)
+    assert done.returncode == 2
+    assert "answers 500" in done.stderr
+
+
+def _listens(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+    except OSError:
+        return False
+    return True
 
 
 def test_a_host_where_nothing_answers_is_an_error_in_a_line(tmp_path):

@@ -91,7 +91,7 @@ def test_own_ini(tmp_path):
 
 
 def test_shell_does_not_leak_into_a_profile(monkeypatch):
-    """HOST, PORT, WSGI_APP and uWSGI's own variables of the shell change no profile."""
+    """BIND, PORT, WSGI_APP and uWSGI's own variables of the shell change no profile."""
     before = profiles.read("tuned")
     for name, value in {"PORT": "9", "WSGI_APP": "x:y", "UWSGI_PROCESSES": "9"}.items():
         monkeypatch.setenv(name, value)

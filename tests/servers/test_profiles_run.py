@@ -35,7 +35,7 @@ def test_profile(start, name):
 @contextmanager
 def running(*command, cwd, **variables):
     """Run uWSGI as a user does, without the lab; yield it and where it answers."""
-    endpoint = Endpoint(variables.get("HOST", "127.0.0.1"), free_port())
+    endpoint = Endpoint(variables.get("BIND", "127.0.0.1"), free_port())
     environment = os.environ | variables | {"PORT": str(endpoint.port)}
     process = psutil.Popen((UWSGI, *command), cwd=cwd, env=environment, stderr=subprocess.DEVNULL)
     try:
@@ -49,9 +49,9 @@ def running(*command, cwd, **variables):
 
 
 def test_from_another_folder(tmp_path):
-    """`uwsgi PATH/tuned.ini` serves from any folder, where HOST and PORT say."""
+    """`uwsgi PATH/tuned.ini` serves from any folder, where BIND and PORT say."""
     tuned = str(profiles.FOLDER / "tuned.ini")
-    with running(tuned, cwd=tmp_path, HOST="127.0.0.2") as (_, endpoint):
+    with running(tuned, cwd=tmp_path, BIND="127.0.0.2") as (_, endpoint):
         assert fetch(endpoint, "/9000", 5.0)[2] == FIB.expect.body
         with pytest.raises(ConnectionRefusedError):
             fetch(Endpoint("127.0.0.1", endpoint.port), "/9000", 5.0)
