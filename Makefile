@@ -7,7 +7,7 @@ ifneq ($(origin PYTHON)$(origin FIB_BUILD),undefinedundefined)
 # make setup PYTHON=python3.13, or FIB_BUILD=pure: something else than what is there is asked for.
 export PYTHON FIB_BUILD
 AGAIN := FORCE
-else ifneq ($(shell .venv/bin/python -c 'print(1)' 2>&1),1)
+else ifneq ($(shell test -x .venv/bin/python && .venv/bin/python -c 'print(1)'),1)
 # Its interpreter is gone, as after an upgrade of the system.
 AGAIN := FORCE
 endif

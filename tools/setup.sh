@@ -71,5 +71,6 @@ if ! cmp -s requirements/service.txt "$stamp"; then
     cp requirements/service.txt "$stamp"
 fi
 say "building this project (FIB_BUILD=$FIB_BUILD)"
-$pip install --no-build-isolation --no-deps --editable .
+# setuptools warns of editable installations as such; a missing compiler must still be heard.
+PYTHONWARNINGS="ignore:Editable installation" $pip install --no-build-isolation --no-deps --editable .
 .venv/bin/python -c 'import fib; print("setup: fib is", fib.BUILD, "" if fib.FALLBACK is None else "(" + fib.FALLBACK + ")")' >&2
