@@ -39,9 +39,11 @@ def run(*command: str, cwd: Path, timeout: float = 90) -> subprocess.CompletedPr
 
 def start(*command: str, cwd: Path) -> subprocess.Popen[str]:
     """Start a command of ours; its output goes to `output` in *cwd*."""
+    # As from a terminal: a script's background job, such as a CI's, ignores SIGINT.
+    usual = ("env", "--default-signal=INT,TERM,HUP")
     with (cwd / "output").open("w") as output:
         return subprocess.Popen(
-            [str(BIN / command[0]), *command[1:]],
+            [*usual, str(BIN / command[0]), *command[1:]],
             cwd=cwd,
             env=environment(),
             stdin=subprocess.DEVNULL,
