@@ -1,7 +1,9 @@
 # The service as an image: uWSGI with profiles/tuned.ini, the sequence compiled.
 #
 #   docker build -t fibonacci .
-#   docker run --rm -p 8080:8080 --read-only --cap-drop ALL --tmpfs /tmp fibonacci
+#   docker run --rm -p 127.0.0.1:8080:8080 --read-only --cap-drop ALL --tmpfs /tmp fibonacci
+#
+# On a public address a buffering proxy belongs in front: see profiles/tuned.ini.
 #
 # One base for both stages: uWSGI and the extension are bound to the exact interpreter that they
 # were built with. Any Debian base with python3, its headers and venv will do:
