@@ -130,7 +130,9 @@ def cli() -> None:
 )
 @click.option("--blocks", type=int, help=f"Blocks.  [default: {DEFAULT.blocks}]")
 @click.option("--window", type=Seconds(), help=f"Measured time.  [default: {DEFAULT.window:g}s]")
-@click.option("--warmup", type=Seconds(), default=DEFAULT.warmup, help="Unrecorded time before.")
+@click.option(
+    "--warmup", type=Seconds(), help=f"Unrecorded time before.  [default: {DEFAULT.warmup:g}s]"
+)
 @click.option(
     "--quick",
     is_flag=True,
@@ -155,7 +157,7 @@ def run_command(
     connection: str | None,
     blocks: int | None,
     window: float | None,
-    warmup: float,
+    warmup: float | None,
     quick: bool,
     seed: int | None,
     pin: bool,
@@ -188,7 +190,7 @@ def run_command(
         sizes=Sizes(
             size.blocks if blocks is None else blocks,
             size.window if window is None else window,
-            warmup,
+            size.warmup if warmup is None else warmup,
         ),
         seed=seed,
         results=results,

@@ -50,7 +50,8 @@ class Sizes:
 
 
 DEFAULT = Sizes(blocks=10, window=3.0)
-QUICK = Sizes(blocks=5, window=2.0)
+QUICK = Sizes(blocks=5, window=1.5, warmup=0.5)
+"""The whole ladder in five minutes, repeats of disturbed trials included."""
 
 
 @dataclass(frozen=True, slots=True)
