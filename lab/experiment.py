@@ -103,8 +103,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     cores = environment.split_cores() if options.pin else None
     if cores:
         # Profiles that run a process for each CPU would count those of the generator, too. The
-        # servers and the resolver inherit it.
-        os.environ.setdefault("PROCESSES", str(len(cores[0])))
+        # servers and the resolver inherit it. Two at the least, as `tuned` has it.
+        os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
     chosen: list[Profile] = []
     skipped: dict[str, str] = {}
     for name in options.profiles or profiles.ladder():
