@@ -90,6 +90,8 @@ class Prepared:
     """Profile that cannot run here -> why."""
     seconds: float
     """Expected duration."""
+    cores: tuple[tuple[int, ...], tuple[int, ...]] | None
+    """The server's and the generator's; None to let both run anywhere."""
 
 
 def prepare(options: Options, workload: Workload) -> Prepared:
@@ -128,7 +130,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
     )
     validate(plan)
-    return Prepared(plan, skipped, estimate(plan))
+    return Prepared(plan, skipped, estimate(plan), cores)
 
 
 def conduct(
@@ -145,7 +147,7 @@ def conduct(
     """
     env = environment.read_environment()
     digest = environment.digest(env)
-    cores = environment.split_cores() if options.pin else None
+    cores = prepared.cores
     parts = Parts(
         server=adapter,
         generator=generator,

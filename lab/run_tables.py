@@ -15,13 +15,13 @@ from pathlib import Path
 
 from lab.analysis.compare import compare
 from lab.analysis.summary import summarise
+from lab.environment import ROOT
 from lab.errors import ResultsError
 from lab.report import markdown
 from lab.report.machine import machine_lines
 from lab.report.numbers import ratio
 from lab.results import read_run, write_text
 
-ROOT = Path(__file__).resolve().parent.parent
 RUNS = ROOT / "docs" / "runs"
 
 _BLOCK = re.compile(
