@@ -88,9 +88,14 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """A closed loop: each connection sends its next request when its last reply is there."""
+    """
+    A closed loop, in which each connection sends its next request when its last reply is there; or,
+    with a rate, an open loop, in which requests are due at planned instants whatever the server
+    does.
+    """
 
     connections: int = 64
+    """In an open loop: the most that are open at once."""
     keepalive: bool = True
     """Whether a connection is used again when the server keeps it open; else one request each."""
 
@@ -99,6 +104,9 @@ class Load:
 
     timeout: float = 10.0
     """Seconds from sending a request (or connecting) until it counts as an error."""
+
+    rate: float | None = None
+    """Open loop: requests a second, evenly spaced; None for a closed loop. Not with *requests*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,8 @@ class Arm(enum.StrEnum):
     PROFILE = "profile"
     AA = "a/a"
     """The reference's second run: any difference from its first is the machine's noise."""
+    COUNTER = "counter"
+    """A profile with the one setting toggled that a cause names; see `CounterRun`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +184,15 @@ METRICS: Mapping[str, Metric] = {
         Metric("cpu", "CPU a request", "µs", 1e6, Better.LOWER),
         Metric("cpu_vs_generator", "server CPU / generator CPU", "", 1.0, Better.LOWER),
         Metric("p50", "p50", "ms", 1e3, Better.LOWER),
+        Metric("p90", "p90", "ms", 1e3, Better.LOWER),
         Metric("p99", "p99", "ms", 1e3, Better.LOWER),
+        Metric("service_p99", "service time p99", "ms", 1e3, Better.LOWER),
         Metric("memory", "memory (PSS)", "MB", 1e-6, Better.LOWER),
         Metric("switches", "voluntary switches a request", "", 1.0, Better.LOWER),
         Metric("drops", "accept-queue drops", "", 1.0, Better.LOWER, exact=True),
         Metric("errors", "errors", "", 1.0, Better.LOWER, exact=True),
         Metric("retried", "requests sent again", "", 1.0, Better.LOWER, exact=True),
+        Metric("respawns", "workers replaced", "", 1.0, Better.LOWER, exact=True),
     )
 }
 """Metrics of a trial by name; `lab.analysis.metrics` derives them from windows and readings."""
@@ -200,7 +213,7 @@ class Window:
 
     errors: Mapping[str, int]
     """Failed requests by class: refused, reset, closed, timeout, truncated, malformed, status,
-    body, and connect (any other failure to connect)."""
+    body, ports (no local port was free), and connect (any other failure to connect)."""
 
     unfinished: int
     """Requests still in flight when the window closed."""
@@ -221,7 +234,8 @@ class Window:
 
     latency: Mapping[int, int]
     """Correct replies by latency: lower bound of the bucket in integer microseconds -> count. See
-    `lab.generators.histogram`. From the first attempt to send until the last byte."""
+    `lab.generators.histogram`. From the first attempt to send until the last byte; in an open loop
+    from the instant at which the request was due."""
 
     latency_sum: float
     """Seconds, of the correct replies."""
@@ -231,6 +245,19 @@ class Window:
 
     wait: float
     """Seconds that it was ready to run and waited for a CPU."""
+
+    planned: int = 0
+    """Open loop: requests that became due in the window."""
+
+    late: int = 0
+    """Open loop: requests sent more than `lab.generators.engine.LATE_SEND` after they were due
+    although a connection was free: the generator's own failing, not the server's."""
+
+    queued: int = 0
+    """Open loop: requests due and not yet sent when the window closed; part of *unfinished*."""
+
+    service: Mapping[int, int] = field(default_factory=dict)
+    """Open loop: correct replies by service time, from the first attempt to send; as *latency*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +291,39 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
+class CounterRun:
+    """
+    A profile with the one setting toggled that a cause names.
+
+    It joins the blocks that are left, so that it is paired with the profile like any other. If the
+    cause is the right one, *metric* moves in the direction *expects*, beyond the noise.
+    """
+
+    of: str
+    """Name of the profile in the plan."""
+
+    cause: str
+    """Name of the cause that it puts to the test; see `lab.analysis.diagnose`."""
+
+    toggle: str
+    """What is changed, for people: "http-socket instead of http"."""
+
+    profile: Profile
+    """What is run; its name is the slot's. The same options as *of* where the toggle is in the
+    load or in the workload."""
+
+    metric: str
+    expects: Better
+    """Whether the toggled *metric* should be HIGHER or LOWER than the profile's own."""
+
+    load: Load | None = None
+    """Instead of the plan's."""
+
+    workload: Workload | None = None
+    """Instead of the plan's."""
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A run as it lies on disk: all that a report is made of."""
 
@@ -285,6 +345,9 @@ class Run:
 
     generator: str = "engine"
     """Name of the generator, and the door it came through: "engine", "locust", "locust x2"."""
+
+    counters: tuple[CounterRun, ...] = ()
+    """Counter-runs of the causes that its first blocks showed."""
 
 
 # -- what is concluded -----------------------------------------------------------------------------
@@ -346,6 +409,105 @@ class Comparison:
 
     fragile: bool = False
     """Whether a rank-based estimate disagrees with the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What limited one trial."""
+
+    name: str
+    """See `lab.analysis.diagnose`: "router", "accept queue", "server CPU", ..."""
+
+    evidence: str
+    """The readings that show it, with their numbers."""
+
+    rules_out: str = ""
+    """What speaks against the other causes, with numbers."""
+
+
+class Standing(enum.StrEnum):
+    """How far a cause is proved."""
+
+    CONSISTENT = "consistent with"
+    """The readings fit; nothing was toggled, or the result is undecided."""
+    CONFIRMED = "cause"
+    """With the one setting toggled the metric moved as predicted, beyond the noise."""
+    WITHDRAWN = "withdrawn"
+    """With the one setting toggled the metric stayed where it was, or moved the other way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A cause over the trials of one profile."""
+
+    profile: str
+    cause: Cause
+    """As one of its trials shows it: the one in the middle."""
+    trials: int
+    """Trials that show it."""
+    of: int
+    """Trials that could."""
+    standing: Standing
+    counter: CounterRun | None = None
+    effect: Comparison | None = None
+    """The counter-run over the profile itself, by the counter-run's metric."""
+
+
+class Decision(enum.StrEnum):
+    """What a run says to a published claim."""
+
+    REPRODUCED = "reproduced"
+    """The interval holds the published effect, or lies beyond it, and excludes none."""
+    SMALLER = "smaller"
+    """An effect in the claimed direction, beyond the noise, and below the published one."""
+    NONE = "none"
+    """The published effect is excluded, and no other can be told from the noise."""
+    REVERSED = "reversed"
+    """An effect in the other direction, beyond the noise."""
+    UNDECIDED = "undecided"
+    """Both the published effect and none are possible."""
+    UNTESTABLE = "untestable"
+    """For the reason given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What an article says, in our words, and the comparison that puts it to the test."""
+
+    id: str
+    source: str
+    """Short name of the article."""
+    text: str
+    workload: str
+    reference: str
+    """Profile."""
+    changed: str
+    """Profile."""
+    metric: str = "throughput"
+    published: tuple[float, float] | None = None
+    """The article's figures, reference first; None where it shows a chart only."""
+    ratio: float | None = None
+    """changed / reference as published."""
+    direction: str | None = None
+    """Where no ratio is published: "above", "below" or "same"."""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """A claim, decided by one run."""
+
+    claim: Claim
+    decision: Decision
+    sentence: str
+    """Why, in one sentence with its figures."""
+    run: str | None = None
+    """Name of the run that decided it."""
+    load: str = ""
+    """That run's load, for people."""
+    comparison: Comparison | None = None
+    cause: str = ""
+    """What limited the two sides there: the diagnosis' name and standing."""
 
 
 # -- who does it -----------------------------------------------------------------------------------

@@ -4,6 +4,9 @@ From a trial's windows and readings to the metrics of `lab.model.METRICS`.
 Rates are taken over the clock that counted them: requests over the generator's window, CPU and
 switches over `elapsed`, the probes' own interval, which is a little longer than the window.
 A counted load falls silent when it is done, so there totals are divided by totals.
+
+Percentiles are of the replies that came. In an open loop, requests that are still queued when the
+window closes are missing from them; the gate "overload" withholds the percentiles then.
 """
 
 from __future__ import annotations
@@ -17,13 +20,16 @@ from lab.model import Load, Trial, Window
 P99_REPLIES = 1000
 """Fewer leave less than ten replies beyond the 99th percentile: too few to place it."""
 
+_READINGS = {"memory": "server.pss", "drops": "listener.drops", "respawns": "server.respawned"}
+# Metrics that are a reading as it is.
+
 
 def derive(trial: Trial, load: Load) -> dict[str, float]:
     """
     Return the trial's metrics by name, in SI units.
 
-    What cannot be derived is absent: everything without a window, `p99` below 1,000 replies, and
-    whatever needs a reading that was not taken.
+    What cannot be derived is absent: everything without a window, `p99` and `service_p99` below
+    1,000 replies, `service_p99` in a closed loop, and whatever needs a reading that was not taken.
     """
     windows = trial.windows
     if not windows or any(window.wall <= 0 for window in windows):
@@ -34,14 +40,9 @@ def derive(trial: Trial, load: Load) -> dict[str, float]:
         "errors": float(sum(sum(window.errors.values()) for window in windows)),
         "retried": float(sum(window.retried for window in windows)),
     }
-    latency = merged_latency(windows)
-    replies = latency.total()
-    if replies:
-        metrics["p50"] = quantile(latency, 0.50)
-    if replies >= P99_REPLIES:
-        metrics["p99"] = quantile(latency, 0.99)
+    metrics |= _percentiles(windows)
     readings = trial.readings
-    for name, reading in (("memory", "server.pss"), ("drops", "listener.drops")):
+    for name, reading in _READINGS.items():
         if reading in readings:
             metrics[name] = readings[reading]
     requests = _requests_while_probed(trial, load, throughput)
@@ -53,6 +54,22 @@ def derive(trial: Trial, load: Load) -> dict[str, float]:
         if "server.switches_voluntary" in readings:
             metrics["switches"] = readings["server.switches_voluntary"] / requests
     return metrics
+
+
+def _percentiles(windows: Sequence[Window]) -> dict[str, float]:
+    """Return those that so many replies can place."""
+    found = {}
+    latency = merged_latency(windows)
+    replies = latency.total()
+    if replies:
+        found["p50"] = quantile(latency, 0.50)
+        found["p90"] = quantile(latency, 0.90)
+    if replies >= P99_REPLIES:
+        found["p99"] = quantile(latency, 0.99)
+    service = _merged(window.service for window in windows)
+    if service.total() >= P99_REPLIES:
+        found["service_p99"] = quantile(service, 0.99)
+    return found
 
 
 def _throughput(windows: Sequence[Window], load: Load) -> float:
@@ -71,9 +88,13 @@ def server_cpu(readings: Mapping[str, float]) -> float | None:
 
 def merged_latency(windows: Iterable[Window]) -> Counter[int]:
     """Return the latencies of all generator processes: microseconds -> count."""
+    return _merged(window.latency for window in windows)
+
+
+def _merged(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:
     merged: Counter[int] = Counter()
-    for window in windows:
-        merged.update(window.latency)
+    for histogram in histograms:
+        merged.update(histogram)
     return merged
 
 

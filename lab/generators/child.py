@@ -23,6 +23,7 @@ from typing import Any
 from lab.errors import GeneratorError
 from lab.generators.codec import encode_window
 from lab.generators.engine import Engine
+from lab.generators.open_loop import make_engine
 from lab.model import Expectation, Load
 
 WARM_UP_GRACE = 5.0
@@ -134,7 +135,7 @@ def _set_up(setup: dict[str, Any]) -> Worker:
     )
     load = Load(**setup["load"])
     address = (setup["host"], setup["port"])
-    return Worker(Engine(address, setup["request"].encode("ascii"), expect, load), load)
+    return Worker(make_engine(address, setup["request"].encode("ascii"), expect, load), load)
 
 
 def main() -> int:

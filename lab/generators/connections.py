@@ -36,18 +36,32 @@ _READABLE = select.POLLIN | _EPOLLRDHUP  # EPOLL* has the values of POLL*, and s
 GONE = _EPOLLRDHUP | select.POLLHUP | select.POLLERR
 """Events that say that the server has ended the connection, whatever it still sent before."""
 
-_FAILURES = {
+FAILURES = {
     errno.ECONNREFUSED: "refused",
+    errno.EADDRNOTAVAIL: "ports",
     errno.ECONNRESET: "reset",
     errno.EPIPE: "reset",
     errno.ETIMEDOUT: "timeout",
 }
+"""Error number of a socket -> class of the failure; see `lab.model.Window.errors`."""
 
 
 class Slot:
     """One of the load's connections: at most one socket at a time, and the request on it."""
 
-    __slots__ = ("connecting", "fd", "fresh", "recv", "replies", "reply", "send", "socket", "start")
+    __slots__ = (
+        "connecting",
+        "due",
+        "fd",
+        "freed",
+        "fresh",
+        "recv",
+        "replies",
+        "reply",
+        "send",
+        "socket",
+        "start",
+    )
 
     recv: Callable[[int], bytes]
     send: Callable[[bytes], int]
@@ -61,6 +75,11 @@ class Slot:
         self.reply: Reply | None = None
         """A reply of which a part has arrived."""
         self.start = 0.0
+        """When its request was first sent."""
+        self.due = 0.0
+        """Open loop: when its request was to be sent."""
+        self.freed = 0.0
+        """Open loop: when it had no request any more."""
         self.replies = 0
 
 
@@ -97,6 +116,8 @@ class Connections:
         self.slots = [Slot() for _ in range(count)]
         self.by_fd: dict[int, Slot] = {}
         """The slots with a request under way."""
+        self.idle: dict[int, Slot] = {}
+        """Open loop: the slots with a connection and no request."""
         self.due = 0.0
         """When `tick` is to be called next, by `time.perf_counter`."""
         self.epoll = _original_epoll()
@@ -115,7 +136,7 @@ class Connections:
             sock.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
         code = sock.connect_ex(self._address)
         if code not in (0, errno.EINPROGRESS):
-            self.fail(slot, _FAILURES.get(code, "connect"))
+            self.fail(slot, FAILURES.get(code, "connect"))
             return
         try:
             sock.send(self._request)
@@ -123,7 +144,7 @@ class Connections:
             slot.connecting = True
             self.epoll.register(fd, select.POLLOUT)
         except OSError as error:
-            self.fail(slot, _FAILURES.get(error.errno or 0, "connect"))
+            self.fail(slot, FAILURES.get(error.errno or 0, "connect"))
         else:
             self.epoll.register(fd, _READABLE)
 
@@ -132,14 +153,14 @@ class Connections:
         assert slot.socket is not None
         code = slot.socket.getsockopt(SOL_SOCKET, SO_ERROR)
         if code:
-            self.fail(slot, _FAILURES.get(code, "connect"))
+            self.fail(slot, FAILURES.get(code, "connect"))
             return
         slot.connecting = False
         self.epoll.modify(slot.fd, _READABLE)
         try:
             slot.send(self._request)
         except OSError as error:
-            self.fail(slot, _FAILURES.get(error.errno or 0, "reset"))
+            self.fail(slot, FAILURES.get(error.errno or 0, "reset"))
 
     def close(self, slot: Slot) -> None:
         """Close the slot's socket, which takes it out of the epoll as well."""
@@ -150,9 +171,31 @@ class Connections:
         slot.connecting = False
         slot.reply = None
 
+    def keep(self, slot: Slot) -> None:
+        """Leave the slot's connection open without a request."""
+        self.idle[slot.fd] = self.by_fd.pop(slot.fd)
+
+    def send(self, slot: Slot) -> None:
+        """Send a request on the slot's kept connection if it has one, else on a new one."""
+        if slot.socket is None:
+            self.open(slot)
+            return
+        self.by_fd[slot.fd] = self.idle.pop(slot.fd)
+        try:
+            slot.send(self._request)
+        except OSError as error:
+            self.lose(slot, error)
+
+    def drop(self, slot: Slot) -> None:
+        """Close a kept connection on which no request is under way."""
+        self.by_fd[slot.fd] = self.idle.pop(slot.fd)
+        self.close(slot)
+
     def close_all(self) -> None:
         """Close every socket and end every rest."""
         self._resting.clear()
+        for slot in tuple(self.idle.values()):
+            self.drop(slot)
         for slot in tuple(self.by_fd.values()):
             self.close(slot)
 
@@ -168,7 +211,7 @@ class Connections:
             self.close(slot)
             self.open(slot)
         elif error is not None:
-            self.fail(slot, _FAILURES.get(error.errno or 0, "reset"))
+            self.fail(slot, FAILURES.get(error.errno or 0, "reset"))
         else:
             self.fail(slot, "closed" if slot.reply is None else "truncated")
 

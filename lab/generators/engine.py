@@ -27,9 +27,17 @@ from lab.generators.recorder import Recorder
 from lab.generators.reply import MalformedReplyError, Reply
 from lab.model import Expectation, Load, Window
 
+LATE_SEND = 0.005
+"""Open loop: seconds after its planned instant from which a send counts as late. A generator that
+loses its CPU for one time slice (about 3 ms) stays below; one that is blocked, or starved, not."""
+
+UNLIMITED = 1 << 62
+"""Requests that a timed load may begin."""
+
+RECEIVE = 65536
+"""Bytes taken from a socket at once."""
+
 _BATCH = 256
-_RECEIVE = 65536
-_UNLIMITED = 1 << 62
 
 
 class Engine:
@@ -79,7 +87,7 @@ class Engine:
 
     def resume(self, connections: int | None = None) -> None:
         """Begin a timed load on the first *connections* slots, by default on all."""
-        self._grant(_UNLIMITED)
+        self._grant(UNLIMITED)
         self._start(self._connections.slots[:connections])
 
     def drain(self) -> None:
@@ -158,7 +166,7 @@ class Engine:
         now = perf_counter()
         if now >= connections.due:
             self._start(connections.tick(now))
-        if not self._left and not connections.by_fd and self.attempted:
+        if not self._left and self.done and self.attempted:
             self._recorder.end()
         return len(events)
 
@@ -183,7 +191,7 @@ class Engine:
                 connections.connected(slot)
                 continue
             try:
-                data = slot.recv(_RECEIVE)
+                data = slot.recv(RECEIVE)
             except BlockingIOError:
                 continue
             except OSError as error:
@@ -243,7 +251,7 @@ class Engine:
             if not data:
                 self._connections.lose(slot, None)
             return None
-        fault = self._judge.fault(reply)
+        fault = self._judge.fault(reply.status, reply.body)
         if fault is not None:
             self._connections.fail(slot, fault)
             return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from lab.generators.reply import Reply
 from lab.model import Expectation
 
 
@@ -21,14 +20,14 @@ class Judge:
         self._body = expect.body
         self._pattern = None if expect.pattern is None else re.compile(expect.pattern.encode())
 
-    def fault(self, reply: Reply) -> str | None:
-        """Return the error class of *reply*, "status" or "body"; None for a correct one."""
-        if reply.status != self._status:
+    def fault(self, status: int, body: bytes) -> str | None:
+        """Return the error class of a reply, "status" or "body"; None for a correct one."""
+        if status != self._status:
             return "status"
-        if self._pattern is not None and not self._pattern.search(reply.body):
+        if self._pattern is not None and not self._pattern.search(body):
             return "body"
         if self._body is None and self._pattern is None:
-            self._body = reply.body
-        if self._body is not None and reply.body != self._body:
+            self._body = body
+        if self._body is not None and body != self._body:
             return "body"
         return None

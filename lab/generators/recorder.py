@@ -42,16 +42,23 @@ class Recorder:
         "carried",
         "connections",
         "errors",
+        "late",
         "latency",
         "ok",
+        "planned",
         "retried",
+        "service",
     )
 
     latency: dict[int, int]
     """The same object for good: the engine holds it."""
 
+    service: dict[int, int]
+    """Likewise; empty but in an open loop."""
+
     def __init__(self) -> None:
         self.latency = {}
+        self.service = {}
         self.restart(carried=0)
 
     def restart(self, carried: int) -> None:
@@ -59,7 +66,7 @@ class Recorder:
         Open a window with nothing counted.
 
         Args:
-            carried: Requests under way now.
+            carried: Requests under way or queued now.
         """
         self.carried = carried
         self.abandoned = 0
@@ -68,7 +75,10 @@ class Recorder:
         self.errors: dict[str, int] = {}
         self.retried = 0
         self.connections = 0
+        self.planned = 0
+        self.late = 0
         self.latency.clear()
+        self.service.clear()
         self._received = 0
         self._latency_sum = 0.0
         self._end: tuple[float, float, float] | None = None
@@ -86,13 +96,14 @@ class Recorder:
         if self._end is None:
             self._end = (perf_counter(), *read_thread_times())
 
-    def close(self, unfinished: int, replies: tuple[int, ...]) -> Window:
+    def close(self, unfinished: int, replies: tuple[int, ...], queued: int = 0) -> Window:
         """
         Return the window, which ends now unless it has ended.
 
         Args:
-            unfinished: Requests under way now.
+            unfinished: Requests under way or queued now.
             replies: Correct replies of each slot.
+            queued: Those of the unfinished requests that were not sent yet.
         """
         closed, cpu, wait = self._end or (perf_counter(), *read_thread_times())
         return Window(
@@ -109,4 +120,8 @@ class Recorder:
             latency_sum=self._latency_sum,
             cpu=cpu - self._cpu,
             wait=wait - self._wait,
+            planned=self.planned,
+            late=self.late,
+            queued=queued,
+            service=dict(self.service),
         )

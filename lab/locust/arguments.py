@@ -9,6 +9,7 @@ refuse them as keywords.
 from __future__ import annotations
 
 import argparse
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from typing import Any
 from locust import events
 
 from lab import profiles
+from lab.errors import UsageError
 from lab.experiment import DEFAULT, LOADS, Options, Sizes
-from lab.model import Workload
+from lab.locust.generator import CLIENTS
+from lab.model import Load, Workload
 from lab.workloads import NAMES, workload
 
 
@@ -60,6 +63,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="keep-alive",
         help="let the server keep connections open, or one request each",
     )
+    add(
+        "--rate",
+        type=float,
+        default=0.0,
+        help="requests a second at planned instants, over all workers; 0: each connection sends "
+        "its next request when it has its last reply",
+    )
+    add(
+        "--client",
+        choices=list(CLIENTS),
+        default=CLIENTS[0],
+        help="what makes the requests: the lab's engine, or Locust's FastHttpUser client",
+    )
+    add(
+        "--confirm",
+        choices=["yes", "no"],
+        default="yes",
+        help="put each cause to the test by toggling its one setting, in the same blocks",
+    )
     add("--workload", choices=list(NAMES), default="fib", help="application and request of ours")
     add("--app", default="", help="your WSGI application instead: package.module:callable")
     add("--path", default="", help="request target (default: /9000, or / with --app)")
@@ -81,19 +103,35 @@ def options(parsed: argparse.Namespace, connections: int | None) -> Options:
     Args:
         parsed: From the command line, or from the web form over it.
         connections: Number of users that was asked for; None to take the load's own.
+
+    Raises:
+        UsageError: The rate does not go with the load or with the client.
     """
     load = LOADS[parsed.load]
+    _check_rate(parsed.rate, load, parsed.client)
     return Options(
         profiles=tuple(parsed.profiles),
         load=replace(
             load,
             connections=connections or load.connections,
             keepalive=load.keepalive and parsed.connection == "keep-alive",
+            rate=parsed.rate or None,
         ),
         sizes=Sizes(parsed.blocks, parsed.window, parsed.warmup),
         seed=parsed.seed or None,
         results=Path(parsed.results),
+        confirm=parsed.confirm == "yes",
     )
+
+
+def _check_rate(rate: float, load: Load, client: str) -> None:
+    """Refuse a rate that could not be kept to."""
+    if not 0 <= rate < math.inf:
+        raise UsageError(f"--rate {rate:g}: expected requests a second, or 0 for a closed loop")
+    if rate and load.requests is not None:
+        raise UsageError("--rate needs a load that goes on: leave out --load walkthrough")
+    if rate and client != CLIENTS[0]:
+        raise UsageError(f"--rate needs the lab's engine: leave out --client {client}")
 
 
 def chosen_workload(parsed: argparse.Namespace) -> Workload:

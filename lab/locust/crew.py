@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -24,7 +25,9 @@ from lab.errors import LabError
 from lab.generators.codec import encode_window
 from lab.generators.connections import SCAN_EVERY
 from lab.generators.engine import Engine
+from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
+from lab.locust.clients import FastHttpClients
 from lab.model import Endpoint, Expectation, Load
 
 ORDER = "lab-order"
@@ -38,11 +41,11 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class Crew:
-    """The engine of this process, and what it is told to do."""
+    """The engine of this process, or the clients instead of it, and what it is told to do."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._engine: Engine | None = None
+        self._engine: Engine | FastHttpClients | None = None
         self._awaited: int | None = None
         """Number of the order that is answered when the engine is done."""
         self._greenlet: gevent.Greenlet | None = None
@@ -75,8 +78,8 @@ class Crew:
         port: int,
         path: str,
         expect: dict[str, Any],
-        keepalive: bool,
-        timeout: float,
+        client: str,
+        load: dict[str, Any],
         cores: list[int] | None,
         machine: str,
     ) -> dict[str, Any]:
@@ -86,12 +89,19 @@ class Crew:
             self._affinity = os.sched_getaffinity(0)
             os.sched_setaffinity(0, cores)
         seats = self._runner.user_count
-        load = Load(connections=seats, keepalive=keepalive, timeout=timeout)
-        request = build_request(path, Endpoint(host, port).authority, keepalive=keepalive)
         self._failure = None
         if seats:
-            self._engine = Engine((host, port), request, Expectation(**expect), load)
-            self._greenlet = gevent.spawn(self._drive, self._engine)
+            endpoint, share = Endpoint(host, port), _share(Load(**load), seats)
+            if client == "fasthttp":
+                self._engine = FastHttpClients(
+                    endpoint, path, Expectation(**expect), share, self._note_failure
+                )
+                self._greenlet = gevent.spawn(self._tick, self._engine)
+            else:
+                request = build_request(path, endpoint.authority, keepalive=share.keepalive)
+                engine = make_engine((host, port), request, Expectation(**expect), share)
+                self._engine = engine
+                self._greenlet = gevent.spawn(self._drive, engine)
             self._greenlet.link_exception(self._note_failure)
         return {
             "process": os.getpid() if here else None,
@@ -161,17 +171,18 @@ class Crew:
             ticker.kill()
             watcher.close()
 
-    def _tick(self, engine: Engine) -> None:
-        """Find timeouts even when no connection has anything to say."""
+    def _tick(self, engine: Engine | FastHttpClients) -> None:
+        """Find timeouts, and an end, even when no connection has anything to say."""
         while True:
             gevent.sleep(SCAN_EVERY)
-            engine.step(0)
+            if isinstance(engine, Engine):  # the clients drive themselves
+                engine.step(0)
             self._report_done(engine)
 
     def _note_failure(self, greenlet: Any) -> None:
-        self._failure = f"the engine stopped: {greenlet.exception!r}"
+        self._failure = f"the load stopped: {greenlet.exception!r}"
 
-    def _report_done(self, engine: Engine) -> None:
+    def _report_done(self, engine: Engine | FastHttpClients) -> None:
         if self._awaited is not None and engine.done:
             number, self._awaited = self._awaited, None
             self._answer(number, {"window": encode_window(engine.close_window())})
@@ -179,6 +190,12 @@ class Crew:
     def _answer(self, number: int, answer: dict[str, Any]) -> None:
         worker = getattr(self._runner, "client_id", "local")
         self._runner.send_message(ANSWER, {"number": number, "worker": worker, **answer})
+
+
+def _share(load: Load, seats: int) -> Load:
+    """Return the part of *load* that falls to *seats* of its connections."""
+    rate = None if load.rate is None else load.rate * seats / load.connections
+    return replace(load, connections=seats, rate=rate)
 
 
 @events.init.add_listener

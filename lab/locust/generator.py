@@ -26,8 +26,20 @@ PATIENCE = 10.0
 """Seconds in which every worker must answer an order."""
 
 
+CLIENTS = ("engine", "fasthttp")
+"""What makes the requests: the engine, or `lab.locust.clients`."""
+
+
 class LocustGenerator:
-    """Gives orders to every worker, and waits for every answer."""
+    """
+    Gives orders to every worker, and waits for every answer.
+
+    Args:
+        runner: A lone Locust's, or a master's.
+    """
+
+    client = CLIENTS[0]
+    """One of `CLIENTS`; to be set before a session begins."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -37,9 +49,10 @@ class LocustGenerator:
 
     @property
     def name(self) -> str:
-        """Return "locust", and how many workers it has where there is more than itself."""
-        workers = self._workers()
-        return "locust" if isinstance(self._runner, LocalRunner) else f"locust x{workers}"
+        """Return "locust", the client unless it is the engine, and the number of workers if any."""
+        client = "" if self.client == CLIENTS[0] else f" {self.client}"
+        workers = "" if isinstance(self._runner, LocalRunner) else f" x{self._workers()}"
+        return f"locust{client}{workers}"
 
     @contextmanager
     def session(
@@ -52,8 +65,8 @@ class LocustGenerator:
             port=endpoint.port,
             path=workload.path,
             expect=asdict(workload.expect),
-            keepalive=load.keepalive,
-            timeout=load.timeout,
+            client=self.client,
+            load=asdict(load),
             cores=list(cores) if cores else None,
             machine=socket.gethostname(),
         )

@@ -10,8 +10,9 @@ class Connection(User):
     """
     A seat for one connection.
 
-    Locust decides how many there are in each process; the engine of `lab.locust.crew` opens that
-    many. A greenlet for each request would cost more CPU than a tuned server needs to answer it.
+    Locust decides how many there are in each process; `lab.locust.crew` opens that many, with the
+    engine or, with `--client fasthttp`, a FastHttpSession each. The engine is the default because a
+    greenlet for each request costs about as much CPU as a tuned server needs to answer it.
     """
 
     abstract = True

@@ -6,6 +6,7 @@ from lab.analysis.metrics import derive, quantile
 from lab.model import Load
 
 TIMED = Load()
+OPEN = Load(rate=2000)
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
 
 
@@ -17,6 +18,7 @@ def test_a_timed_trial_gives_every_metric(make):
             "cpu": 1.89 / 2.1 / 2000,
             "cpu_vs_generator": (1.89 / 2.1) / (0.6 / 2.0),
             "p50": 0.031,
+            "p90": 0.031,
             "p99": 0.040,
             "memory": 40e6,
             "switches": 42 / 2.1 / 2000,
@@ -52,10 +54,28 @@ def test_p99_needs_a_thousand_replies(make):
     assert derive(make.trial(enough), TIMED)["p99"] == 0.031
 
 
+def test_service_time_is_a_metric_of_the_open_loop_only(make):
+    """Its p99 comes from its own histogram, and needs 1,000 replies in it."""
+    few = make.window(service={5_000: 999})
+    enough = make.window(service={5_000: 3950, 9_000: 50})
+    assert "service_p99" not in derive(make.trial(), TIMED)
+    assert "service_p99" not in derive(make.trial(few), OPEN)
+    metrics = derive(make.trial(enough), OPEN)
+    assert (metrics["service_p99"], metrics["p99"]) == (0.009, 0.040)
+    assert metrics["throughput"] == 2000
+
+
+def test_replaced_workers_are_counted_where_they_were_read(make):
+    """A reading that was not taken is no count of 0."""
+    assert "respawns" not in derive(make.trial(), TIMED)
+    read = derive(make.trial(readings={"server.respawned": 3.0}), TIMED)
+    assert read["respawns"] == 3
+
+
 def test_what_was_not_read_is_absent_and_not_zero(make):
     """Without readings only what the generator counted is there."""
     metrics = derive(make.trial(readings={}), TIMED)
-    assert metrics.keys() == {"throughput", "errors", "retried", "p50", "p99"}
+    assert metrics.keys() == {"throughput", "errors", "retried", "p50", "p90", "p99"}
 
 
 def test_a_trial_without_a_window_has_no_metrics(make):

@@ -8,6 +8,7 @@ from contextlib import suppress
 import pytest
 
 from lab.generators.engine import Engine
+from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
 from lab.model import Expectation, Load
 
@@ -113,10 +114,11 @@ def engine() -> Iterator[Callable[..., Engine]]:
         connections: int = 2,
         keepalive: bool = True,
         timeout: float = 5.0,
+        rate: float | None = None,
     ) -> Engine:
         request = build_request("/9", "127.0.0.1", keepalive=keepalive)
-        load = Load(connections, keepalive, timeout=timeout)
-        engines.append(Engine(address, request, expect or Expectation(body=BODY), load))
+        load = Load(connections, keepalive, timeout=timeout, rate=rate)
+        engines.append(make_engine(address, request, expect or Expectation(body=BODY), load))
         return engines[-1]
 
     yield make

@@ -1,12 +1,16 @@
 """The load engine against servers that lie, break off, or are not there."""
 
+import _socket
+import errno
 import socket
 import struct
 from time import monotonic
+from types import SimpleNamespace
 
 import pytest
 
 from lab.errors import GeneratorError
+from lab.generators import connections
 from lab.generators.descriptors import allow_descriptors
 from lab.model import Window
 
@@ -144,6 +148,17 @@ def test_refused(engine):
 def test_no_such_unix_socket(engine, tmp_path):
     """Any other failure to connect has a class of its own."""
     assert _count(engine(str(tmp_path / "none"))).errors == {"connect": 4}
+
+
+def test_no_local_port_is_free(engine, monkeypatch):
+    """A machine that has used up its ports is told from a server that is not there."""
+
+    class Exhausted(_socket.socket):
+        def connect_ex(self, address):
+            return errno.EADDRNOTAVAIL
+
+    monkeypatch.setattr(connections, "_socket", SimpleNamespace(socket=Exhausted))
+    assert _count(engine(("127.0.0.1", 1))).errors == {"ports": 4}
 
 
 def test_handshake_without_an_end(engine):

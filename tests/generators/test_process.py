@@ -60,6 +60,19 @@ def test_counted_load(serve):
     assert [window.connections for window in windows] == [120, 120]
 
 
+def test_open_loop(serve):
+    """A rate reaches the child, and its grid goes on from the warm-up through the windows."""
+    load = Load(4, rate=200)
+    with EngineGenerator().session(
+        Endpoint(*serve(REPLY).address), WORKLOAD, load, None
+    ) as session:
+        session.warm_up(0.05, 5)
+        (window,) = session.measure(0.2)
+    assert window.planned == pytest.approx(200 * window.wall, abs=2)
+    assert sum(window.service.values()) == window.ok > 0
+    assert window.connections == 0
+
+
 @pytest.mark.slow
 def test_warm_up_of_a_dead_server_ends():
     """Without a single reply a warm-up ends 5 s after its time, and the window has the errors."""

@@ -1,0 +1,138 @@
+"""Loads that `locust -f loadtests/` offers: at a rate, and from Locust's own fast client."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from lab.generators.codec import decode_window
+from tests.generators.conftest import BODY, REPLY, SocketServer
+from tests.lab_process import ROOT, SMALL, environment, run, trials
+
+HEADLESS = ("locust", "-f", str(ROOT / "loadtests"), "--headless", "-u", "8")
+
+
+def windows(folder):
+    """Return the windows of the only run, those of one trial side by side."""
+    return [[decode_window(each) for each in trial["windows"]] for trial in trials(folder)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [(), ("--processes", "2")])
+def test_a_rate_is_that_of_all_workers_together(tmp_path, processes):
+    """Each worker plans the share of its users, and every request is answered."""
+    done = run(*HEADLESS, *processes, "--profiles", "tuned", "--rate", "200", *SMALL, cwd=tmp_path)
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    found = windows(tmp_path)
+    assert found
+    for trial in found:
+        assert sum(window.planned / window.wall for window in trial) == pytest.approx(200, rel=0.05)
+        for window in trial:
+            assert window.errors == {}
+            assert sum(window.service.values()) == window.ok > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("load", [(), ("--connection", "close"), ("--load", "walkthrough")])
+def test_a_comparison_with_locusts_own_client(tmp_path, load):
+    """It writes the windows that the engine writes: CPU, replies of each user, connections."""
+    done = run(
+        *HEADLESS, "--client", "fasthttp", "--profiles", "tuned", *load, *SMALL, cwd=tmp_path
+    )
+    assert done.returncode in (0, 3), done.stdout + done.stderr
+    header = json.loads(next(tmp_path.glob("results/*/run.json")).read_text())
+    assert header["generator"] == "locust fasthttp"
+    for (window,) in windows(tmp_path):
+        assert window.errors == {}
+        assert len(window.replies) == 8
+        assert all(window.replies)
+        assert sum(window.latency.values()) == sum(window.replies) == window.ok
+        assert 0 < window.cpu <= window.wall
+        assert window.latency_sum > 0
+        if load:  # a connection each, but for those under way at the window's edges
+            assert window.connections == pytest.approx(window.ok, abs=8)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "words"),
+    [
+        (("--load", "walkthrough"), "leave out --load walkthrough"),
+        (("--client", "fasthttp"), "leave out --client fasthttp"),
+    ],
+)
+def test_a_rate_that_cannot_be_kept_to_is_refused(tmp_path, wishes, words):
+    """Before any server is started, in a line that says what to do."""
+    done = run(*HEADLESS, "--rate", "50", *wishes, cwd=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture
+def serve():
+    """Start servers that send these bytes for each request; they end with the test."""
+    servers = []
+
+    def start(*pieces, close=False):
+        def answer(conn):
+            while server.request(conn):
+                for piece in pieces:
+                    conn.sendall(piece)
+                if close:
+                    return
+
+        server = SocketServer(answer)
+        servers.append(server)
+        return server
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def test_the_clients_judge_like_the_engine(serve):
+    """Failures have the engine's classes, but a reply that breaks off counts as malformed."""
+    # Locust patches the process that imports it, so this is one of its own.
+    cases = {
+        "ok": serve(REPLY),
+        "body": serve(REPLY.replace(b"5, 8", b"5, 9")),
+        "status": serve(REPLY.replace(b"200 OK", b"500 Internal Server Error")),
+        "malformed": serve(b"220 mail ready\r\n", close=True),
+        "closed": serve(close=True),
+        "timeout": serve(),
+    }
+    addresses = {name: server.address for name, server in cases.items()}
+    addresses["refused"] = ("127.0.0.1", 1)
+    addresses["broken off"] = serve(REPLY[:-1], close=True).address
+    script = f"""
+import locust, gevent, json
+from lab.locust.clients import FastHttpClients
+from lab.model import Endpoint, Expectation, Load
+seen = {{}}
+for name, address in {addresses!r}.items():
+    failed = []
+    clients = FastHttpClients(
+        Endpoint(*address), "/9", Expectation(body={BODY!r}), Load(2, timeout=0.2), failed.append)
+    clients.begin_count(5)
+    while not clients.done:
+        gevent.sleep(0.005)
+    window = clients.close_window()
+    clients.close()
+    seen[name] = [window.ok, dict(window.errors), window.unfinished, len(failed)]
+print(json.dumps(seen))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={**environment(), "PYTHONPATH": str(ROOT)},
+    )
+    seen = json.loads(done.stdout)
+    expected = {name: [0, {name: 5}, 0, 0] for name in addresses}
+    expected |= {"ok": [5, {}, 0, 0], "broken off": [0, {"malformed": 5}, 0, 0]}
+    assert seen == expected, done.stderr
