@@ -12,6 +12,7 @@ from lab.model import Probe
 from lab.probes.cpu import CpuProbe
 from lab.probes.facts import facts
 from lab.probes.memory import MemoryProbe
+from lab.probes.output import OutputProbe
 from lab.probes.pressure import PressureProbe
 from lab.probes.sockets import SocketProbe
 from lab.probes.tcp import TcpProbe
@@ -21,4 +22,11 @@ __all__ = ["facts", "probes"]
 
 def probes() -> tuple[Probe, ...]:
     """Return the probes in the order in which they are started; they end in reverse."""
-    return MemoryProbe(), SocketProbe(), TcpProbe(), PressureProbe(), CpuProbe()
+    return (
+        MemoryProbe(),
+        SocketProbe(),
+        TcpProbe(),
+        OutputProbe(),
+        PressureProbe(),
+        CpuProbe(),
+    )

@@ -35,7 +35,13 @@ class CpuProbe:
         return _Before(snapshot, _read_threads(_members(snapshot, subject.server)))
 
     def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
-        """Return `elapsed` and `server.*`; nothing at all if the tree's root is gone."""
+        """
+        Return `elapsed` and `server.*`; nothing at all if the tree's root is gone.
+
+        `server.busiest` is the share of a core that the busiest process used, and
+        `server.busiest_threads` its threads. `server.respawned` counts the live processes that
+        began in the window: a worker that was replaced, or added.
+        """
         if not isinstance(before, _Before):
             raise TypeError(f"not what start() returned: {before!r}")
         root = subject.server
@@ -46,17 +52,22 @@ class CpuProbe:
         user, system = cpu(now.tree(root), root)
         user_before, system_before = cpu(before.snapshot.tree(root), root)
         members = _members(now, root)
+        threads = _read_threads(members)
+        earlier = {process.key: process.own for process in before.snapshot.processes.values()}
         readings = {
             "elapsed": elapsed,
             "server.cpu_user": user - user_before,
             "server.cpu_system": system - system_before,
             "server.processes": float(len(members)),
+            "server.respawned": float(sum(process.key not in earlier for process in members)),
         }
-        earlier = {process.key: process.own for process in before.snapshot.processes.values()}
-        if members and elapsed > 0:
-            used = max(process.own - earlier.get(process.key, 0.0) for process in members)
-            readings["server.busiest"] = used / elapsed
-        return readings | _thread_readings(before.threads, _read_threads(members))
+        used = {process.key: process.own - earlier.get(process.key, 0.0) for process in members}
+        if used and elapsed > 0:
+            busiest = max(used, key=lambda key: used[key])
+            readings["server.busiest"] = used[busiest] / elapsed
+            if count := sum((pid, started) == busiest for pid, started, _ in threads):
+                readings["server.busiest_threads"] = float(count)
+        return readings | _thread_readings(before.threads, threads)
 
 
 def parse_switches(status: str) -> dict[str, float]:

@@ -20,7 +20,7 @@ import socket
 import struct
 import subprocess
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.probes.processes import PROC
 
@@ -56,16 +56,27 @@ class Listener:
     """Segments discarded since it listens: dropped handshakes, and see `lab.probes.sockets`."""
     defers: bool | None
     """Whether it wakes the server at the first byte of a request only; None if unknown."""
+    holders: frozenset[int] = frozenset()
+    """Those of the processes asked about that have it open."""
 
 
 def read_listeners(pids: Iterable[int]) -> list[Listener] | None:
     """Read the listeners that any of *pids* holds; None where none of the two ways is open."""
-    sockets = {inode: at for pid in pids for inode, at in _read_sockets(pid).items()}
+    sockets: dict[int, dict[int, int]] = {}
+    """Inode -> process -> its descriptor."""
+    for pid in pids:
+        for inode, descriptor in _read_sockets(pid).items():
+            sockets.setdefault(inode, {})[pid] = descriptor
+    found: list[Listener] | None
     try:
-        asked = [_ask(inode, *at) for inode, at in sockets.items()]
+        # Any of its holders will do.
+        asked = [_ask(inode, *next(iter(at.items()))) for inode, at in sockets.items()]
+        found = [listener for listener in asked if listener is not None]
     except PermissionError:
-        return list_listeners(sockets)
-    return [listener for listener in asked if listener is not None]
+        found = list_listeners(sockets)
+    if found is None:
+        return None
+    return [replace(each, holders=frozenset(sockets[each.inode])) for each in found]
 
 
 def list_listeners(inodes: Collection[int]) -> list[Listener] | None:
@@ -120,8 +131,8 @@ def ss_path() -> str | None:
     return shutil.which("ss") or shutil.which("ss", path="/usr/sbin:/sbin:/usr/bin:/bin")
 
 
-def _read_sockets(pid: int) -> dict[int, tuple[int, int]]:
-    """Return inode -> (pid, descriptor) of a process's sockets; none if it ended."""
+def _read_sockets(pid: int) -> dict[int, int]:
+    """Return inode -> descriptor of a process's sockets; none if it ended."""
     found = {}
     try:
         descriptors = list((PROC / str(pid) / "fd").iterdir())
@@ -133,7 +144,7 @@ def _read_sockets(pid: int) -> dict[int, tuple[int, int]]:
         except OSError:
             continue
         if target:
-            found[int(target[1])] = pid, int(descriptor.name)
+            found[int(target[1])] = int(descriptor.name)
     return found
 
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from lab.model import Subject
 from lab.probes.cgroup import read_quota
+from lab.probes.machine import read_text
 from lab.probes.processes import PROC, TICK, Process, Snapshot, read_snapshot
 
 RESOURCES = ("cpu", "io", "memory")
@@ -46,8 +47,14 @@ class Cores:
 class _Before:
     at: float
     cores: Cores | None
+    """Of *usable*."""
+    server: Cores | None
+    """Of *servers*."""
     snapshot: Snapshot
     usable: frozenset[int]
+    """CPUs that the server or the generator may use."""
+    servers: frozenset[int]
+    """CPUs that the server may use."""
     pressure: Mapping[str, float]
     throttled: float | None
 
@@ -60,20 +67,25 @@ class PressureProbe:
         pressure, throttled = _read_pressure(), _read_throttled(subject)
         snapshot = read_snapshot(*_ours(subject))
         usable = _read_affinity(snapshot.tree(*_ours(subject)))
-        return _Before(time.monotonic(), _read_cores(usable), snapshot, usable, pressure, throttled)
+        # Its root stands guard, and may run wherever the lab does.
+        tree = [each for each in snapshot.tree(subject.server) if each.pid != subject.server]
+        servers = _read_affinity(tree)
+        at, (cores, server) = time.monotonic(), _read_cores(usable, servers)
+        return _Before(at, cores, server, snapshot, usable, servers, pressure, throttled)
 
     def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
         """
-        Return `machine.*` and `pressure.*`.
+        Return `machine.*`, `pressure.*` and `server.idle`.
 
-        `machine.busy` and `machine.foreign_cpu` are in cores, of those that the server or the
-        generator may use; `machine.steal` is a share of them; `machine.throttled` is seconds, and
-        absent without a quota; `machine.foreign_cpu` is
-        absent below SHORTEST; `pressure.*_some` is the share of time in which some task waited.
+        `machine.cores` is how many the server or the generator may use; of those `machine.busy`,
+        `machine.idle` and `machine.foreign_cpu` are numbers of cores, and `machine.steal` is a
+        share. `server.idle` is idle cores among those that the server may use.
+        `machine.throttled` is seconds, and absent without a quota; `machine.foreign_cpu` is absent
+        below SHORTEST; `pressure.*_some` is the share of time in which some task waited.
         """
         if not isinstance(before, _Before):
             raise TypeError(f"not what start() returned: {before!r}")
-        cores, at = _read_cores(before.usable), time.monotonic()
+        (cores, server), at = _read_cores(before.usable, before.servers), time.monotonic()
         snapshot = read_snapshot(*_ours(subject))
         pressure, throttled = _read_pressure(), _read_throttled(subject)
         elapsed = at - before.at
@@ -93,10 +105,14 @@ class PressureProbe:
             span = snapshot.at - before.snapshot.at
             used = ours(before.snapshot, snapshot, _ours(subject)) / span
             seen = strangers(before.snapshot, snapshot, _ours(subject)) / span
+            readings["machine.cores"] = float(cores.count)
+            readings["machine.idle"] = (cores.idle - before.cores.idle) / elapsed
             readings["machine.busy"] = max(0.0, busy)
             readings["machine.steal"] = stolen / cores.count
             if span >= SHORTEST:
                 readings["machine.foreign_cpu"] = max(seen, busy - interrupts - used)
+        if server is not None and before.server is not None and server.count == before.server.count:
+            readings["server.idle"] = (server.idle - before.server.idle) / elapsed
         return readings
 
 
@@ -168,11 +184,16 @@ def _with_reaped(members: Iterable[Process]) -> float:
     return sum(each.own + each.reaped_user + each.reaped_system for each in members)
 
 
-def _read_cores(usable: frozenset[int]) -> Cores | None:
-    try:
-        return parse_cores((PROC / "stat").read_text(), usable)
-    except (OSError, ValueError):
-        return None
+def _read_cores(*sets: frozenset[int]) -> list[Cores | None]:
+    """Return what the CPUs of each of the *sets* did, all at one moment."""
+    found: list[Cores | None] = []
+    text = read_text(PROC / "stat") or ""
+    for usable in sets:
+        try:
+            found.append(parse_cores(text, usable))
+        except ValueError:
+            found.append(None)
+    return found
 
 
 def _read_affinity(members: Iterable[Process]) -> frozenset[int]:

@@ -21,24 +21,32 @@ COUNTERS = (
     "TCPSynRetrans",
     "TCPTimeouts",
     "RetransSegs",
+    "DelayedACKs",
     "TCPDeferAcceptDrop",
     "TCPReqQFullDoCookies",
 )
 
 
 class TcpProbe:
-    """How much each of COUNTERS grew, and the connections in TIME_WAIT at the end."""
+    """How much each of COUNTERS grew, connections in TIME_WAIT at the end, and local ports."""
 
     def start(self, subject: Subject) -> object:  # noqa: ARG002 - the protocol's
         """Return the counters."""
         return read_counters()
 
     def stop(self, subject: Subject, before: object) -> Mapping[str, float]:  # noqa: ARG002
-        """Return `tcp.*`: counts, and `tcp.time_wait` as it is now."""
+        """
+        Return `tcp.*`: counts, `tcp.time_wait` as it is now, and `tcp.ports`.
+
+        The latter is how many local ports there are for outgoing connections, used or free.
+        """
         readings = {f"tcp.{name}": grown for name, grown in grown_since(before).items()}
         with suppress(OSError, ValueError):
             now = parse_time_wait((PROC / "self/net/sockstat").read_text())
             readings["tcp.time_wait"] = float(now)
+        with suppress(OSError, ValueError):
+            ports = parse_port_range((PROC / "sys/net/ipv4/ip_local_port_range").read_text())
+            readings["tcp.ports"] = float(ports)
         return readings
 
 
@@ -90,3 +98,17 @@ def parse_time_wait(text: str) -> int:
         if fields[:1] == ["TCP:"] and "tw" in fields:
             return int(fields[fields.index("tw") + 1])
     raise ValueError("no TCP line with tw")
+
+
+def parse_port_range(text: str) -> int:
+    """
+    Parse the number of local ports from an ip_local_port_range.
+
+    Raises:
+        ValueError: It is not two numbers.
+
+    >>> parse_port_range("32768 60999")
+    28232
+    """
+    first, last = map(int, text.split())
+    return last - first + 1

@@ -1,11 +1,19 @@
 """Each gate with a trial that fires it, and one just below."""
 
+import random
+from collections import Counter
+from dataclasses import replace
+
 import pytest
 
 from lab.analysis.gates import judge
 from lab.model import Load
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
+OPEN = Load(connections=64, rate=2000.0)
+
+PERCENTILES = {"p50", "p90", "p99", "service_p99"}
+TIME_BASED = PERCENTILES | {"throughput"}
 
 
 def gates(trial, plan):
@@ -31,8 +39,8 @@ def test_absent_readings_fire_no_gate(make):
     [
         (4000, {}, {}),
         (9990, {"reset": 10}, {}),
-        (9989, {"reset": 11}, {"errors": {"p99"}}),
-        (9901, {"reset": 50, "closed": 49}, {"errors": {"p99"}}),
+        (9989, {"reset": 11}, {"errors": {"p99", "service_p99"}}),
+        (9901, {"reset": 50, "closed": 49}, {"errors": {"p99", "service_p99"}}),
         (9900, {"reset": 100}, {"errors": "all"}),
         (9999, {"body": 1}, {"errors": "all"}),
         (9999, {"status": 1, "body": 0}, {}),
@@ -98,7 +106,7 @@ def test_a_counted_load_is_not_judged_for_starvation(make):
     [
         (935, 298, 0, True),
         (1, 0, 1, True),
-        (0, 298, 9, False),
+        (0, 298, 4, False),
         (935, 0, 0, False),
     ],
     ids=["resent", "late reply", "no drop here", "nobody felt it"],
@@ -107,7 +115,7 @@ def test_accept_queue(make, drops, resent, late, fires):
     """A drop that a client felt withholds what the retry timer made, and keeps CPU a request."""
     window = make.window(latency={31_000: 4000 - late, 900_000: late} if late else {899_000: 4000})
     readings = make.READINGS | {"listener.drops": drops, "tcp.TCPSynRetrans": resent}
-    expected = {"accept queue": {"throughput", "p50", "p99", "cpu_vs_generator"}} if fires else {}
+    expected = {"accept queue": TIME_BASED | {"cpu_vs_generator"}} if fires else {}
     assert gates(make.trial(window, readings=readings), make.plan()) == expected
 
 
@@ -127,8 +135,249 @@ def test_generator_bound(make, cpu, wait, readings, fires):
     # 1.89 s in 2.1 s is exactly 0.9 of a core: a hair less is below the server's limit.
     values = make.READINGS | {"server.cpu_user": 1.49} | readings
     trial = make.trial(make.window(cpu=cpu, wait=wait), readings=values)
-    expected = {"generator-bound": {"throughput", "p50", "p99"}} if fires else {}
+    expected = {"generator-bound": TIME_BASED} if fires else {}
     assert gates(trial, make.plan()) == expected
+
+
+IDLE = {"server.cpu_user": 0.1, "server.cpu_system": 0.04, "server.busiest": 0.07}
+"""Readings of a server that used 0.07 of its core."""
+
+
+def test_a_server_whose_workers_wait_is_remarked_and_counts(make):
+    """All connections stand in line, so the figure is the number of workers: a legitimate limit."""
+    trial = make.trial(readings=make.READINGS | IDLE)
+    (finding,) = judge(trial, make.plan())
+    assert (finding.gate, finding.withholds) == ("idle server", frozenset())
+    assert finding.reason.startswith(
+        "nobody was at work: the server used 0.07 of 1 core, and the generator was busy for 35% of "
+    )
+
+
+def test_client_and_server_that_wait_for_each_other_measure_nothing(make):
+    """Two replies a connection, at once, and then nothing until the window's end."""
+    window = make.window(ok=128, replies=(2,) * 64, latency={900: 128}, latency_sum=0.12, cpu=0.01)
+    trial = make.trial(window, readings=make.READINGS | IDLE)
+    (finding,) = judge(trial, make.plan())
+    assert (finding.gate, finding.withholds) == ("idle server", None)
+    assert finding.reason.endswith("; 128 replies on 64 connections in 2 s")
+
+
+@pytest.mark.parametrize(
+    ("latency_sum", "ok", "withholds"),
+    [(0.12, 191, None), (0.12, 192, frozenset()), (85.4, 128, frozenset())],
+    ids=["few", "enough replies", "a long line"],
+)
+def test_few_replies_are_void_only_where_they_explain_nothing(make, latency_sum, ok, withholds):
+    """One slow worker gives few replies too, to clients that all stand in its line."""
+    window = make.window(ok=ok, replies=(2,) * 64, latency={900: ok}, latency_sum=latency_sum)
+    (finding,) = judge(make.trial(window, readings=make.READINGS | IDLE), make.plan())
+    assert (finding.gate, finding.withholds) == ("idle server", withholds)
+
+
+@pytest.mark.parametrize(
+    ("load", "readings"),
+    [
+        (COUNTED, {}),
+        (Load(rate=50.0), {}),
+        (Load(), {"listener.drops": 5}),
+        (Load(), {"server.cpu_user": 1.1}),
+        (Load(), {"server.cpu_user": 1.1, "server.cores": 0.9}),
+    ],
+    ids=["counted", "open loop", "drops", "at work", "of fewer cores"],
+)
+def test_a_server_may_be_idle_for_a_reason(make, load, readings):
+    """A load that pauses on purpose, and dropped handshakes, leave the server idle."""
+    trial = make.trial(readings=make.READINGS | IDLE | readings)
+    assert gates(trial, make.plan(load=load)) == {}
+
+
+@pytest.mark.parametrize(
+    ("promises", "opened", "expected"),
+    [
+        (True, 400, {}),
+        (
+            True,
+            404,
+            {"reconnects": TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}},
+        ),
+        (False, 4000, {}),
+    ],
+    ids=["each for ten", "more", "no promise"],
+)
+def test_a_promise_to_keep_connections_is_checked(make, promises, opened, expected):
+    """From one connection for ten replies on, all that holds their cost is withheld."""
+    profile = replace(make.profile("baseline"), keepalive=promises)
+    assert gates(make.trial(make.window(connections=opened)), make.plan(profile)) == expected
+
+
+@pytest.mark.parametrize(
+    "load", [Load(keepalive=False), Load(rate=50.0)], ids=["not offered", "idle"]
+)
+def test_a_promise_is_not_broken_where_nobody_asks(make, load):
+    """A client that closes, or leaves a connection idle for seconds, gets new ones."""
+    profile = replace(make.profile("baseline"), keepalive=True)
+    trial = make.trial(make.window(connections=4000))
+    assert gates(trial, make.plan(profile, load=load)) == {}
+
+
+def test_the_first_connections_of_a_counted_load_break_no_promise(make):
+    """They have to be opened once."""
+    profile = replace(make.profile("baseline"), keepalive=True)
+    load = Load(connections=500, requests=4000)
+    window = make.window(ok=4000, replies=(8,) * 500, connections=500)
+    assert gates(make.trial(window), make.plan(profile, load=load)) == {}
+
+
+def test_a_server_that_keeps_what_it_does_not_promise_is_remarked(make):
+    """Of a server of another kind nothing else says it, so the profile should."""
+    peer = make.profile("baseline", server="command")
+    kept, closed = make.trial(), make.trial(make.window(connections=4000))
+    (finding,) = judge(kept, make.plan(peer))
+    assert (finding.gate, finding.withholds) == ("reconnects", frozenset())
+    assert judge(closed, make.plan(peer)) == ()
+
+
+def waited(make, latency, readings=None, **changes):
+    """Return a trial of a half-idle server with such latencies, in milliseconds."""
+    counts = {round(ms * 1000): count for ms, count in latency.items()}
+    total = sum(counts.values())
+    window = make.window(ok=total, latency=counts, replies=(total // 64,) * 64, **changes)
+    calm = {"server.cpu_user": 1.0, "server.busiest": 0.6}
+    return make.trial(window, readings=make.READINGS | calm | (readings or {}))
+
+
+SPLIT = {41.984: 200, 43.776: 3000, 47.872: 700, 5.0: 100}
+"""A reply in two pieces over a kept connection: 40 ms, and the kernel's ticks of 4 ms."""
+
+
+@pytest.mark.parametrize(
+    ("latency", "readings", "expected"),
+    [
+        (SPLIT, {"tcp.DelayedACKs": 3900}, {"quantised": TIME_BASED | {"cpu_vs_generator"}}),
+        (SPLIT, {"tcp.DelayedACKs": 100}, {}),
+        ({50.1: 3950, 80: 50}, {}, {"quantised": set()}),
+        ({200.7: 400, 3: 3600}, {"tcp.TCPTimeouts": 400}, {"quantised": "time"}),
+        ({200.7: 199, 3: 3801}, {"tcp.TCPTimeouts": 199}, {}),
+        ({1000: 2000, 3: 2000}, {}, {"quantised": set()}),
+    ],
+    ids=["40 ms", "not counted", "50 ms", "sent again", "below 5 %", "a second"],
+)
+def test_replies_that_wait_for_a_timer(make, latency, readings, expected):
+    """What the kernel counted is withheld; else the application may wait so long on purpose."""
+    found = gates(waited(make, latency, readings), make.plan())
+    if expected.get("quantised") == "time":
+        expected = {"quantised": TIME_BASED | {"cpu_vs_generator"}}
+    assert found == expected
+
+
+@pytest.mark.parametrize("centre", [40, 41, 44, 50, 200, 1000])
+@pytest.mark.parametrize("spread", [0.06, 0.15])
+def test_ordinary_latencies_are_no_timer(make, centre, spread):
+    """Normal about a timer's value, acknowledged late and sent again: the neighbours are there."""
+    chance = random.Random(centre)
+    counts = Counter(round(chance.gauss(centre, spread * centre), 1) for _ in range(4000))
+    noise = {"tcp.DelayedACKs": 4000, "tcp.TCPTimeouts": 4000, "tcp.TCPSynRetrans": 0}
+    trial = waited(make, counts, noise)
+    assert gates(trial, make.plan()).get("quantised") is None
+
+
+def test_a_sharp_latency_of_a_busy_server_is_no_timer(make):
+    """64 clients in the line of one worker that is at its limit all wait equally long."""
+    trial = waited(make, {50.1: 4000}, {"server.busiest": 0.95})
+    assert gates(trial, make.plan()) == {}
+
+
+def test_handshakes_lost_on_the_way_are_named_so(make):
+    """A firewall drops every twentieth: sent again, late, and not by this server's queue."""
+    trial = waited(make, {3: 3800, 1003: 190, 2004: 10}, {"tcp.TCPSynRetrans": 210})
+    (finding,) = judge(trial, make.plan())
+    assert finding.gate == "quantised"
+    assert finding.reason == (
+        "handshakes lost on the way: 210 sent again, none dropped by this server, 200 replies "
+        "later than 0.9 s"
+    )
+
+
+def test_slow_replies_are_not_lost_handshakes(make):
+    """Late replies without as many handshakes sent again are the server's own."""
+    trial = waited(make, {950: 1500, 1500: 1500, 2300: 1000}, {"tcp.TCPSynRetrans": 9})
+    assert gates(trial, make.plan()) == {}
+
+
+@pytest.mark.parametrize(
+    ("errors", "readings", "expected"),
+    [
+        ({"ports": 1}, {}, {"ports": {"errors"}}),
+        ({"ports": 400}, {}, {"ports": TIME_BASED | {"cpu_vs_generator", "errors"}}),
+        (
+            {"connect": 400},
+            {"tcp.time_wait": 14200.0, "tcp.ports": 28232.0},
+            {"ports": TIME_BASED | {"cpu_vs_generator", "errors"}},
+        ),
+        ({"connect": 400}, {"tcp.time_wait": 14100.0, "tcp.ports": 28232.0}, {"errors": "all"}),
+        ({}, {"tcp.time_wait": 131072.0, "tcp.ports": 28232.0}, {}),
+    ],
+    ids=["one", "many", "not told apart", "another failure", "TIME_WAIT alone"],
+)
+def test_want_of_local_ports_is_not_the_servers_failure(make, errors, readings, expected):
+    """Connections in TIME_WAIT are no failure: they may belong to other addresses."""
+    trial = make.trial(make.window(errors=errors), readings=make.READINGS | readings)
+    assert gates(trial, make.plan()) == expected
+
+
+def paced(make, planned, ok, latency, **changes):
+    """Return an open loop's window: latencies and service times in milliseconds."""
+    counts = {round(ms * 1000): round(ok * share) for ms, share in latency.items()}
+    served = {16_000: ok}
+    changes = {"planned": planned, "service": served, "latency": counts} | changes
+    return make.window(ok=ok, replies=(ok // 64,) * 64, **changes)
+
+
+def test_a_rate_that_the_server_keeps_is_sound(make):
+    """Idle connections, and a latency that is the service time, are what an open loop is for."""
+    window = paced(make, 4000, 3990, {16: 1.0}, latency_sum=60.0, unfinished=20)
+    trial = make.trial(window, readings=make.READINGS | {"server.cpu_user": 0.2})
+    assert gates(trial, make.plan(load=OPEN)) == {}
+
+
+@pytest.mark.parametrize("queued", [0, 600])
+def test_a_rate_that_the_server_does_not_keep_has_no_latency(make, queued):
+    """It is as long as the window lasts; throughput and CPU a request still count."""
+    window = paced(make, 4000, 3400, {300: 0.5, 500: 0.5}, queued=queued)
+    trial = make.trial(window)
+    assert gates(trial, make.plan(load=OPEN)) == {"overload": PERCENTILES}
+    assert judge(trial, make.plan(load=OPEN))[0].reason.startswith(
+        "1,700 of 2,000 requests a second were answered"
+    )
+
+
+def test_a_stall_at_the_windows_end_is_no_overload(make):
+    """Most requests were answered at once, so the rate is kept between stalls."""
+    window = paced(make, 4000, 3100, {16: 0.75, 250: 0.25}, queued=800)
+    assert gates(make.trial(window), make.plan(load=OPEN)) == {}
+
+
+def test_a_rate_that_the_generator_cannot_make_is_its_own(make):
+    """The queue is the client's, so the server is not blamed."""
+    window = paced(make, 4000, 3400, {300: 1.0}, queued=600, cpu=1.9)
+    readings = make.READINGS | {"server.cpu_user": 0.5, "server.busiest": 0.4}
+    trial = make.trial(window, readings=readings)
+    assert gates(trial, make.plan(load=OPEN)) == {"generator-bound": TIME_BASED}
+
+
+def test_a_busy_generator_that_keeps_the_rate_does_no_harm(make):
+    """In an open loop it is the sends that have to be on time."""
+    window = paced(make, 4000, 4000, {16: 1.0}, cpu=1.9)
+    readings = make.READINGS | {"server.cpu_user": 0.5, "server.busiest": 0.4}
+    assert gates(make.trial(window, readings=readings), make.plan(load=OPEN)) == {}
+
+
+@pytest.mark.parametrize(("late", "fires"), [(40, False), (41, True)])
+def test_requests_sent_late_are_the_generators(make, late, fires):
+    """Above 1 % p99 is made of them."""
+    trial = make.trial(paced(make, 4000, 4000, {16: 1.0}, late=late))
+    expected = {"late generator": TIME_BASED} if fires else {}
+    assert gates(trial, make.plan(load=OPEN)) == expected
 
 
 @pytest.mark.parametrize(

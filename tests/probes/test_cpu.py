@@ -120,6 +120,49 @@ def test_the_busiest_process_is_told_from_the_others():
     assert readings["server.busiest"] * readings["elapsed"] == pytest.approx(0.30, abs=0.05)
 
 
+def test_the_threads_of_the_busiest_process_are_counted():
+    """Of three threads, one in the idle process and two in the busy one: two."""
+    readings, _ = measured(
+        """
+        import threading
+        def work():
+            threading.Thread(target=sleep_forever, daemon=True).start()
+            os.read(a, 1)
+            burn(0.1)
+            os.write(d, b"x")
+            sleep_forever()
+        a, b = os.pipe(); c, d = os.pipe()
+        def sleep_forever():
+            while True:
+                time.sleep(3600)
+        child(sleep_forever)
+        child(work)
+        say("ready"); input()
+        os.write(b, b"x")
+        os.read(c, 1)
+        say("done")
+        sleep_forever()
+        """
+    )
+    assert readings["server.busiest_threads"] == 2
+
+
+def test_a_worker_that_was_replaced_is_told():
+    """One of two ends and another takes its place: as many as before, one of them new."""
+    readings, _ = measured(
+        """
+        child(sleep_forever)
+        old = child(sleep_forever)
+        say("ready"); input()
+        os.kill(old, signal.SIGKILL); os.wait()
+        child(sleep_forever)
+        say("done")
+        sleep_forever()
+        """
+    )
+    assert (readings["server.processes"], readings["server.respawned"]) == (2, 1)
+
+
 def test_voluntary_switches_are_counted_by_thread():
     """A process that sleeps a hundred times is switched out a hundred times."""
     readings, _ = measured(

@@ -76,6 +76,30 @@ def test_the_generators_cpu_is_not_foreign():
     assert 0 <= readings["machine.steal"] <= 1
 
 
+def test_idle_cores_are_told_of_the_machine_and_of_the_server():
+    """A server that may use one CPU has at most that one idle, whatever its guard may use."""
+    with tree(
+        """
+        def pinned():
+            os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+            say("ready")
+            sleep_forever()
+        child(pinned)
+        sleep_forever()
+        """
+    ) as server:
+        server.heard()
+        probe, subject = PressureProbe(), Subject(server.pid, 0)
+        started = time.monotonic()
+        before = probe.start(subject)
+        while time.monotonic() - started < 0.1:  # several ticks
+            pass
+        readings = probe.stop(subject, before)
+    assert readings["machine.cores"] == len(os.sched_getaffinity(0))
+    assert 0 <= readings["machine.idle"] <= readings["machine.cores"] + 0.3  # ticks are coarse
+    assert 0 <= readings["server.idle"] <= 1.3
+
+
 def test_a_short_window_tells_nothing_of_strangers():
     """Ticks of 10 ms are too coarse for it; the rest is told."""
     probe, subject = PressureProbe(), Subject(os.getpid(), 0)

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from lab.model import Subject
-from lab.probes.listeners import list_listeners, parse_ss, read_listeners, ss_path
-from lab.probes.sockets import Growth, SocketProbe, drops
+from lab.probes.listeners import Listener, list_listeners, parse_ss, read_listeners, ss_path
+from lab.probes.processes import Process, Snapshot
+from lab.probes.sockets import Growth, SocketProbe, drops, router
 from lab.probes.tcp import TcpProbe
 from tests.probes.clients import connect, until_answered
 from tests.probes.trees import tree
@@ -221,3 +222,74 @@ def test_drops_are_neither_invented_nor_charged_twice(growths, deferred, dropped
 def test_without_the_kernels_counters_nothing_is_concluded():
     """Absent, not zero."""
     assert drops([Growth(True, True, 5)], {"ListenDrops": 5}) == {}
+
+
+def listener(port, *holders):
+    """Return an idle listener on *port* that these processes have open."""
+    return Listener(port, port, 0, 100, 0, None, frozenset(holders))
+
+
+def spent(at, *seconds):
+    """Return a snapshot of processes 1, 2, ... that have used so much CPU."""
+    used = enumerate(seconds, 1)
+    return Snapshot(at, {n: Process(n, 0, n, "x", False, s, 0.0, 0.0, 0.0) for n, s in used})
+
+
+@pytest.mark.parametrize(
+    ("listeners", "expected"),
+    [
+        # uWSGI's http with and without a master; process 1 is the master or the first worker
+        ([listener(8000, 1, 3), listener(9001, 1, 2)], 0.6),
+        # a proxy in front of a server of its own
+        ([listener(8000, 3), listener(9001, 1, 2)], 0.6),
+        # workers that answer clients themselves
+        ([listener(8000, 1, 2, 3)], None),
+        # ... of a master that also gives statistics: process 1 is idle
+        ([listener(8000, 1, 2, 3), listener(9191, 1)], None),
+        # every process may take what is passed on
+        ([listener(8000, 1, 2, 3), listener(9001, 1, 2, 3)], None),
+    ],
+    ids=["router", "proxy", "no inner", "statistics", "one for all"],
+)
+def test_a_router_is_told_by_the_sockets_it_holds(listeners, expected):
+    """It has the clients' port and not the workers'; over 2 s it used 1.2 s."""
+    before, now = spent(10.0, 0.0, 1.0, 5.0), spent(12.0, 0.0, 1.8, 6.2)
+    assert router(listeners, 8000, before, now) == pytest.approx(expected)
+
+
+def test_the_router_of_uwsgi_is_seen_under_load(free_port, tmp_path):
+    """With `http` it is there, and with `http-socket` the same requests go past nobody."""
+    (tmp_path / "hello.py").write_text(
+        "def application(environ, start_response):\n"
+        "    start_response('200 OK', [('Content-Length', '1')])\n"
+        "    return [b'x']\n"
+    )
+    shares = []
+    for option in ("http", "http-socket"):
+        profile = tmp_path / f"{option}.ini"
+        profile.write_text(
+            f"[uwsgi]\n{option} = 127.0.0.1:{free_port}\nneed-app = true\n"
+            f"wsgi-file = {tmp_path / 'hello.py'}\n"
+        )
+        program = UWSGI.format(
+            uwsgi=str(Path(sys.executable).parent / "uwsgi"),
+            profile=str(profile),
+            listen=1000,
+            env={"PATH": os.environ["PATH"]},
+        )
+        request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+        with tree(program) as root:
+            root.heard()
+            until_answered(free_port, request)
+            subject = Subject(root.pid, free_port)
+            probe = SocketProbe()
+            before = probe.start(subject)
+            for _ in range(5):
+                with connect(
+                    free_port, 300, send=request, until=lambda each: each.answered() == 300
+                ):
+                    pass
+            shares.append(probe.stop(subject, before).get("server.router"))
+    routed, direct = shares
+    assert 0 < routed <= 1.1
+    assert direct is None

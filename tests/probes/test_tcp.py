@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from lab.model import Subject
-from lab.probes.tcp import TcpProbe, parse_counters, parse_time_wait
+from lab.probes.tcp import TcpProbe, parse_counters, parse_port_range, parse_time_wait
 
 NETSTAT = """\
 TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPTimeouts
@@ -54,6 +54,11 @@ def test_connections_in_time_wait_are_parsed():
     assert parse_time_wait(SOCKSTAT) == 14511
 
 
+def test_local_ports_are_counted():
+    """Both ends of the range are in it."""
+    assert parse_port_range("32768\t60999\n") == 28232
+
+
 def test_a_sockstat_without_them_is_refused():
     """No figure is not a figure of zero."""
     with pytest.raises(ValueError):
@@ -75,5 +80,6 @@ def test_a_closed_connection_is_seen_in_time_wait():
             assert client.recv(1) == b""
         readings = probe.stop(SUBJECT, before)
     assert readings["tcp.time_wait"] >= 1
+    assert 1 <= readings["tcp.ports"] <= 65535
     assert readings["tcp.ListenOverflows"] >= 0
     assert {"tcp.TCPSynRetrans", "tcp.TCPTimeouts", "tcp.RetransSegs"} <= readings.keys()

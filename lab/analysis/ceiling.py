@@ -1,0 +1,102 @@
+"""
+A shared ceiling: several profiles that work differently and come out the same.
+
+Servers that need clearly different CPU for a request cannot reach the same rate by their own
+strength. If three do, something in front of them sets it: the client, the network, a log, a rate
+limit. No trial shows that by itself, so it is looked for over a whole run.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab.analysis.compare import aa_observed, floor
+from lab.analysis.gates.common import BUSY, server_cores, server_used
+from lab.analysis.observations import Observation
+from lab.model import Arm, Plan
+
+LEAST_PROFILES = 3
+"""Two that come out the same are chance often enough."""
+
+SAME_RATE = 0.015
+"""Share of throughput within which profiles share a rate."""
+
+OTHER_WORK = 0.15
+"""Share by which CPU a request must differ, beyond the noise of the run."""
+
+SUSPICIOUS = 0.001
+"""Share of throughput within which profiles share a rate where their CPU is not known, as in most
+published figures: trials of one and the same server differ by ten times that."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Profile:
+    name: str
+    rate: float
+    """Requests a second, the median."""
+    cpu: float | None
+    """Seconds a request, the median; None where it was never read."""
+
+
+def shared_ceiling(observations: Sequence[Observation], plan: Plan) -> str | None:
+    """
+    Return what the run shows of a shared ceiling, for people; None where it shows none.
+
+    Not in an open loop, where equal throughput is the plan's. A profile whose server was at its
+    own limit is left out: its rate is its own. So is one whose throughput a gate withholds, as
+    that has its reason already.
+    """
+    if plan.load.rate is not None:
+        return None
+    measured = (_measured(profile.name, observations) for profile in plan.profiles)
+    by_rate = sorted((each for each in measured if each is not None), key=lambda each: each.rate)
+    noise = floor(aa_observed(observations, plan.reference, "cpu"))
+    for first, slowest in enumerate(by_rate):
+        for share in (SAME_RATE, SUSPICIOUS):
+            group = [each for each in by_rate[first:] if each.rate <= slowest.rate * (1 + share)]
+            if _is_ceiling(group, share, noise):
+                return _sentence(group)
+    return None
+
+
+def _measured(name: str, observations: Sequence[Observation]) -> _Profile | None:
+    own = [
+        item
+        for item in observations
+        if item.trial.slot.profile == name and item.trial.slot.arm is Arm.PROFILE
+    ]
+    rates = [item.metrics["throughput"] for item in own if "throughput" in item.metrics]
+    cpus = [item.metrics["cpu"] for item in own if "cpu" in item.metrics]
+    if not rates or sum(map(_at_limit, own)) * 2 > len(own):
+        return None
+    return _Profile(name, statistics.median(rates), statistics.median(cpus) if cpus else None)
+
+
+def _at_limit(item: Observation) -> bool:
+    readings = item.trial.readings
+    used = server_used(item.trial)
+    full = used is not None and used >= BUSY * server_cores(readings)
+    return full or readings.get("server.busiest", 0.0) >= BUSY
+
+
+def _is_ceiling(group: Sequence[_Profile], share: float, noise: float) -> bool:
+    if len(group) < LEAST_PROFILES:
+        return False
+    cpus = [each.cpu for each in group if each.cpu is not None]
+    if not cpus:
+        return share == SUSPICIOUS
+    return len(cpus) == len(group) and max(cpus) > min(cpus) * (1 + OTHER_WORK) * (1 + noise)
+
+
+def _sentence(group: Sequence[_Profile]) -> str:
+    spread = group[-1].rate / group[0].rate - 1
+    cpus = [each.cpu * 1e6 for each in group if each.cpu is not None]
+    work = f", although a request costs {min(cpus):,.0f} to {max(cpus):,.0f} µs" if cpus else ""
+    return (
+        f"{len(group)} profiles reach the same throughput within {spread:.2%}{work} "
+        f"({', '.join(each.name for each in group)}): something that they share is measured, such "
+        "as the client, the network, a log, a rate limit or a service behind them. Look for it "
+        "before comparing them."
+    )

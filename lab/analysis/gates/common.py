@@ -1,0 +1,84 @@
+"""Limits and withheld metrics that several gates share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from lab.analysis.metrics import server_cpu
+from lab.model import Trial
+
+FAILED_SHARE = 0.01
+"""Failures cost a server other work than replies do; from 1 % on the sum is a mixture."""
+
+FAILED_SHARE_TAIL = 0.001
+"""Percentiles are of replies only. With 0.1 % failed, a tenth of the slowest 1 % is missing, and
+what is printed as p99 is another percentile."""
+
+FAIR_REPLIES = 10
+"""Mean replies a connection from which a share can be judged: with equal service none then gets
+nothing, and replies that the window's edges cut in two are at most a tenth of the whole."""
+
+LITTLE_EXCESS = 1.5
+"""Consistent closed loops show 0.95-1.02; at 1.5 a third of the connections' time is nowhere."""
+
+ERROR_PAUSE = 0.010
+"""Seconds that the engine's connection waits after an error; a timeout costs the load's own."""
+
+BUSY = 0.9
+"""Share of its cores from which a process is at its limit: the rest goes to interrupts."""
+
+LATE = 0.9
+"""Seconds: the kernel repeats a dropped handshake after 1 s, and 10 % is left for its ticks."""
+
+PERCENTILES = frozenset({"p50", "p90", "p99", "service_p99"})
+
+TIME_BASED = PERCENTILES | {"throughput"}
+
+
+def server_cores(readings: Mapping[str, float]) -> float:
+    """
+    Return the cores that the server may use; one where that was not read.
+
+    A gate that compares with it then fires only where the server was below its limit whatever it
+    had.
+    """
+    return readings.get("server.cores", 1.0)
+
+
+def generator_share(trial: Trial) -> float:
+    """
+    Return the share of the time for which the busiest generator process ran or waited for a CPU.
+
+    On a shared machine a saturated client may have run for 0.4 of it only.
+    """
+    return max(
+        ((window.cpu + window.wait) / window.wall for window in trial.windows if window.wall > 0),
+        default=0.0,
+    )
+
+
+def replies(trial: Trial) -> int:
+    """Return the correct replies of all generator processes."""
+    return sum(window.ok for window in trial.windows)
+
+
+def server_used(trial: Trial, elapsed: float | None = None) -> float | None:
+    """
+    Return the cores that the server used; None where its CPU was not read.
+
+    Args:
+        trial: Its trial.
+        elapsed: Seconds that belong to its CPU, where the probes did not tell.
+    """
+    seconds = server_cpu(trial.readings)
+    elapsed = trial.readings.get("elapsed", elapsed)
+    return None if seconds is None or not elapsed else seconds / elapsed
+
+
+def merged_service(trial: Trial) -> Counter[int]:
+    """Return the service times of an open loop: microseconds -> count."""
+    merged: Counter[int] = Counter()
+    for window in trial.windows:
+        merged.update(window.service)
+    return merged

@@ -1,0 +1,190 @@
+"""Gates on who was at work: the generator, the server, somebody else, nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.analysis.gates import common
+from lab.analysis.gates.replies import explained_time
+from lab.analysis.metrics import merged_latency, quantile
+from lab.model import Finding, Plan, Trial
+
+FOREIGN_CPU = 0.10
+"""Cores used by others, for each core of the server: from here on a trial is repeated."""
+
+FOREIGN_CPU_SEVERE = 0.50
+"""The same: from here on the trial is the others' as much as the server's, and does not count."""
+
+STEAL = 0.02
+"""Share of time that the hypervisor gave to others; the floor of every comparison is 2 %."""
+
+LATE_SHARE = 0.01
+"""Open loop: share of requests sent late from which p99 is made of the generator's own delays."""
+
+KEPT = 0.98
+"""Open loop: share of the planned requests with an outcome from which the rate was kept. What is
+under way at the window's edges is far less."""
+
+WAITED = 1.25
+"""Open loop: latency over service time, of the fastest tenth, above which every request waited to
+be sent. A server that merely stalls answers most requests at once."""
+
+IDLE = 0.5
+"""Share of its cores below which server or generator had nothing to do for most of the time."""
+
+FEW_REPLIES = 3
+"""Replies a connection below which their number may be that of the connections, not of the work."""
+
+
+def generator_bound(trial: Trial, plan: Plan) -> Finding | None:
+    """
+    Judge whether the generator, not the server, was at its limit.
+
+    A server with one process at its limit is at its own limit too, however many cores idle beside
+    it. In an open loop a busy generator does no harm as long as the rate is kept.
+    """
+    used = common.server_used(trial)
+    if used is None and plan.load.requests is not None:
+        used = common.server_used(trial, max(window.wall for window in trial.windows))
+    if used is None or (plan.load.rate is not None and not _fell_behind(trial)):
+        return None
+    share = common.generator_share(trial)
+    cores = common.server_cores(trial.readings)
+    if (
+        share < common.BUSY
+        or used >= common.BUSY * cores
+        or trial.readings.get("server.busiest", 0.0) >= common.BUSY
+    ):
+        return None
+    return Finding(
+        "generator-bound",
+        f"the generator was busy for {share:.0%} of the time, the server used {used:.2f} of "
+        f"{_cores(cores)}",
+        "Use a second generator process (locust --processes 2) or a cheaper one; throughput here "
+        "is the generator's.",
+        withholds=common.TIME_BASED,
+    )
+
+
+def late_generator(trial: Trial) -> Finding | None:
+    """Judge whether an open loop's requests were sent when they were due."""
+    planned = sum(window.planned for window in trial.windows)
+    late = sum(window.late for window in trial.windows)
+    if late <= LATE_SHARE * planned:
+        return None
+    return Finding(
+        "late generator",
+        f"{late:,} of {planned:,} requests were sent late although a connection was free",
+        "Give the generator a core of its own, a second process, or a lower rate.",
+        withholds=common.TIME_BASED,
+    )
+
+
+def overload(trial: Trial, plan: Plan) -> Finding | None:
+    """
+    Judge whether the server kept an open loop's rate.
+
+    If not, the queue grows for as long as the window lasts, and latencies are the window's length.
+    Throughput and CPU a request count: they are those of a server at its limit. Requests queued at
+    the end are not enough, since a server that stalls at that moment, and catches up, keeps the
+    rate; so even the fastest tenth of the replies must have waited to be sent.
+    """
+    if plan.load.rate is None or generator_bound(trial, plan) or not _fell_behind(trial):
+        return None
+    rate = sum(window.ok / window.wall for window in trial.windows if window.wall > 0)
+    queued = sum(window.queued for window in trial.windows)
+    return Finding(
+        "overload",
+        f"{rate:,.0f} of {plan.load.rate:,.0f} requests a second were answered and {queued:,} "
+        "waited to be sent at the end: latency grows as long as this lasts",
+        f"Ask for less than {rate:,.0f} requests a second, or give the server more.",
+        withholds=common.PERCENTILES,
+    )
+
+
+def machine(trial: Trial) -> Finding | None:
+    """
+    Judge whether something outside disturbed the trial.
+
+    It asks for a repeat. A slight disturbance withholds nothing: in shuffled blocks it widens the
+    intervals (simulated: 8.3 % instead of 6.7 %) and leaves their coverage at 95 %, and the A/A
+    arm shows whether it was too much. A severe one withholds everything.
+    """
+    readings = trial.readings
+    cores = max(1.0, common.server_cores(readings))
+    parts = _disturbances(readings, FOREIGN_CPU * cores)
+    if not parts:
+        return None
+    severe = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
+    return Finding(
+        "machine",
+        "; ".join(parts),
+        "Stop other work on this machine, or give the run more blocks.",
+        withholds=None if severe else frozenset(),
+        outside=True,
+    )
+
+
+def idle_server(trial: Trial, plan: Plan) -> Finding | None:
+    """
+    Judge whether anybody was at work in a closed, timed loop; asked last, when nothing else fired.
+
+    Workers that wait for a database on purpose leave the machine idle too. Then all connections
+    stand in line, replies account for their time, and the figure is the number of workers: a
+    legitimate limit, with a cause to be found, so it is a remark. But where each connection got a
+    reply or two and spent the rest of its time on nothing that a reply explains, client and server
+    waited for each other, and the figure is the number of connections: nothing counts.
+    """
+    used, load = common.server_used(trial), plan.load
+    if used is None or load.requests is not None or load.rate is not None:
+        return None
+    cores = common.server_cores(trial.readings)
+    share = common.generator_share(trial)
+    if used >= IDLE * cores or share >= IDLE or trial.readings.get("listener.drops", 0) >= 1:
+        return None
+    ok = common.replies(trial)
+    connections = sum(len(window.replies) for window in trial.windows)
+    idle = (
+        f"nobody was at work: the server used {used:.2f} of {_cores(cores)}, and the generator was "
+        f"busy for {share:.0%} of the time"
+    )
+    if ok < FEW_REPLIES * connections and explained_time(trial, plan) * common.LITTLE_EXCESS < 1:
+        wall = max(window.wall for window in trial.windows)
+        return Finding(
+            "idle server",
+            f"{idle}; {ok:,} replies on {connections} connections in {wall:.3g} s",
+            "Ask by hand over one kept connection: client and server may wait for each other.",
+        )
+    return Finding(
+        "idle server",
+        f"{idle}; so its workers wait, for another service, a lock, a disk or a timer",
+        "More workers or threads show whether it is their number that limits.",
+        withholds=frozenset(),
+    )
+
+
+def _fell_behind(trial: Trial) -> bool:
+    planned = sum(window.planned for window in trial.windows)
+    ended = sum(window.ok + sum(window.errors.values()) for window in trial.windows)
+    queued = sum(window.queued for window in trial.windows)
+    if not planned or (ended >= KEPT * planned and not queued):
+        return False
+    latency, service = merged_latency(trial.windows), common.merged_service(trial)
+    if not latency or not service:
+        return True  # nothing was answered at all
+    return quantile(latency, 0.1) > WAITED * quantile(service, 0.1)
+
+
+def _cores(cores: float) -> str:
+    return f"{cores:g} {'core' if cores == 1 else 'cores'}"
+
+
+def _disturbances(readings: Mapping[str, float], limit: float) -> list[str]:
+    found = []
+    if (foreign := readings.get("machine.foreign_cpu", 0.0)) > limit:
+        found.append(f"other programs used {foreign:.2f} cores (limit {limit:.2f})")
+    if (steal := readings.get("machine.steal", 0.0)) > STEAL:
+        found.append(f"the hypervisor took {steal:.1%} of the time (limit {STEAL:.0%})")
+    if readings.get("machine.throttled", 0.0) > 0:
+        found.append("the CPU quota of the control group was used up")
+    return found

@@ -1,0 +1,169 @@
+"""Gates on what came back: no server, wrong replies, clients that got none, broken promises."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from lab.analysis.gates import common
+from lab.analysis.gates.network import port_failures
+from lab.model import Finding, Plan, Profile, Trial
+
+WRONG_REPLIES = ("body", "malformed", "truncated")
+"""Errors that are a reply, and a wrong one: the server does something else than was asked."""
+
+RECONNECTS = 0.10
+"""Connections a reply from which a promise to keep them is broken: less than ten replies on each.
+Servers that renew a connection now and then do so after 100 or 1,000."""
+
+KEPT = 0.50
+"""Connections a reply below which a server keeps them, whatever its profile says."""
+
+WITH_CONNECTIONS = common.TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}
+"""Metrics that hold the cost of connections."""
+
+
+def no_window(trial: Trial) -> Finding:
+    """Say why there is nothing to judge."""
+    lines = [line for line in (trial.failure or "it was not measured").splitlines() if line.strip()]
+    # The report names the profile already.
+    reason = lines[0].removeprefix(f"profile {trial.slot.profile}: ").rstrip(".")
+    if len(lines) > 1:
+        reason += f"; its log ends: {lines[-1].strip()}"
+    return Finding("server died", reason, "More of its log is in trials.ndjson, under failure.")
+
+
+def died(trial: Trial) -> Finding | None:
+    """Judge whether the server ended unasked."""
+    if trial.failure is None and not trial.readings.get("server.died"):
+        return None
+    reason = (trial.failure or "the server ended during the window").splitlines()[0]
+    return Finding(
+        "server died",
+        reason,
+        "Its last log lines are in trials.ndjson, under failure; the figures are those of a crash.",
+    )
+
+
+def errors(trial: Trial) -> Finding | None:
+    """
+    Judge failed requests: one rule of three steps.
+
+    Any wrong reply, no reply at all, or 1 % failed: nothing counts. Above 0.1 %: p99 is withheld.
+    Requests in flight at the end of a window have no outcome and count as neither, nor do those
+    that found no local port: they never reached the server.
+    """
+    ok = common.replies(trial)
+    counts: Counter[str] = Counter()
+    for window in trial.windows:
+        counts.update({kind: count for kind, count in window.errors.items() if count})
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
+    failed = counts.total() - port_failures(trial)
+    if not ok:
+        reason = f"no correct reply ({kinds or 'none came at all'})"
+        return Finding("errors", reason, "Ask the server by hand: it does not do the work.")
+    wrong = sum(counts[kind] for kind in WRONG_REPLIES)
+    if wrong:
+        return Finding(
+            "errors",
+            f"{wrong:,} of {ok + failed:,} replies were wrong ({kinds})",
+            "Fix the application or say what a correct reply is; a wrong one costs nothing.",
+        )
+    share = failed / (ok + failed)
+    if share <= common.FAILED_SHARE_TAIL:
+        return None
+    severe = share >= common.FAILED_SHARE
+    return Finding(
+        "errors",
+        f"{share:.2%} of {ok + failed:,} requests failed ({kinds})",
+        "Look for these errors in the server's log, or load it with fewer connections.",
+        withholds=None if severe else frozenset({"p99", "service_p99"}),
+    )
+
+
+def starvation(trial: Trial, plan: Plan) -> Finding | None:
+    """
+    Judge whether all connections of a timed load were served.
+
+    Not for a counted load: its requests go to whichever connection is free, and a late one finds
+    none left. In an open loop connections take turns, so each gets some, but they are idle on
+    purpose and their time is not judged.
+    """
+    counts = [count for window in trial.windows for count in window.replies]
+    ok = common.replies(trial)
+    if plan.load.requests is not None or not ok or ok < common.FAIR_REPLIES * len(counts):
+        return None
+    advice = "More processes or threads, or close connections: each one kept open holds a worker."
+    starved = counts.count(0)
+    if starved:
+        reason = f"{starved} of {len(counts)} connections got no reply; the others shared {ok:,}"
+        return Finding("starvation", reason, advice)
+    explained = explained_time(trial, plan)
+    if plan.load.rate is not None or explained * common.LITTLE_EXCESS >= 1:
+        return None
+    mean = sum(window.latency_sum for window in trial.windows) / ok
+    return Finding(
+        "starvation",
+        f"connections / throughput is {mean / explained * 1e3:.3g} ms and the mean reply took "
+        f"{mean * 1e3:.3g} ms: a part of the {len(counts)} connections waits unserved",
+        advice,
+    )
+
+
+def explained_time(trial: Trial, plan: Plan) -> float:
+    """
+    Return the share of a closed loop's connection time that its replies took: Little's law.
+
+    1 for a consistent one. Time that errors and their pauses took is subtracted from the whole. 1
+    also where no latency was recorded, since nothing can be concluded then.
+    """
+    lost = sum(
+        count * (plan.load.timeout if kind == "timeout" else common.ERROR_PAUSE)
+        for window in trial.windows
+        for kind, count in window.errors.items()
+    )
+    whole = sum(len(window.replies) * window.wall for window in trial.windows) - lost
+    taken = sum(window.latency_sum for window in trial.windows)
+    return taken / whole if taken > 0 and whole > 0 else 1.0
+
+
+def reconnects(trial: Trial, plan: Plan) -> Finding | None:
+    """
+    Judge whether connections are kept as the profile promises.
+
+    A server that closes what it promised to keep is measured with another configuration than its
+    profile says, and each reply pays for a connection: everything that holds that cost is withheld.
+    Only a closed loop is judged for it, as an open one leaves connections idle for so long that a
+    server may close them. One that keeps what its profile does not mention is fine, and told, so
+    that the promise is written down. That uWSGI's does not say it closes is no broken promise.
+    """
+    load, ok = plan.load, common.replies(trial)
+    profile = _profile(trial, plan)
+    if not ok or not load.keepalive or load.rate is not None or profile is None:
+        return None
+    opened = sum(window.connections for window in trial.windows)
+    failed = sum(sum(window.errors.values()) for window in trial.windows)
+    first = 0 if load.requests is None else sum(len(window.replies) for window in trial.windows)
+    again = max(0, opened - failed - first) / ok
+    if profile.keepalive and again > RECONNECTS:
+        return Finding(
+            "reconnects",
+            f"the profile promises to keep connections, and {again:.2f} were opened for each reply",
+            "Find out why the server closes them (its worker class, its keep-alive time), or write "
+            "that it does: keepalive = false.",
+            withholds=WITH_CONNECTIONS,
+        )
+    fair = ok >= common.FAIR_REPLIES * sum(len(window.replies) for window in trial.windows)
+    # What a uWSGI profile promises is read off its options; any other's has to be written.
+    if profile.server != "uwsgi" and not profile.keepalive and fair and again < KEPT:
+        return Finding(
+            "reconnects",
+            f"connections are kept ({1 - again:.0%} of the replies needed no new one), which the "
+            "profile does not promise",
+            "Write keepalive = true into it, so that the promise is checked.",
+            withholds=frozenset(),
+        )
+    return None
+
+
+def _profile(trial: Trial, plan: Plan) -> Profile | None:
+    return next((each for each in plan.profiles if each.name == trial.slot.profile), None)

@@ -1,0 +1,60 @@
+"""A ceiling that several profiles share, and what only looks like one."""
+
+import pytest
+
+from lab.analysis.ceiling import shared_ceiling
+from lab.analysis.observations import observe
+from lab.model import Load
+
+EQUAL = {"router": (1800.0, 300e-6), "direct": (1805.0, 200e-6), "tuned": (1796.0, 120e-6)}
+"""Three servers, none at its limit: requests a second, CPU seconds a request."""
+
+
+def ceiling(make, speeds, load=None, busiest=0.5):
+    """Return what a run of such profiles shows."""
+    run = make.ladder_run(speeds, noise=0.002, load=load)
+    trials = [
+        make.trial(
+            *trial.windows,
+            block=trial.slot.block,
+            position=trial.slot.position,
+            name=trial.slot.profile,
+            arm=trial.slot.arm,
+            readings={**trial.readings, "server.busiest": busiest},
+        )
+        for trial in run.trials
+    ]
+    run = make.run(run.plan, trials)
+    return shared_ceiling(observe(run), run.plan)
+
+
+def test_servers_that_work_differently_and_come_out_the_same(make):
+    """With 120 to 300 µs a request none reaches the others' rate by its own strength."""
+    found = ceiling(make, EQUAL)
+    assert found is not None
+    assert found.startswith("3 profiles reach the same throughput within 0.")
+    assert "120 to 300 µs" in found
+
+
+@pytest.mark.parametrize(
+    "speeds",
+    [
+        {name: (rate, 200e-6) for name, (rate, _) in EQUAL.items()},
+        {"a": (1800.0, 300e-6), "b": (1805.0, 120e-6), "c": (2400.0, 200e-6)},
+        {"a": (1700.0, 300e-6), "b": (1800.0, 120e-6), "c": (1900.0, 200e-6)},
+    ],
+    ids=["the same work", "two", "5 % apart"],
+)
+def test_what_only_looks_like_a_ceiling(make, speeds):
+    """Steps that change nothing are equal too, and two may be so by chance."""
+    assert ceiling(make, speeds) is None
+
+
+def test_a_server_at_its_own_limit_sets_its_own_rate(make):
+    """One process that fills its core is limited by that, whatever the others reach."""
+    assert ceiling(make, EQUAL, busiest=0.95) is None
+
+
+def test_an_open_loops_rate_is_the_plans(make):
+    """There equal throughput is what was asked for."""
+    assert ceiling(make, EQUAL, load=Load(rate=1800.0)) is None

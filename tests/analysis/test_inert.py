@@ -1,0 +1,93 @@
+"""Options without effect, each with its neighbour that has one."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.inert import inert
+
+
+def options(make, *pairs):
+    """Return the options of which a uWSGI profile says that they have no effect."""
+    profile = replace(make.profile("x"), options=pairs)
+    return [sentence.partition(" = ")[0] for sentence in inert(profile)]
+
+
+HTTP, PAIR = ("http", "127.0.0.1:8000"), ("processes", "2")
+LIFETIME = ("max-worker-lifetime", "30")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([LIFETIME], ["max-worker-lifetime"]),
+        ([LIFETIME, ("master", "false")], ["max-worker-lifetime"]),
+        ([LIFETIME, ("master", "true")], []),
+        ([LIFETIME, ("stats", "127.0.0.1:9191")], []),
+        ([LIFETIME, ("master", "true"), ("gevent", "100")], ["max-worker-lifetime"]),
+        ([("master", "true"), ("max-worker-lifetime-delta", "7")], ["max-worker-lifetime-delta"]),
+        ([("master", "true"), LIFETIME, ("max-worker-lifetime-delta", "7")], []),
+        ([("die-on-term", "true")], ["die-on-term"]),
+        ([("die-on-term", "false")], []),
+        ([("no-orphans", "true"), PAIR], ["no-orphans"]),
+        ([("thunder-lock", "true")], ["thunder-lock"]),
+        ([("thunder-lock", "true"), PAIR], []),
+        ([("thunder-lock", "true"), ("processes", "%k")], []),
+        ([("thunder-lock", "true"), PAIR, ("http11-socket", ":1")], ["thunder-lock"]),
+        ([HTTP, ("http-keepalive", "true")], ["http-keepalive"]),
+        ([HTTP, ("http-keepalive", "1")], []),
+        ([("http-socket", ":1"), ("http-keepalive", "1")], ["http-keepalive"]),
+        ([("listen", "1024"), ("enable-threads", "true")], []),
+    ],
+)
+def test_uwsgis_options(make, pairs, expected):
+    """What was tried with uWSGI itself; a default that is said is no mistake."""
+    assert options(make, *pairs) == expected
+
+
+def test_a_sentence_says_why_and_what_to_do(make):
+    """Option and value as they are written, the reason, the remedy."""
+    (sentence,) = inert(replace(make.profile("x"), options=(LIFETIME,)))
+    assert sentence == (
+        "max-worker-lifetime = 30: only the master looks at a worker's age, and there is none; add "
+        "master = true, or leave it out."
+    )
+
+
+def test_the_last_of_a_repeated_option_counts(make):
+    """As in uWSGI."""
+    assert options(make, ("thunder-lock", "true"), ("processes", "4"), ("processes", "1")) == [
+        "thunder-lock"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "fires"),
+    [
+        ([], "keepalive = 120\n", True),
+        ([], 'keepalive = 120\nworker_class = "sync"\n', True),
+        ([], 'keepalive = 120\nworker_class = "gthread"\n', False),
+        ([], "keepalive = 120\nthreads = 4\n", False),
+        ([], "import os\nkeepalive = 120\nthreads = int(os.environ['THREADS'])\n", False),
+        ([], "workers = 2\n", False),
+        (["--keep-alive", "120"], "workers = 2\n", True),
+        (["--keep-alive=120"], "workers = 2\n", True),
+        (["-k", "gthread"], "keepalive = 120\n", False),
+        (["--worker-class=gthread"], "keepalive = 120\n", False),
+        ([], "keepalive = (\n", False),
+    ],
+)
+def test_gunicorns_keepalive_needs_threads(make, words, text, fires):
+    """Its sync workers close after every reply; a setting that is computed is not known."""
+    run = json.dumps(["/venv/bin/gunicorn", *words, "app:app"])
+    pairs = (("app", "app:app"), ("run", run), ("x.conf.py", text))
+    found = inert(replace(make.profile("x", server="command"), options=pairs))
+    assert bool(found) == fires
+    assert not found or found[0].startswith("keepalive = 120: gunicorn's sync workers close")
+
+
+def test_another_servers_options_are_not_known(make):
+    """Nothing is said of them."""
+    pairs = (("run", json.dumps(["granian", "app:app"])), ("x.py", "keepalive = 120\n"))
+    assert inert(replace(make.profile("x", server="command"), options=pairs)) == ()
