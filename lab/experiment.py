@@ -17,14 +17,15 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab import environment, probes, profiles
+from lab import claims, environment, probes, profiles
 from lab.analysis.summary import Summary, summarise
+from lab.counters import plan_counters
 from lab.errors import ResultsError, UsageError
-from lab.model import Generator, Load, Plan, Profile, Trial, Workload
+from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
 from lab.plan import estimate, validate
+from lab.report import html, markdown
 from lab.report import json as json_report
-from lab.report import markdown
-from lab.results import FORMAT, Header, RunWriter, read_run
+from lab.results import FORMAT, Header, RunWriter, read_run, run_of
 from lab.runner import Observer, Parts, capture, run
 from lab.servers import adapter
 from lab.servers.readiness import fetch
@@ -36,6 +37,10 @@ WALKTHROUGH = Load(connections=500, keepalive=False, requests=5000, timeout=90.0
 """The article's own test, `ab -c 500 -n 5000 -s 90`: 500 clients connect at once."""
 
 LOADS = {"sustained": SUSTAINED, "walkthrough": WALKTHROUGH}
+
+
+EXPECTED_COUNTERS = 3
+"""Counter-runs that a ladder usually asks for, for the estimate of its time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ class Options:
     results: Path = Path("results")
     pin: bool = True
     """Server and generator on cores of their own."""
+    confirm: bool = True
+    """Put the causes that the first blocks show to the test in the others."""
     command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
     """The command that repeats the run."""
 
@@ -130,7 +137,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
     )
     validate(plan)
-    return Prepared(plan, skipped, estimate(plan), cores)
+    seconds = estimate(plan, EXPECTED_COUNTERS if options.confirm else 0)
+    return Prepared(plan, skipped, seconds, cores)
 
 
 def conduct(
@@ -177,8 +185,19 @@ def conduct(
             writer.append(trial)
             recorded += 1
 
+        def confirm(trials: Sequence[Trial]) -> tuple[CounterRun, ...]:
+            so_far = run_of(writer.header, writer.folder.name, trials)
+            counters = plan_counters(so_far, writer.folder / "counter")
+            writer.add_counters(counters)
+            return counters
+
         try:
-            run(plan, replace(parts, record=record), observer)
+            run(
+                plan,
+                replace(parts, record=record),
+                observer,
+                confirm if options.confirm else None,
+            )
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
             if recorded:
                 with suppress(ResultsError):  # such as a full disk, which is what ended the run
@@ -192,9 +211,11 @@ def conduct(
 
 def _summarise(writer: RunWriter) -> Summary:
     """Write what is derived from the run, and return it."""
-    summary = summarise(read_run(writer.folder))
+    run = read_run(writer.folder)
+    summary = summarise(run)
     writer.write_text("summary.json", json_report.render(summary))
     writer.write_text("report.md", markdown.render(summary))
+    writer.write_text("report.html", html.render(summary, claims.decided(run)))
     return summary
 
 

@@ -9,10 +9,11 @@ each profile once, in an order of its own, and the reference a second time.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lab.errors import UsageError
-from lab.model import Arm, Plan, Slot
+from lab.model import Arm, CounterRun, Load, Plan, Slot
 
 OVERHEAD = 1.3
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
@@ -30,9 +31,37 @@ def slots(plan: Plan) -> Iterator[Slot]:
             yield Slot(block, position, name, arm)
 
 
-def estimate(plan: Plan) -> float:
-    """Return the seconds that a run should take, before anything is known of this machine."""
-    return plan.blocks * (len(plan.profiles) + 1) * (plan.warmup + plan.window + OVERHEAD)
+def pilot(plan: Plan) -> int:
+    """
+    Return after how many blocks causes are looked for, so that the rest confirms them.
+
+    At least three blocks are left, the fewest that give a useful interval; with fewer than five in
+    all there is nothing to divide, and it is the number of blocks: never.
+    """
+    return plan.blocks if plan.blocks < 5 else max(2, plan.blocks * 2 // 5)
+
+
+def with_counters(slots: Sequence[Slot], counters: Sequence[CounterRun], seed: int) -> list[Slot]:
+    """Return the slots of one block with each counter-run at a random place among them."""
+    block = slots[0].block
+    order = random.Random(f"{seed}/{block}")
+    mixed = list(slots)
+    for counter in counters:
+        slot = Slot(block, 0, counter.profile.name, Arm.COUNTER)
+        mixed.insert(order.randint(0, len(mixed)), slot)
+    return [replace(slot, position=position) for position, slot in enumerate(mixed)]
+
+
+def estimate(plan: Plan, counters: int = 0) -> float:
+    """
+    Return the seconds that a run should take, before anything is known of this machine.
+
+    Args:
+        plan: The run's.
+        counters: Counter-runs that are expected in the blocks after the pilot.
+    """
+    trials = plan.blocks * (len(plan.profiles) + 1) + counters * (plan.blocks - pilot(plan))
+    return trials * (plan.warmup + plan.window + OVERHEAD)
 
 
 def validate(plan: Plan) -> None:
@@ -59,5 +88,13 @@ def validate(plan: Plan) -> None:
         raise UsageError(f"--window {plan.window:g}: between 0.1 and 600 seconds")
     if not 0 <= plan.warmup <= 60:
         raise UsageError(f"--warmup {plan.warmup:g}: between 0 and 60 seconds")
-    if not 1 <= plan.load.connections <= 10_000:
-        raise UsageError(f"--connections {plan.load.connections}: between 1 and 10,000")
+    _validate_load(plan.load)
+
+
+def _validate_load(load: Load) -> None:
+    if not 1 <= load.connections <= 10_000:
+        raise UsageError(f"--connections {load.connections}: between 1 and 10,000")
+    if load.rate is not None and load.requests is not None:
+        raise UsageError("--rate is for a load that lasts; --load walkthrough counts its requests")
+    if load.rate is not None and not 1 <= load.rate <= 100_000:
+        raise UsageError(f"--rate {load.rate:g}: between 1 and 100,000 requests a second")

@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
-from lab.model import Arm, Finding, Plan, Slot, Trial
-from lab.plan import estimate
+from lab.model import Arm, CounterRun, Finding, Plan, Slot, Trial
+from lab.plan import estimate, pilot
 from lab.runner import NOT_AGAIN
 
 
@@ -26,7 +26,9 @@ class Progress:
     def __init__(self, plan: Plan, console: Console | None = None) -> None:
         self._plan = plan
         self._console = console or Console(stderr=True)
-        self._total = plan.blocks * (len(plan.profiles) + 1)
+        self._in_block = len(plan.profiles) + 1
+        self._total = plan.blocks * self._in_block
+        self._of_block = 0
         self._done: set[tuple[int, int]] = set()
         self._invalid = 0
         self._began = time.monotonic()
@@ -57,7 +59,7 @@ class Progress:
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         """Show what a trial is at."""
-        arm = " (a/a)" if slot.arm is Arm.AA else ""
+        arm = {Arm.AA: " (a/a)", Arm.COUNTER: " (counter-run)"}.get(slot.arm, "")
         again = " again" if attempt else ""
         self._bar.update(self._task, description=f"{slot.profile}{arm}{again}: {stage}")
 
@@ -70,12 +72,25 @@ class Progress:
         if trial.failure is not None and trial.failure != NOT_AGAIN:
             self._console.print(f"{trial.slot.profile}: {trial.failure}", markup=False)
         self._invalid += bool(findings)
-        whole_block = len(self._done) % (len(self._plan.profiles) + 1) == 0
+        self._of_block += not again
+        whole_block = self._of_block == self._in_block
+        if whole_block and not again:
+            self._of_block = 0
         if whole_block and not again and not self._console.is_terminal:
             self._console.print(
                 f"block {trial.slot.block + 1} of {self._plan.blocks} done, "
                 f"{self._invalid} trials with a finding, {_left(remaining)}",
                 markup=False,
+            )
+
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        """Say what is put to the test from now on, and count it in."""
+        self._in_block += len(counters)
+        self._total += len(counters) * (self._plan.blocks - pilot(self._plan))
+        self._bar.update(self._task, total=self._total)
+        for each in counters:
+            self._console.print(
+                f"to confirm: {each.cause} at {each.of}, by {each.toggle}", markup=False
             )
 
     def _remaining(self) -> float:

@@ -15,21 +15,23 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import msgspec
 
 from lab.errors import ResultsError
-from lab.model import Plan, Run, Trial
+from lab.model import CounterRun, Plan, Run, Trial
 
-FORMAT = 1
+FORMAT = 2
 """
-Version of the folder's format.
+Version of the folder's format; the lab reads every version up to this one.
 
 1: the first.
+2: open loop (`rate`, `planned`, `late`, `queued`, `service`), counter-runs (`counters`, the arm
+   "counter").
 """
 
 T = TypeVar("T")
@@ -47,6 +49,7 @@ class Header:
     plan: Plan
     environments: Mapping[str, Mapping[str, Any]]
     skipped: Mapping[str, str]
+    counters: tuple[CounterRun, ...] = ()
 
 
 class RunWriter:
@@ -90,6 +93,16 @@ class RunWriter:
             raise ResultsError(
                 self._trials.name, "the disk is full; the trials before this one are intact"
             )
+
+    def add_counters(self, counters: tuple[CounterRun, ...]) -> None:
+        """
+        Write the header again, with *counters*.
+
+        Raises:
+            ResultsError: It cannot be written; the old one stands.
+        """
+        self.header = replace(self.header, counters=counters)
+        self._write_header()
 
     def close(self) -> None:
         """Close the file; the folder stays."""
@@ -147,20 +160,28 @@ def read_run(folder: Path) -> Run:
     path = folder / "run.json"
     header_bytes = _read(path)
     version = decode(header_bytes, dict, path).get("format")
-    if version != FORMAT:
-        raise ResultsError(path, f"has format {version!r}; this lab reads {FORMAT}. Run it again.")
+    if version not in range(1, FORMAT + 1):
+        raise ResultsError(
+            path, f"has format {version!r}; this lab reads 1 to {FORMAT}. Run it again."
+        )
     header = decode(header_bytes, Header, path)
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
     trials = tuple(decode(line, Trial, path, number) for number, line in enumerate(lines, 1))
+    return run_of(header, folder.resolve().name, trials)
+
+
+def run_of(header: Header, name: str, trials: Iterable[Trial]) -> Run:
+    """Return what *header* and *trials* say, as it would be read back from the folder *name*."""
     return Run(
-        name=folder.resolve().name,
+        name=name,
         command=header.command,
         plan=header.plan,
         environments=header.environments,
-        trials=trials,
+        trials=tuple(trials),
         skipped=header.skipped,
         generator=header.generator,
+        counters=header.counters,
     )
 
 

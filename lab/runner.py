@@ -23,8 +23,10 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.analysis.gates import judge
+from lab.analysis.observations import plan_of
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
 from lab.model import (
+    CounterRun,
     Endpoint,
     Finding,
     Generator,
@@ -37,7 +39,7 @@ from lab.model import (
     Trial,
     Workload,
 )
-from lab.plan import slots
+from lab.plan import pilot, slots, with_counters
 
 REPEATS = 2
 """A trial disturbed from outside is repeated at most so often; never one whose outcome displeases:
@@ -91,10 +93,24 @@ class Observer(Protocol):
     def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
         """A trial has been recorded."""
 
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        """From now on every block holds these as well."""
 
-def run(plan: Plan, parts: Parts, observer: Observer) -> None:
+
+Confirm = Callable[[Sequence[Trial]], Sequence[CounterRun]]
+"""Finds the causes that the trials so far show, and returns the counter-runs that test them."""
+
+
+def run(plan: Plan, parts: Parts, observer: Observer, confirm: Confirm | None = None) -> None:
     """
     Carry out the whole plan.
+
+    Args:
+        plan: What to do.
+        parts: With what.
+        observer: Is told of it.
+        confirm: Asked once, after the pilot blocks, for counter-runs that join the blocks left, so
+            that each is paired with its profile; None for none.
 
     Raises:
         GeneratorError: The generator failed several times in a row; what was recorded stands.
@@ -104,16 +120,26 @@ def run(plan: Plan, parts: Parts, observer: Observer) -> None:
     planned = list(slots(plan))
     repeats_left = max(REPEATS, int(len(planned) * REPEAT_SHARE))
     failures = _Failures()
-    for slot in planned:
-        for attempt in range(1 + REPEATS):
-            trial = failures.counted(plan, slot, attempt, parts, observer)
-            findings = judge(trial, plan)
-            parts.record(trial)
-            observer.finished(trial, findings)
-            disturbed = any(finding.outside for finding in findings)
-            if not disturbed or attempt == REPEATS or not repeats_left:
-                break
-            repeats_left -= 1
+    trials: list[Trial] = []
+    counters: Sequence[CounterRun] = ()
+    for block in range(plan.blocks):
+        if confirm is not None and block == pilot(plan):
+            counters = confirm(trials)
+            if counters:
+                observer.confirming(counters)
+        own = [slot for slot in planned if slot.block == block]
+        for slot in with_counters(own, counters, plan.seed):
+            slot_plan = plan_of(slot, plan, counters)
+            for attempt in range(1 + REPEATS):
+                trial = failures.counted(slot_plan, slot, attempt, parts, observer)
+                findings = judge(trial, slot_plan)
+                parts.record(trial)
+                trials.append(trial)
+                observer.finished(trial, findings)
+                disturbed = any(finding.outside for finding in findings)
+                if not disturbed or attempt == REPEATS or not repeats_left:
+                    break
+                repeats_left -= 1
 
 
 def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer) -> Trial:
@@ -139,7 +165,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         )
         subject = Subject(server.pid, server.endpoint.port, (*session.pids, *parts.lab))
         observer.stage(slot, attempt, "warm-up")
-        session.warm_up(plan.warmup, WARMUP_REQUESTS * _workers(profile))
+        session.warm_up(plan.warmup, _warmup_requests(plan, profile))
         observer.stage(slot, attempt, "window")
         before = [(probe, probe.start(subject)) for probe in parts.probes]
         windows = tuple(session.measure(plan.window))
@@ -232,6 +258,12 @@ def _failed(plan: Plan, slot: Slot, attempt: int, parts: Parts, failure: str) ->
 
 def _profile(plan: Plan, name: str) -> Profile:
     return next(profile for profile in plan.profiles if profile.name == name)
+
+
+def _warmup_requests(plan: Plan, profile: Profile) -> int:
+    """Return the requests of the warm-up; of an open loop no more than become due in its time."""
+    wanted = WARMUP_REQUESTS * _workers(profile)
+    return wanted if plan.load.rate is None else min(wanted, int(plan.load.rate * plan.warmup))
 
 
 def _workers(profile: Profile) -> int:

@@ -58,6 +58,13 @@ def compare(run: Run, metric: str, changed: str, reference: str) -> Comparison:
     return compare_observed(observations, metric, changed, reference, noise)
 
 
+def compare_sides(
+    observations: Sequence[Observation], metric: str, changed: Side, reference: Side, noise: float
+) -> Comparison:
+    """Do as `compare_observed` with any two arms, such as a counter-run and its profile."""
+    return _compare(observations, metric, changed, reference, noise)
+
+
 def aa_observed(observations: Sequence[Observation], reference: str, metric: str) -> Comparison:
     """Do as `aa` with trials that are judged already."""
     return _compare(

@@ -26,6 +26,8 @@ def banners(
     unstarted: Sequence[str],
     measurable: Sequence[str],
     progress: tuple[int, int],
+    *,
+    ceiling: str | None = None,
 ) -> tuple[str, ...]:
     """
     Return what must be read before any number, gravest first.
@@ -36,6 +38,7 @@ def banners(
         unstarted: Profiles whose server never started.
         measurable: Profiles with at least one trial that the headline metric can be read from.
         progress: Slots with a trial, and planned slots.
+        ceiling: What `lab.analysis.ceiling` says.
     """
     found = []
     if unstarted:
@@ -48,6 +51,8 @@ def banners(
             "Nothing can be compared: fewer than two profiles have a trial that counts. "
             "The reasons are below."
         )
+    if ceiling is not None:
+        found.append(ceiling)
     found += _noise(aa)
     measured, planned = progress
     if measured < planned:

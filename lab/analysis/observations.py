@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
-from lab.model import Finding, Run, Trial
+from lab.model import Arm, CounterRun, Finding, Plan, Run, Slot, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,24 @@ def observe(run: Run) -> tuple[Observation, ...]:
     return tuple(_observation(trial, run) for _, trial in sorted(last.items()))
 
 
+def plan_of(slot: Slot, plan: Plan, counters: Sequence[CounterRun]) -> Plan:
+    """Return the plan that a slot is run and judged by: a counter-run may have another load."""
+    if slot.arm is not Arm.COUNTER:
+        return plan
+    counter = next(each for each in counters if each.profile.name == slot.profile)
+    return replace(
+        plan,
+        profiles=(counter.profile,),
+        reference=counter.profile.name,
+        load=counter.load or plan.load,
+        workload=counter.workload or plan.workload,
+    )
+
+
 def _observation(trial: Trial, run: Run) -> Observation:
-    findings = judge(trial, run.plan)
-    metrics = derive(trial, run.plan.load)
+    plan = plan_of(trial.slot, run.plan, run.counters)
+    findings = judge(trial, plan)
+    metrics = derive(trial, plan.load)
     if any(finding.withholds is None for finding in findings):
         metrics = {}
     withheld = {name for finding in findings for name in finding.withholds or ()}

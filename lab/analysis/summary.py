@@ -10,13 +10,16 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lab.analysis import compare
+from lab.analysis.ceiling import shared_ceiling
+from lab.analysis.confirm import diagnoses
 from lab.analysis.health import HEADLINE, banners, exit_code
+from lab.analysis.inert import inert
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
-from lab.model import METRICS, Arm, Comparison, Finding, Plan, Profile, Run, Trial
+from lab.model import METRICS, Arm, Comparison, Diagnosis, Finding, Plan, Profile, Run, Trial
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
 """Metrics that are compared. A count of drops or errors is mostly 0, and 0 has no ratio."""
@@ -92,6 +95,10 @@ class Summary:
     planned: int
     exit_code: int
     """0; 1 when a profile never started; 3 when this machine could not measure."""
+    diagnoses: Mapping[str, tuple[Diagnosis, ...]] = field(default_factory=dict)
+    """By profile: what limited it, "limited by" first; absent where nothing explains it."""
+    inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By profile: options that have no effect there, each with the reason."""
 
 
 def summarise(run: Run) -> Summary:
@@ -101,6 +108,7 @@ def summarise(run: Run) -> Summary:
     noise = {name: compare.aa_observed(observations, plan.reference, name) for name in COMPARED}
     floors = {name: compare.floor(comparison) for name, comparison in noise.items()}
     rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
+    own = [item for item in observations if item.trial.slot.arm is not Arm.COUNTER]
     planned = plan.blocks * (len(plan.profiles) + 1)
     unstarted = [row.profile.name for row in rows if _never_started(row, observations)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
@@ -110,10 +118,19 @@ def summarise(run: Run) -> Summary:
         steps=tuple(_step(profile, plan, observations, floors) for profile in plan.profiles[1:]),
         aa=noise,
         floors=floors,
-        banners=banners(run, noise, unstarted, measurable, (len(observations), planned)),
-        measured=len(observations),
+        banners=banners(
+            run,
+            noise,
+            unstarted,
+            measurable,
+            (len(own), planned),
+            ceiling=shared_ceiling(observations, plan),
+        ),
+        measured=len(own),
         planned=planned,
         exit_code=exit_code(noise, unstarted, measurable, len(rows)),
+        diagnoses=diagnoses(run, observations, floors),
+        inert={each.name: found for each in plan.profiles if (found := inert(each))},
     )
 
 

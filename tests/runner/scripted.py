@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.errors import ServerStartError
 from lab.model import (
+    CounterRun,
     Endpoint,
     Expectation,
     Load,
@@ -156,6 +157,9 @@ class Script:
 
     def finished(self, trial: Trial, findings: Sequence[object]) -> None:
         self.events.append(f"finished {trial.slot.profile} {[f.gate for f in findings]}")
+
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        self.events.append(f"confirming {[each.cause for each in counters]}")
 
     def _record(self, trial: Trial) -> None:
         self.trials.append(trial)

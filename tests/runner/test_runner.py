@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import UsageError
-from lab.model import Arm, Expectation, Slot
+from lab.model import Arm, Better, CounterRun, Expectation, Load, Slot
 from lab.runner import capture, run, run_trial
 
-from .scripted import Script, plan
+from .scripted import Script, plan, profile
 
 
 def test_a_trial_happens_in_this_order():
@@ -121,3 +121,65 @@ class TestCapture:
         pattern = replace(known.workload, expect=Expectation(pattern="^ok"))
         capture(replace(known, workload=pattern), script.parts(), lambda *_: (500, {}, b""))
         assert script.events == []
+
+
+def counter(of, **changes):
+    """Return a counter-run of the profile *of*."""
+    values = {
+        "of": of,
+        "cause": "router",
+        "toggle": "http-socket",
+        "profile": profile(f"{of}~http-socket"),
+        "metric": "throughput",
+        "expects": Better.HIGHER,
+    }
+    return CounterRun(**(values | changes))
+
+
+def test_counter_runs_join_the_blocks_after_the_pilot():
+    """Two of five blocks show the causes; the other three hold each counter-run once."""
+    script, seen = Script(), []
+
+    def confirm(trials):
+        seen.append(len(trials))
+        return (counter("b"),)
+
+    run(plan("a", "b", blocks=5), script.parts(), script, confirm)
+    assert seen == [6]
+    counters = [t.slot for t in script.trials if t.slot.arm is Arm.COUNTER]
+    assert [slot.block for slot in counters] == [2, 3, 4]
+    positions = [(t.slot.block, t.slot.position) for t in script.trials]
+    assert len(set(positions)) == len(positions) == 18
+    assert script.events.count("confirming ['router']") == 1
+
+
+def test_without_counter_runs_the_order_is_the_same():
+    """A run that looks for causes and finds none is the run that never looked."""
+    scripts = [Script(), Script()]
+    run(plan("a", "b", blocks=5), scripts[0].parts(), scripts[0], lambda _trials: ())
+    run(plan("a", "b", blocks=5), scripts[1].parts(), scripts[1])
+    assert scripts[0].events == scripts[1].events
+
+
+def test_few_blocks_are_not_divided():
+    """With fewer than five there would be too few pairs to confirm anything."""
+    script = Script()
+    run(plan("a", blocks=4), script.parts(), script, lambda _trials: (counter("a"),))
+    assert not [t for t in script.trials if t.slot.arm is Arm.COUNTER]
+
+
+def test_a_counter_run_may_have_another_load():
+    """Its session is opened with its own load, and its profile is the variant."""
+    script = Script()
+    loads = []
+    session = script.session
+
+    def noting(endpoint, workload, load, cores):
+        loads.append(load.connections)
+        return session(endpoint, workload, load, cores)
+
+    script.session = noting
+    confirm = lambda _trials: (counter("a", load=Load(connections=1)),)  # noqa: E731
+    run(plan("a", blocks=5), script.parts(), script, confirm)
+    assert sorted(loads) == [1, 1, 1] + [2] * 10
+    assert "start a~http-socket on (1,)" in script.events

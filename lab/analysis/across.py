@@ -1,0 +1,155 @@
+"""
+Two runs against each other: did a profile's ratio to its own run's reference change?
+
+Absolute figures are never compared: between two runs the machine changed as well. Each run divides
+by its own reference, block by block, and the two sets of log-ratios are independent samples, so
+the interval of their difference is Welch's. The noise of both runs is in it; the floor is that of
+both A/A arms.
+
+Source: Welch, Biometrika 34 (1947).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from lab.analysis.compare import LEAST_FLOOR, compare_observed, verdict_of
+from lab.analysis.observations import Observation, observe
+from lab.analysis.stats import CONFIDENCE, POWER, half_width
+from lab.analysis.summary import COMPARED, Summary
+from lab.model import METRICS, Estimate, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How one ratio within a run changed from one run to another."""
+
+    metric: str
+    profile: str
+    reference: str
+    """Profile that *profile* is divided by in each run."""
+    before: Estimate | None
+    """profile / reference in the first run."""
+    after: Estimate | None
+    """The same in the second."""
+    ratio: Estimate | None
+    """after / before, with the smaller number of blocks; None where either is."""
+    floor: float
+    """Share below which a change is not told from noise."""
+    verdict: Verdict
+    detectable: float | None = None
+    """Smallest ratio above 1 that two such runs would find 4 times out of 5, but for the floor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """What changed between two runs that may be compared."""
+
+    before: Summary
+    after: Summary
+    changes: tuple[Change, ...]
+    """Every profile of both runs but the reference, by every metric; in the second's order."""
+
+    @property
+    def reference(self) -> str:
+        """Name of the profile that every other is divided by."""
+        return self.after.run.plan.reference
+
+    @property
+    def exit_code(self) -> int:
+        """The graver of the two runs' own; 3 where nothing could be compared."""
+        if all(change.ratio is None for change in self.changes):
+            return 3
+        return max(self.before.exit_code, self.after.exit_code)
+
+
+def across(before: Summary, after: Summary) -> Across:
+    """
+    Compare two runs, which `lab.comparable` has let through.
+
+    Args:
+        before: The first run, such as the main branch's.
+        after: The second, whose change is judged.
+    """
+    known = {profile.name for profile in before.run.plan.profiles}
+    names = [profile.name for profile in after.run.plan.profiles if profile.name in known]
+    reference = after.run.plan.reference
+    seen = observe(before.run), observe(after.run)
+    pairs = [(name, reference) for name in names if name != reference]
+    return Across(before, after, tuple(_changes(before, after, seen, pairs, COMPARED)))
+
+
+def change(before: Summary, after: Summary, metric: str, profile: str, reference: str) -> Change:
+    """Return how the ratio of any two profiles changed, by one metric."""
+    seen = observe(before.run), observe(after.run)
+    (found,) = _changes(before, after, seen, [(profile, reference)], [metric])
+    return found
+
+
+def welch(before: Estimate, after: Estimate) -> tuple[Estimate, float]:
+    """
+    Return the ratio of two independent ratios, and what would have been found.
+
+    Returns:
+        after / before with its 95 % interval, and the smallest ratio above 1 that lies off 1
+        4 times out of 5.
+    """
+    a, b = _error(before) ** 2, _error(after) ** 2
+    error = math.sqrt(a + b)
+    # Without any spread every number of degrees gives the same interval, which is a point.
+    degrees = (a + b) ** 2 / (a**2 / (before.n - 1) + b**2 / (after.n - 1)) if error else 1.0
+    centre = math.log(after.value / before.value)
+    half = _quantile(CONFIDENCE / 2 + 0.5, degrees) * error
+    estimate = Estimate(
+        math.exp(centre), math.exp(centre - half), math.exp(centre + half), min(before.n, after.n)
+    )
+    return estimate, math.exp(half + _quantile(POWER, degrees) * error)
+
+
+def combined_floor(before: float, after: float) -> float:
+    """Return the floor of a comparison across runs, from the half-widths of both A/A intervals."""
+    return max(LEAST_FLOOR, math.hypot(before, after))
+
+
+def _changes(
+    before: Summary,
+    after: Summary,
+    seen: tuple[Sequence[Observation], Sequence[Observation]],
+    pairs: Sequence[tuple[str, str]],
+    metrics: Sequence[str],
+) -> Iterator[Change]:
+    for profile, reference in pairs:
+        for metric in metrics:
+            floor = combined_floor(_noise(before, metric), _noise(after, metric))
+            old, new = (
+                compare_observed(observations, metric, profile, reference, floor).ratio
+                for observations in seen
+            )
+            found = Change(metric, profile, reference, old, new, None, floor, Verdict.INVALID)
+            if old is not None and new is not None:
+                ratio, detectable = welch(old, new)
+                verdict = verdict_of(ratio.low, ratio.high, floor, METRICS[metric].better)
+                found = replace(found, ratio=ratio, verdict=verdict, detectable=detectable)
+            yield found
+
+
+def _noise(summary: Summary, metric: str) -> float:
+    """Return the half-width of the A/A interval; the least floor where there is none."""
+    ratio = summary.aa[metric].ratio
+    return half_width(ratio) if ratio is not None else LEAST_FLOOR
+
+
+def _error(estimate: Estimate) -> float:
+    """Return the standard error of the log-ratio, which a t-interval tells by its width."""
+    half = math.log(estimate.high / estimate.low) / 2
+    return half / _quantile(CONFIDENCE / 2 + 0.5, estimate.n - 1)
+
+
+def _quantile(probability: float, degrees: float) -> float:
+    """Return Student's t quantile; Welch's degrees of freedom are seldom whole."""
+    # scipy.special, not scipy.stats: the latter costs a second to import.
+    from scipy.special import stdtrit  # noqa: PLC0415
+
+    return float(stdtrit(degrees, probability))

@@ -1,0 +1,221 @@
+"""
+What a diagnosis looks at: a trial's readings and windows, brought to the same few figures.
+
+A figure is None where a reading that it needs was not taken; a rule that needs it is then silent,
+because nothing can be concluded from what was not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lab.analysis.gates import BUSY, LATE
+from lab.analysis.metrics import merged_latency, quantile, server_cpu
+from lab.model import Load, Plan, Profile, Trial, Window
+
+STALL_FACTOR = 20
+"""A reply so many times slower than the median did not merely queue: at full load the slowest 1 %
+of a sound server's replies stay below 3 times the median."""
+
+STALL_LEAST = 0.100
+"""Seconds: shorter gaps are the scheduler's, which lets eight busy processes take turns."""
+
+BEHIND = 0.7
+"""Share of their cores below which server and generator were waiting for something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The figures of one trial; "a reply" is of correct ones."""
+
+    gates: Mapping[str, str]
+    """Gates that fired -> what each saw."""
+    readings: Mapping[str, float]
+    options: Mapping[str, str]
+    """The profile's resolved options; of a repeated one the last."""
+    uwsgi: bool
+    processes: int | None
+    """Worker processes that the profile asks for; None where it does not say."""
+    at_once: int | None
+    """Requests that each of them serves at a time."""
+    load: Load
+    rate: float
+    """Replies a second."""
+    probed: float | None
+    """Replies while the readings were taken."""
+    connects: float
+    """Connections opened a reply."""
+    generator: float
+    """Share of the time in which the busiest generator process ran or waited for a CPU."""
+    used: float | None
+    """Cores that the server used."""
+    cores: float | None
+    """Cores that it may use."""
+    capacity: float | None
+    """Cores that were there for it: fewer where the generator and others run on them, too."""
+    p50: float
+    """Seconds."""
+    late: int
+    """Replies later than the kernel's first retry of a handshake."""
+    lost: float
+    """Share of the clients' time that late replies, and connections without one, took."""
+    stalls: int
+    """Replies far slower than the median."""
+    stalled: float
+    """Share of the clients' time that those took beyond the median."""
+
+    def get(self, reading: str) -> float | None:
+        """Return a reading, None if it was not taken."""
+        return self.readings.get(reading)
+
+    def each(self, reading: str) -> float | None:
+        """Return a count a reply, None if it was not taken."""
+        count = self.readings.get(reading)
+        return None if count is None or not self.probed else count / self.probed
+
+    @property
+    def switches(self) -> float | None:
+        """Voluntary context switches a reply."""
+        return self.each("server.switches_voluntary")
+
+    @property
+    def cpu(self) -> float | None:
+        """CPU seconds a reply."""
+        seconds = server_cpu(self.readings)
+        return None if seconds is None or not self.probed else seconds / self.probed
+
+    @property
+    def system(self) -> float | None:
+        """Share of the server's CPU that the kernel used on its behalf."""
+        seconds = server_cpu(self.readings)
+        return self.readings["server.cpu_system"] / seconds if seconds else None
+
+    @property
+    def share(self) -> float | None:
+        """Share of its capacity that the server used."""
+        return None if self.used is None or not self.capacity else self.used / self.capacity
+
+    @property
+    def threads(self) -> int:
+        """Threads that serve requests in a worker: as configured, else as seen in the busiest."""
+        return self.at_once or int(self.readings.get("server.busiest_threads", 1))
+
+    @property
+    def routed(self) -> bool:
+        """Whether uWSGI's HTTP router stands before the workers."""
+        return self.uwsgi and "http" in self.options
+
+    @property
+    def logs(self) -> bool:
+        """Whether uWSGI writes a line for each request."""
+        return self.uwsgi and self.options.get("disable-logging", "false") != "true"
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether the server is known to use all that there was for it."""
+        return self.share is not None and self.share >= BUSY
+
+
+def signs(trial: Trial, plan: Plan, gates: Mapping[str, str]) -> Signs | None:
+    """
+    Return the figures of *trial*; None without a window, or without a reply.
+
+    Args:
+        trial: What was measured.
+        plan: What it was made by.
+        gates: Gates that fired -> what each saw.
+    """
+    windows = trial.windows
+    replies = sum(window.ok for window in windows)
+    if not replies or any(window.wall <= 0 for window in windows):
+        return None
+    profile = next(each for each in plan.profiles if each.name == trial.slot.profile)
+    processes, at_once = workers(profile)
+    readings = trial.readings
+    seconds, elapsed = server_cpu(readings), readings.get("elapsed")
+    used = seconds / elapsed if seconds is not None and elapsed else None
+    cores = readings.get("server.cores", readings.get("machine.cores"))
+    latency = merged_latency(windows)
+    p50 = quantile(latency, 0.5)
+    late = {us / 1e6: n for us, n in latency.items() if us >= LATE * 1e6}
+    slow_from = max(STALL_LEAST, STALL_FACTOR * p50)
+    slow = {us / 1e6: n for us, n in latency.items() if us >= slow_from * 1e6}
+    answered, total = _clients_time(windows, plan.load)
+    rate = replies / max(window.wall for window in windows)
+    return Signs(
+        gates=gates,
+        readings=readings,
+        options=dict(profile.options),
+        uwsgi=profile.server == "uwsgi",
+        processes=processes,
+        at_once=at_once,
+        load=plan.load,
+        rate=rate,
+        probed=_probed(replies, rate, elapsed, plan.load),
+        connects=sum(window.connections for window in windows) / replies,
+        generator=max((window.cpu + window.wait) / window.wall for window in windows),
+        used=used,
+        cores=cores,
+        capacity=_capacity(trial, cores, used),
+        p50=p50,
+        late=sum(late.values()),
+        lost=(_beyond(p50, late) + max(0.0, total - answered)) / total,
+        stalls=sum(slow.values()),
+        stalled=_beyond(p50, slow) / total,
+    )
+
+
+def workers(profile: Profile) -> tuple[int | None, int | None]:
+    """
+    Return the worker processes of *profile*, and how many requests each serves at a time.
+
+    None where a number is not written as one, and for other servers than uWSGI.
+    """
+    if profile.server != "uwsgi":
+        return None, None
+    options = dict(profile.options)
+    processes = options.get("processes", options.get("workers", "1"))
+    at_once = [options.get(name, "1") for name in ("threads", "async", "gevent", "asyncio")]
+    return (
+        int(processes) if processes.isdecimal() else None,
+        max(map(int, at_once)) if all(each.isdecimal() for each in at_once) else None,
+    )
+
+
+def _probed(replies: int, rate: float, elapsed: float | None, load: Load) -> float | None:
+    """Return the replies over the probes' interval; a counted load falls silent when it is done."""
+    if load.requests is not None:
+        return float(replies)
+    return None if elapsed is None else rate * elapsed
+
+
+def _beyond(p50: float, latency: Mapping[float, int]) -> float:
+    """Return the seconds by which these replies took longer than the median."""
+    return sum((seconds - p50) * count for seconds, count in latency.items())
+
+
+def _clients_time(windows: tuple[Window, ...], load: Load) -> tuple[float, float]:
+    """
+    Return the seconds in which clients waited for replies that came, and all in which they waited.
+
+    In a timed closed loop every connection always waits. In the others a connection without a
+    request is idle on purpose, and only the replies' own time is known.
+    """
+    answered = sum(window.latency_sum for window in windows)
+    if load.requests is not None or load.rate is not None:
+        return answered, max(answered, 1e-9)
+    return answered, sum(len(window.replies) * window.wall for window in windows)
+
+
+def _capacity(trial: Trial, cores: float | None, used: float | None) -> float | None:
+    """
+    Return the cores that the server could have had: those it used, and those that stood idle.
+
+    On the others somebody else ran: strangers or, unpinned, the generator. At least half of its
+    cores, because a server that sleeps while strangers compute is not at its limit.
+    """
+    idle = trial.readings.get("server.idle")
+    if cores is None or used is None or idle is None:
+        return cores
+    return min(cores, max(used + idle, cores / 2))

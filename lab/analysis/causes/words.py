@@ -1,0 +1,31 @@
+"""Phrases that rules share: what else was seen, and so speaks against other causes."""
+
+from __future__ import annotations
+
+from lab.analysis.causes.signs import Signs
+
+
+def against(*parts: str) -> str:
+    """Join those that say something."""
+    return "; ".join(part for part in parts if part)
+
+
+def server(s: Signs) -> str:
+    """Say how much of its CPU the server used."""
+    return "" if s.share is None else f"the server used {s.share:.0%} of the CPU it could have"
+
+
+def generator(s: Signs) -> str:
+    """Say how busy the client was."""
+    return f"the generator was busy for {s.generator:.0%} of the time"
+
+
+def drops(s: Signs) -> str:
+    """Say how many clients were turned away."""
+    count = s.get("listener.drops")
+    return "" if count is None else f"{count:,.0f} handshakes dropped"
+
+
+def switches(s: Signs) -> str:
+    """Say how often the server's threads waited for something."""
+    return "" if s.switches is None else f"{s.switches:.2g} voluntary switches a reply"

@@ -1,0 +1,133 @@
+"""
+Counter-runs: the same profile with the one setting toggled that a cause names.
+
+That a profile has the router and is slow proves nothing; that it is faster without it does. Each
+counter-run is a profile of its own, written to disk as an ini that `uwsgi` runs without the lab.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from lab import profiles
+from lab.analysis.confirm import diagnoses
+from lab.analysis.gates import LATE
+from lab.analysis.metrics import merged_latency
+from lab.analysis.observations import observe
+from lab.errors import ProfileError, ResultsError
+from lab.model import Better, CounterRun, Diagnosis, Profile, Run
+from lab.servers.launch import ROOT
+from lab.toggles import TOGGLES, Toggle
+
+MOST = 6
+"""Counter-runs of a run: each is in every block that is left, like one profile more."""
+
+RANKS = 2
+"""Causes of one profile that are put to the test, from the first on."""
+
+LATE_REPLIES = 0.02
+"""Share of late replies from which p99 shows whether they are gone; below, throughput has to."""
+
+APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
+"""Options that say what is served, in place of which the environment may name another one."""
+
+
+def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
+    """
+    Return the counter-runs that test what the trials of *run* show so far.
+
+    One for each distinct cause, at the first profile in ladder order that shows it: the steps of a
+    ladder have much the same causes, and one for each step would double its time. First causes
+    come before second ones. None for other servers than uWSGI, whose options are not known here.
+
+    Args:
+        run: Without counter-runs yet.
+        folder: Where their inis are written; made if need be.
+
+    Raises:
+        LabError: uWSGI is gone, or *folder* cannot be written.
+    """
+    found = diagnoses(run, observe(run), {})
+    planned: dict[str, CounterRun] = {}
+    for rank in range(RANKS):
+        for profile in run.plan.profiles:
+            for diagnosis in found.get(profile.name, ())[rank : rank + 1]:
+                if diagnosis.cause.name in planned or len(planned) == MOST:
+                    continue
+                with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
+                    counter = _counter(diagnosis, profile, run, folder)
+                    if counter is not None:
+                        planned[diagnosis.cause.name] = counter
+    return tuple(planned.values())
+
+
+def render(profile: Profile, toggle: Toggle) -> str:
+    """
+    Return the ini of *profile* with *toggle* applied, complete and without includes.
+
+    BIND, PORT, WSGI_APP and WSGI_CHDIR are obeyed as by every profile; the first two must be set.
+    """
+    lines = [
+        f"; Counter-run: {profile.name} with {toggle.text}, all else the same.",
+        "; Written by `lab run`. To start it by hand:",
+        "; BIND=127.0.0.1 PORT=8080 uwsgi FILE",
+        "",
+        "[lab]",
+        f"summary = {profile.name} with {toggle.text}",
+        "",
+        "[uwsgi]",
+    ]
+    places = {"{host}": "$(BIND)", "{port}": "$(PORT)", "{root}": str(ROOT)}
+    places["{here}"] = str(profile.path.resolve().parent)
+    application = []
+    for key, value in toggle.options:
+        filled = value
+        for place, meaning in places.items():
+            filled = filled.replace(place, meaning)
+        line = f"{key} = {filled}"
+        if key in APPLICATION:
+            application.append(line)
+        else:
+            lines.append(line)
+    lines += ["if-env = WSGI_CHDIR", "chdir = %(_)", "endif ="]
+    lines += ["if-env = WSGI_APP", "module = %(_)", "endif ="]
+    lines += ["if-not-env = WSGI_APP", *application, "endif =", ""]
+    return "\n".join(lines)
+
+
+def _counter(diagnosis: Diagnosis, profile: Profile, run: Run, folder: Path) -> CounterRun | None:
+    """Return the counter-run of one diagnosis; None where there is nothing to toggle."""
+    find = TOGGLES.get(diagnosis.cause.name)
+    toggle = find(profile, run.plan) if find and profile.server == "uwsgi" else None
+    if toggle is None:
+        return None
+    path = folder / f"{profile.name}~{toggle.name}.ini"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(profile, toggle), encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+    metric, expects = "throughput", Better.HIGHER
+    if run.plan.load.rate is not None:  # throughput is planned
+        metric, expects = "p90", Better.LOWER
+    elif diagnosis.cause.name == "accept queue" and _late_share(run, profile) >= LATE_REPLIES:
+        metric, expects = "p99", Better.LOWER
+    return CounterRun(
+        of=profile.name,
+        cause=diagnosis.cause.name,
+        toggle=toggle.text,
+        profile=profiles.read(str(path)),
+        metric=metric,
+        expects=expects,
+        load=toggle.load,
+        workload=toggle.workload,
+    )
+
+
+def _late_share(run: Run, profile: Profile) -> float:
+    """Return the share of the profile's replies that the kernel's retry timer may have delayed."""
+    windows = [w for t in run.trials if t.slot.profile == profile.name for w in t.windows]
+    latency = merged_latency(windows)
+    late = sum(count for us, count in latency.items() if us >= LATE * 1e6)
+    return late / max(1, latency.total())

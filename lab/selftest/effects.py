@@ -1,0 +1,90 @@
+"""
+Planted differences: none, 20 % more work, 8 % less, told by the same comparison as any.
+
+The application works in units, 100 a request for the reference; what a request costs besides is
+2-3 % of that, so the true ratios are a little nearer to 1 than the units'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lab import profiles
+from lab.analysis.compare import aa, compare
+from lab.model import Load, Plan, Run, Trial, Verdict
+from lab.runner import run
+from lab.selftest.cases import DONE, PLANTED
+from lab.selftest.result import EffectResult
+from lab.selftest.trials import WARMUP, Cores, Silent, parts
+
+METRIC = "cpu"
+"""CPU a request: throughput moves with whatever else the machine does."""
+
+REFERENCE = "work-100"
+
+BLOCKS, BLOCKS_QUICK = 10, 5
+"""Fewer than five give an interval too wide for 20 % on a machine with neighbours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A difference that is there, or none."""
+
+    name: str
+    profile: str
+    """Against `REFERENCE`; that itself is the A/A comparison."""
+    allowed: frozenset[Verdict]
+    """Verdicts that are right."""
+
+
+EFFECTS = (
+    Effect("two identical profiles", REFERENCE, frozenset({Verdict.SAME, Verdict.UNDECIDED})),
+    Effect("20 % more work", "work-120", frozenset({Verdict.SLOWER})),
+    Effect("8 % less work", "work-92", frozenset({Verdict.FASTER})),
+)
+
+
+def measure_effects(cores: Cores, *, quick: bool) -> tuple[EffectResult, ...]:
+    """
+    Run the profiles in randomised blocks and compare them.
+
+    Raises:
+        LabError: A profile is refused, or the load cannot be made.
+    """
+    names = dict.fromkeys(effect.profile for effect in EFFECTS)
+    plan = Plan(
+        profiles=tuple(profiles.read(str(PLANTED / f"{name}.ini")) for name in names),
+        reference=REFERENCE,
+        workload=DONE,
+        load=Load(connections=16),
+        blocks=BLOCKS_QUICK if quick else BLOCKS,
+        warmup=WARMUP,
+        window=1.0,
+        seed=1,
+    )
+    trials: list[Trial] = []
+    run(plan, replace(parts(cores), record=trials.append), Silent())
+    measured = Run("selftest", "lab selftest", plan, {}, tuple(trials))
+    return tuple(_result(effect, measured) for effect in EFFECTS)
+
+
+def _result(effect: Effect, measured: Run) -> EffectResult:
+    if effect.profile == REFERENCE:
+        found = aa(measured, METRIC)
+    else:
+        found = compare(measured, METRIC, effect.profile, REFERENCE)
+    ratio = found.ratio
+    return EffectResult(
+        name=effect.name,
+        expected=" or ".join(sorted(effect.allowed)),
+        found=found.verdict,
+        ratio=(ratio.value, ratio.low, ratio.high) if ratio else None,
+        blocks=ratio.n if ratio else 0,
+        right=_right(found.verdict, effect.allowed),
+    )
+
+
+def _right(said: Verdict, allowed: frozenset[Verdict]) -> bool | None:
+    if said in allowed:
+        return True
+    return None if said in {Verdict.UNDECIDED, Verdict.INVALID} else False

@@ -1,0 +1,139 @@
+"""What a self-test found, as it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.errors import ResultsError
+
+RIGHT = 0.9
+"""Share of a case's judged trials that must be right: the goal that the rules are made for."""
+
+FORMAT = 1
+"""Version of the file. 1: the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """A trial of which something else was said than was planted."""
+
+    found: str
+    evidence: str
+    figures: Mapping[str, float]
+    """Its metrics and readings."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """What was said of one planted fault."""
+
+    name: str
+    expected: str
+    summary: str
+    """What was planted."""
+    found: Mapping[str, int]
+    """What was said -> number of trials."""
+    disturbed: int = 0
+    """Trials that something outside disturbed, and that were made again or count for nothing."""
+    evidence: str = ""
+    """Of a trial that was right."""
+    misses: tuple[Miss, ...] = ()
+    skipped: str | None = None
+    """Why it could not be made here."""
+
+    @property
+    def right(self) -> int:
+        """Trials of which the right thing was said."""
+        return self.found.get(self.expected, 0)
+
+    @property
+    def judged(self) -> int:
+        """Trials that count."""
+        return sum(self.found.values())
+
+    @property
+    def wrong(self) -> int:
+        """Trials of which something else was said."""
+        return self.judged - self.right
+
+
+@dataclass(frozen=True, slots=True)
+class EffectResult:
+    """A planted difference, or none, between two profiles."""
+
+    name: str
+    expected: str
+    """Verdict."""
+    found: str
+    """Verdict."""
+    ratio: tuple[float, float, float] | None
+    """CPU a request, changed over reference: value, low, high."""
+    blocks: int
+    """Pairs behind it."""
+    right: bool | None
+    """None where this machine was too noisy to decide."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A whole self-test."""
+
+    format: int
+    quick: bool
+    machine: Mapping[str, Any]
+    """CPU, kernel and Python of `lab.environment`."""
+    cases: tuple[CaseResult, ...]
+    effects: tuple[EffectResult, ...] = ()
+
+    @property
+    def status(self) -> int:
+        """
+        Exit status: 0 when the lab may be trusted there, 1 when it was wrong, 3 when unproved.
+
+        In full, nine of ten trials of each case must be right, and every effect. The quick form has
+        too few trials for a share: one of all may be wrong, one case may be unproved, and an effect
+        that five blocks leave undecided is no failure.
+        """
+        made = [case for case in self.cases if case.skipped is None]
+        unproved = sum(not case.judged for case in made)
+        wrong = sum(effect.right is False for effect in self.effects)
+        if self.quick:
+            wrong += sum(case.wrong for case in made)
+            return 1 if wrong > 1 else 3 if unproved > 1 else 0
+        wrong += sum(case.right < RIGHT * case.judged for case in made)
+        unproved += sum(effect.right is None for effect in self.effects)
+        return 1 if wrong else 3 if unproved else 0
+
+
+def write(result: Result, path: Path) -> None:
+    """
+    Write *result* as JSON.
+
+    Raises:
+        ResultsError: It cannot be written.
+    """
+    text = msgspec.json.format(msgspec.json.encode(asdict(result)), indent=2)
+    try:
+        path.write_bytes(text + b"\n")
+    except OSError as error:
+        raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+
+
+def read(path: Path) -> Result:
+    """
+    Read a stored result.
+
+    Raises:
+        ResultsError: It cannot be read, or is none.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Result)
+    except OSError as error:
+        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise ResultsError(path, f"is no result of a self-test: {error}") from error

@@ -1,0 +1,105 @@
+"""Two runs against each other."""
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from scipy import stats as oracle
+
+from benchmarks import false_alarms
+from lab.analysis.across import across, change, combined_floor, welch
+from lab.analysis.stats import paired
+from lab.analysis.summary import summarise
+from lab.model import Verdict
+
+
+@pytest.mark.parametrize("sizes", [(10, 10), (5, 12), (2, 30)])
+def test_the_interval_agrees_with_scipys_welch_test(sizes):
+    """From the two intervals alone, to rounding."""
+    chance = random.Random(sizes[0])
+    a, b = ([chance.gauss(0.1, 0.02 * n) for _ in range(n)] for n in sizes)
+    estimate, _ = welch(paired(a), paired(b))
+    expected = oracle.ttest_ind(b, a, equal_var=False).confidence_interval(0.95)
+    assert math.log(estimate.low) == pytest.approx(expected.low)
+    assert math.log(estimate.high) == pytest.approx(expected.high)
+    assert estimate.n == min(sizes)
+
+
+def test_two_runs_without_any_spread_have_a_point_for_an_interval():
+    """And no division by zero."""
+    estimate, detectable = welch(paired([0.0, 0.0]), paired([0.5, 0.5]))
+    assert estimate.low == estimate.value == estimate.high
+    assert detectable == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "floor"), [(0.0, 0.0, 0.02), (0.03, 0.04, 0.05), (0.01, 0.01, 0.02)]
+)
+def test_the_floor_adds_the_noise_of_both_runs_in_quadrature(before, after, floor):
+    """And is never below 2 %."""
+    assert combined_floor(before, after) == pytest.approx(floor)
+
+
+def summaries(make, before, after, **changes):
+    """Return the summaries of two runs of other seeds."""
+    runs = [make.ladder_run(s, seed=n, **changes) for n, s in enumerate((before, after), 1)]
+    return [summarise(replace(run, name=name)) for run, name in zip(runs, "xy", strict=True)]
+
+
+def test_a_change_is_found_on_a_machine_of_half_the_speed(make):
+    """The reference halves, too, so only the ratio's own fall by 10 % is a change."""
+    before = {"a": (4000, 2e-4), "b": (8000, 1e-4), "c": (4000, 2e-4)}
+    after = {"a": (2000, 4e-4), "b": (3600, 2e-4), "c": (2000, 4e-4)}
+    found = across(*summaries(make, before, after))
+    verdicts = {(each.profile, each.metric): each for each in found.changes}
+    fallen = verdicts["b", "throughput"]
+    assert fallen.verdict is Verdict.SLOWER
+    assert fallen.ratio.value == pytest.approx(0.9, rel=0.02)
+    assert verdicts["c", "throughput"].verdict is not Verdict.SLOWER
+    assert verdicts["b", "cpu"].verdict is Verdict.SAME
+
+
+def test_the_reference_itself_is_never_compared(make):
+    """Its ratio to itself is 1; its absolute figure is the machine's."""
+    speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
+    found = across(*summaries(make, speeds, speeds, blocks=3))
+    assert {each.profile for each in found.changes} == {"b"}
+
+
+def test_only_profiles_of_both_runs_are_compared(make):
+    """A profile of one run has nothing to be compared with."""
+    speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
+    found = across(*summaries(make, speeds, speeds | {"c": (1, 1)}, blocks=3))
+    assert {each.profile for each in found.changes} == {"b"}
+
+
+def test_any_two_profiles_can_be_asked_for(make):
+    """c / b falls by a quarter between the runs, whatever the reference does."""
+    before = {"a": (2000, 4e-4), "b": (2000, 4e-4), "c": (4000, 2e-4)}
+    after = {"a": (1000, 4e-4), "b": (2000, 4e-4), "c": (3000, 2e-4)}
+    found = change(*summaries(make, before, after), "throughput", "c", "b")
+    assert found.ratio.value == pytest.approx(0.75, rel=0.02)
+
+
+def test_what_cannot_be_paired_in_one_run_is_invalid(make):
+    """One block is no interval; the whole comparison is then status 3."""
+    speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
+    before, after = summaries(make, speeds, speeds, blocks=1)
+    found = across(before, after)
+    assert {each.verdict for each in found.changes} == {Verdict.INVALID}
+    assert found.exit_code == 3
+
+
+@pytest.mark.parametrize("mode", ["within", "across"])
+@pytest.mark.parametrize("noise", ["3 %", "9 %", "drift", "bad trials"])
+def test_forty_comparisons_of_a_server_with_itself_give_no_alarm(mode, noise):
+    """Neither by the verdict nor by --fail-if; over 2,000 it is at most one in a thousand."""
+    assert false_alarms.rates(mode, noise, 1.0, 10, comparisons=40) == (0, 0)
+
+
+@pytest.mark.parametrize(("mode", "blocks"), [("within", 10), ("across", 20)])
+def test_eight_percent_less_is_found_on_a_quiet_machine(mode, blocks):
+    """With 3 % noise: by 10 blocks of one run, by 20 of each of two, at least 8 times of 10."""
+    found, _ = false_alarms.rates(mode, "3 %", 0.92, blocks, comparisons=60)
+    assert found >= 0.8

@@ -1,0 +1,211 @@
+"""What an interval says to a published claim."""
+
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.claims import LIFETIME, cause_of, decide, decision_of
+from lab.analysis.compare import verdict_of
+from lab.analysis.observations import observe
+from lab.analysis.summary import summarise
+from lab.model import (
+    Better,
+    Cause,
+    Claim,
+    Comparison,
+    Decision,
+    Diagnosis,
+    Estimate,
+    Load,
+    Standing,
+)
+
+CLAIM = Claim("x", "article", "b is faster", "fib", "a", "b", ratio=1.5)
+
+
+def interval(low, high, floor=0.05):
+    """Return a comparison by throughput with that interval."""
+    middle = (low * high) ** 0.5
+    verdict = verdict_of(low, high, floor, Better.HIGHER)
+    return Comparison("throughput", "a", "b", verdict, Estimate(middle, low, high, 10))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision"),
+    [
+        (1.40, 1.60, "reproduced"),
+        (1.60, 1.80, "reproduced"),
+        (1.06, 1.51, "reproduced"),
+        (1.06, 1.49, "smaller"),
+        (1.04, 1.49, "none"),
+        (0.99, 1.01, "none"),
+        (0.90, 1.10, "none"),
+        (0.96, 1.49, "none"),
+        (0.90, 1.51, "undecided"),
+        (1.04, 1.60, "undecided"),
+        (0.80, 0.95, "reversed"),
+        (0.80, 0.96, "none"),
+    ],
+)
+def test_a_published_gain_of_half_is_decided_by_the_whole_interval(low, high, decision):
+    """With a floor of 5 % and 1.50x published."""
+    assert decision_of(CLAIM, interval(low, high), 0.05) == decision
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision"),
+    [
+        (0.60, 0.70, "reproduced"),
+        (0.50, 0.60, "reproduced"),
+        (0.70, 0.90, "smaller"),
+        (0.70, 0.96, "none"),
+        (0.60, 1.02, "undecided"),
+        (1.06, 1.20, "reversed"),
+    ],
+)
+def test_a_published_loss_is_its_mirror_image(low, high, decision):
+    """With 0.667x published, a third less."""
+    claim = replace(CLAIM, ratio=1 / 1.5)
+    assert decision_of(claim, interval(low, high), 0.05) == decision
+
+
+@pytest.mark.parametrize("claim", [{"ratio": 1.04}, {"ratio": None, "direction": "same"}])
+@pytest.mark.parametrize(
+    ("low", "high", "decision"),
+    [
+        (0.98, 1.02, "reproduced"),
+        (0.90, 1.10, "undecided"),
+        (1.06, 1.2, "reversed"),
+        (0.7, 0.9, "reversed"),
+    ],
+)
+def test_a_claim_of_no_difference_needs_the_interval_within_the_noise(claim, low, high, decision):
+    """Published within 5 % of 1, or in words; a difference either way is the reverse of it."""
+    assert decision_of(replace(CLAIM, **claim), interval(low, high), 0.05) == decision
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "decision"),
+    [
+        (1.06, 1.2, "reproduced"),
+        (0.99, 1.02, "none"),
+        (0.9, 1.2, "undecided"),
+        (0.7, 0.9, "reversed"),
+    ],
+)
+def test_a_chart_has_a_direction_and_no_size(low, high, decision):
+    """Any effect in its direction reproduces it; only sameness excludes it."""
+    above = replace(CLAIM, ratio=None, direction="above")
+    below = replace(CLAIM, ratio=None, direction="below")
+    assert decision_of(above, interval(low, high), 0.05) == decision
+    assert decision_of(below, interval(1 / high, 1 / low), 0.05) == decision
+
+
+def decided(run, claim=CLAIM, **changes):
+    """Return what *run*, with changes to its summary, says to *claim*."""
+    return decide(claim, replace(summarise(run), **changes), observe(run))
+
+
+def test_the_sentence_has_the_figures_of_both(make):
+    """The ratio with its interval, and the article's."""
+    verdict = decided(make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}))
+    assert verdict.decision is Decision.REPRODUCED
+    assert verdict.sentence.startswith("1.5x [1.4")
+    assert "where the article says 1.50x" in verdict.sentence
+    assert (verdict.run, verdict.load) == ("20260101-120000-fib", "64 connections, 2 s")
+
+
+@pytest.mark.parametrize(
+    ("claim", "lack"),
+    [({"workload": "hello"}, "the workload fib, not hello"), ({"changed": "z"}, "has no z")],
+)
+def test_a_run_without_its_parts_cannot_decide(make, claim, lack):
+    """Another workload, or a profile that did not run."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=3)
+    verdict = decided(run, replace(CLAIM, **claim))
+    assert verdict.decision is Decision.UNTESTABLE
+    assert lack in verdict.sentence
+
+
+def test_a_withheld_throughput_is_untestable_with_the_gates_numbers(make):
+    """Dropped handshakes: the gate, the time for all requests, and the CPU that is left to see."""
+    load = Load(connections=500, keepalive=False, requests=5000)
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, load=load)
+    dropped = {"listener.drops": 400.0, "tcp.TCPSynRetrans": 300.0}
+    trials = tuple(replace(trial, readings=trial.readings | dropped) for trial in run.trials)
+    verdict = decided(replace(run, trials=trials))
+    assert verdict.decision is Decision.UNTESTABLE
+    assert "accept queue (a 10/10, b 10/10 trials)" in verdict.sentence
+    assert "400 handshakes dropped" in verdict.sentence
+    assert "All requests together took 2 s with a and 2 s with b." in verdict.sentence
+    assert "CPU a request: 0.7" in verdict.sentence
+    assert verdict.load == "5,000 requests, 500 at once"
+
+
+def lifetime_run(make, respawns, window=35.0):
+    """Return a run of the two profiles of the claim, and of master, with these respawns."""
+    run = make.ladder_run(
+        dict.fromkeys(("disable-logging", "max-worker-lifetime", "master"), (2000, 0.0004)),
+        noise=0.1,
+    )
+    options = (("max-worker-lifetime", "30"),)
+    listed = tuple(
+        replace(each, options=options) if each.name != "disable-logging" else each
+        for each in run.plan.profiles
+    )
+    summary = summarise(replace(run, plan=replace(run.plan, profiles=listed, window=window)))
+    rows = tuple(
+        replace(row, values={**row.values, "respawns": respawns[row.profile.name]})
+        for row in summary.rows
+    )
+    claim = replace(
+        CLAIM, id=LIFETIME, reference="disable-logging", changed="max-worker-lifetime", ratio=1.08
+    )
+    return decide(claim, replace(summary, rows=rows), observe(run))
+
+
+def test_an_option_that_replaced_no_worker_has_no_effect_whatever_the_noise(make):
+    """In windows longer than the limit none was replaced, and with a master they were."""
+    counts = {"disable-logging": 0.0, "max-worker-lifetime": 0.0, "master": 4.0}
+    verdict = lifetime_run(make, counts)
+    assert verdict.decision is Decision.NONE
+    assert "In windows of 35 s no worker of max-worker-lifetime was replaced" in verdict.sentence
+    assert "with a master, 4 were" in verdict.sentence
+
+
+@pytest.mark.parametrize(
+    ("changed", "master", "window"), [(0.0, 0.0, 35.0), (4.0, 4.0, 35.0), (0.0, 4.0, 3.0)]
+)
+def test_a_count_proves_nothing_where_it_could_not_have_counted(make, changed, master, window):
+    """With no respawn anywhere, with respawns everywhere, or in windows shorter than the limit."""
+    counts = {"disable-logging": 0.0, "max-worker-lifetime": changed, "master": master}
+    verdict = lifetime_run(make, counts, window)
+    assert verdict.decision is Decision.UNDECIDED
+    assert "no worker" not in verdict.sentence
+
+
+def test_an_inert_option_of_the_changed_profile_is_named(make):
+    """What has no effect on either side is not what the claim is about."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
+    verdict = decided(run, inert={"a": ("old: why",), "b": ("old: why", "new: because")})
+    assert "Without effect in b: new: because." in verdict.sentence
+
+
+def diagnosis(profile, name, standing):
+    """Return a diagnosis of ten trials."""
+    return Diagnosis(profile, Cause(name, "evidence"), 10, 10, standing)
+
+
+def test_the_cause_is_said_once_where_both_sides_have_it(make):
+    """With the weaker standing; a refuted cause gives way to the next."""
+    summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3))
+    router = {
+        "a": (diagnosis("a", "router", Standing.CONFIRMED),),
+        "b": (
+            diagnosis("b", "logging", Standing.WITHDRAWN),
+            diagnosis("b", "router", Standing.CONSISTENT),
+        ),
+    }
+    assert cause_of(CLAIM, replace(summary, diagnoses=router)) == "router in both (consistent with)"
+    one = {"b": router["b"]}
+    assert cause_of(CLAIM, replace(summary, diagnoses=one)) == "b: router (consistent with)"

@@ -1,0 +1,63 @@
+"""Small WSGI applications, each with one property that a self-test relies on."""
+
+import os
+import random
+import time
+
+BODY = b"done"
+HEADERS = [("Content-Type", "text/plain"), ("Content-Length", str(len(BODY)))]
+
+UNITS = int(os.environ.get("WORK", "20"))
+"""Units of work a request: about 10 microseconds each."""
+
+EVERY, LENGTH = 2.0, 0.5
+"""Seconds between two stalls of `stalling`, and seconds that each lasts."""
+
+HEALTHY = 50
+"""Requests that a worker of `failing` answers before it fails."""
+
+_answered = 0
+_stalled = time.monotonic()
+
+
+def _reply(start_response, status="200 OK"):
+    start_response(status, list(HEADERS))
+    return [BODY]
+
+
+def working(_environ, start_response):
+    """Compute, and nothing else."""
+    for _ in range(UNITS):
+        sum(range(800))
+    return _reply(start_response)
+
+
+def varied(_environ, start_response):
+    """Answer differently each time, in digits that a client may look at for long."""
+    body = b"%030d" % random.getrandbits(90) + BODY
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))])
+    return [body]
+
+
+def waiting(_environ, start_response):
+    """Wait for about 10 ms, as for an upstream."""
+    time.sleep(random.uniform(0.008, 0.012))
+    return _reply(start_response)
+
+
+def stalling(environ, start_response):
+    """Stand still for half a second out of two."""
+    global _stalled  # noqa: PLW0603 - of the worker, of which there is one
+    if time.monotonic() - _stalled >= EVERY:
+        time.sleep(LENGTH)
+        _stalled += EVERY
+    return working(environ, start_response)
+
+
+def failing(environ, start_response):
+    """Answer for a while, then fail."""
+    global _answered  # noqa: PLW0603 - of the worker
+    _answered += 1
+    if _answered > HEALTHY:
+        return _reply(start_response, "500 Internal Server Error")
+    return working(environ, start_response)

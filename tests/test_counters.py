@@ -1,0 +1,176 @@
+"""Counter-runs: profiles that differ in the one setting that a cause names, and start."""
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab import profiles
+from lab.counters import MOST, plan_counters, render
+from lab.model import Better, Load, Profile
+from lab.profiles import Step
+from lab.servers import adapter
+from lab.servers.readiness import fetch
+from lab.toggles import TOGGLES
+from lab.workloads import workload
+
+SPEC = importlib.util.spec_from_file_location(
+    "builders", Path(__file__).parent / "analysis" / "builders.py"
+)
+make = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(make)
+
+FRONT = "{host}:{port}"
+BUSY = {"server.cpu_user": 1.6, "server.cpu_system": 0.45}
+ROUTED = BUSY | {"server.router": 0.33}
+CROWD = Load(connections=300, keepalive=False, requests=3000)
+
+
+@pytest.fixture(scope="module")
+def real():
+    """Return profiles of this project, resolved."""
+    return {name: profiles.read(name) for name in ("baseline", "http-socket", "thunder-lock")}
+
+
+def plan_with(*chosen, load=None):
+    """Return a plan of real profiles and the real workload."""
+    return replace(make.plan(*chosen, load=load), workload=workload("fib"))
+
+
+def run_of(plan, *shown):
+    """Return two blocks in which each profile shows its readings."""
+    trials = [
+        make.trial(
+            block=block,
+            position=position,
+            name=profile.name,
+            readings=make.READINGS | readings,
+        )
+        for block in range(2)
+        for position, (profile, readings) in enumerate(zip(plan.profiles, shown, strict=True))
+    ]
+    return make.run(plan, trials)
+
+
+@pytest.mark.parametrize(
+    ("profile", "cause", "step"),
+    [
+        ("baseline", "accept queue", Step(added=(("listen", "600"),))),
+        (
+            "baseline",
+            "router",
+            Step(added=(("http-socket", FRONT),), removed=(("http", FRONT),)),
+        ),
+        ("baseline", "single worker", Step(added=(("processes", "2"),))),
+        ("baseline", "logging", Step(added=(("disable-logging", "true"),))),
+        ("http-socket", "GIL", Step(changed=(("processes", "4", "8"), ("threads", "2", "1")))),
+        ("http-socket", "workers asleep", Step(changed=(("processes", "4", "8"),))),
+        ("http-socket", "memory", Step(changed=(("processes", "4", "2"),))),
+        ("thunder-lock", "lock convoy", Step(removed=(("thunder-lock", "true"),))),
+        (
+            "thunder-lock",
+            "respawning",
+            Step(removed=(("max-worker-lifetime", "30"), ("max-worker-lifetime-delta", "7"))),
+        ),
+        ("http-socket", "server CPU", Step()),
+    ],
+)
+def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
+    """As uWSGI itself resolves the written file."""
+    toggle = TOGGLES[cause](real[profile], plan_with(real[profile], load=CROWD))
+    path = tmp_path / f"{profile}~{toggle.name}.ini"
+    path.write_text(render(real[profile], toggle))
+    assert profiles.step(profiles.read(str(path)), real[profile]) == step
+
+
+@pytest.mark.parametrize(
+    ("profile", "cause"),
+    [
+        ("http-socket", "accept queue"),
+        ("http-socket", "router"),
+        ("http-socket", "logging"),
+        ("http-socket", "lock convoy"),
+        ("baseline", "respawning"),
+        ("baseline", "GIL"),
+        ("baseline", "memory"),
+        ("baseline", "reconnecting"),
+    ],
+)
+def test_nothing_is_toggled_that_is_not_there(real, profile, cause):
+    """A queue that is long enough, a router that is not used: no counter-run."""
+    assert TOGGLES[cause](real[profile], plan_with(real[profile])) is None
+
+
+def test_keeping_connections_gives_each_a_worker(real):
+    """Else they would starve; and clients that close by themselves are told not to."""
+    profile = real["http-socket"]
+    assert TOGGLES["reconnecting"](profile, plan_with(profile)) is None  # 64 would be too many
+    few = plan_with(profile, load=Load(connections=15))
+    options = dict(TOGGLES["reconnecting"](profile, few).options)
+    assert (options["http11-socket"], options["processes"]) == (FRONT, "8")
+    keeping = replace(profile, keepalive=True)
+    closing = plan_with(keeping, load=Load(keepalive=False))
+    toggle = TOGGLES["reconnecting"](keeping, closing)
+    assert toggle.load.keepalive
+    assert toggle.options == keeping.options
+
+
+def test_each_cause_is_tested_once_where_it_is_shown_first(real, tmp_path):
+    """A ladder of profiles with the same cause gets one counter-run."""
+    first, second, last = (
+        real["baseline"],
+        replace(real["baseline"], name="again"),
+        real["http-socket"],
+    )
+    run = run_of(plan_with(first, second, last), ROUTED, ROUTED, BUSY)
+    planned = plan_counters(run, tmp_path / "counter")
+    assert [(each.of, each.cause) for each in planned] == [
+        ("baseline", "router"),
+        ("http-socket", "server CPU"),
+    ]
+    router, cpu = planned
+    assert router.profile.name == "baseline~http-socket"
+    assert router.profile.path == (tmp_path / "counter/baseline~http-socket.ini").resolve()
+    assert (router.metric, router.expects) == ("throughput", Better.HIGHER)
+    assert cpu.workload.app == "app.hello:app"
+    assert len(planned) <= MOST
+
+
+def test_the_second_cause_of_a_profile_is_tested_too(real, tmp_path):
+    """After the first ones."""
+    logged = ROUTED | {"server.logged": 400_000.0}
+    planned = plan_counters(run_of(plan_with(real["baseline"]), logged), tmp_path)
+    assert [each.cause for each in planned] == ["router", "logging"]
+
+
+def test_late_replies_are_looked_for_in_the_tail(real, tmp_path):
+    """Dropped handshakes make p99 a retry timer's; it has to fall."""
+    late = make.window(latency={15_000: 3600, 1_200_000: 400}, latency_sum=534.0)
+    dropped = make.READINGS | {"listener.drops": 294.0, "tcp.TCPSynRetrans": 199.0}
+    trials = [make.trial(late, block=block, readings=dropped) for block in range(2)]
+    run = make.run(plan_with(real["baseline"], load=CROWD), trials)
+    (counter,) = plan_counters(run, tmp_path)
+    assert (counter.cause, counter.metric, counter.expects) == ("accept queue", "p99", Better.LOWER)
+    assert dict(counter.profile.options)["listen"] == "600"
+
+
+def test_other_servers_have_no_counter_runs(real, tmp_path):
+    """Their options are not known here."""
+    peer = replace(real["baseline"], server="command")
+    assert plan_counters(run_of(plan_with(peer), ROUTED), tmp_path) == ()
+
+
+def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
+    """It is started like every profile, with the application that the environment names."""
+    plan = plan_with(real["baseline"])
+    path = tmp_path / "baseline~http-socket.ini"
+    path.write_text(render(real["baseline"], TOGGLES["router"](real["baseline"], plan)))
+    variant = profiles.read(str(path))
+    assert isinstance(variant, Profile)
+    for asked in (workload("fib"), workload("hello")):
+        folder = tmp_path / asked.name
+        folder.mkdir()
+        with adapter(variant).start(variant, asked, folder, None) as server:
+            status, _, body = fetch(server.endpoint, asked.path, 5.0)
+            assert (status, body) == (200, asked.expect.body)

@@ -1,0 +1,154 @@
+"""The self-test: planted faults are made, judged, counted and shown."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from lab.analysis.diagnose import CAUSES
+from lab.errors import ResultsError, UsageError
+from lab.selftest import page, run
+from lab.selftest.cases import CASES, UNEXPLAINED
+from lab.selftest.result import FORMAT, CaseResult, EffectResult, Result, read, write
+from lab.selftest.run import examine, selftest
+from lab.selftest.show import show
+from lab.selftest.surroundings import lossy, lossy_problem, strangers
+from lab.selftest.trials import plan_of
+
+GATES = {"errors", "starvation", "machine", "quantised"}
+
+ROUTER = CaseResult("HTTP router", "router", "Put the router in front", {"router": 10})
+MORE = EffectResult("20 % more work", "worse", "worse", (1.19, 1.18, 1.2), 10, True)
+
+
+def result(*cases, effects=(MORE,), quick=False):
+    """Return a stored self-test."""
+    return Result(FORMAT, quick, {"kernel": {"release": "6.8"}}, cases or (ROUTER,), effects)
+
+
+def test_every_case_expects_something_that_can_be_said():
+    """A cause, a gate, or that nothing explains it; and no two have the same name."""
+    for case in CASES:
+        assert case.expected in {*CAUSES, *GATES, UNEXPLAINED}
+    assert len({case.name for case in CASES}) == len(CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_planted_profile_is_one_that_uwsgi_takes(case):
+    """And obeys the port that the lab gives it."""
+    (profile,) = plan_of(case).profiles
+    assert any("{port}" in value for _, value in profile.options)
+
+
+def test_planted_faults_are_found(monkeypatch):
+    """Real servers, real load, and the rules that judge any run."""
+    monkeypatch.setattr(run, "TRIALS_QUICK", 1)
+    monkeypatch.setattr(run, "REPEATS", 0)  # a busy machine may take no longer
+    names = ("one worker, kept connections", "HTTP router")
+    found = examine(quick=True, names=names, console=Console(quiet=True))
+    assert [case.name for case in found.cases] == list(names)
+    assert not [case for case in found.cases if case.wrong], found
+    assert found.effects == ()
+
+
+@pytest.mark.slow
+def test_the_quick_form_passes_here(tmp_path):
+    """Or says that this machine was too busy to tell."""
+    path = tmp_path / "selftest.json"
+    assert selftest(quick=True, console=Console(quiet=True), output=path) in {0, 3}
+    assert read(path).quick
+
+
+def test_an_unknown_case_is_refused():
+    """With the names that there are."""
+    with pytest.raises(UsageError, match='no case "ruoter"; there are "accept queue"'):
+        selftest(names=["ruoter"], console=Console(quiet=True))
+
+
+@pytest.mark.parametrize(
+    ("found", "status"),
+    [({"router": 9, "server CPU": 1}, 0), ({"router": 8, "server CPU": 2}, 1), ({}, 3)],
+    ids=["9 of 10", "8 of 10", "none"],
+)
+def test_nine_of_ten_must_be_right(found, status):
+    """Of each case; and a case of which no trial counts is not proved."""
+    assert result(ROUTER, replace(ROUTER, found=found)).status == status
+
+
+@pytest.mark.parametrize(("right", "status"), [(True, 0), (False, 1), (None, 3)])
+def test_planted_differences_must_be_told(right, status):
+    """An open verdict proves nothing."""
+    assert result(effects=(replace(MORE, right=right),)).status == status
+
+
+def test_the_quick_form_forgives_one_miss():
+    """With two trials of each there is no share to speak of."""
+    once = replace(ROUTER, found={"router": 1, "server CPU": 1})
+    assert result(once, effects=(), quick=True).status == 0
+    assert result(once, once, effects=(), quick=True).status == 1
+
+
+def test_a_skipped_case_does_not_count():
+    """A machine without iptables can pass; the table says what was not tried."""
+    skipped = replace(ROUTER, found={}, skipped="iptables is not installed")
+    whole = result(ROUTER, skipped)
+    assert whole.status == 0
+    assert "iptables is not installed" in page.render(whole)
+
+
+def test_a_result_is_stored_and_shown(tmp_path):
+    """What is read equals what was written, and the page has every number."""
+    path = tmp_path / "selftest.json"
+    missed = replace(ROUTER, found={"router": 9, "server CPU": 1}, disturbed=2)
+    write(result(missed), path)
+    assert read(path) == result(missed)
+    text = page.render(read(path))
+    assert "| router | 9 of 10 (2 disturbed) | 1 x server CPU |" in text
+    assert "1.19x [1.18, 1.2], 10 blocks" in text
+    assert "Passed: 9 of 10 trials of 1 planted faults" in text
+    console = Console(width=120)
+    with console.capture() as shown:
+        show(read(path), console, verbose=True)
+    assert "1 x server CPU" in shown.get()
+
+
+def test_what_is_no_result_is_refused(tmp_path):
+    """With the file's name."""
+    path = tmp_path / "other.json"
+    path.write_text("{}")
+    with pytest.raises(ResultsError, match=r"other\.json: is no result of a self-test"):
+        read(path)
+
+
+def test_strangers_are_nobodys_children_and_leave():
+    """The lab must take them for foreign, and no later trial may meet them."""
+    cpu = min(os.sched_getaffinity(0))
+
+    def spinning():
+        return [p.pid for p in psutil.process_iter(["cmdline"]) if _spins(p)]
+
+    before = set(spinning())
+    with strangers((cpu,)):
+        ours = set(spinning()) - before
+        assert ours
+        children = {child.pid for child in psutil.Process().children(recursive=True)}
+        assert not ours & children
+    assert not set(spinning()) - before
+
+
+def _spins(process):
+    return any(word.endswith("selftest/spin.py") for word in process.info["cmdline"] or ())
+
+
+def test_a_lossy_network_is_left_again():
+    """Whatever is done there, the next trial is at home."""
+    if (why := lossy_problem()) is not None:
+        pytest.skip(why)
+    network = Path("/proc/thread-self/ns/net")
+    home = network.readlink()
+    with lossy():
+        assert network.readlink() != home
+    assert network.readlink() == home
