@@ -1,20 +1,27 @@
 """
-Put the tables of stored runs into the documentation: `python -m lab.run_tables`.
+Put the tables and figures of stored runs into the documentation: `python -m lab.run_tables`.
 
 A page says where: between `<!-- run NAME: TITLE -->` and `<!-- end -->` stands the table TITLE of
 docs/runs/NAME, and `TITLE (a, b)` keeps its rows a and b only. Within a line, between
 `<!-- ratio NAME: METRIC of CHANGED / REFERENCE -->` and `<!-- -->` stands that comparison, whatever
 lies between the two profiles; after `<!-- machine NAME -->` where the run was made. So no figure is
 typed by hand.
+
+`<!-- figure NAME: FIGURE -->` on the line above an image makes it that figure of the run: the image
+is docs/figures/NAME-FIGURE.svg, its text what the figure shows; FIGURE is forest, time, percentiles
+or trials. What the README shows is drawn as PNG, too.
 """
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.analysis.compare import compare
-from lab.analysis.summary import summarise
+from lab.analysis.summary import Summary, summarise
 from lab.environment import ROOT
 from lab.errors import ResultsError
 from lab.report import markdown
@@ -22,13 +29,18 @@ from lab.report.machine import machine_lines
 from lab.report.numbers import ratio
 from lab.results import read_run, write_text
 
+if TYPE_CHECKING:
+    from lab.report.svg import Picture
+
 RUNS = ROOT / "docs" / "runs"
+IMAGES = ROOT / "docs" / "figures"
 
 _BLOCK = re.compile(
     r"(<!-- run (\S+): ([^(\n]+?)(?: \((.+?)\))? -->\n).*?(<!-- end -->)", re.DOTALL
 )
 _RATIO = re.compile(r"(<!-- ratio (\S+): (\w+) of (\S+) / (\S+) -->).*?(<!-- -->)", re.DOTALL)
 _MACHINE = re.compile(r"(<!-- machine (\S+) -->).*?(<!-- -->)", re.DOTALL)
+_FIGURE = re.compile(r"(<!-- figure (\S+): (\w+) -->\n!\[)[^\]]*(\]\()")
 _SECTION = re.compile(r"## (.+?)\n\n((?:\|.*\n)+)")
 
 
@@ -39,29 +51,89 @@ def pages() -> tuple[Path, ...]:
 
 def fill(text: str) -> str:
     """
-    Return *text* with every table as its run has it.
+    Return *text* with every table as its run has it, and every figure's words.
 
     Raises:
-        ResultsError: There is no such run, or it has no such table.
+        ResultsError: There is no such run, or it has no such table or figure.
     """
     text = _BLOCK.sub(lambda found: f"{found[1]}{_table(*found.group(2, 3, 4))}{found[5]}", text)
     text = _MACHINE.sub(lambda found: f"{found[1]}{_machine(found[2])}{found[3]}", text)
+    text = _FIGURE.sub(lambda found: f"{found[1]}{_words(*found.group(2, 3))}{found[4]}", text)
     return _RATIO.sub(lambda found: f"{found[1]}{_ratio(*found.group(2, 3, 4, 5))}{found[6]}", text)
 
 
+def refresh() -> list[Path]:
+    """
+    Rewrite the pages and figures that are not their runs' any more, and return them.
+
+    Raises:
+        ResultsError: A page names a run, a table or a figure that is not there.
+    """
+    changed = []
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if (filled := fill(text)) != text:
+            write_text(page, filled)
+            changed.append(page)
+        for name, figure in _figures(text):
+            formats = ("svg", "png") if page.parent == ROOT else ("svg",)
+            changed += _draw(name, figure, formats)
+    return list(dict.fromkeys(changed))
+
+
+def _figures(text: str) -> Iterator[tuple[str, str]]:
+    for found in _FIGURE.finditer(text):
+        yield found[2], found[3]
+
+
+def _draw(name: str, figure: str, formats: tuple[str, ...]) -> Iterator[Path]:
+    """Draw a figure of a run; yield the files that were not so already."""
+    from lab.report import svg  # noqa: PLC0415 - see _picture
+
+    picture = _picture(name, figure)
+    IMAGES.mkdir(exist_ok=True)
+    for form in formats:
+        path = IMAGES / f"{name}-{figure}.{form}"
+        content = svg.png(picture) if form == "png" else svg.standalone(figure, picture).encode()
+        if not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
+            yield path
+
+
+def _words(name: str, figure: str) -> str:
+    """Return a figure's title and what it shows; its numbers are in the tables beside it."""
+    picture = _picture(name, figure)
+    return f"{picture.title}. {picture.description.partition('. ')[0]}."
+
+
+def _picture(name: str, figure: str) -> Picture:
+    # matplotlib takes half a second to import, and only this needs it.
+    from lab.report.figures import FIGURES, pictures  # noqa: PLC0415
+
+    found = pictures(_summary(name)).get(figure)
+    if found is None:
+        raise ResultsError(RUNS / name, f"has no figure {figure!r}, only {', '.join(FIGURES)}")
+    return found
+
+
+@functools.cache
+def _summary(name: str) -> Summary:
+    return summarise(read_run(RUNS / name))
+
+
 def _machine(name: str) -> str:
-    return "; ".join(machine_lines(read_run(RUNS / name).environments))
+    return "; ".join(machine_lines(_summary(name).run.environments))
 
 
 def _ratio(name: str, metric: str, changed: str, reference: str) -> str:
-    comparison = compare(read_run(RUNS / name), metric, changed, reference)
+    comparison = compare(_summary(name).run, metric, changed, reference)
     if comparison.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
     return f"{ratio(comparison.ratio)} {comparison.verdict}"
 
 
 def _table(name: str, title: str, rows: str | None) -> str:
-    report = markdown.render(summarise(read_run(RUNS / name)))
+    report = markdown.render(_summary(name))
     tables = dict(_SECTION.findall(report))
     if title not in tables:
         raise ResultsError(RUNS / name, f"has no table {title!r}, only {', '.join(tables)}")
@@ -73,12 +145,9 @@ def _table(name: str, title: str, rows: str | None) -> str:
 
 
 def main() -> None:
-    """Rewrite the pages whose tables are not their runs' any more."""
-    for page in pages():
-        text = page.read_text(encoding="utf-8")
-        if (filled := fill(text)) != text:
-            write_text(page, filled)
-            print(page)  # noqa: T201 - the console is the product
+    """Bring the documentation up to its runs, and name what was changed."""
+    for path in refresh():
+        print(path)  # noqa: T201 - the console is the product
 
 
 if __name__ == "__main__":

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lab.analysis.summary import Summary
-from lab.report.tables import Table, document
+from lab.report.tables import Document, Table, document
 
 
 def render(summary: Summary) -> str:
     """Return the report as Markdown (GitHub's, with tables); it ends with a newline."""
-    content = document(summary)
+    return render_document(document(summary))
+
+
+def render_document(content: Document) -> str:
+    """Return *content* as `render` does."""
     blocks = [f"# {_escape(content.title)}"]
     blocks += [_escape(line) for line in content.context]
     blocks += [f"> **Warning:** {_escape(text)}" for text in content.banners]

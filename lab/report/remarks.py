@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from lab.analysis.summary import Step, Summary
 from lab.model import METRICS, Comparison, Verdict
+from lab.report.causes import inert_notes
 from lab.report.numbers import figure, share
 
 RETRIED = 0.01
@@ -16,7 +17,12 @@ def plan_line(summary: Summary) -> str:
     """Say what load the servers had, and how often."""
     plan, load = summary.run.plan, summary.run.plan.load
     kept = "keep-alive offered" if load.keepalive else "a connection for each request"
-    if load.requests is None:
+    if load.rate is not None:
+        work = (
+            f"open loop: {load.rate:,g} requests/s, each due on the clock whatever the server "
+            f"does, on at most {load.connections:,} connections, {kept}"
+        )
+    elif load.requests is None:
         work = f"{load.connections:,} clients at full load, {kept}"
     else:
         work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
@@ -33,7 +39,7 @@ def marks(summary: Summary) -> dict[str, int]:
 
 def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
     """
-    Return the footnotes: gates by number, then what is open, then what was not run.
+    Return the footnotes: gates by number, what is open, what has no effect, what was not run.
 
     Args:
         summary: What to explain.
@@ -62,21 +68,37 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
             "Requests sent again, because the server closed a connection that the client meant to "
             f"keep: {', '.join(retried)}. Its clients pay for new connections."
         )
+    found += [
+        f"{step.profile} / {step.before}: it is written against {step.instead_of}, which is not in "
+        "this run."
+        for step in summary.steps
+        if step.instead_of is not None and step.before is not None
+    ]
+    found += _late(summary)
+    found += inert_notes(summary.inert)
     found += [f"Not run: {name}: {why}." for name, why in sorted(summary.run.skipped.items())]
     return found
 
 
 def legend(summary: Summary) -> tuple[str, ...]:
     """Explain the tables in five lines of at most 100 columns."""
-    counted = summary.run.plan.load.requests is not None
+    load = summary.run.plan.load
+    if load.requests is not None:
+        last = (
+            "all requests: until the last had its outcome; shown for trials that do not count, too."
+        )
+    elif load.rate is not None:
+        last = (
+            "p50, p90, p99: from when a request was due, as a user waits; service: from sending it."
+        )
+    else:
+        last = "p50, p99: at full load, where the mean is connections / throughput: no calm user's."
     return (
         "Medians over the trials that count; -: not known, or withheld for the reason given last.",
         "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its 95%",
         "interval over n blocks; ~: it may be 1.",
         "better, worse: all beyond the A/A noise (at least 2%); same: within; undecided: neither.",
-        "all requests: until the last had its outcome; shown for trials that do not count, too."
-        if counted
-        else "p50, p99: at full load, where the mean is connections / throughput: no calm user's.",
+        last,
     )
 
 
@@ -97,6 +119,29 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
         f"[{number}] {gate} ({where}; {effect}). {row.profile.name}: {worst.example.reason}. "
         f"{worst.example.advice}"
     )
+
+
+def _late(summary: Summary) -> list[str]:
+    """Say for an open loop how many requests its own generator sent late."""
+    if summary.run.plan.load.rate is None:
+        return []
+    shares = {}
+    for row in summary.rows:
+        windows = [
+            window
+            for trial in summary.run.trials
+            if trial.slot.profile == row.profile.name
+            for window in trial.windows
+        ]
+        if planned := sum(window.planned for window in windows):
+            shares[row.profile.name] = sum(window.late for window in windows) / planned
+    if not shares:
+        return []
+    worst = max(shares, key=lambda name: shares[name])
+    if shares[worst] == 0:
+        return ["The generator sent every request when it was due."]
+    said = "Sent late by the generator itself, and not for want of a connection: at most"
+    return [f"{said} {shares[worst]:.2%} of the requests ({worst})."]
 
 
 def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:

@@ -14,14 +14,18 @@ from dataclasses import dataclass
 from lab.analysis.health import told_apart
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
-from lab.model import METRICS, Comparison, Verdict
+from lab.model import METRICS, Comparison, Load, Standing, Verdict
+from lab.report.causes import Group, groups, standing_of, tested
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, quantity, ratio, share
 from lab.report.remarks import legend, marks, notes, plan_line
 
 SHOWN = ("throughput", "cpu")
-"""Metrics of the tables of changes; the others are in the JSON."""
+SHOWN_OPEN = ("cpu", "p99")
+"""Metrics of the tables of changes; the others are in the JSON. In an open loop every profile that
+keeps up has the same throughput: the plan's."""
 
+OPEN = ("throughput", "cpu", "p50", "p90", "p99", "service_p99", "memory", "drops", "errors")
 TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
 COUNTED = ("throughput", "cpu", "drops", "errors")
 """Metrics of the table of measurements. A counted load has the time for all requests and the
@@ -86,6 +90,9 @@ def document(summary: Summary) -> Document:
     """Return what the report of *summary* says."""
     run = summary.run
     tables = [_measurements(summary), _changes(summary)]
+    found = groups(summary)
+    if found:
+        tables.insert(1, _limits(found))
     # A run of two profiles would say the same twice.
     if any(step.before != run.plan.profiles[0].name for step in summary.steps):
         tables.append(_against_baseline(summary))
@@ -94,15 +101,21 @@ def document(summary: Summary) -> Document:
         context=(plan_line(summary), *machine_lines(run.environments)),
         banners=tuple(_printable(summary.banners)),
         tables=tuple(tables),
-        notes=tuple(_printable(notes(summary, SHOWN))),
+        notes=tuple(_printable(notes(summary, shown(run.plan.load)))),
         legend=legend(summary),
         footer=(f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",),
     )
 
 
+def shown(load: Load) -> tuple[str, ...]:
+    """Return the names of the metrics of the tables of changes."""
+    return SHOWN if load.rate is None else SHOWN_OPEN
+
+
 def _measurements(summary: Summary) -> Table:
-    counted = summary.run.plan.load.requests is not None
-    names = COUNTED if counted else TIMED
+    load = summary.run.plan.load
+    counted = load.requests is not None
+    names = COUNTED if counted else TIMED if load.rate is None else OPEN
     columns = [_column(name) for name in names]
     if counted:
         columns[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
@@ -123,7 +136,8 @@ def _measurements(summary: Summary) -> Table:
 def _column(name: str) -> Column:
     metric = METRICS[name]
     # What is known from the unit is left out of the title: 100 columns are few.
-    title = {"memory": "memory", "drops": "drops", "cpu": "CPU"}.get(name, metric.title)
+    short = {"memory": "memory", "drops": "drops", "cpu": "CPU", "service_p99": "service p99"}
+    title = short.get(name, metric.title)
     unit = {"throughput": "", "cpu": f"{metric.unit}/request"}.get(name, metric.unit)
     return Column(title, unit)
 
@@ -149,45 +163,64 @@ def _validity(row: Row, numbered: Mapping[str, int]) -> Cell:
     return Cell(text, Meaning.WARNING if reasons else Meaning.PLAIN)
 
 
+def _limits(found: Sequence[Group]) -> Table:
+    """Put the causes of a ladder in a few lines: profiles that share one share its line."""
+    rows = []
+    for group in found:
+        each = group.diagnosis
+        name, evidence, counter = group.cause, "", ""
+        if each is not None:
+            further = not group.first and each.standing is not Standing.WITHDRAWN
+            name = f"{'also ' if further else ''}{standing_of(each)}"
+            whose = "" if group.profiles == each.profile else f"{each.profile}: "
+            evidence, counter = f"{whose}{each.cause.evidence}", tested(each)
+        meaning = Meaning.PLAIN if group.first and each is not None else Meaning.MUTED
+        texts = (group.profiles, group.trials, evidence, counter)
+        rows.append((Cell(name, meaning), *map(Cell, texts)))
+    titles = ("cause", "profiles", "trials", "evidence", "counter-run")
+    return Table("Limited by", tuple(Column(t, number=False) for t in titles), tuple(rows))
+
+
 def _changes(summary: Summary) -> Table:
     """Put each step under the profile that it changes, as in its ladder; else name that one."""
     reference = summary.run.plan.reference
     name = Cell(f"{reference}, again (A/A)", Meaning.MUTED)
-    rows = [(name, *(_noise(summary.aa[name]) for name in SHOWN), _blocks(summary.aa))]
+    names = shown(summary.run.plan.load)
+    rows = [(name, *(_noise(summary.aa[each]) for each in names), _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
-        rows.append((Cell(_step_name(step, above)), *_ratios(step.step)))
+        rows.append((Cell(_step_name(step, above)), *_ratios(step.step, names)))
         above = step.profile
-    return _ratio_table("Each step, against the profile above it", rows)
+    return _ratio_table("Each step, against the profile above it", rows, names)
 
 
 def _step_name(step: Step, above: str) -> str:
+    """Name the profile; with the one that it is a step from, where that is not the one above."""
     if step.before is None:
         return f"{step.profile} (a start of its own)"
-    if step.instead_of is not None:
-        return f"{step.profile} (against {step.before}, for want of {step.instead_of})"
-    return step.profile if step.before == above else f"{step.profile} (against {step.before})"
+    return step.profile if step.before == above else f"{step.profile} / {step.before}"
 
 
 def _against_baseline(summary: Summary) -> Table:
     baseline = summary.run.plan.profiles[0].name
-    rows = [(Cell(step.profile), *_ratios(step.baseline)) for step in summary.steps]
-    return _ratio_table(f"All steps together, against {baseline}", rows)
+    names = shown(summary.run.plan.load)
+    rows = [(Cell(step.profile), *_ratios(step.baseline, names)) for step in summary.steps]
+    return _ratio_table(f"All steps together, against {baseline}", rows, names)
 
 
-def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]]) -> Table:
-    measures = (Column(METRICS[name].title, number=False) for name in SHOWN)
+def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:
+    measures = (Column(METRICS[name].title, number=False) for name in names)
     return Table(title, (Column("profile", number=False), *measures, Column("n")), tuple(rows))
 
 
-def _ratios(comparisons: Mapping[str, Comparison]) -> tuple[Cell, ...]:
-    return (*(_ratio(comparisons.get(name)) for name in SHOWN), _blocks(comparisons))
+def _ratios(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> tuple[Cell, ...]:
+    return (*(_ratio(comparisons.get(name)) for name in names), _blocks(comparisons, names))
 
 
-def _blocks(comparisons: Mapping[str, Comparison]) -> Cell:
+def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell:
     """Return n, or one for each metric where they differ."""
-    shown = (comparisons[name].ratio for name in SHOWN if name in comparisons)
-    counts = dict.fromkeys(str(estimate.n) for estimate in shown if estimate is not None)
+    estimates = (comparisons[name].ratio for name in names if name in comparisons)
+    counts = dict.fromkeys(str(estimate.n) for estimate in estimates if estimate is not None)
     return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
 
 

@@ -16,7 +16,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from lab.analysis.summary import Summary
-from lab.report.tables import Meaning, Table, document
+from lab.report.tables import Document, Meaning, Table, document
 
 PIPED_WIDTH = 100
 """Columns where there is no terminal to ask: rich assumes 80, which folds the tables."""
@@ -32,25 +32,34 @@ STYLES = {
 
 def show(summary: Summary, console: Console) -> None:
     """Print the report on *console*, at its width; at least 100 columns where it is no terminal."""
+    show_document(document(summary), console)
+
+
+def show_document(content: Document, console: Console) -> None:
+    """Print *content* as `show` does."""
     if console.is_terminal:
-        _write(summary, console)
+        _write(content, console)
     else:
-        console.file.write(render(summary, max(console.width, PIPED_WIDTH)))
+        console.file.write(render_document(content, max(console.width, PIPED_WIDTH)))
 
 
 def render(summary: Summary, width: int = PIPED_WIDTH) -> str:
     """Return the report as plain text of *width* columns, without spaces at the ends of lines."""
+    return render_document(document(summary), width)
+
+
+def render_document(content: Document, width: int = PIPED_WIDTH) -> str:
+    """Return *content* as `render` does."""
     stream = io.StringIO()
-    _write(summary, Console(file=stream, width=width, color_system=None, force_terminal=False))
+    _write(content, Console(file=stream, width=width, color_system=None, force_terminal=False))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
-def _write(summary: Summary, console: Console) -> None:
+def _write(content: Document, console: Console) -> None:
     def write(*parts: RenderableType) -> None:
         for part in parts:
             console.print(part, markup=False, highlight=False)
 
-    content = document(summary)
     write(Text(content.title, style="bold"), *map(Text, content.context))
     if content.banners:
         write("", _marked("!", content.banners, "bold yellow"))
@@ -58,7 +67,7 @@ def _write(summary: Summary, console: Console) -> None:
         write("", Text(table.title, style="bold"), _grid(table))
     if content.notes:
         write("", _marked("*", content.notes, ""))
-    for lines in (content.legend, content.footer):
+    for lines in filter(None, (content.legend, content.footer)):
         write("", *(Text(line, style="dim") for line in lines))
 
 

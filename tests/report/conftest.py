@@ -1,9 +1,13 @@
-"""The builders of synthetic trials, as a fixture: test folders are no packages."""
+"""Runs to report on, made of the builders of synthetic trials; test folders are no packages."""
 
 import importlib.util
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from lab.analysis.summary import summarise
+from lab.model import Better, Cause, CounterRun, Diagnosis, Load, Standing, Verdict
 
 SPEC = importlib.util.spec_from_file_location(
     "builders", Path(__file__).parents[1] / "analysis" / "builders.py"
@@ -16,3 +20,126 @@ SPEC.loader.exec_module(BUILDERS)
 def make():
     """Return the module of builders."""
     return BUILDERS
+
+
+MACHINE = {
+    "cpu": {"model": "AMD EPYC", "cores": 2},
+    "kernel": {"release": "6.8.0"},
+    "python": {"version": "3.11.9"},
+    "uwsgi": {"version": "2.0.31"},
+}
+
+
+@pytest.fixture
+def sustained(make):
+    """Return a run with everything in it that a report can say."""
+    run = make.ladder_run(
+        {
+            "baseline": (2000, 480e-6),
+            "processes-threads": (2010, 485e-6),
+            "max-worker-lifetime-delta": (2210, 430e-6),
+            "http-socket": (8000, 118e-6),
+            "http11-socket": (12_000, 80e-6),
+            "broken": (2000, 480e-6),
+        },
+        noise=0.012,
+        environments={"here": MACHINE},
+    )
+    trials = []
+    for trial in run.trials:
+        window, block = trial.windows[0], trial.slot.block
+        if trial.slot.profile == "http11-socket":
+            starved = replace(window, replies=(window.ok,) + (0,) * 63)
+            trials.append(replace(trial, windows=(starved,)))
+        elif trial.slot.profile == "http-socket":
+            trials.append(replace(trial, windows=(replace(window, retried=window.ok),)))
+        elif trial.slot.profile == "processes-threads" and block < 4:
+            readings = trial.readings | {"machine.foreign_cpu": 0.43}
+            trials.append(replace(trial, readings=readings))
+        elif trial.slot.profile == "max-worker-lifetime-delta" and block == 2:
+            dropped = trial.readings | {"listener.drops": 935.0, "tcp.TCPSynRetrans": 298.0}
+            trials.append(replace(trial, readings=dropped))
+        elif trial.slot.profile == "broken":
+            failure = "profile broken: it ended with status 1\nIts last log lines:\n\x1b[31mno app"
+            trials.append(replace(trial, windows=(), readings={}, failure=failure))
+        else:
+            trials.append(trial)
+    skipped = {"gunicorn-sync": "gunicorn is not installed (pip install gunicorn)"}
+    return replace(run, trials=tuple(trials), skipped=skipped)
+
+
+@pytest.fixture
+def walkthrough(make):
+    """Return the article's burst: it overflows the first profile's accept queue."""
+    load = Load(connections=500, keepalive=False, requests=5000, timeout=90.0)
+    run = make.ladder_run(
+        {"baseline": (1600, 480e-6), "listen": (2100, 470e-6)}, blocks=5, load=load
+    )
+    trials = []
+    for trial in run.trials:
+        listens = trial.slot.profile == "listen"
+        window = make.window(
+            wall=2.4 if listens else 3.2 + trial.slot.block / 100,
+            ok=5000,
+            replies=(10,) * 500,
+            connections=5000,
+            latency={210_000: 5000} if listens else {30_000: 4600, 3_040_000: 400},
+            latency_sum=1050.0,
+        )
+        cpu = {"server.cpu_user": 2.2 + trial.slot.block / 50, "server.cpu_system": 0.2}
+        drops = {} if listens else {"listener.drops": 412.0, "tcp.TCPSynRetrans": 398.0}
+        trials.append(replace(trial, windows=(window,), readings=trial.readings | cpu | drops))
+    return replace(run, trials=tuple(trials))
+
+
+@pytest.fixture
+def open_loop(make):
+    """Return a run of two profiles at 1,000 requests a second; the generator was late at times."""
+    load = Load(connections=64, rate=1000.0)
+    run = make.ladder_run({"baseline": (1000, 480e-6), "tuned": (1000, 120e-6)}, load=load)
+    trials = []
+    for trial in run.trials:
+        slow = 4 if trial.slot.profile == "baseline" else 1
+        window = make.window(
+            ok=2000,
+            planned=2000,
+            late=1 if trial.slot.block == 0 else 0,
+            latency={700 * slow: 1900, 900 * slow: 80, 4000 * slow: 20},
+            service={500 * slow: 1900, 600 * slow: 100},
+            latency_sum=1.6 * slow,
+            replies=(32,) * 48 + (29,) * 16,
+            unfinished=0,
+        )
+        trials.append(replace(trial, windows=(window,)))
+    return replace(run, trials=tuple(trials))
+
+
+@pytest.fixture
+def diagnosed(make, sustained):
+    """Return a summary with a confirmed, a consistent and a withdrawn cause, and an idle option."""
+    summary = summarise(sustained)
+    effect = next(each for each in summary.steps if each.profile == "http-socket").step[
+        "throughput"
+    ]
+
+    def counter(name, toggle):
+        return CounterRun(
+            "baseline", name, toggle, make.profile(f"baseline~{name}"), "throughput", Better.HIGHER
+        )
+
+    router = Cause("router", "the http router used 0.31 of 1.00 core", "Drops: 0.")
+    behind = [
+        Diagnosis("baseline", router, 9, 10, Standing.CONFIRMED,
+                  counter("router", "http-socket instead of http"), effect),
+        Diagnosis("baseline", Cause("logging", "1.0 writes a request"), 10, 10, Standing.WITHDRAWN,
+                  counter("logging", "disable-logging"), replace(effect, verdict=Verdict.SAME)),
+    ]  # fmt: skip
+    more = {
+        name: (Diagnosis(name, router, trials, 10, Standing.CONSISTENT),)
+        for name, trials in (("processes-threads", 10), ("max-worker-lifetime-delta", 8))
+    }
+    return replace(
+        summary,
+        diagnoses={"baseline": tuple(behind), **more},
+        inert={"max-worker-lifetime-delta": ("nothing recycles workers without a master",)},
+    )

@@ -14,18 +14,10 @@ import pytest
 from rich.console import Console
 
 from lab.analysis.summary import summarise
-from lab.model import Load
 from lab.report import json as json_report
 from lab.report import markdown, terminal
 
 GOLDEN = Path(__file__).parent / "golden"
-
-MACHINE = {
-    "cpu": {"model": "AMD EPYC", "cores": 2},
-    "kernel": {"release": "6.8.0"},
-    "python": {"version": "3.11.9"},
-    "uwsgi": {"version": "2.0.31"},
-}
 
 
 def check(name, text):
@@ -35,68 +27,6 @@ def check(name, text):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def sustained(make):
-    """Return a run with everything in it that a report can say."""
-    run = make.ladder_run(
-        {
-            "baseline": (2000, 480e-6),
-            "processes-threads": (2010, 485e-6),
-            "max-worker-lifetime-delta": (2210, 430e-6),
-            "http-socket": (8000, 118e-6),
-            "http11-socket": (12_000, 80e-6),
-            "broken": (2000, 480e-6),
-        },
-        noise=0.012,
-        environments={"here": MACHINE},
-    )
-    trials = []
-    for trial in run.trials:
-        window, block = trial.windows[0], trial.slot.block
-        if trial.slot.profile == "http11-socket":
-            starved = replace(window, replies=(window.ok,) + (0,) * 63)
-            trials.append(replace(trial, windows=(starved,)))
-        elif trial.slot.profile == "http-socket":
-            trials.append(replace(trial, windows=(replace(window, retried=window.ok),)))
-        elif trial.slot.profile == "processes-threads" and block < 4:
-            readings = trial.readings | {"machine.foreign_cpu": 0.43}
-            trials.append(replace(trial, readings=readings))
-        elif trial.slot.profile == "max-worker-lifetime-delta" and block == 2:
-            dropped = trial.readings | {"listener.drops": 935.0, "tcp.TCPSynRetrans": 298.0}
-            trials.append(replace(trial, readings=dropped))
-        elif trial.slot.profile == "broken":
-            failure = "profile broken: it ended with status 1\nIts last log lines:\n\x1b[31mno app"
-            trials.append(replace(trial, windows=(), readings={}, failure=failure))
-        else:
-            trials.append(trial)
-    skipped = {"gunicorn-sync": "gunicorn is not installed (pip install gunicorn)"}
-    return replace(run, trials=tuple(trials), skipped=skipped)
-
-
-@pytest.fixture
-def walkthrough(make):
-    """Return the article's burst: it overflows the first profile's accept queue."""
-    load = Load(connections=500, keepalive=False, requests=5000, timeout=90.0)
-    run = make.ladder_run(
-        {"baseline": (1600, 480e-6), "listen": (2100, 470e-6)}, blocks=5, load=load
-    )
-    trials = []
-    for trial in run.trials:
-        listens = trial.slot.profile == "listen"
-        window = make.window(
-            wall=2.4 if listens else 3.2 + trial.slot.block / 100,
-            ok=5000,
-            replies=(10,) * 500,
-            connections=5000,
-            latency={210_000: 5000} if listens else {30_000: 4600, 3_040_000: 400},
-            latency_sum=1050.0,
-        )
-        cpu = {"server.cpu_user": 2.2 + trial.slot.block / 50, "server.cpu_system": 0.2}
-        drops = {} if listens else {"listener.drops": 412.0, "tcp.TCPSynRetrans": 398.0}
-        trials.append(replace(trial, windows=(window,), readings=trial.readings | cpu | drops))
-    return replace(run, trials=tuple(trials))
 
 
 @pytest.mark.parametrize("width", [100, 160])
@@ -162,4 +92,31 @@ def test_a_terminal_gets_colour_and_the_same_words(sustained):
 def test_every_table_of_the_markdown_is_whole(sustained):
     """Each row of a table has as many cells as its header."""
     rows = [line for line in markdown.render(summarise(sustained)).splitlines() if "|" in line]
-    assert {line.count("|") for line in rows if line.startswith("|")} == {10, 5}
+    assert {line.count("|") for line in rows if line.startswith("|")} == {10, 6, 5}
+
+
+def test_causes_are_grouped_and_a_withdrawn_one_limits_nothing(diagnosed):
+    """One line for profiles with the same cause; what its counter-run left standing comes first."""
+    report = terminal.render(diagnosed)
+    assert max(map(len, report.splitlines())) <= 100
+    check("diagnosed.txt", report)
+
+
+def test_the_json_holds_causes_and_idle_options(diagnosed):
+    """With the counter-run's ratio, and under the profile's name."""
+    content = json.loads(json_report.render(diagnosed))
+    (router, logging) = content["diagnoses"]["baseline"]
+    assert (router["cause"], router["standing"], router["trials"], router["of"]) == (
+        "router", "cause", 9, 10,
+    )  # fmt: skip
+    assert router["counter"]["toggle"] == "http-socket instead of http"
+    assert router["effect"]["verdict"] == "better"
+    assert logging["standing"] == "withdrawn"
+    assert list(content["inert"]) == ["max-worker-lifetime-delta"]
+
+
+def test_an_open_loops_report(open_loop):
+    """It says the rate, what a user waits, and how late the generator was; no throughput ratio."""
+    report = terminal.render(summarise(open_loop))
+    assert max(map(len, report.splitlines())) <= 100
+    check("open-loop.txt", report)

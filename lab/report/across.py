@@ -1,0 +1,160 @@
+"""What changed between two runs: `lab compare`, and the same as Markdown and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lab.analysis.across import Across, Change
+from lab.analysis.thresholds import Judgement
+from lab.comparable import Difference
+from lab.model import METRICS, Estimate, Verdict
+from lab.report.machine import machine_lines
+from lab.report.numbers import UNKNOWN, figure, ratio, share
+from lab.report.plain import of_estimate, to_json
+from lab.report.tables import MEANINGS, Cell, Column, Document, Meaning, Table, shown
+from lab.report.thresholds import judgement_table, plain_judgement
+
+FORMAT = 1
+"""
+Version of the JSON.
+
+1: the first.
+"""
+
+
+def document(
+    found: Across, differing: Sequence[Difference], judgements: Sequence[Judgement] = ()
+) -> Document:
+    """
+    Return what a comparison of two runs says.
+
+    Args:
+        found: The comparison.
+        differing: In what the runs differ, and may.
+        judgements: Of thresholds; they come first.
+    """
+    before, after = found.before.run, found.after.run
+    judged = (judgement_table(judgements),) if judgements else ()
+    changes = tuple(
+        _table(metric, [each for each in found.changes if each.metric == metric])
+        for metric in shown(after.plan.load)
+    )
+    return Document(
+        title=f"{before.name} -> {after.name}",
+        context=(_question(found), *machine_lines(after.environments)),
+        banners=tuple(
+            f"{summary.run.name}: {banner}"
+            for summary in (found.before, found.after)
+            for banner in summary.banners
+        ),
+        tables=(*judged, *changes),
+        notes=tuple(_notes(found, differing)),
+        legend=(
+            "change: second / first run, with Welch's 95% interval; ~: it may be 1.",
+            "better, worse: all beyond the floor, the A/A noise of both runs (at least 2%); same:",
+            "within; undecided: neither.",
+        ),
+        footer=(),
+    )
+
+
+def render_json(
+    found: Across, differing: Sequence[Difference], judgements: Sequence[Judgement], status: int
+) -> str:
+    """Return a comparison of two runs as JSON, *status* being the command's; with a newline."""
+    return to_json(
+        {
+            "format": FORMAT,
+            "before": found.before.run.name,
+            "after": found.after.run.name,
+            "reference": found.reference,
+            "exit_code": status,
+            "thresholds": [plain_judgement(each) for each in judgements],
+            "differences": {
+                each.key: {"before": each.before, "after": each.after} for each in differing
+            },
+            "changes": [_plain_change(change) for change in found.changes],
+        }
+    )
+
+
+def _question(found: Across) -> str:
+    before, after = found.before.run.plan, found.after.run.plan
+    return (
+        f"How each profile's ratio to {found.reference} changed from the first run to the second; "
+        f"{before.blocks} and {after.blocks} blocks"
+    )
+
+
+def _table(metric: str, changes: Sequence[Change]) -> Table:
+    columns = ("profile", "first run", "second run", "change", "floor", "n")
+    rows = tuple(
+        (
+            Cell(change.profile),
+            Cell(_centre(change.before)),
+            Cell(_centre(change.after)),
+            _verdict(change),
+            Cell(share(change.floor), Meaning.MUTED),
+            Cell(_blocks(change), Meaning.MUTED),
+        )
+        for change in changes
+    )
+    return Table(METRICS[metric].title, tuple(Column(name, number=False) for name in columns), rows)
+
+
+def _verdict(change: Change) -> Cell:
+    text = UNKNOWN if change.ratio is None else f"{ratio(change.ratio)} {change.verdict}"
+    return Cell(text, MEANINGS[change.verdict])
+
+
+def _centre(estimate: Estimate | None) -> str:
+    """Show the middle alone: what is compared has its interval in the next column."""
+    return UNKNOWN if estimate is None else f"{figure(estimate.value)}x"
+
+
+def _blocks(change: Change) -> str:
+    sides = (change.before, change.after)
+    return ", ".join(UNKNOWN if each is None else str(each.n) for each in sides)
+
+
+def _notes(found: Across, differing: Sequence[Difference]) -> list[str]:
+    names = [
+        {profile.name for profile in each.run.plan.profiles} for each in (found.before, found.after)
+    ]
+    notes = []
+    for run, own, others in (
+        (found.before.run, names[0], names[1]),
+        (found.after.run, names[1], names[0]),
+    ):
+        if alone := sorted(own - others):
+            notes.append(f"Only in {run.name}: {', '.join(alone)}.")
+    for metric in shown(found.after.run.plan.load):
+        open_ones = [
+            change.detectable * (1 + change.floor)
+            for change in found.changes
+            if change.metric == metric
+            and change.verdict is Verdict.UNDECIDED
+            and change.detectable is not None
+        ]
+        if open_ones:
+            notes.append(
+                f"{METRICS[metric].title}: {len(open_ones)} undecided. Two such runs would find a "
+                f"change of {min(open_ones):.3g}x 4 times out of 5; more blocks find smaller ones."
+            )
+    notes += [f"Differs: {each.key}: {each.before} / {each.after}." for each in differing]
+    return notes
+
+
+def _plain_change(change: Change) -> dict[str, Any]:
+    return {
+        "metric": change.metric,
+        "profile": change.profile,
+        "reference": change.reference,
+        "verdict": change.verdict,
+        "floor": change.floor,
+        "detectable": change.detectable,
+        "before": of_estimate(change.before),
+        "after": of_estimate(change.after),
+        "change": of_estimate(change.ratio),
+    }

@@ -1,0 +1,122 @@
+"""What limited each profile, in words: the cause, how far it is proved, and by which figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.summary import Summary
+from lab.model import METRICS, Diagnosis, Standing
+from lab.report.numbers import ratio
+
+UNEXPLAINED = "unexplained"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Profiles with the same cause in the same standing."""
+
+    cause: str
+    standing: Standing | None
+    """None where nothing explains them."""
+    first: bool
+    """Whether it is what limits them, and not a further cause."""
+    profiles: str
+    """In ladder order, "a to d" for four in a row."""
+    trials: str
+    """How many show it, of how many that could: "9/10", or the fewest and the most."""
+    diagnosis: Diagnosis | None
+    """The one with a counter-run, or else the first profile's."""
+
+
+def groups(summary: Summary) -> tuple[Group, ...]:
+    """
+    Return the causes, what limits a profile before what else fits, in ladder order.
+
+    None where no trial was looked at for causes.
+    """
+    found: dict[tuple[bool, str, Standing], list[Diagnosis]] = {}
+    unexplained = []
+    for row in summary.rows:
+        own = summary.diagnoses.get(row.profile.name, ())
+        limits = limiting(own)
+        for each in own:
+            key = (each is not limits, each.cause.name, each.standing)
+            found.setdefault(key, []).append(each)
+        if limits is None and row.values:  # with no trial that counts, the gates explain it
+            unexplained.append(row.profile.name)
+    if not summary.diagnoses:
+        return ()
+    result = [
+        Group(
+            cause,
+            standing,
+            not further,
+            _named([each.profile for each in members], summary),
+            _counted(members),
+            next((each for each in members if each.counter is not None), members[0]),
+        )
+        for (further, cause, standing), members in sorted(
+            found.items(), key=lambda item: item[0][0]
+        )
+    ]
+    if unexplained:
+        result.append(Group(UNEXPLAINED, None, True, _named(unexplained, summary), "", None))
+    return tuple(result)
+
+
+def limiting(diagnoses: tuple[Diagnosis, ...]) -> Diagnosis | None:
+    """Return the cause that limits a profile: its first that is not withdrawn."""
+    return next((each for each in diagnoses if each.standing is not Standing.WITHDRAWN), None)
+
+
+def standing_of(diagnosis: Diagnosis) -> str:
+    """
+    Say how far it is proved: "cause: router", "consistent with: ...", "withdrawn: ...".
+
+    A cause is only called one after its counter-run.
+    """
+    return f"{diagnosis.standing.value}: {diagnosis.cause.name}"
+
+
+def tested(diagnosis: Diagnosis) -> str:
+    """Say what the counter-run changed and what came of it; "none" without one."""
+    counter, effect = diagnosis.counter, diagnosis.effect
+    if counter is None:
+        return "none"
+    if effect is None or effect.ratio is None:
+        return f"{counter.toggle}: too few trials count"
+    title = METRICS[counter.metric].title
+    return f"{counter.toggle}: {title} {ratio(effect.ratio)}, expected {counter.expects.value}"
+
+
+def _named(names: Sequence[str], summary: Summary) -> str:
+    """Name profiles; three or more that follow one another in the ladder by its ends."""
+    ladder = [row.profile.name for row in summary.rows]
+    runs: list[list[str]] = []
+    for name in names:
+        if runs and ladder.index(runs[-1][-1]) + 1 == ladder.index(name):
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
+
+
+def _counted(diagnoses: Sequence[Diagnosis]) -> str:
+    shares = sorted(
+        {(each.trials / max(1, each.of), f"{each.trials}/{each.of}") for each in diagnoses}
+    )
+    fewest, most = shares[0][1], shares[-1][1]
+    return fewest if fewest == most else f"{fewest} to {most}"
+
+
+def inert_notes(inert: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Say which options have no effect, a line for each reason with its profiles."""
+    where: dict[str, list[str]] = {}
+    for profile, sentences in inert.items():
+        for sentence in sentences:
+            where.setdefault(sentence, []).append(profile)
+    return [
+        f"No effect in {', '.join(profiles)}: {sentence}{'' if sentence.endswith('.') else '.'}"
+        for sentence, profiles in where.items()
+    ]

@@ -1,0 +1,117 @@
+"""The tables under a page's figures: every number that is drawn, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab.analysis.claims import stated
+from lab.analysis.summary import Summary
+from lab.model import Arm, ClaimVerdict
+from lab.report.claims import MEANINGS
+from lab.report.numbers import UNKNOWN, figure, quantity, ratio, share
+from lab.report.plots.percentiles import Curve
+from lab.report.plots.time import PARTS, spent
+from lab.report.plots.trials import Shown, shown
+from lab.report.tables import Cell, Column, Meaning, Table
+
+SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "99.9%": 0.999, "99.99%": 0.9999}
+
+
+def spent_table(summary: Summary) -> Table:
+    """Return the cores in use by profile and part."""
+    rows = spent(summary)
+    names = [name for name in PARTS if any(name in row.parts for row in rows)]
+    return Table(
+        "Cores in use",
+        (Column("profile", number=False), *(Column(PARTS[name]) for name in names)),
+        tuple(
+            (Cell(row.profile), *(_number(row.parts.get(name)) for name in names)) for row in rows
+        ),
+    )
+
+
+def curves_table(curves: Sequence[Curve]) -> Table:
+    """Return the merged quantiles of every profile."""
+    rows = []
+    for curve in curves:
+        values = curve.quantiles(list(SHARES.values()))
+        cells = (_number(None if value is None else value * 1e3) for value in values)
+        name = curve.profile if curve.counts else f"{curve.profile} (no trial counts)"
+        rows.append((Cell(name), *cells))
+    columns = (Column(title, "ms") for title in SHARES)
+    return Table("Latency", (Column("profile", number=False), *columns), tuple(rows))
+
+
+def trials_table(summary: Summary) -> Table:
+    """Return every trial in run order, with what the gates say."""
+    names = ["cpu", "p99"] if summary.run.plan.load.rate is not None else ["throughput", "cpu"]
+    titles = {"throughput": "requests/s", "cpu": "CPU, µs", "p99": "p99, ms"}
+    return Table(
+        "Every trial",
+        (
+            Column("#"),
+            Column("block"),
+            Column("profile", number=False),
+            *(Column(titles[name]) for name in names),
+            Column("others, cores"),
+            Column("steal"),
+            Column("remark", number=False),
+        ),
+        tuple(_trial(each, names) for each in shown(summary)),
+    )
+
+
+def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
+    """Return what the run says to published claims."""
+    rows = []
+    for each in verdicts:
+        claim, comparison = each.claim, each.comparison
+        ours = comparison.ratio if comparison is not None else None
+        rows.append(
+            (
+                Cell(f"{claim.source}: {claim.text}"),
+                Cell(f"{claim.changed} / {claim.reference}, {claim.metric}"),
+                Cell(stated(claim)),
+                Cell(UNKNOWN if ours is None else ratio(ours)),
+                Cell(each.decision.value, MEANINGS[each.decision]),
+                Cell(each.cause or UNKNOWN),
+                Cell(each.sentence),
+            )
+        )
+    titles = ("claim", "compared", "published", "here", "verdict", "limited by", "why")
+    return Table("Claims", tuple(Column(t, number=False) for t in titles), tuple(rows))
+
+
+def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:
+    trial, readings = each.trial, each.trial.readings
+    steal = readings.get("machine.steal")
+    return (
+        Cell(str(each.number)),
+        Cell(str(trial.slot.block + 1)),
+        Cell(trial.slot.profile),
+        *(Cell(quantity(name, each.metrics.get(name))) for name in names),
+        _number(readings.get("machine.foreign_cpu")),
+        Cell(UNKNOWN if steal is None else share(steal)),
+        _remark(each),
+    )
+
+
+def _remark(each: Shown) -> Cell:
+    """Say which arm it is, whether it counts, and which gates fired."""
+    trial, parts, meaning = each.trial, [], Meaning.PLAIN
+    if trial.slot.arm is not Arm.PROFILE:
+        parts.append("A/A" if trial.slot.arm is Arm.AA else "counter-run")
+    if each.observation is None:
+        parts.append("made again")
+        meaning = Meaning.MUTED
+    elif each.observation.findings:
+        gates = ", ".join(finding.gate for finding in each.observation.findings)
+        parts.append(gates if each.observation.valid else f"does not count: {gates}")
+        meaning = Meaning.WARNING if each.observation.valid else Meaning.BAD
+    if trial.attempt:
+        parts.append(f"attempt {trial.attempt + 1}")
+    return Cell("; ".join(parts), meaning)
+
+
+def _number(value: float | None) -> Cell:
+    return Cell(UNKNOWN, Meaning.MUTED) if value is None else Cell(figure(value))

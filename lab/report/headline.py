@@ -1,0 +1,162 @@
+"""What a report opens with: who won and by how much, whether that can be trusted, and why."""
+
+from __future__ import annotations
+
+import enum
+import math
+import statistics
+from dataclasses import dataclass
+
+from lab.analysis.health import HEADLINE, told_apart
+from lab.analysis.stats import half_width
+from lab.analysis.summary import Summary
+from lab.model import METRICS, Comparison, Verdict
+from lab.report.numbers import UNKNOWN, figure, ratio, share
+
+
+class Trust(enum.StrEnum):
+    """How far a run can be believed."""
+
+    YES = "can be trusted"
+    CARE = "with care"
+    NO = "not to be trusted"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A figure of the run as a whole."""
+
+    label: str
+    value: str
+    note: str = ""
+
+
+def trust(summary: Summary) -> Trust:
+    """Return how far the run can be believed: by its A/A arm and its banners."""
+    if summary.aa[HEADLINE].ratio is None or not any(row.values for row in summary.rows):
+        return Trust.NO
+    return Trust.CARE if summary.banners else Trust.YES
+
+
+def metric(summary: Summary) -> str:
+    """Return the name of the metric that a run is judged by: throughput where it has any."""
+    if summary.run.plan.load.rate is not None:
+        return "cpu"
+    # A step's ratio to the baseline is there whenever both have a trial that counts.
+    compared = any(_said(step.baseline.get("throughput")) for step in summary.steps)
+    return "throughput" if compared else "cpu"
+
+
+def sentence(summary: Summary) -> str:
+    """Return the verdict in one sentence."""
+    return f"{_won(summary)}; {_stands(summary)}."
+
+
+def facts(summary: Summary) -> tuple[Fact, ...]:
+    """Return what the verdict rests on."""
+    plan = summary.run.plan
+    names = ("cpu",) if plan.load.rate is not None else ("throughput", "cpu")
+    found = []
+    for name in names:
+        aa = summary.aa[name].ratio
+        value, _, interval = (UNKNOWN, "", "") if aa is None else ratio(aa).partition(" ")
+        note = ", ".join(filter(None, (interval, f"{plan.reference} against itself")))
+        found.append(Fact(f"A/A, {METRICS[name].title}", value, note))
+    floors = ", ".join(share(summary.floors[name]) for name in names)
+    titles = ", ".join(METRICS[name].title for name in names)
+    found.append(Fact("Floor", floors, f"{titles}: a change must be wholly beyond it"))
+    sizes = [
+        each.detectable
+        for step in summary.steps
+        if (each := step.step.get(metric(summary))) is not None and each.detectable is not None
+    ]
+    if sizes:
+        note = f"in {METRICS[metric(summary)].title}, 4 times out of 5; the middle step's"
+        found.append(Fact("Can be found", f"{figure(statistics.median(sizes))}x", note))
+    valid, total = (sum(getattr(row, key) for row in summary.rows) for key in ("valid", "total"))
+    found.append(
+        Fact(
+            "Trials that count",
+            f"{valid} of {total}",
+            f"{summary.measured} of {summary.planned} planned slots, the A/A arm's included",
+        )
+    )
+    again = sum(trial.attempt > 0 for trial in summary.run.trials)
+    found.append(Fact("Made again", str(again), "for a disturbance from outside; all are kept"))
+    return tuple(found)
+
+
+def _won(summary: Summary) -> str:
+    baseline = summary.run.plan.profiles[0].name
+    name = metric(summary)
+    title = METRICS[name].title
+    against = [each for step in summary.steps if (each := _said(step.baseline.get(name)))]
+    if not against:
+        if len(summary.rows) == 1:
+            return f"{baseline} ran alone, so there is nothing to compare it with"
+        return "Nothing can be compared"
+    better = [each for each in against if each.verdict is Verdict.FASTER]
+    if not better:
+        worse = [each for each in against if each.verdict is Verdict.SLOWER]
+        if not worse:
+            return f"No profile can be told from {baseline} by {title}"
+        worst = max(worse, key=_size)
+        return f"No profile is better than {baseline} by {title}, and {_times(worst)}"
+    best = max(better, key=_size)
+    text = f"{_withheld(summary, name)}{_times(best)}"
+    if name == "throughput":
+        step = next(step for step in summary.steps if step.profile == best.changed)
+        cpu = _said(step.baseline.get("cpu"))
+        if cpu is not None and cpu.ratio and cpu.verdict is not Verdict.UNDECIDED:
+            text += f", for {ratio(cpu.ratio)} the CPU a request"
+    return text
+
+
+def _withheld(summary: Summary, name: str) -> str:
+    """Say, of a run that is not judged by its throughput, why not; nothing in an open loop."""
+    if name == "throughput" or summary.run.plan.load.rate is not None:
+        return ""
+    rows = [row for row in summary.rows if "throughput" not in row.values]
+    if not rows:
+        return ""
+    gates = ", ".join(dict.fromkeys(row.tallies[0].gate for row in rows if row.tallies))
+    who = rows[0].profile.name
+    others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"Requests/s of {who}{others} do not count ({gates or 'no reply'}); "
+
+
+def _stands(summary: Summary) -> str:
+    aa = summary.aa[HEADLINE]
+    if aa.ratio is None:
+        return "the machine's noise is not known, so nothing here is to be trusted"
+    names = ("cpu",) if metric(summary) == "cpu" else ("throughput", "cpu")
+    ratios = (each for name in names if (each := summary.aa[name].ratio) is not None)
+    noise = share(max(half_width(each) for each in ratios))
+    if all(told_apart(summary.aa[name]) for name in names if summary.aa[name].ratio):
+        return f"the same server twice stayed within {noise} of itself, so this stands"
+    return (
+        f"the same server twice differed by up to {noise}, more than wanted, so only what is "
+        "larger stands"
+    )
+
+
+def _times(comparison: Comparison) -> str:
+    """Say how a profile compares, as the subject of a sentence."""
+    title = METRICS[comparison.metric].title
+    said = _said(comparison)
+    assert said is not None
+    assert said.ratio is not None
+    verb = "serves" if comparison.metric == "throughput" else "takes"
+    return f"{comparison.changed} {verb} {ratio(said.ratio)} the {title} of {comparison.reference}"
+
+
+def _said(comparison: Comparison | None) -> Comparison | None:
+    return comparison if comparison is not None and comparison.ratio is not None else None
+
+
+def _size(comparison: Comparison) -> float:
+    """Return the least that the change is, by its interval: a wide one does not win by luck."""
+    estimate = comparison.ratio
+    if estimate is None:
+        return 0.0
+    return min(abs(math.log(estimate.low)), abs(math.log(estimate.high)))

@@ -1,0 +1,227 @@
+"""
+A report as one page: it opens without a network, prints, and holds the run that it is made of.
+
+The words and tables are those of the terminal and of Markdown; what is added is the figures, every
+single trial, and the raw data, from which `lab report` makes the same page again. The same run
+gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import lzma
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from lab import profiles
+from lab.analysis.summary import Row, Summary
+from lab.model import ClaimVerdict, Profile, Standing, Window
+from lab.report import headline
+from lab.report import json as json_report
+from lab.report.causes import UNEXPLAINED, limiting, tested
+from lab.report.palette import DARK, LIGHT, declarations
+from lab.report.tables import document
+from lab.results import FORMAT, Header, encode
+
+LIMITS = "Limited by"
+"""The table that the page shows as chips instead."""
+
+INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
+"""The end of a ratio, which is not to be broken over two lines."""
+
+
+def _whole(text: str) -> str:
+    return INTERVAL.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
+
+
+_PAGES = Environment(
+    loader=PackageLoader("lab.report"),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    undefined=StrictUndefined,
+)
+_PAGES.filters |= {"whole": _whole, "ended": _ended}
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """A cause, as the page shows it."""
+
+    name: str
+    standing: Standing
+    first: bool
+    """Whether it is what limits the profile."""
+    trials: str
+    evidence: str
+    rules_out: str
+    tested: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What limits one profile, and which of its options do nothing."""
+
+    profile: str
+    chips: tuple[Chip, ...]
+    inert: tuple[str, ...]
+    counts: bool
+    """Whether any of its trials does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A profile and the options in which it differs from the one that it is compared with."""
+
+    profile: Profile
+    before: str | None
+    lines: tuple[tuple[str, str], ...]
+    """Sign (+, -, ~ or nothing) and text."""
+
+
+def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
+    """
+    Return the report as an HTML page; it ends with a newline.
+
+    Args:
+        summary: What the run found.
+        verdicts: What it says to published claims, if it was asked.
+    """
+    # matplotlib takes half a second to import, and most commands draw nothing.
+    from lab.report import details, figures, svg  # noqa: PLC0415
+    from lab.report.plots import percentiles  # noqa: PLC0415
+
+    run = summary.run
+    drawn = {
+        name: Markup(svg.inline(name, picture))  # noqa: S704 - drawn here, its text is escaped
+        for name, picture in figures.pictures(summary).items()
+    }
+    lines = percentiles.curves(summary)
+    page = document(summary)
+    return _PAGES.get_template("report.html").render(
+        page=page,
+        measured=page.tables[0],
+        changes=[table for table in page.tables[1:] if table.title != LIMITS],
+        sentence=headline.sentence(summary),
+        trust=headline.trust(summary),
+        facts=headline.facts(summary),
+        figures=drawn,
+        limits=_limits(summary),
+        unexplained=UNEXPLAINED,
+        spent=details.spent_table(summary),
+        curves=details.curves_table(lines),
+        lines=[curve.profile for curve in percentiles.chosen(summary, lines)],
+        all_lines=len(lines),
+        trials=details.trials_table(summary),
+        claims=details.claims_table(verdicts) if verdicts else None,
+        configurations=_configurations(summary),
+        environment=_environment(run.environments),
+        environments=len(run.environments),
+        open_loop=run.plan.load.rate is not None,
+        run=run,
+        light=declarations(LIGHT),
+        dark=declarations(DARK),
+        data=_packed(_data(summary)),
+        summary=_packed(json_report.render(summary).encode()),
+    )
+
+
+def _limits(summary: Summary) -> tuple[Limits, ...]:
+    """Return a row a profile; none at all where no trial was looked at for causes."""
+    if not summary.diagnoses and not summary.inert:
+        return ()
+    return tuple(_limit(summary, row) for row in summary.rows)
+
+
+def _limit(summary: Summary, row: Row) -> Limits:
+    name = row.profile.name
+    found = summary.diagnoses.get(name, ())
+    first = limiting(found)
+    chips = tuple(
+        Chip(
+            name=each.cause.name,
+            standing=each.standing,
+            first=each is first,
+            trials=f"{each.trials} of {each.of} trials",
+            evidence=each.cause.evidence,
+            rules_out=each.cause.rules_out,
+            tested=tested(each) if each.counter is not None else "",
+        )
+        for each in found
+    )
+    return Limits(name, chips, tuple(summary.inert.get(name, ())), bool(row.values))
+
+
+def _configurations(summary: Summary) -> tuple[Configuration, ...]:
+    plan = summary.run.plan
+    known = {profile.name: profile for profile in plan.profiles}
+    steps = {step.profile: step.before for step in summary.steps}
+    found = []
+    for profile in plan.profiles:
+        before = steps.get(profile.name)
+        if before is None:
+            lines = [("", f"{key} = {value}") for key, value in profile.options]
+        else:
+            change = profiles.step(profile, known[before])
+            lines = [("-", f"{key} = {value}") for key, value in change.removed]
+            lines += [("~", f"{key} = {old} → {new}") for key, old, new in change.changed]
+            lines += [("+", f"{key} = {value}") for key, value in change.added]
+        found.append(Configuration(profile, before, tuple(lines)))
+    return tuple(found)
+
+
+def _environment(environments: Mapping[str, Mapping[str, object]]) -> list[tuple[str, str]]:
+    """Return the environment in which the run began, as dotted keys; no distributions of Python."""
+    first = next(iter(environments.values()), {})
+    return list(_flat({key: value for key, value in first.items() if key != "distributions"}))
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, item in value.items():
+        if isinstance(item, Mapping):
+            yield from _flat(item, f"{prefix}{key}.")
+        elif isinstance(item, list | tuple):
+            yield f"{prefix}{key}", " ".join(map(str, item))
+        else:
+            yield f"{prefix}{key}", str(item)
+
+
+def _data(summary: Summary) -> bytes:
+    """Return the run's two files in one: `run.json` in the first line, then `trials.ndjson`."""
+    run = summary.run
+    header = Header(
+        format=FORMAT,
+        command=run.command,
+        generator=run.generator,
+        started_at=run.trials[0].started_at if run.trials else 0.0,
+        plan=run.plan,
+        environments=run.environments,
+        skipped=run.skipped,
+        counters=run.counters,
+    )
+    trials = (replace(trial, windows=tuple(map(_sorted, trial.windows))) for trial in run.trials)
+    return b"".join(encode(part) + b"\n" for part in (header, *trials))
+
+
+def _sorted(window: Window) -> Window:
+    """Return *window* with its histograms in order: that halves what they are packed to."""
+    return replace(
+        window,
+        latency=dict(sorted(window.latency.items())),
+        service=dict(sorted(window.service.items())),
+    )
+
+
+def _packed(content: bytes) -> str:
+    """Return *content* as base64 of xz: gzip's would be twice as long."""
+    return base64.b64encode(lzma.compress(content, preset=9)).decode()

@@ -1,0 +1,232 @@
+"""
+The ladder: what each step changed, as ratios on a logarithmic axis, one panel a metric.
+
+Filled: against the profile before it. Hollow: against the baseline, all steps together. The band is
+the floor, within which nothing is told from noise; on top the A/A arm, in which nothing changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.analysis.summary import Summary
+from lab.model import METRICS, Better, Comparison, Verdict
+from lab.report.numbers import figure, ratio
+from lab.report.palette import LIGHT
+from lab.report.svg import Picture
+
+WIDTH, ROW, LABELS, ABOVE, BELOW = 13.0, 0.27, 1.95, 0.62, 0.55
+"""Inches: the figure, a row, the names at the left, the head, and the axis."""
+PLOT = 0.57
+"""Share of a panel that is drawn in; the rest holds its words."""
+
+COLOURS = {
+    Verdict.FASTER: LIGHT["better"],
+    Verdict.SLOWER: LIGHT["worse"],
+    Verdict.SAME: LIGHT["same"],
+    Verdict.UNDECIDED: LIGHT["undecided"],
+    Verdict.INVALID: LIGHT["undecided"],
+}
+TICKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20)
+"""Ratios that may be marked, beside 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    label: str
+    step: Mapping[str, Comparison]
+    baseline: Mapping[str, Comparison]
+
+
+def metrics(summary: Summary) -> tuple[str, ...]:
+    """Return the names of the metrics that have a panel."""
+    load = summary.run.plan.load
+    if load.rate is not None:
+        names: tuple[str, ...] = ("cpu", "p50", "p99", "memory")
+    elif load.requests is not None:
+        names = ("throughput", "cpu", "memory")
+    else:
+        names = ("throughput", "cpu", "p99", "memory")
+    rows = _rows(summary)
+    return tuple(
+        name
+        for name in names
+        if any(each.ratio for row in rows for each in _both(row, name) if each is not None)
+    )
+
+
+def draw(summary: Summary) -> Picture | None:
+    """Return the figure; None where nothing can be compared."""
+    shown, rows = metrics(summary), _rows(summary)
+    if not shown:
+        return None
+    height = ABOVE + ROW * len(rows) + BELOW
+    canvas = Figure(figsize=(WIDTH, height))
+    panel = (WIDTH - LABELS - 0.35) / len(shown)
+    for position, name in enumerate(shown):
+        left = (LABELS + position * panel) / WIDTH
+        axes = canvas.add_axes(
+            (left, BELOW / height, panel * PLOT / WIDTH, ROW * len(rows) / height)
+        )
+        _panel(axes, name, rows, summary.floors.get(name, 0.0))
+        if position == 0:
+            for place, row in enumerate(rows):
+                muted = LIGHT["muted"] if place == 0 else LIGHT["ink"]
+                axes.annotate(
+                    row.label, (0, place), (-8, 0), ("axes fraction", "data"),
+                    textcoords="offset points", ha="right", va="center", color=muted,
+                )  # fmt: skip
+        if position == len(shown) - 1:
+            right = (WIDTH - 0.08 - left * WIDTH) / (panel * PLOT)
+            axes.text(right, -1.0, "n", transform=axes.get_yaxis_transform(), ha="right",
+                      va="center", color=LIGHT["muted"])  # fmt: skip
+            for place, row in enumerate(rows):
+                axes.text(right, place, _blocks(row, shown), ha="right", va="center",
+                          color=LIGHT["muted"], transform=axes.get_yaxis_transform())  # fmt: skip
+    _key(canvas, height)
+    return Picture("What each step changed", _describe(summary, shown[0]), canvas)
+
+
+def _rows(summary: Summary) -> list[_Row]:
+    reference = summary.run.plan.reference
+    rows = [_Row(f"{reference}, again (A/A)", summary.aa, {})]
+    first = summary.run.plan.profiles[0].name
+    for step in summary.steps:
+        # A first step would be drawn twice.
+        baseline = {} if step.before == first else step.baseline
+        rows.append(_Row(step.profile, step.step, baseline))
+    return rows
+
+
+def _both(row: _Row, name: str) -> tuple[Comparison | None, Comparison | None]:
+    return row.step.get(name), row.baseline.get(name)
+
+
+def _panel(axes: Axes, name: str, rows: Sequence[_Row], floor: float) -> None:
+    metric = METRICS[name]
+    low, high = _range(each for row in rows for each in _both(row, name) if each is not None)
+    axes.set_xscale("log")
+    axes.set_xlim(low, high)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.axvspan(1 / (1 + floor), 1 + floor, color=LIGHT["band"], linewidth=0, zorder=0)
+    axes.axvline(1, color=LIGHT["muted"], linewidth=0.8, zorder=1)
+    axes.axhline(0.5, color=LIGHT["line"], linewidth=0.8, xmax=1 / PLOT, clip_on=False, zorder=1)
+    for place, row in enumerate(rows):
+        if place > 1:
+            axes.axhline(place - 0.5, color=LIGHT["panel"], linewidth=0.8, xmax=1 / PLOT,
+                         clip_on=False, zorder=0.5)  # fmt: skip
+        step, baseline = _both(row, name)
+        _mark(axes, baseline, place + (0.2 if step is not None else 0), hollow=True)
+        _mark(axes, step, place - (0.14 if baseline is not None else 0), hollow=False)
+        said = step if step is not None else baseline
+        words, colour = _words(said, aa=place == 0)
+        axes.text(1.04, place, words, transform=axes.get_yaxis_transform(), va="center",
+                  fontsize=7.8, color=colour)  # fmt: skip
+    ticks = _ticks(low, high)
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_yticks([])
+    axes.tick_params(length=3, width=0.8)
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+    axes.text(0, -1.0, metric.title, transform=axes.get_yaxis_transform(), va="center",
+              fontweight="bold")  # fmt: skip
+    side = "right" if metric.better is Better.HIGHER else "left"
+    axes.set_xlabel(f"ratio, log scale; better: {side}", fontsize=7.5, loc="left")
+
+
+def _mark(axes: Axes, comparison: Comparison | None, place: float, *, hollow: bool) -> None:
+    if comparison is None or comparison.ratio is None:
+        return
+    colour, estimate = COLOURS[comparison.verdict], comparison.ratio
+    axes.plot(
+        [estimate.low, estimate.high], [place, place], color=colour,
+        linewidth=0.8 if hollow else 1.6, solid_capstyle="butt", zorder=2 if hollow else 3,
+    )  # fmt: skip
+    axes.plot(
+        [estimate.value], [place], linestyle="none", marker="o", color=colour,
+        markersize=3.6 if hollow else 5.2, markeredgewidth=0.9,
+        markerfacecolor=LIGHT["paper"] if hollow else colour, zorder=2 if hollow else 3,
+    )  # fmt: skip
+
+
+def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
+    if comparison is None or comparison.ratio is None:
+        return "no pair counts", LIGHT["undecided"]
+    colour = LIGHT["muted"] if aa else COLOURS[comparison.verdict]
+    word = "noise" if aa else comparison.verdict.value
+    return f"{figure(comparison.ratio.value)}x {word}", colour
+
+
+def _blocks(row: _Row, shown: Iterable[str]) -> str:
+    counts = {
+        said.ratio.n
+        for name in shown
+        if (said := row.step.get(name) or row.baseline.get(name)) is not None and said.ratio
+    }
+    if not counts:
+        return "-"
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low}-{high}"
+
+
+def _range(comparisons: Iterable[Comparison]) -> tuple[float, float]:
+    """Return an axis that holds every ratio, and all of its interval unless that is very wide."""
+    found = [each.ratio for each in comparisons if each.ratio is not None]
+    values = [each.value for each in found]
+    low = max(min(each.low for each in found), min(values) / 2, 1e-3)
+    high = min(max(each.high for each in found), max(values) * 2, 1e3)
+    low, high = min(low, 0.9), max(high, 1.11)
+    pad = (high / low) ** 0.04
+    return low / pad, high * pad
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return 1 and ratios to both sides of it, far enough apart to be read."""
+    apart = math.log(high / low) / 5.5
+    found = [1.0]
+    for side in (sorted(tick for tick in TICKS if tick > 1), sorted(TICKS, reverse=True)):
+        last = 1.0
+        for tick in side:
+            beyond = tick > 1 if side[0] < side[-1] else tick < 1
+            if beyond and low <= tick <= high and abs(math.log(tick / last)) >= apart:
+                found.append(tick)
+                last = tick
+    return sorted(found)
+
+
+def _key(canvas: Figure, height: float) -> None:
+    """Explain the marks in a line at the top, with the marks themselves."""
+    axes = canvas.add_axes((LABELS / WIDTH, 1 - 0.2 / height, 0.8, 0.18 / height))
+    axes.set_axis_off()
+    axes.set_xlim(0, 100)
+    axes.set_ylim(-1, 1)
+    for place, text, hollow in (
+        (0.0, "against the profile above it", False),
+        (25.0, "against the baseline", True),
+    ):
+        colour = LIGHT["muted"]
+        axes.plot([place, place + 3], [0, 0], color=colour, linewidth=0.8 if hollow else 1.6)
+        axes.plot([place + 1.5], [0], marker="o", markersize=3.6 if hollow else 5.2, color=colour,
+                  markerfacecolor=LIGHT["paper"] if hollow else colour)  # fmt: skip
+        axes.text(place + 4, 0, text, va="center", color=colour)
+    axes.fill_between([45.0, 48.0], [-0.8, -0.8], [0.8, 0.8], color=LIGHT["band"], linewidth=0)
+    axes.text(49, 0, "floor: within it nothing is told from this machine's noise", va="center",
+              color=LIGHT["muted"])  # fmt: skip
+
+
+def _describe(summary: Summary, name: str) -> str:
+    parts = [
+        f"{step.profile} {ratio(said.ratio)} {said.verdict.value}"
+        for step in summary.steps
+        if (said := step.step.get(name) or step.baseline.get(name)) is not None and said.ratio
+    ]
+    return (
+        f"Ratio of each profile to the one before it with 95% intervals. {METRICS[name].title}: "
+        f"{'; '.join(parts) or 'no step'}. The tables below hold all of it."
+    )

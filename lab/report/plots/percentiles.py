@@ -1,0 +1,185 @@
+"""
+Latency over the whole distribution, the last replies as wide as the first.
+
+The horizontal axis is 1 / (1 - q) on a logarithmic scale, so that 99% and 99.9% are as far apart as
+90% and 99%; a timer shows as a stair. The trials' histograms are merged; a line ends where fewer
+than ten replies are left beyond it.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.analysis.metrics import merged_latency
+from lab.analysis.observations import Observation, observe
+from lab.analysis.summary import Step, Summary
+from lab.model import Arm, Standing, Verdict
+from lab.report.numbers import figure
+from lab.report.palette import LIGHT
+from lab.report.svg import Picture
+
+MOST = 6
+"""Lines that can be told apart."""
+BEYOND = 10
+"""Replies beyond a quantile below which it says little."""
+LEAST = 100
+"""Replies of the fewest-replies line that is drawn."""
+
+STYLES = ("-", (0, (6, 1.5)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), (0, (10, 2)), (0, (1, 1.5)))
+"""Dashes, so that a line is known without its colour."""
+SHARES = {2: "50%", 10: "90%", 100: "99%", 1000: "99.9%", 10_000: "99.99%", 100_000: "99.999%"}
+WIDTH, HEIGHT = 13.0, 4.6
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The merged latencies of one profile."""
+
+    profile: str
+    counts: bool
+    """Whether at least one of its trials counts; only those that do are merged then."""
+    latency: Mapping[int, int]
+    """Microseconds -> replies."""
+
+    def quantiles(self, shares: Sequence[float]) -> list[float | None]:
+        """Return the latency, in seconds, at each share; None with fewer than ten beyond it."""
+        buckets = sorted(self.latency)
+        seen = list(itertools.accumulate(self.latency[bucket] for bucket in buckets))
+        total = seen[-1]
+        return [
+            None
+            if (1 - share) * total < BEYOND * (1 - 1e-9)
+            else buckets[bisect.bisect_left(seen, max(1, math.ceil(share * total - 1e-9)))] / 1e6
+            for share in shares
+        ]
+
+
+def curves(summary: Summary) -> tuple[Curve, ...]:
+    """Return every profile's, those without replies left out."""
+    observations = observe(summary.run)
+    found = (_curve(observations, profile.name) for profile in summary.run.plan.profiles)
+    return tuple(curve for curve in found if sum(curve.latency.values()) >= LEAST)
+
+
+def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
+    """Return those to draw: all, or the first, the last, and the largest changes between."""
+    if len(found) <= MOST:
+        return tuple(found)
+    names = [curve.profile for curve in found]
+    steps = [step for step in summary.steps if step.profile in names[1:-1]]
+    steps.sort(key=lambda step: _weight(summary, step), reverse=True)
+    told = [step.profile for step in steps if _weight(summary, step) > (False, 0.0)]
+    # Where trials begin to count, or cease to, no ratio says what the curve shows.
+    turns = [b.profile for a, b in itertools.pairwise(found[:-1]) if a.counts != b.counts]
+    kept = {names[0], names[-1], *[*turns, *told][: MOST - 2]}
+    return tuple(curve for curve in found if curve.profile in kept)
+
+
+def draw(summary: Summary) -> Picture | None:
+    """Return the figure; None without replies."""
+    lines = chosen(summary, curves(summary))
+    if not lines:
+        return None
+    canvas = Figure(figsize=(WIDTH, HEIGHT))
+    axes = canvas.add_axes((0.06, 0.13, 0.76, 0.83))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    ends = []
+    for number, curve in enumerate(lines):
+        last = sum(curve.latency.values()) / BEYOND
+        places = [10 ** (step / 40) for step in range(2, int(40 * math.log10(last)) + 1)]
+        values = curve.quantiles([1 - 1 / place for place in places])
+        points = [(x, y * 1e3) for x, y in zip(places, values, strict=True) if y is not None]
+        colour = LIGHT[f"series{number + 1}"]
+        axes.plot(*zip(*points, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.7)
+        name = curve.profile if curve.counts else f"{curve.profile} (does not count)"
+        ends.append((points[-1], name, colour))
+    right = max(point[0] for point, _, _ in ends)
+    axes.set_xlim(1.1, right)
+    marks = [place for place in SHARES if place <= right]
+    axes.set_xticks(marks, [SHARES[place] for place in marks])
+    _decades(axes)
+    axes.minorticks_off()
+    axes.grid(color=LIGHT["line"], linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("right", "top"):
+        axes.spines[side].set_visible(False)
+    due = summary.run.plan.load.rate is not None
+    axes.set_xlabel("share of the replies that were faster", fontsize=7.5, loc="left")
+    axes.set_ylabel(f"ms from {'due' if due else 'sending'} to the last byte", fontsize=7.5)
+    _name_lines(axes, ends)
+    return Picture("How long a reply took", _describe(lines), canvas)
+
+
+def _curve(observations: Sequence[Observation], profile: str) -> Curve:
+    own = [
+        item
+        for item in observations
+        if item.trial.slot.profile == profile and item.trial.slot.arm is Arm.PROFILE
+    ]
+    good = [item for item in own if "p50" in item.metrics]
+    windows = [window for item in good or own for window in item.trial.windows]
+    return Curve(profile, bool(good), merged_latency(windows))
+
+
+def _weight(summary: Summary, step: Step) -> tuple[bool, float]:
+    """Return how much a step is worth a line: told apart first, then by its size."""
+    told = [
+        abs(math.log(each.ratio.value))
+        for name in ("throughput", "p99", "cpu")
+        if (each := step.step.get(name)) is not None
+        and each.ratio is not None
+        and each.verdict in (Verdict.FASTER, Verdict.SLOWER)
+    ]
+    confirmed = any(
+        each.standing is Standing.CONFIRMED for each in summary.diagnoses.get(step.profile, ())
+    )
+    return confirmed or bool(told), max(told, default=0.0)
+
+
+def _decades(axes: Axes) -> None:
+    """Mark 1, 2 and 5 of each decade of milliseconds that the axis holds."""
+    low, high = axes.get_ylim()
+    marks = [
+        digit * 10.0**power
+        for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for digit in (1, 2, 5)
+        if low <= digit * 10.0**power <= high
+    ]
+    axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
+    axes.set_ylim(low, high)
+
+
+def _name_lines(axes: Axes, ends: Sequence[tuple[tuple[float, float], str, str]]) -> None:
+    """Write each line's name beside its end, moved apart where they would overlap."""
+    low, high = (math.log(limit) for limit in axes.get_ylim())
+    ends = sorted(ends, key=lambda end: end[0][1])
+    apart, below, places = 0.055, -1.0, []  # shares of the axis' height
+    for (_, y), _, _ in ends:
+        below = max((math.log(y) - low) / (high - low), below + apart)
+        places.append(below)
+    above = 1.0 + apart
+    for number, place in reversed(list(enumerate(places))):
+        places[number] = above = min(place, above - apart)
+    for ((x, y), text, colour), place in zip(ends, places, strict=True):
+        axes.annotate(
+            text, (x, y), (1.015, place), "data", textcoords="axes fraction", va="center",
+            color=colour, arrowprops={"arrowstyle": "-", "color": LIGHT["line"], "linewidth": 0.8},
+            annotation_clip=False,
+        )  # fmt: skip
+
+
+def _describe(lines: Sequence[Curve]) -> str:
+    texts = []
+    for curve in lines:
+        values = zip(("50%", "99%"), curve.quantiles([0.5, 0.99]), strict=True)
+        parts = (f"{share} {figure(value * 1e3)} ms" for share, value in values if value)
+        texts.append(f"{curve.profile}: {', '.join(parts)}")
+    return "Latency by share of replies, logarithmic. " + "; ".join(texts) + "."

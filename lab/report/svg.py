@@ -1,0 +1,154 @@
+"""
+From a drawn figure to SVG that belongs to its page, and to PNG; the same bytes every time.
+
+Text stays text, in the page's font; colours are CSS variables; ids carry the figure's name, because
+several figures share a page; a title and a description are read to whoever cannot see it.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from lab.report.palette import DARK, LIGHT, declarations
+
+STYLE: dict[Any, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 8.5,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "lab",
+    "text.color": LIGHT["ink"],
+    "axes.edgecolor": LIGHT["line"],
+    "axes.labelcolor": LIGHT["muted"],
+    "axes.facecolor": "none",
+    "figure.facecolor": LIGHT["paper"],
+    "xtick.color": LIGHT["muted"],
+    "ytick.color": LIGHT["muted"],
+    "hatch.linewidth": 0.6,
+    "path.simplify": False,
+}
+
+SVG = "{http://www.w3.org/2000/svg}"
+XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
+
+PNG_DPI = 144
+"""Twice the size in points, for dense screens."""
+
+_ROLES = {colour: role for role, colour in LIGHT.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure with its words."""
+
+    title: str
+    description: str
+    """What it shows, with its main figures, for whoever cannot see it."""
+    figure: Figure
+
+
+def inline(name: str, picture: Picture) -> str:
+    """Return the `<svg>` element for an HTML page that defines the palette's variables."""
+    root = _drawn(name, picture)
+    for attribute in ("width", "height"):
+        del root.attrib[attribute]
+    return ET.tostring(root, "unicode")
+
+
+def standalone(name: str, picture: Picture) -> str:
+    """Return a whole SVG file that brings its colours along, light and dark."""
+    root = _drawn(name, picture)
+    style = ET.Element(f"{SVG}style")
+    style.text = (
+        f":root{{{declarations(LIGHT)}}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{declarations(DARK)}}}}}"
+        "text{font-family:system-ui,sans-serif}"
+    )
+    root.insert(2, style)
+    return ET.tostring(root, "unicode") + "\n"
+
+
+def png(picture: Picture) -> bytes:
+    """Return it as PNG, in light colours."""
+    stream = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        picture.figure.savefig(stream, format="png", dpi=PNG_DPI, metadata={"Software": None})
+    return stream.getvalue()
+
+
+def _drawn(name: str, picture: Picture) -> ET.Element:
+    """Draw it, and keep of matplotlib's file what a page needs: a third of its bytes."""
+    stream = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        picture.figure.savefig(stream, format="svg", metadata={"Date": None})
+    ET.register_namespace("", SVG[1:-1])
+    root = ET.fromstring(stream.getvalue())  # noqa: S314 - matplotlib wrote it
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.endswith("}metadata") or child.tag == f"{SVG}style":
+                parent.remove(child)
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', stream.getvalue().decode()))
+    styles: dict[str, str] = {}
+    for element in root.iter():
+        _simplify(element, name, used, styles)
+    _unwrap(root)
+    rules = "".join(f".{key}{{{value}}}" for value, key in styles.items())
+    words = {"title": picture.title, "desc": picture.description}
+    for place, (tag, text) in enumerate({**words, "style": rules}.items()):
+        element = ET.Element(f"{SVG}{tag}", {} if tag == "style" else {"id": f"{name}-{tag}"})
+        element.text = text
+        root.insert(place, element)
+    root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
+    return root
+
+
+def _simplify(element: ET.Element, name: str, used: set[str], styles: dict[str, str]) -> None:
+    """Give an element its figure's ids, the roles of its colours, and a class for its style."""
+    attributes = element.attrib
+    if (reference := attributes.pop(XLINK_HREF, None)) is not None:
+        attributes["href"] = f"#{name}-{reference[1:]}"
+    if (own := attributes.pop("id", None)) in used:
+        attributes["id"] = f"{name}-{own}"
+    if "clip-path" in attributes:
+        attributes["clip-path"] = attributes["clip-path"].replace("#", f"#{name}-")
+    style = attributes.pop("style", None)
+    if element.tag == f"{SVG}rect" and "fill" in attributes:  # the ground of a hatching
+        style = f"fill: {attributes.pop('fill')}"
+    if style is not None:
+        style = re.sub(r"#[0-9a-f]{6}\b", _role, style)
+        style = re.sub(r"font-family:[^;]*(; |$)|(?<=: ) ", "", style)
+        style = style.replace("url(#", f"url(#{name}-")
+        attributes["class"] = styles.setdefault(style, f"{name}{len(styles)}")
+    for key in ("d", "x", "y", "width", "height", "points", "transform"):
+        if key in attributes:
+            # Hundredths of a point are finer than any screen.
+            value = re.sub(r"(\d+\.\d\d)\d+", r"\1", attributes[key])
+            attributes[key] = " ".join(value.split())
+    if attributes.get("transform", "").startswith("rotate(-0 "):
+        del attributes["transform"]
+    element.text = element.text.strip() if element.text and element.text.strip() else None
+    element.tail = None
+
+
+def _unwrap(element: ET.Element) -> None:
+    """Replace groups without attributes, of which matplotlib has three around each mark."""
+    children: list[ET.Element] = []
+    for child in element:
+        _unwrap(child)
+        if child.tag == f"{SVG}g" and not child.attrib:
+            children += list(child)
+        elif child.tag != f"{SVG}defs" or len(child):
+            children.append(child)
+    element[:] = children
+
+
+def _role(match: re.Match[str]) -> str:
+    role = _ROLES.get(match[0])
+    return match[0] if role is None else f"var(--{role})"

@@ -1,0 +1,46 @@
+"""Judged thresholds: as lines under a report, as a table of a page, and for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lab.analysis.thresholds import Judgement, Outcome
+from lab.report.tables import Cell, Column, Meaning, Table
+
+MEANINGS = {
+    Outcome.PASSED: Meaning.GOOD,
+    Outcome.FAILED: Meaning.BAD,
+    Outcome.UNJUDGED: Meaning.WARNING,
+}
+
+
+def lines(judgements: Sequence[Judgement]) -> tuple[str, ...]:
+    """Return a line for each threshold."""
+    return tuple(
+        f"{each.outcome}: --fail-if '{each.threshold.text}': {each.sentence}."
+        for each in judgements
+    )
+
+
+def judgement_table(judgements: Sequence[Judgement]) -> Table:
+    """Return the thresholds as a table."""
+    columns = ("fail if", "", "why")
+    rows = tuple(
+        (
+            Cell(each.threshold.text),
+            Cell(each.outcome, MEANINGS[each.outcome]),
+            Cell(f"{each.sentence}."),
+        )
+        for each in judgements
+    )
+    return Table("Thresholds", tuple(Column(name, number=False) for name in columns), rows)
+
+
+def plain_judgement(judgement: Judgement) -> dict[str, Any]:
+    """Return a judged threshold for JSON."""
+    return {
+        "threshold": judgement.threshold.text,
+        "outcome": judgement.outcome,
+        "sentence": judgement.sentence,
+    }

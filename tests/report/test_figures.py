@@ -1,0 +1,103 @@
+"""The figures as files."""
+
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from lab import run_tables
+from lab.analysis.summary import summarise
+from lab.errors import ResultsError
+from lab.report.figures import FIGURES, figure_files
+from lab.report.palette import DARK, LIGHT
+from lab.report.plots import percentiles, time, trials
+
+
+def test_each_is_a_whole_svg_and_a_png(sustained):
+    """The SVG brings light and dark along; its text is text."""
+    files = figure_files(summarise(sustained))
+    assert set(files) == {f"{name}.{form}" for name in FIGURES for form in ("svg", "png")}
+    for name in FIGURES:
+        root = ET.fromstring(files[f"{name}.svg"])
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(list(root.iter("{http://www.w3.org/2000/svg}text"))) > 5
+        assert b"prefers-color-scheme:dark" in files[f"{name}.svg"]
+        assert files[f"{name}.png"].startswith(b"\x89PNG")
+
+
+def test_the_same_run_gives_the_same_bytes(sustained):
+    """So that a repository changes only where a figure does."""
+    first, again = summarise(sustained), summarise(replace(sustained))
+    assert figure_files(first) == figure_files(again)
+
+
+def test_every_colour_has_its_role_in_light_and_in_dark():
+    """A colour stands for one role, or a figure could not be recoloured."""
+    assert LIGHT.keys() == DARK.keys()
+    assert len(set(LIGHT.values())) == len(LIGHT)
+
+
+def test_time_adds_up_to_the_cores(make):
+    """Server, generator, others, theft and the rest are the machine's two cores."""
+    run = make.ladder_run(
+        {"baseline": (2000, 480e-6)}, environments={"here": {"cpu": {"cores": 2}}}
+    )
+    (only,) = time.spent(summarise(run))
+    assert sum(only.parts.values()) == pytest.approx(2.0)
+    assert only.parts["generator"] == pytest.approx(0.3)
+    assert only.parts["user"] == pytest.approx(3 * only.parts["system"])
+
+
+def test_time_without_the_number_of_cores_has_no_idle(make):
+    """What is not known is left out, not guessed."""
+    run = make.ladder_run({"baseline": (2000, 480e-6)})
+    (only,) = time.spent(summarise(run))
+    assert "idle" not in only.parts
+    assert "steal" not in only.parts
+
+
+def test_a_quantile_needs_ten_replies_beyond_it():
+    """Of 1,000 replies the 99th percentile is told, the 99.9th is not."""
+    curve = percentiles.Curve("a", counts=True, latency={1000: 980, 50_000: 20})
+    assert curve.quantiles([0.5, 0.99, 0.999]) == [0.001, 0.05, None]
+
+
+def test_a_long_ladder_draws_the_ends_and_the_largest_changes(make):
+    """At most six lines, the first and the last profile among them."""
+    speeds = {
+        f"p{n}": (2000 * (1.3 if n > 4 else 1), 480e-6 / (1.3 if n > 4 else 1)) for n in range(9)
+    }
+    summary = summarise(make.ladder_run(speeds))
+    names = [c.profile for c in percentiles.chosen(summary, percentiles.curves(summary))]
+    assert names == ["p0", "p5", "p8"]
+
+
+def test_a_trial_that_was_made_again_is_marked(make):
+    """Both attempts are shown; only the last one is judged."""
+    run = make.ladder_run({"baseline": (2000, 480e-6)}, blocks=2)
+    again = replace(run.trials[0], attempt=1)
+    run = replace(run, trials=(run.trials[0], again, *run.trials[1:]))
+    kinds = [each.kind for each in trials.shown(summarise(run))]
+    assert kinds == ["repeated", "counts", "a/a", "counts", "a/a"]
+
+
+def test_a_page_gets_the_words_of_its_figure():
+    """The text beside an image is the figure's, and the image's address is the author's."""
+    page = "<!-- figure ladder: trials -->\n![old](docs/figures/ladder-trials.svg)\n"
+    filled = run_tables.fill(page)
+    assert re.search(r"\n!\[Every trial, in run order\. \d+ trials: .*\]\(docs/fig", filled)
+    with pytest.raises(ResultsError, match="has no figure 'bars', only forest"):
+        run_tables.fill(page.replace("trials -->", "bars -->"))
+
+
+def test_refreshing_writes_what_a_page_mentions(tmp_path, monkeypatch):
+    """The README's figures as SVG and PNG; a second time nothing has changed."""
+    page = tmp_path / "README.md"
+    page.write_text("<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.svg)\n")
+    monkeypatch.setattr(run_tables, "ROOT", tmp_path)
+    monkeypatch.setattr(run_tables, "IMAGES", tmp_path / "figures")
+    assert [path.name for path in run_tables.refresh()] == [
+        "README.md", "walkthrough-time.svg", "walkthrough-time.png",
+    ]  # fmt: skip
+    assert run_tables.refresh() == []

@@ -1,0 +1,194 @@
+"""The report as a page: complete, offline, the same bytes every time."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from lab.analysis.summary import summarise
+from lab.model import Claim, ClaimVerdict, Decision
+from lab.report import html, markdown
+from lab.results import read_run
+
+RUNS = Path(__file__).parents[2] / "docs" / "runs"
+
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Outline(HTMLParser):
+    """Attributes, ids and text; fails where an end does not belong to the last start."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.attributes, self.text = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        """Remember what it opens."""
+        self.handle_startendtag(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        """Note its attributes."""
+        self.attributes += [(tag, *pair) for pair in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+
+    def handle_endtag(self, tag):
+        """Close what was opened last."""
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        """Keep the text."""
+        self.text.append(data)
+
+
+def parse(page):
+    """Return the parsed page, which must close what it opens."""
+    outline = Outline()
+    outline.feed(page)
+    outline.close()
+    assert outline.open == []
+    return outline
+
+
+@pytest.fixture(scope="module")
+def ladder():
+    """Return the page of the stored ladder, the largest run that the project publishes."""
+    return html.render(summarise(read_run(RUNS / "ladder")))
+
+
+def test_the_largest_stored_run_is_a_small_page(ladder):
+    """Under 500 KB with every trial's raw data in it."""
+    assert len(ladder.encode()) < 500_000
+
+
+def test_it_is_well_formed_with_ids_that_are_its_own(ladder):
+    """Several figures share the page, and none of their ids is another's."""
+    outline = parse(ladder)
+    assert len(outline.ids) == len(set(outline.ids))
+    targets = [v[1:] for _, name, v in outline.attributes if name == "href" and v.startswith("#")]
+    assert set(targets) <= set(outline.ids)
+
+
+def test_nothing_is_loaded_from_anywhere(ladder):
+    """No address but XML's names, no source, no import; and a policy that forbids them."""
+    addresses = set(re.findall(r"https?://[^\"' <)]+", ladder))
+    assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
+    loads = {name for _, name, _ in parse(ladder).attributes} & {"src", "srcset", "data", "action"}
+    assert not loads
+    assert "@import" not in ladder
+    assert "default-src 'none'" in ladder
+
+
+def test_every_profile_is_named_in_figures_and_tables(ladder):
+    """In the ladder, in the measurements and in the configurations."""
+    for profile in read_run(RUNS / "ladder").plan.profiles:
+        assert ladder.count(f">{profile.name}<") >= 3, profile.name
+
+
+def test_light_dark_phone_and_paper(ladder):
+    """It follows the reader's scheme, fits a narrow screen and prints in light."""
+    for wanted in (
+        "@media (prefers-color-scheme:dark)",
+        'name="viewport"',
+        "@media print",
+        'content="light dark"',
+    ):
+        assert wanted in ladder
+    figures = "".join(re.findall(r"<svg.*?</svg>", ladder, re.DOTALL))
+    assert "var(--ink)" in figures
+    assert not re.findall(r"#[0-9a-f]{6}\b", figures), "a colour that dark mode cannot change"
+
+
+def test_every_figure_says_what_it_shows(ladder):
+    """A title and a description with the numbers, read aloud instead of the drawing."""
+    figures = re.findall(r"<svg.*?</svg>", ladder, re.DOTALL)
+    assert len(figures) == 4
+    for figure in figures:
+        assert re.search(r'role="img" aria-labelledby="(\w+)-title \1-desc"', figure)
+        assert re.search(r"<title id=.*?</title><desc id=.*?\d.*?</desc>", figure)
+
+
+def test_it_says_what_the_other_reports_say(sustained):
+    """Every note, banner and table cell of the Markdown report is on the page."""
+    summary = summarise(sustained)
+    text = "".join(parse(html.render(summary)).text).replace("\u00a0", " ")
+    report = markdown.render(summary).replace("\\", "")
+    # What limited each is a list there, not a table.
+    report = re.sub(r"## Limited by\n.*?(?=\n## )", "", report, flags=re.DOTALL)
+    for line in report.splitlines():
+        for part in filter(None, (part.strip("> -*|:") for part in line.split(" | "))):
+            said = re.sub(r"^(#+ |Warning:\*\* )", "", part)
+            # A header's unit stands in an element of its own.
+            assert all(words.strip() in text for words in said.split(", ", 1)), said
+
+
+def test_the_same_run_gives_the_same_bytes(sustained):
+    """Neither the clock nor a random id is on the page."""
+    first, again = summarise(sustained), summarise(replace(sustained))
+    assert html.render(first) == html.render(again)
+
+
+def test_the_page_holds_its_run(sustained, tmp_path):
+    """The recipe that it prints unpacks a folder that `lab report` reads: the same run."""
+    page = tmp_path / "report.html"
+    page.write_text(html.render(summarise(sustained)), encoding="utf-8")
+    recipe = unescape(re.search(r"<pre>(python3 .*?)</pre>", page.read_text(), re.DOTALL)[1])
+    code = recipe.split("<<'END'\n")[1].removesuffix("\nEND")
+    subprocess.run([sys.executable, "-", page], input=code, cwd=tmp_path, text=True, check=True)
+    found = read_run(tmp_path)
+    assert (found.plan, found.trials) == (sustained.plan, sustained.trials)
+    assert (tmp_path / "summary.json").read_text().startswith('{\n  "aa"')
+
+
+def test_causes_carry_their_standing(diagnosed):
+    """A cause, what is only consistent, a withdrawn one struck out, an idle option, and neither."""
+    page = html.render(diagnosed)
+    parse(page)
+    assert "cause: router</span>" in page
+    assert "consistent with: router</span>" in page
+    assert "withdrawn: <s>logging</s>" in page
+    assert "nothing recycles workers without a master." in page
+    assert page.count('<span class="chip none">unexplained</span>') == 1
+    assert page.count('<span class="chip none">no trial counts</span>') == 2
+
+
+def test_claims_are_a_table_of_their_own(sustained):
+    """With the published and the measured ratio; without claims there is no such section."""
+    summary = summarise(sustained)
+    comparison = summary.steps[0].step["throughput"]
+    claim = Claim("a", "an article", "it is 3 times as fast", "fib", "baseline",
+                  "processes-threads", ratio=3.08)  # fmt: skip
+    verdict = ClaimVerdict(claim, Decision.NONE, "Not so.", comparison=comparison)
+    page = html.render(summary, [verdict])
+    assert "an article: it is 3 times as fast" in page
+    assert ">3.08x<" in page
+    assert 'id="claims"' not in html.render(summary)
+
+
+def test_what_a_run_says_is_never_markup(sustained):
+    """A log's last line cannot become an element of the page."""
+    hostile = "<script>alert(1)</script>"
+    run = replace(sustained, skipped={"peer": hostile}, command=hostile, name=hostile)
+    assert hostile not in html.render(summarise(run))
+
+
+def test_a_counted_load_and_an_open_loop_have_pages(walkthrough, open_loop):
+    """Whatever the load, the page is whole."""
+    for run in (walkthrough, open_loop):
+        parse(html.render(summarise(run)))
+
+
+def test_a_run_in_which_nothing_worked_has_a_page(make):
+    """Without one window there is no figure, and the reason is there."""
+    run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
+    failed = [replace(t, windows=(), readings={}, failure="no app") for t in run.trials]
+    page = html.render(summarise(replace(run, trials=tuple(failed))))
+    assert "<svg" not in page
+    assert "not to be trusted" in page
+    assert "no app" in page

@@ -1,0 +1,65 @@
+"""The published schemas: true of what is stored, of what is written now, and not stale."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from lab import schema
+from lab.analysis.summary import summarise
+from lab.report import json as json_report
+from lab.results import FORMAT, Header, encode
+
+RUNS = sorted((Path(__file__).parents[2] / "docs" / "runs").iterdir())
+
+
+def validator(name):
+    """Return a validator of the published schema *name*, checked itself."""
+    content = json.loads((schema.FOLDER / name).read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(content)
+    return jsonschema.Draft202012Validator(content)
+
+
+@pytest.mark.parametrize("name", schema.FILES)
+def test_a_schema_is_what_its_types_say(name):
+    """After a change of the types: python -m lab.schema."""
+    stored = (schema.FOLDER / name).read_text(encoding="utf-8")
+    assert stored == schema.render(*schema.FILES[name])
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda path: path.name)
+def test_the_stored_runs_are_valid(run):
+    """Header, summary and every line, of whichever version of the format."""
+    validator("run.schema.json").validate(json.loads((run / "run.json").read_text()))
+    validator("summary.schema.json").validate(json.loads((run / "summary.json").read_text()))
+    trial = validator("trial.schema.json")
+    for line in (run / "trials.ndjson").read_text().splitlines()[:20]:
+        trial.validate(json.loads(line))
+
+
+def test_what_is_written_now_is_valid(diagnosed, walkthrough, open_loop):
+    """With causes and without, of every kind of load."""
+    summaries = [diagnosed, summarise(walkthrough), summarise(open_loop)]
+    for summary in summaries:
+        validator("summary.schema.json").validate(json.loads(json_report.render(summary)))
+        run = summary.run
+        header = Header(FORMAT, run.command, run.generator, 0.0, run.plan, run.environments, {})
+        validator("run.schema.json").validate(json.loads(encode(header)))
+        validator("trial.schema.json").validate(json.loads(encode(run.trials[0])))
+
+
+def test_a_damaged_summary_is_not_valid(walkthrough):
+    """The schema is no empty promise: a missing verdict is found."""
+    content = json.loads(json_report.render(summarise(walkthrough)))
+    del content["aa"]["cpu"]["verdict"]
+    with pytest.raises(jsonschema.ValidationError, match="'verdict' is a required property"):
+        validator("summary.schema.json").validate(content)
+
+
+def test_every_field_of_a_trial_is_explained():
+    """The descriptions are the types' own documentation."""
+    content = json.loads((schema.FOLDER / "trial.schema.json").read_text(encoding="utf-8"))
+    assert "POSIX seconds" in content["properties"]["started_at"]["description"]
+    assert "accept" not in content["$defs"]["Window"]["properties"]["wall"]["description"]
+    assert "monotonic clock" in content["$defs"]["Window"]["properties"]["wall"]["description"]

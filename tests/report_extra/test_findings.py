@@ -1,0 +1,117 @@
+"""Claims, comparisons of two runs, and thresholds, as a person and a script read them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.across import across
+from lab.analysis.summary import summarise
+from lab.analysis.thresholds import judge_across
+from lab.comparable import Difference
+from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
+from lab.report import across as across_report
+from lab.report import claims as claims_report
+from lab.report import markdown, terminal, thresholds
+from lab.thresholds import parse
+from tests.analysis import builders as make
+
+CLAIM = Claim("ladder-x", "article", "b is faster", "fib", "a", "b", ratio=3.08)
+RATIO = Comparison("throughput", "a", "b", Verdict.SAME, Estimate(0.871, 0.7923, 0.9611, 10))
+VERDICTS = (
+    ClaimVerdict(
+        CLAIM,
+        Decision.NONE,
+        "So it is.",
+        "one",
+        "64 connections, 3 s",
+        RATIO,
+        "router in both (cause)",
+    ),
+    ClaimVerdict(CLAIM, Decision.UNTESTABLE, "Dropped.", "two", "5,000 requests, 500 at once"),
+    ClaimVerdict(replace(CLAIM, id="far"), Decision.UNTESTABLE, "Needs workload z."),
+)
+
+
+@pytest.fixture
+def found():
+    """Return a comparison of two runs in which b's CPU doubles, and its judged threshold."""
+    before, after = (
+        summarise(
+            replace(make.ladder_run({"a": (2000, 2e-4), "b": (2000, cost)}, seed=seed), name=name)
+        )
+        for seed, (name, cost) in enumerate([("main", 2e-4), ("branch", 4e-4)])
+    )
+    result = across(before, after)
+    return result, [judge_across(parse("cpu(b/a) > 1.05"), result)]
+
+
+DIFFERING = (Difference("git.commit", "aaaa", "bbbb"),)
+
+
+def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
+    """A claim is named once, and so is the article's figure."""
+    text = terminal.render_document(claims_report.document(VERDICTS))
+    assert "2 claims, 1 of them put to the test: 1 none, 1 untestable." in text
+    rows = text.split("Claims\n")[1].split("\n\n")[0].splitlines()[2:]
+    assert rows[0].split()[:2] == ["ladder-x", "64"]
+    assert "3.08x    0.871x [0.792, 0.961]" in rows[0]
+    assert rows[1].strip().startswith("5,000 requests")
+    assert "[one] none: So it is. [two] untestable: Dropped." in " ".join(text.split())
+    assert "far: Needs workload z." in text
+
+
+def test_claims_as_markdown_and_json():
+    """The same words; the interval as numbers, and nothing where there is none."""
+    page = markdown.render_document(claims_report.document(VERDICTS))
+    assert "| ladder-x | 64 connections, 3 s | 3.08x | 0.871x [0.792, 0.961] | none |" in page
+    first, second, third = json.loads(claims_report.render_json(VERDICTS))["verdicts"]
+    assert first["here"] == {"ratio": 0.871, "low": 0.7923, "high": 0.9611, "n": 10}
+    assert "here" not in second
+    assert "run" not in third
+
+
+def test_claims_without_any_run_are_a_list():
+    """No table without a row."""
+    assert claims_report.document(VERDICTS[2:]).tables == ()
+
+
+def test_a_comparison_of_two_runs_puts_the_thresholds_first(found):
+    """Then each metric: both ratios, the change with its interval, the floor, n."""
+    result, judged = found
+    text = terminal.render_document(across_report.document(result, DIFFERING, judged))
+    assert text.startswith("main -> branch\n")
+    assert text.index("Thresholds") < text.index("requests/s\n")
+    row = text.split("CPU a request\n")[1].splitlines()[2].split()
+    assert (row[:3], row[-2:]) == (["b", "0.997x", "2.01x"], ["10,", "10"])
+    assert "worse" in row
+    assert "Differs: git.commit: aaaa / bbbb." in text
+
+
+def test_a_comparison_as_markdown_is_whole(found):
+    """As a CI job's summary takes it: every row has its header's cells."""
+    result, judged = found
+    page = markdown.render_document(across_report.document(result, DIFFERING, judged))
+    rows = [line.count("|") for line in page.splitlines() if line.startswith("| ")]
+    assert set(rows) == {4, 7}
+    assert "| cpu(b/a) > 1.05 | failed |" in page
+
+
+def test_a_comparison_as_json(found):
+    """With the command's status, what differs, and every metric."""
+    result, judged = found
+    stored = json.loads(across_report.render_json(result, DIFFERING, judged, 99))
+    assert (stored["before"], stored["after"], stored["exit_code"]) == ("main", "branch", 99)
+    assert stored["differences"] == {"git.commit": {"before": "aaaa", "after": "bbbb"}}
+    (cpu,) = (each for each in stored["changes"] if each["metric"] == "cpu")
+    assert cpu["verdict"] == "worse"
+    assert cpu["change"]["low"] > 1.9
+
+
+def test_a_threshold_is_a_line(found):
+    """For the end of a report."""
+    (line,) = thresholds.lines(found[1])
+    assert line.startswith("failed: --fail-if 'cpu(b/a) > 1.05': 2.0")
+    assert line.endswith("over 10 blocks: the whole interval lies beyond 1.05.")
