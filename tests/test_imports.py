@@ -8,10 +8,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("lab.errors", "lab.model"),
+    ("lab.errors", "lab.model", "lab.thresholds"),
     (
         "lab.analysis",
         "lab.check",
+        "lab.claims",
+        "lab.comparable",
         "lab.environment",
         "lab.generators",
         "lab.plan",
@@ -25,7 +27,17 @@ FLOORS = (
         "lab.workloads",
     ),
     ("lab.report", "lab.runner"),
-    ("lab.experiment", "lab.interrupts", "lab.progress", "lab.run_tables"),
+    (
+        "lab.counters",
+        "lab.experiment",
+        "lab.interrupts",
+        "lab.progress",
+        "lab.rates",
+        "lab.run_tables",
+        "lab.schema",
+        "lab.selftest",
+        "lab.toggles",
+    ),
     ("lab.cli", "lab.locust"),
 )
 """From the ground up; a module imports from its own floor or from below."""

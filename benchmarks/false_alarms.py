@@ -1,0 +1,186 @@
+"""
+How often would the lab cry wolf, and how often would it sleep?
+
+    .venv/bin/python benchmarks/false_alarms.py
+
+Simulates comparisons with the lab's own rules: a reference, its A/A arm, and a profile with
+either the same throughput or 8 % less. No server is run. "within" compares two profiles in one run,
+"across" the same in two runs, as `lab compare`. Four kinds of noise, each by trial:
+
+    3 %, 9 %    the spread of a quiet and of a shared machine
+    drift       3 %, on a machine that loses 30 % of its speed from the first trial to the last
+    bad trials  3 %, and one trial in ten is slowed by up to half
+
+Rates over 2,000 comparisons each, in per cent; seeds are fixed. 1.6 minutes.
+
+                                   no difference: alarm         8 % slower: found
+    noise     blocks                  verdict    --fail-if      verdict    --fail-if
+    3 %            5  within            0.1          0.0         33.7         23.5
+    3 %            5  across            0.0          0.0          8.3          8.0
+    3 %           10  within            0.0          0.0         92.3         64.0
+    3 %           10  across            0.1          0.0         52.1         38.1
+    3 %           20  within            0.1          0.0        100.0         92.7
+    3 %           20  across            0.0          0.0         97.9         72.4
+    3 %           40  within            0.0          0.0        100.0         99.9
+    3 %           40  across            0.0          0.0        100.0         95.3
+    9 %            5  within            0.1          0.0          1.1          1.1
+    9 %            5  across            0.0          0.0          0.2          0.2
+    9 %           10  within            0.1          0.1          3.8          3.7
+    9 %           10  across            0.1          0.0          0.5          0.5
+    9 %           20  within            0.0          0.0         14.8         14.0
+    9 %           20  across            0.0          0.0          2.9          2.9
+    9 %           40  within            0.0          0.0         52.3         37.8
+    9 %           40  across            0.0          0.0         15.4         15.3
+    drift          5  within            0.0          0.0         16.1         12.8
+    drift          5  across            0.0          0.0          3.1          2.9
+    drift         10  within            0.0          0.0         84.5         55.9
+    drift         10  across            0.0          0.0         42.4         32.9
+    drift         20  within            0.0          0.0        100.0         92.8
+    drift         20  across            0.0          0.0         96.8         68.8
+    drift         40  within            0.0          0.0        100.0         99.9
+    drift         40  across            0.0          0.0        100.0         94.9
+    bad trials     5  within            0.0          0.0         10.1          7.2
+    bad trials     5  across            0.0          0.0          1.1          1.1
+    bad trials    10  within            0.0          0.0         17.6         11.6
+    bad trials    10  across            0.0          0.0          1.5          1.4
+    bad trials    20  within            0.0          0.0         19.1         15.4
+    bad trials    20  across            0.0          0.0          2.4          2.1
+    bad trials    40  within            0.0          0.0         33.1         27.4
+    bad trials    40  across            0.1          0.1          7.7          7.5
+
+`--fail-if` stands for rps(changed/reference) < 0.9524, which is 1 / 1.05. It finds less than the
+verdict because it asks for more: not "slower", but "slower by more than 5 %".
+
+So 8 % is found 9 times out of 10 with 10 blocks of a quiet machine in one run, and with 20 blocks
+in each of two runs. At 9 % noise 40 blocks find it every other time, in two runs hardly ever. Bad
+trials hide more than noise does: the lab repeats those whose cause it sees outside.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from lab.analysis.across import combined_floor, welch
+from lab.analysis.compare import aa_observed, compare_observed, floor, verdict_of
+from lab.analysis.observations import Observation
+from lab.analysis.stats import half_width
+from lab.analysis.thresholds import Outcome, judge_ratio
+from lab.model import METRICS, Arm, Comparison, Slot, Trial, Verdict
+from lab.thresholds import parse
+
+COMPARISONS = 2000
+PLANTED = 0.92
+LIMIT = parse("rps(changed/reference) < 0.9524")
+ALARMS = (Verdict.FASTER, Verdict.SLOWER)
+
+Noise = Callable[[random.Random, float], float]
+"""What a trial's throughput is multiplied by, at a time from 0 to 1 in the run."""
+
+
+def spread(share: float) -> Noise:
+    """Return noise of one spread."""
+    return lambda chance, _time: chance.lognormvariate(0, share)
+
+
+def drift(chance: random.Random, time: float) -> float:
+    """Slow down by 30 % from the first trial to the last."""
+    return (1 - 0.3 * time) * chance.lognormvariate(0, 0.03)
+
+
+def bad_trials(chance: random.Random, time: float) -> float:
+    """Slow down one trial in ten by up to half."""
+    slow = chance.uniform(0.5, 1.0) if chance.random() < 0.1 else 1.0
+    return slow * spread(0.03)(chance, time)
+
+
+NOISES: dict[str, Noise] = {
+    "3 %": spread(0.03),
+    "9 %": spread(0.09),
+    "drift": drift,
+    "bad trials": bad_trials,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A simulated run: its A/A comparison and the one of the two profiles."""
+
+    aa: Comparison
+    change: Comparison
+
+
+def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> Run:
+    """Return a run of a reference and a profile that has *true* times its throughput."""
+    arms = [("reference", Arm.PROFILE, 1.0), ("reference", Arm.AA, 1.0)]
+    arms.append(("changed", Arm.PROFILE, true))
+    seen = []
+    for block in range(blocks):
+        chance.shuffle(arms)
+        for position, (name, arm, speed) in enumerate(arms):
+            time = (block + position / len(arms)) / blocks
+            trial = Trial(Slot(block, position, name, arm), 0, 0.0, "", "")
+            value = 1000 * speed * noise(chance, time)
+            seen.append(Observation(trial, {"throughput": value}, ()))
+    aa = aa_observed(seen, "reference", "throughput")
+    change = compare_observed(seen, "throughput", "changed", "reference", floor(aa))
+    return Run(aa, change)
+
+
+def within(
+    chance: random.Random, noise: Noise, true: float, blocks: int
+) -> tuple[Verdict, Outcome]:
+    """Return what a comparison in one run says, by the verdict and by `--fail-if`."""
+    run = simulate(chance, noise, true, blocks)
+    assert run.change.ratio is not None
+    detectable = run.change.detectable or math.inf
+    judged = judge_ratio(LIMIT, run.change.ratio, floor(run.aa), detectable)
+    return run.change.verdict, judged.outcome
+
+
+def across(
+    chance: random.Random, noise: Noise, true: float, blocks: int
+) -> tuple[Verdict, Outcome]:
+    """Return what a comparison of two runs says, the second of which has the change."""
+    before, after = (simulate(chance, noise, each, blocks) for each in (1.0, true))
+    assert before.change.ratio is not None
+    assert after.change.ratio is not None
+    widths = [half_width(run.aa.ratio) for run in (before, after) if run.aa.ratio is not None]
+    least = combined_floor(*widths)
+    ratio, detectable = welch(before.change.ratio, after.change.ratio)
+    verdict = verdict_of(ratio.low, ratio.high, least, METRICS["throughput"].better)
+    return verdict, judge_ratio(LIMIT, ratio, least, detectable).outcome
+
+
+MODES = {"within": within, "across": across}
+
+
+def rates(
+    mode: str, noise: str, true: float, blocks: int, comparisons: int = COMPARISONS
+) -> tuple[float, float]:
+    """Return the shares in which the verdict says different, and in which `--fail-if` fails."""
+    chance = random.Random(f"{mode} {noise} {true} {blocks}")
+    results = [MODES[mode](chance, NOISES[noise], true, blocks) for _ in range(comparisons)]
+    return (
+        sum(verdict in ALARMS for verdict, _ in results) / comparisons,
+        sum(outcome is Outcome.FAILED for _, outcome in results) / comparisons,
+    )
+
+
+def table() -> Iterator[str]:
+    """Yield the rows of the table above."""
+    for noise in NOISES:
+        for blocks in (5, 10, 20, 40):
+            for mode in MODES:
+                found = (*rates(mode, noise, 1.0, blocks), *rates(mode, noise, PLANTED, blocks))
+                cells = "".join(f"{100 * rate:>13.1f}" for rate in found)
+                yield f"    {noise:<13}{blocks:>3}  {mode:<8}{cells}"
+
+
+if __name__ == "__main__":
+    for row in table():
+        print(row)
+        sys.stdout.flush()

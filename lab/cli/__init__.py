@@ -1,0 +1,60 @@
+"""The `lab` command: one of the two doors to the experiment (the other is Locust)."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from lab.cli.machine import check_command, list_command
+from lab.cli.report import claims_command, compare_command, report_command
+from lab.cli.run import run_command
+from lab.cli.selftest import selftest_command
+from lab.errors import LabError
+from lab.interrupts import interruptible
+
+
+def main() -> None:
+    """Run the command line; turn an error into its message and exit status."""
+    try:
+        with interruptible():
+            status = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except LabError as error:
+        for line in (f"lab: {error}", *getattr(error, "__notes__", ())):
+            click.echo(line, err=True)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        sys.stderr.close()
+        sys.exit(1)
+    sys.exit(status)
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    epilog="Exit status: 0 done, 1 failed, 2 wrong usage, 3 this machine could not measure it, "
+    "99 a limit of --fail-if was crossed, 130 interrupted.",
+)
+@click.version_option(package_name="uwsgi-fibonacci-lab")
+def cli() -> None:
+    """
+    Compare server profiles under load: what changed, by how much, and does it mean anything.
+
+    \b
+    lab run --quick                                the whole ladder, in five minutes
+    lab run --app mysite.wsgi:app --path /items/3  the same profiles on your application
+    """  # noqa: D301 - click wants the control character itself
+
+
+for command in (
+    run_command,
+    report_command,
+    compare_command,
+    claims_command,
+    list_command,
+    check_command,
+    selftest_command,
+):
+    cli.add_command(command)

@@ -1,0 +1,164 @@
+"""`lab report`, `lab claims`, `lab compare`: what stored runs say. None of them needs a server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from lab import claims, run_tables
+from lab.analysis.across import across
+from lab.analysis.summary import Summary, summarise
+from lab.analysis.thresholds import exit_code, judge_across, judge_run
+from lab.comparable import require_comparable
+from lab.report import across as across_report
+from lab.report import claims as claims_report
+from lab.report import html, markdown, terminal
+from lab.report import json as json_report
+from lab.report import thresholds as thresholds_report
+from lab.results import find_run, read_run, write_text
+from lab.thresholds import Threshold, check, parse
+
+RESULTS = click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    help="Where runs are looked for.",
+)
+MARKDOWN = click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+FAIL_IF = click.option(
+    "--fail-if",
+    "limits",
+    multiple=True,
+    metavar="LIMIT",
+    help="Exit with 99 if the whole interval lies beyond, as in 'cpu(tuned/baseline) > 1.05'; "
+    "may be repeated.",
+)
+
+
+@click.command("report")
+@click.argument("run", default="latest")
+@RESULTS
+@MARKDOWN
+@JSON
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path),
+    help="Write one offline page to this file.",
+)
+@click.option(
+    "--readme",
+    is_flag=True,
+    help="Refresh the tables and figures of this project's README and docs from docs/runs.",
+)
+@FAIL_IF
+def report_command(
+    *,
+    run: str,
+    results: Path,
+    as_markdown: bool,
+    as_json: bool,
+    page: Path | None,
+    readme: bool,
+    limits: tuple[str, ...],
+) -> int:
+    """Print the report of RUN: a folder, its name, or "latest"."""
+    if readme:
+        for path in run_tables.refresh():
+            click.echo(path)
+        return 0
+    thresholds = [parse(limit) for limit in limits]
+    found = read_run(find_run(results, run))
+    for each in thresholds:
+        check(each, [profile.name for profile in found.plan.profiles])
+    summary = summarise(found)
+    if page is not None:
+        write_text(page, html.render(summary, claims.decided(found)))
+        click.echo(page)
+    elif as_markdown:
+        click.echo(markdown.render(summary), nl=False)
+    else:
+        show(summary, as_json=as_json)
+    return judged(summary, thresholds)
+
+
+@click.command("claims")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
+@RESULTS
+@MARKDOWN
+@JSON
+def claims_command(
+    *, runs: tuple[str, ...], results: Path, as_markdown: bool, as_json: bool
+) -> int:
+    """Say what RUNs (default: this project's stored ones) say to the articles' claims."""
+    folders = [find_run(results, name) for name in runs] or claims.stored_runs()
+    found = claims.verdicts([read_run(folder) for folder in folders])
+    if as_json:
+        click.echo(claims_report.render_json(found), nl=False)
+    elif as_markdown:
+        click.echo(markdown.render_document(claims_report.document(found)), nl=False)
+    else:
+        terminal.show_document(claims_report.document(found), Console())
+    return 0
+
+
+@click.command("compare")
+@click.argument("before")
+@click.argument("after")
+@RESULTS
+@MARKDOWN
+@JSON
+@FAIL_IF
+def compare_command(
+    *,
+    before: str,
+    after: str,
+    results: Path,
+    as_markdown: bool,
+    as_json: bool,
+    limits: tuple[str, ...],
+) -> int:
+    """
+    Compare two runs of the same profiles on the same machine, such as two commits'.
+
+    Each profile is taken relative to its own run's reference, since absolute figures of two days
+    say nothing. Here --fail-if is about the change from BEFORE to AFTER.
+    """
+    thresholds = [parse(limit) for limit in limits]
+    first, second = (read_run(find_run(results, name)) for name in (before, after))
+    differing = require_comparable(first, second)
+    known = {profile.name for profile in first.plan.profiles}
+    for each in thresholds:
+        check(each, [p.name for p in second.plan.profiles if p.name in known])
+    found = across(summarise(first), summarise(second))
+    judgements = [judge_across(each, found) for each in thresholds]
+    status = exit_code(judgements, found.exit_code)
+    if as_json:
+        click.echo(across_report.render_json(found, differing, judgements, status), nl=False)
+    else:
+        document = across_report.document(found, differing, judgements)
+        if as_markdown:
+            click.echo(markdown.render_document(document), nl=False)
+        else:
+            terminal.show_document(document, Console())
+    return status
+
+
+def show(summary: Summary, *, as_json: bool) -> None:
+    """Print the report of a run."""
+    if as_json:
+        click.echo(json_report.render(summary), nl=False)
+    else:
+        terminal.show(summary, Console())
+
+
+def judged(summary: Summary, thresholds: Sequence[Threshold]) -> int:
+    """Print what a run says to *thresholds* on standard error, and return its exit status."""
+    judgements = [judge_run(each, summary) for each in thresholds]
+    for line in thresholds_report.lines(judgements):
+        click.echo(line, err=True)
+    return exit_code(judgements, summary.exit_code)

@@ -1,0 +1,146 @@
+"""
+May two runs be compared? Only where nothing differs but what is being compared.
+
+What is compared is the project's own code, the application and its dependencies: they may differ
+and are shown. The machine, the kernel, the server, the load generator, the load and the profiles
+may not: a ratio to the reference is another one on another processor.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lab.environment import differences
+from lab.errors import LabError
+from lab.model import Profile, Run
+from lab.profiles import step
+
+COMPARED = ("distributions.", "fib.", "git.")
+"""Keys of an environment that may differ: the code under test."""
+
+UNSTEADY = ("machine.memory", "machine.swap")
+"""Keys that differ by a few pages from one start of the same machine to the next."""
+
+INSTRUMENT = frozenset({"gevent", "greenlet", "gunicorn", "locust", "msgspec", "uwsgi"})
+"""Distributions that serve or load, and are no application's dependency: these may not differ."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Difference:
+    """A key in which two runs differ."""
+
+    key: str
+    before: str
+    after: str
+    """"absent" where there is none."""
+
+
+class MismatchError(LabError):
+    """Two runs differ in more than what is being compared."""
+
+    exit_code = 2
+
+    def __init__(self, before: str, after: str, differing: tuple[Difference, ...]) -> None:
+        self.differing = differing
+        lines = "".join(f"\n    {each.key}: {each.before} / {each.after}" for each in differing)
+        super().__init__(
+            f"{before} and {after} cannot be compared; they differ in{lines}\n"
+            "Make both runs on one machine, with the same command."
+        )
+
+
+def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
+    """
+    Return in what two comparable runs differ.
+
+    Raises:
+        MismatchError: They are not; with every key that forbids it, and both values.
+    """
+    allowed: list[Difference] = []
+    forbidden = [*_conditions(before, after), *_profiles(before, after)]
+    for each in _environments(before, after):
+        (allowed if _may_differ(each.key) else forbidden).append(each)
+    if forbidden:
+        raise MismatchError(before.name, after.name, tuple(forbidden))
+    return tuple(allowed)
+
+
+def _may_differ(key: str) -> bool:
+    if key.removeprefix("distributions.") in INSTRUMENT:
+        return False
+    return key.startswith(COMPARED) or key in UNSTEADY
+
+
+def _environments(before: Run, after: Run) -> Iterator[Difference]:
+    """Compare what was read before the first trial of each."""
+    one, other = (next(iter(run.environments.values()), {}) for run in (before, after))
+    left, right = dict(_flatten(one)), dict(_flatten(other))
+    for key in differences(one, other):
+        yield Difference(key, _text(left.get(key)), _text(right.get(key)))
+
+
+def _conditions(before: Run, after: Run) -> Iterator[Difference]:
+    left, right = (dict(_flatten(_asked(run))) for run in (before, after))
+    for key in sorted(left.keys() | right.keys()):
+        if left.get(key) != right.get(key):
+            yield Difference(key, _text(left.get(key)), _text(right.get(key)))
+
+
+def _asked(run: Run) -> dict[str, Any]:
+    """Return what the server was asked, but for the folder: two checkouts may be compared."""
+    plan = run.plan
+    asked: dict[str, Any] = {
+        "workload": dataclasses.asdict(dataclasses.replace(plan.workload, chdir=None)),
+        "load": dataclasses.asdict(plan.load),
+        "plan": {"reference": plan.reference, "window": plan.window, "warmup": plan.warmup},
+        "generator": run.generator,
+    }
+    cores = [t.readings["server.cores"] for t in run.trials if "server.cores" in t.readings]
+    if cores:
+        asked["server"] = {"cores": statistics.median(cores)}
+    return asked
+
+
+def _profiles(before: Run, after: Run) -> Iterator[Difference]:
+    left = {profile.name: profile for profile in before.plan.profiles}
+    right = {profile.name: profile for profile in after.plan.profiles}
+    common = [name for name in left if name in right]
+    for name in common:
+        if left[name].digest != right[name].digest:
+            yield _profile(left[name], right[name])
+    if not set(common) - {after.plan.reference}:
+        yield Difference("profiles", ", ".join(left), ", ".join(right))
+
+
+def _profile(before: Profile, after: Profile) -> Difference:
+    """Name the options in which two profiles of one name differ."""
+    found = step(after, before)
+    options = [
+        *((key, "absent", value) for key, value in found.added),
+        *((key, value, "absent") for key, value in found.removed),
+        *found.changed,
+    ]
+    if not options:  # such as the same options in another order
+        return Difference(f"profile {before.name}", before.digest[:12], after.digest[:12])
+    left, right = (
+        ", ".join(f"{option[0]} = {option[side]}" for option in options) for side in (1, 2)
+    )
+    return Difference(f"profile {before.name}", left, right)
+
+
+def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, item in value.items():
+        if isinstance(item, Mapping):
+            yield from _flatten(item, f"{prefix}{key}.")
+        elif item is not None:
+            yield f"{prefix}{key}", item
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "absent"
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return text if len(text) <= 60 else text[:57] + "..."

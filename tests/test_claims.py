@@ -1,0 +1,85 @@
+"""The file of claims, and what the stored runs say to them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab import claims
+from lab.model import Claim, Decision
+from lab.results import read_run
+
+WHOLE = """
+[[claim]]
+id = "x"
+source = "article"
+text = "b is faster"
+workload = "fib"
+reference = "a"
+changed = "b"
+ratio = 1.5
+"""
+
+
+def test_every_article_of_the_walkthrough_has_its_claims():
+    """21 claims of five articles, each with a figure or a direction."""
+    found = claims.load()
+    assert len(found) == 21
+    assert {claim.source for claim in found} == {
+        "microsecond", "nonblocking", "gunicorn", "uvloop", "tornado",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[[claim", "is not TOML"),
+        ("a = 1", "must hold tables [[claim]]"),
+        (WHOLE.replace('text = "b is faster"', ""), "claim x: Object missing required field"),
+        (WHOLE.replace("1.5", '"much"'), "claim x: Expected `float | null`, got `str`"),
+        (WHOLE + "ration = 1", "claim x: has no field ration"),
+        (WHOLE + 'metric = "speed"', "claim x: there is no metric speed"),
+        (WHOLE.replace("ratio = 1.5", ""), "claim x: needs a ratio, or a direction"),
+        (WHOLE + 'direction = "above"', "a ratio above 0, or a direction, not both"),
+        (WHOLE + "published = [100, 200]", "claim x: 200 / 100 is 2, not 1.5"),
+        (WHOLE + "published = [0, 200]", "claim x: 0 and 200: published figures are above 0"),
+        (WHOLE + WHOLE, "two claims are named x"),
+    ],
+)
+def test_an_error_names_the_file_and_the_claim(tmp_path, text, problem):
+    """A slip in a claim is found when it is read."""
+    path = tmp_path / "claims.toml"
+    path.write_text(text)
+    with pytest.raises(claims.ClaimsError) as caught:
+        claims.load(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert problem in str(caught.value)
+
+
+def test_a_claim_is_decided_under_each_load():
+    """The article's own load drops connections, so it decides nothing; the sustained one does."""
+    stored = claims.verdicts([read_run(claims.RUNS / name) for name in ("ladder", "walkthrough")])
+    steps = [each for each in stored if each.claim.id == "ladder-processes-threads"]
+    assert [each.run for each in steps] == ["ladder", "walkthrough"]
+    assert steps[0].comparison.ratio is not None
+    assert steps[1].decision is Decision.UNTESTABLE
+    assert "handshakes dropped" in steps[1].sentence
+
+
+@pytest.mark.parametrize(
+    ("workload", "changed", "sentence"),
+    [
+        ("fib", "tuned", "No run has both: lab run baseline tuned"),
+        ("hello", "tuned", "No run has both: lab run baseline tuned --workload hello"),
+        (
+            "moon",
+            "lunar",
+            "Needs workload moon, profile lunar, which this lab does not have yet.",
+        ),
+    ],
+)
+def test_a_claim_that_no_run_can_decide_says_what_it_takes(workload, changed, sentence):
+    """A run that nobody made, or parts that the lab lacks."""
+    claim = Claim("x", "article", "b is faster", workload, "baseline", changed, ratio=2.0)
+    (verdict,) = claims.verdicts([], [claim])
+    assert (verdict.decision, verdict.run) == (Decision.UNTESTABLE, None)
+    assert verdict.sentence == sentence
