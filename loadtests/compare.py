@@ -6,6 +6,11 @@ Compare server profiles inside Locust: the same experiment as `lab run`, with Lo
     locust -f loadtests/ --headless --profiles listen tuned --blocks 5 --window 2
     locust -f loadtests/ --headless -H http://127.0.0.1:8080 -t 10s    load a running server
 
+In the web UI the tab Profiles shows a row for each profile while the run goes on; the page
+/profiles/ also shows intervals, causes and why trials do not count, and in the end the report. Keep
+that page open rather than Locust's charts: drawing those takes up to a core, and if the browser is
+on the machine that is measured, its trials do not count.
+
 `--processes 2`, and `--master` with `--worker`, make the same load from several processes.
 
 Locust executes every .py file of this folder, so nothing else stands here: what these two classes

@@ -82,4 +82,11 @@ def descendants(pid: int) -> list[psutil.Process]:
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
     """Return those that still run; a zombie does not."""
-    return [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    return [p for p in processes if p.is_running() and _status(p) != psutil.STATUS_ZOMBIE]
+
+
+def _status(process: psutil.Process) -> str:
+    try:
+        return process.status()
+    except psutil.NoSuchProcess:  # ended since
+        return psutil.STATUS_ZOMBIE

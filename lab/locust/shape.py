@@ -11,28 +11,28 @@ from __future__ import annotations
 
 import logging
 import signal
-import socket
 import time
 from collections.abc import Sequence
-from http.client import HTTPException
+from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 from rich.console import Console
 
-from lab.errors import GeneratorError, Interrupted, LabError, UsageError
+from lab.errors import GeneratorError, Interrupted, LabError
 from lab.experiment import SUSTAINED, Options, Outcome, conduct, prepare
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
 from lab.locust.arguments import asks_for_running_server, chosen_workload, options
+from lab.locust.command import command
 from lab.locust.generator import LocustGenerator
-from lab.model import Endpoint, Expectation, Finding, Slot, Trial, Workload
-from lab.plan import estimate
+from lab.locust.live import Live
+from lab.locust.running import running_server
+from lab.locust.web import Pages
+from lab.model import CounterRun, Finding, Slot, Trial
 from lab.report import terminal
-from lab.servers.readiness import fetch, satisfies
 
 log = logging.getLogger("lab")
 
@@ -47,6 +47,8 @@ class Comparison(LoadTestShape):
     use_common_options = True
 
     generator: LocustGenerator
+    pages: Pages | None = None
+    """What the web UI shows; None without it."""
     asked_users: int | None = None
     """What `-u` said; None when it was not given. Locust turns that into 1 later."""
     outcome: Outcome | None = None
@@ -61,7 +63,7 @@ class Comparison(LoadTestShape):
         """Ask for the users, then run everything."""
         environment = self._environment
         try:
-            wishes = options(environment.parsed_options, self._users())
+            wishes = self._wishes()
             if not self._ready:
                 self._ready = True
                 users = wishes.load.connections
@@ -90,6 +92,14 @@ class Comparison(LoadTestShape):
     def _environment(self) -> Any:
         assert self.runner is not None
         return self.runner.environment
+
+    def _wishes(self) -> Options:
+        parsed = self._environment.parsed_options
+        wishes = options(parsed, self._users())
+        self.generator.client = parsed.client
+        if self.pages is None:
+            return wishes
+        return replace(wishes, command=command(parsed, wishes.load.connections))
 
     def _users(self) -> int | None:
         """Return the number of connections asked for: in the web form, else by -u."""
@@ -120,12 +130,27 @@ class Comparison(LoadTestShape):
             len(prepared.plan.profiles),
             prepared.plan.blocks,
             prepared.plan.seed,
-            -(-estimate(prepared.plan) // 60),
+            -(-prepared.seconds // 60),
         )
+        if environment.parsed_options.run_time:
+            log.warning("--run-time is for --host; a comparison ends with its last block")
+        live = None
+        if self.pages is not None:
+            live = self.pages.live = Live(prepared, wishes.command, self.generator.name)
+            # Measured on 2 cores: 0.2 to 0.9 cores for the charts, at most 0.03 for the page.
+            log.info("follow it at /profiles/: Locust's charts keep a browser on this machine busy")
         # What Locust exits with if it is stopped before the comparison ends.
         environment.process_exit_code = Interrupted.exit_code
         names = [profile.name for profile in prepared.plan.profiles]
-        self.outcome = conduct(prepared, wishes, self.generator, _Rows(environment, names))
+        rows = _Rows(environment, names, live)
+        try:
+            self.outcome = conduct(prepared, wishes, self.generator, rows)
+        except BaseException as error:  # also what the STOP button ends this greenlet with
+            if live is not None:
+                live.interrupted(error)
+            raise
+        if live is not None:
+            live.ended(self.outcome)
         environment.process_exit_code = self.outcome.summary.exit_code
 
     def _load_running_server(self, wishes: Options) -> None:
@@ -142,7 +167,7 @@ class Comparison(LoadTestShape):
             session.warm_up(wishes.sizes.warmup, 0)
             while time.monotonic() < ends:
                 windows = session.measure(1.0)
-                entries.record(environment.stats, workload.path, windows)
+                entries.record(environment.runner, workload.path, windows)
                 replies += sum(window.ok for window in windows)
                 failures += sum(sum(window.errors.values()) for window in windows)
                 environment.process_exit_code = 0 if replies and not failures else 1
@@ -151,51 +176,41 @@ class Comparison(LoadTestShape):
 
 
 class _Rows:
-    """Shows a run in Locust's statistics: see `lab.runner.Observer`."""
+    """Shows a run in Locust's statistics, and to *live*: see `lab.runner.Observer`."""
 
-    def __init__(self, environment: Any, names: Sequence[str]) -> None:
+    def __init__(self, environment: Any, names: Sequence[str], live: Live | None) -> None:
         self._environment = environment
-        self._names = {name: f"{number:02} {name}" for number, name in enumerate(names, 1)}
-        for row in self._names.values():
-            entries.entry(environment.stats, row)
+        self._live = live
+        self._names: dict[str, str] = {}
+        self._add(names)
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
-        """Say nothing: a line for each stage would bury Locust's own log."""
+        """Say nothing in the log: a line for each stage would bury Locust's own."""
+        if self._live is not None:
+            self._live.stage(slot, attempt, stage)
 
     def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
-        """Add the trial to its profile's row; Locust sorts rows by name, so names are numbered."""
+        """Add the trial to its profile's row."""
         row = self._names[trial.slot.profile]
-        entries.record(self._environment.stats, row, trial.windows)
+        entries.record(self._environment.runner, row, trial.windows)
         for finding in findings:
             log.warning("%s, block %d: %s", row, trial.slot.block + 1, finding.reason)
+        if self._live is not None:
+            self._live.finished(trial)
 
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        """Give each counter-run a row of its own."""
+        self._add([counter.profile.name for counter in counters])
+        for each in counters:
+            log.info("to confirm: %s at %s, by %s", each.cause, each.of, each.toggle)
+        if self._live is not None:
+            self._live.confirming(counters)
 
-def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint, Workload]:
-    """
-    Return where *host* answers, and what is asked of it: its first reply, or *pattern* in each.
-
-    Raises:
-        UsageError: Nothing answers there, or not with status 200.
-    """
-    try:
-        parts = urlsplit(host if "//" in host else f"//{host}")
-        if parts.scheme not in ("", "http") or not parts.hostname:
-            raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
-        endpoint = Endpoint(_resolve(parts.hostname, parts.port or 80), parts.port or 80)
-        status, _, body = fetch(endpoint, path, 10.0)
-    except (OSError, ValueError, HTTPException) as error:
-        raise UsageError(f"--host {host}: nothing answers there: {error}") from error
-    expect = Expectation(body=body) if pattern is None else Expectation(pattern=pattern)
-    if not satisfies(expect, status, body):
-        seen = body[:80].decode("utf-8", "replace")
-        raise UsageError(f"--host {host}: {path} answers {status} {seen!r}, which is not correct")
-    return endpoint, Workload("running server", path, expect)
-
-
-def _resolve(hostname: str, port: int) -> str:
-    """Return the first of the host's addresses on which something listens."""
-    with socket.create_connection((hostname, port), 10.0) as connection:
-        return str(connection.getpeername()[0])
+    def _add(self, names: Sequence[str]) -> None:
+        """Make rows; Locust sorts them by name, so names are numbered."""
+        for name in names:
+            row = self._names[name] = f"{len(self._names) + 1:02} {name}"
+            entries.entry(self._environment.stats, row)
 
 
 @events.init.add_listener
@@ -212,6 +227,10 @@ def prepare_shape(environment: Any, **_: Any) -> None:
         # Rows change once a trial, and the table at the end says it all.
         environment.parsed_options.only_summary = True
         environment.events.quit.add_listener(shape.print_report)
+        entries.keep_decimals()
+        if environment.web_ui is not None:
+            base_path = environment.parsed_options.web_base_path
+            shape.pages = Pages(environment.web_ui, base_path)
         # Locust attends to SIGTERM only after a headless run with a shape; until then, and for a
         # closed terminal, do as for Ctrl-C.
         for each in (signal.SIGTERM, signal.SIGHUP):

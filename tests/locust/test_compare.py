@@ -51,20 +51,6 @@ def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
     assert json.loads(report.stdout) == summary(tmp_path)
 
 
-def test_locusts_own_table_agrees_with_the_trials(tmp_path):
-    """Counts are equal; rates are over measured time and not over the whole run."""
-    done = run(*HEADLESS, "--csv", "out", "--profiles", "tuned", *SMALL, cwd=tmp_path)
-    assert done.returncode in (0, 3), done.stderr
-    windows = [window for trial in trials(tmp_path) for window in trial["windows"]]
-    row = next(
-        line for line in (tmp_path / "out_stats.csv").read_text().splitlines() if "tuned" in line
-    )
-    _, name, requests, failures, *_times, rate = row.split(",")[:10]
-    ok = sum(window["ok"] for window in windows)
-    assert (name, int(requests), int(failures)) == ("01 tuned", ok, 0)
-    assert float(rate) == pytest.approx(ok / sum(window["wall"] for window in windows), rel=0.01)
-
-
 def test_a_master_and_a_worker_make_the_same_run(tmp_path):
     """The worker loads, the master starts servers and writes the folder."""
     master_port = "5657"
@@ -125,34 +111,6 @@ def rows(base):
 
 FORM = {"user_count": 8, "spawn_rate": 8, "profiles": ["listen", "tuned"], "window": 0.4,
         "warmup": 0.1}  # fmt: skip
-
-
-def test_the_web_form_offers_profiles_blocks_and_window(web):
-    """They are in the page from which START is pressed."""
-    page = ask(web[1], "/")
-    for word in ("tuned", "max-worker-lifetime", "blocks", "window"):
-        assert word in page
-
-
-def test_start_compares_and_the_statistics_tell_the_truth(web, tmp_path):
-    """A row a profile, its rate over measured time, its median in fractions of milliseconds."""
-    _, base = web
-    assert json.loads(ask(base, "/swarm", **FORM, blocks=1))["success"]
-    until(lambda: list(tmp_path.glob("results/*/summary.json")), "the end of the run")
-    shown = rows(base)
-    for name in ("01 listen", "02 tuned"):
-        windows = [
-            window
-            for trial in trials(tmp_path)
-            if trial["slot"]["profile"] == name[3:]
-            for window in trial["windows"]
-        ]
-        ok = sum(window["ok"] for window in windows)
-        assert shown[name]["num_requests"] == ok
-        rate = ok / sum(window["wall"] for window in windows)
-        assert shown[name]["total_rps"] == pytest.approx(rate, rel=0.01)
-        assert 0 < shown[name]["median_response_time"] < 1000
-    assert shown["02 tuned"]["median_response_time"] % 1
 
 
 def test_stop_leaves_no_server_and_the_next_start_works(web, tmp_path):

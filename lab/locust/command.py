@@ -1,0 +1,25 @@
+"""The command that repeats a run which was started in the web form."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from locust.argument_parser import ui_extra_args_dict
+
+
+def command(parsed: argparse.Namespace, connections: int) -> tuple[str, ...]:
+    """
+    Return the command that starts without the web form what was chosen in it.
+
+    Args:
+        parsed: What the form left, over what the command line said.
+        connections: Number of users.
+    """
+    words = [*sys.argv, "--headless", "--users", str(connections)]
+    for name, given in ui_extra_args_dict().items():
+        value = getattr(parsed, name)
+        if value != given["default_value"]:  # what the command line says by itself
+            values = value if isinstance(value, list) else [value]
+            words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    return tuple(words)

@@ -1,0 +1,39 @@
+"""A server that already runs, named by `--host`: where it answers, and what a correct reply is."""
+
+from __future__ import annotations
+
+import socket
+from http.client import HTTPException
+from urllib.parse import urlsplit
+
+from lab.errors import UsageError
+from lab.model import Endpoint, Expectation, Workload
+from lab.servers.readiness import fetch, satisfies
+
+
+def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint, Workload]:
+    """
+    Return where *host* answers, and what is asked of it: its first reply, or *pattern* in each.
+
+    Raises:
+        UsageError: Nothing answers there, or not with status 200.
+    """
+    try:
+        parts = urlsplit(host if "//" in host else f"//{host}")
+        if parts.scheme not in ("", "http") or not parts.hostname:
+            raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
+        endpoint = Endpoint(_resolve(parts.hostname, parts.port or 80), parts.port or 80)
+        status, _, body = fetch(endpoint, path, 10.0)
+    except (OSError, ValueError, HTTPException) as error:
+        raise UsageError(f"--host {host}: nothing answers there: {error}") from error
+    expect = Expectation(body=body) if pattern is None else Expectation(pattern=pattern)
+    if not satisfies(expect, status, body):
+        seen = body[:80].decode("utf-8", "replace")
+        raise UsageError(f"--host {host}: {path} answers {status} {seen!r}, which is not correct")
+    return endpoint, Workload("running server", path, expect)
+
+
+def _resolve(hostname: str, port: int) -> str:
+    """Return the first of the host's addresses on which something listens."""
+    with socket.create_connection((hostname, port), 10.0) as connection:
+        return str(connection.getpeername()[0])

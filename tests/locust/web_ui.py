@@ -1,0 +1,42 @@
+"""Locust's web UI with the comparison in it, as a process."""
+
+from __future__ import annotations
+
+import socket
+import urllib.parse
+import urllib.request
+from contextlib import contextmanager
+
+from tests.lab_process import ROOT, start, until
+
+LOCUST = ("locust", "-f", str(ROOT / "loadtests"))
+
+
+def ask(address, **form):
+    """Return the reply to a GET, or to a POST of *form*."""
+    data = urllib.parse.urlencode(form, doseq=True).encode() if form else None
+    with urllib.request.urlopen(address, data, timeout=20) as reply:
+        return reply.read().decode()
+
+
+@contextmanager
+def locust_web(folder, *arguments, locust=LOCUST, path=""):
+    """Start Locust's web UI in *folder*; yield its process and its address."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    web = ("--web-host", "127.0.0.1", "--web-port", str(port))
+    process = start(*locust, *web, *arguments, cwd=folder)
+    base = f"http://127.0.0.1:{port}"
+
+    def answers():
+        try:
+            return ask(f"{base}{path}/")
+        except OSError:
+            return None
+
+    try:
+        until(answers, "the web interface")
+        yield process, base
+    finally:
+        process.kill()
+        process.wait()
