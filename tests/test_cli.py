@@ -17,6 +17,7 @@ def test_two_profiles_are_compared_and_the_folder_tells_it_all(tmp_path):
     assert "Run folder: results/" in done.stdout
     folder = next(tmp_path.glob("results/*"))
     assert {p.name for p in folder.iterdir()} == {
+        "report.html",
         "report.md",
         "run.json",
         "summary.json",
