@@ -15,9 +15,6 @@ from collections.abc import Mapping
 DEFAULT_MAX_DIGITS = 100
 VARIABLE = "FIB_MAX_DIGITS"
 
-# Not int(): it takes "+5", "1_000", " 9" and the digits of every script as well.
-_INTEGER = re.compile(r"-?([0-9]+)")
-
 
 class SettingError(ValueError):
     """An environment variable has a value that cannot be used."""
@@ -69,9 +66,11 @@ def parse_number(text: str, max_digits: int) -> int:
         NumberError: *text* is not a decimal integer, or is longer than allowed; only then has the
             error `max_digits`.
     """
-    match = _INTEGER.fullmatch(text)
-    if match is None:
+    digits = text.removeprefix("-")
+    # Not int() alone: it takes "+5", "1_000", " 9" and the digits of every script as well. Of bytes
+    # only ASCII's count as digits.
+    if not digits.encode(errors="replace").isdigit():
         raise NumberError("The path must be a decimal integer, as in /9000.")
-    if len(match[1]) > max_digits:
+    if len(digits) > max_digits:
         raise NumberError(f"At most {max_digits} digits are answered.", max_digits)
     return int(text)

@@ -2,28 +2,39 @@
 The service: `GET /9000` answers the Fibonacci sequence up to 9000, as the article's does.
 
 The body is the article's, byte for byte; what differs is around it. The answer is a copy out of a
-finished text (`fib.get_json`), the response is made with its content type at once - `jsonify` or a
-`mimetype` argument cost more than the sequence does - and every error is a problem document.
+finished text (`fib.get_json`) with finished headers (`app.answer`), it may be cached for ever, and
+every error is a problem document. The whole contract is `app/openapi.json`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+import sys
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
 
-from flask import Flask, Response
+from flask import Response, request
 from werkzeug.exceptions import HTTPException
 
 import fib
+from app.answer import Answer, ready
+from app.framework import Service
 from app.number import NumberError, parse_number, read_max_digits
 from app.problem import answer_http_error, problem
 
 DISTRIBUTION = "uwsgi-fibonacci-lab"
 
+CONTRACT = Path(__file__).with_name("openapi.json")
 
-def make_service() -> Flask:
+READY = b"[0, 1, 1, 2, 3, 5, 8]"
+"""The answer to 8, written down: a service that computes another one is not ready."""
+
+DAY = "public, max-age=86400"
+
+
+def make_service() -> Service:
     """
     Make the application; its settings are read here, once.
 
@@ -31,8 +42,10 @@ def make_service() -> Flask:
         SettingError: An environment variable has a value that cannot be used.
     """
     max_digits = read_max_digits(os.environ)
-    index_body = json.dumps(_describe(max_digits), indent=2) + "\n"
-    service = Flask("app", static_folder=None)
+    about = _json(_describe(max_digits))
+    contract = _json(_contract(max_digits))
+    service = Service("app", static_folder=None)
+    service.url_map.merge_slashes = False  # "//9000" is another path, and unknown
     service.register_error_handler(HTTPException, answer_http_error)
 
     @service.get("/<text>")
@@ -43,36 +56,91 @@ def make_service() -> Flask:
             # Returned, not raised: a stranger's bad path is no event in our log.
             facts = {} if error.max_digits is None else {"max_digits": error.max_digits}
             return problem(400, str(error), **facts)
-        return Response(fib.get_json(number), content_type="application/json")
+        body, tag, headers = ready(number)
+        # Looked up before Flask's parser is asked: nearly no request has the header.
+        if "HTTP_IF_NONE_MATCH" in request.environ and request.if_none_match.contains_weak(tag):
+            return Response(status=304, headers=headers[2:])
+        return Answer(body, list(headers))
 
     @service.get("/")
     def index() -> Response:
-        return Response(index_body, content_type="application/json")
+        return Response(about, content_type="application/json")
+
+    @service.get("/openapi.json")
+    def openapi() -> Response:
+        return Response(contract, content_type="application/json")
 
     @service.get("/healthz")
     def health() -> Response:
-        headers = {"Cache-Control": "no-store"}
-        return Response("ok\n", headers=headers, content_type="text/plain; charset=utf-8")
+        return _now("ok\n")
+
+    @service.get("/readyz")
+    def readiness() -> Response:
+        if fib.get_json(8) != READY:
+            return problem(503, "The sequence is computed wrongly.")
+        return _now("ok\n")
 
     @service.get("/favicon.ico")
     def icon() -> Response:
         # Every browser asks; without this it would be told that "favicon.ico" is no integer.
         response = problem(404, "There is no icon.")
-        response.headers["Cache-Control"] = "public, max-age=86400"
+        response.headers["Cache-Control"] = DAY
         return response
 
+    _add_metrics(service)
     return service
+
+
+def _add_metrics(service: Service) -> None:
+    """Add `/metrics`, which has something to say under uWSGI only."""
+    # uWSGI puts it there; elsewhere `import uwsgi` would find this project's folder of that name.
+    uwsgi = sys.modules.get("uwsgi")
+
+    @service.get("/metrics")
+    def metrics() -> Response:
+        if uwsgi is None:
+            return problem(404, "The server is not uWSGI, which alone counts for all workers.")
+        from app.metrics import CONTENT_TYPE, render  # noqa: PLC0415 - seldom asked for
+
+        return _now(render(uwsgi, {"build": fib.BUILD, "version": _version()}), CONTENT_TYPE)
+
+
+def _now(body: str | bytes, content_type: str = "text/plain; charset=utf-8") -> Response:
+    """Return a response that is true at this moment only."""
+    return Response(body, headers={"Cache-Control": "no-store"}, content_type=content_type)
+
+
+def _json(document: object) -> str:
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _version() -> str:
+    try:
+        return version(DISTRIBUTION)
+    except PackageNotFoundError:  # a checkout that was not installed
+        return "unknown"
 
 
 def _describe(max_digits: int) -> dict[str, object]:
     """Say what answers here, for people with curl and for the programs that record it."""
-    description: dict[str, object] = {"service": "fibonacci"}
-    with suppress(PackageNotFoundError):  # a checkout that was not installed has no version
-        description["version"] = version(DISTRIBUTION)
     return {
-        **description,
+        "service": "fibonacci",
+        "version": _version(),
         "fib": {"build": fib.BUILD, "fallback": fib.FALLBACK},
         "max_digits": max_digits,
         "examples": ["/9000", "/-5", "/1000000000000000000"],
-        "links": {"health": "/healthz"},
+        "links": {
+            "contract": "/openapi.json",
+            "health": "/healthz",
+            "ready": "/readyz",
+        },
     }
+
+
+def _contract(max_digits: int) -> dict[str, Any]:
+    """Return the contract with what is known only now."""
+    document: dict[str, Any] = json.loads(CONTRACT.read_text(encoding="utf-8"))
+    document["info"]["version"] = _version()
+    number = document["paths"]["/{number}"]["parameters"][0]
+    number["schema"]["pattern"] = f"^-?[0-9]{{1,{max_digits}}}$"
+    return document

@@ -1,0 +1,243 @@
+"""
+Count the instructions of one request, application by application.
+
+    .venv/bin/python benchmarks/instructions.py            all of them; writes the results
+    .venv/bin/python benchmarks/instructions.py --check    the default path, against what is stored
+
+Processor time varies by a tenth on a busy machine, and an application's share of it with what runs
+beside. Instructions in user space, counted by valgrind's callgrind, are the same to a thousandth
+every time: a change of 2 % is a change of the program. They say nothing of the kernel, of the
+server, or of how fast an instruction is.
+
+Each application is called as a server would call it, without one. The counting begins after a
+warm-up, because the interpreter specialises the code that it has run often. What is stored belongs
+to one build of Python; --check with another says so and ends with status 3. Needs valgrind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results" / "instructions.json"
+REQUESTS = 200
+WARM_UP = 500
+TOLERANCE = 0.02
+
+APPLICATIONS = {
+    "loop": "app.algorithms:loop",
+    "table": "app.algorithms:table",
+    "prefix": "app.algorithms:prefix",
+    "service": "app.wsgi:app",
+    "short-cut": "app.fast:app",
+}
+NUMBERS = {"9000": "9000", "10^18": str(10**18), "100 digits": "9" * 100}
+PHASES = ("view", "context", "push", "dispatch", "whole")
+"""What a driver calls, each holding the one before but for the view, which stands by itself."""
+
+DRIVER = """
+import importlib, io, os, sys, time
+module, name, number, phase, warm_up, requests, go = sys.argv[1:]
+application = getattr(importlib.import_module(module), name)
+base = {
+    "REQUEST_METHOD": "GET", "SCRIPT_NAME": "", "PATH_INFO": "/" + number, "QUERY_STRING": "",
+    "SERVER_NAME": "127.0.0.1", "SERVER_PORT": "8080", "SERVER_PROTOCOL": "HTTP/1.1",
+    "HTTP_HOST": "127.0.0.1:8080", "HTTP_ACCEPT": "*/*", "REMOTE_ADDR": "127.0.0.1",
+    "REQUEST_URI": "/" + number, "CONTENT_LENGTH": "", "CONTENT_TYPE": "",
+    "wsgi.version": (1, 0), "wsgi.url_scheme": "http", "wsgi.input": io.BytesIO(),
+    "wsgi.errors": sys.stderr, "wsgi.multithread": False, "wsgi.multiprocess": True,
+    "wsgi.run_once": False,
+}
+def start_response(status, headers, exc_info=None):
+    pass
+def whole():
+    body = application(base.copy(), start_response)
+    for part in body:
+        pass
+    if hasattr(body, "close"):
+        body.close()
+def context():
+    application.request_context(base.copy())
+def push():
+    made = application.request_context(base.copy())
+    made.push()
+    made.pop()
+def dispatch():
+    made = application.request_context(base.copy())
+    made.push()
+    application.full_dispatch_request()
+    made.pop()
+if phase == "view":
+    made = application.request_context(base.copy())
+    made.push()
+    function = application.view_functions["sequence"]
+    call = lambda: function(number)
+else:
+    call = {"whole": whole, "context": context, "push": push, "dispatch": dispatch}[phase]
+for _ in range(int(warm_up)):
+    call()
+print("ready", flush=True)
+while not os.path.exists(go):
+    time.sleep(0.02)
+for _ in range(int(requests)):
+    call()
+os._exit(0)
+"""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure."""
+
+    application: str
+    build: str
+    number: str
+    phase: str
+    instructions: int
+    """Of one request, in user space."""
+
+
+def interpreter() -> str:
+    """Return what the figures belong to: version, compiler, and what the build was told."""
+    optimised = "optimised" if "--enable-optimizations" in _configured() else "plain"
+    shared = "shared libpython" if sysconfig.get_config_var("Py_ENABLE_SHARED") else "static"
+    compiler = re.sub(r"\s+", " ", platform.python_compiler())
+    return f"Python {platform.python_version()}, {compiler}, {optimised}, {shared}"
+
+
+def _configured() -> str:
+    return str(sysconfig.get_config_var("CONFIG_ARGS") or "")
+
+
+def count(application: str, build: str, number: str, phase: str = "whole") -> Cell:
+    """
+    Return the instructions of one request.
+
+    Raises:
+        RuntimeError: It could not be counted; with what was printed.
+    """
+    with (
+        tempfile.TemporaryDirectory() as name,
+        _counted(Path(name), application, build, NUMBERS[number], phase) as total,
+    ):
+        return Cell(application, build, number, phase, round(total / REQUESTS))
+
+
+@contextmanager
+def _counted(folder: Path, application: str, build: str, number: str, phase: str) -> Iterator[int]:
+    out, go = folder / "callgrind.out", folder / "go"
+    module, _, attribute = APPLICATIONS[application].partition(":")
+    pure = build == "pure"
+    environment = os.environ | {
+        "PYTHONHASHSEED": "0",
+        "FIB_PURE_PYTHON": "1" if pure else "",
+        "FIB_REQUIRE_CYTHON": "" if pure else "1",
+        "FIB_MAX_DIGITS": "",
+    }
+    command = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
+    command += [f"--callgrind-out-file={out}", sys.executable, "-c", DRIVER]
+    command += [module, attribute, number, phase, str(WARM_UP), str(REQUESTS), str(go)]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=(folder / "log").open("wb"),
+    ) as process:
+        try:
+            assert process.stdout is not None
+            if process.stdout.readline() != b"ready\n":
+                raise RuntimeError((folder / "log").read_text(errors="replace"))
+            switch = ("callgrind_control", "-i", "on", str(process.pid))
+            subprocess.run(switch, check=True, capture_output=True, timeout=60)
+            go.touch()
+            process.wait(300)
+        finally:
+            process.kill()
+    found = re.search(r"^(?:totals|summary): (\d+)", out.read_text(), re.MULTILINE)
+    if found is None or int(found[1]) == 0:
+        raise RuntimeError((folder / "log").read_text(errors="replace"))
+    yield int(found[1])
+
+
+def measure() -> dict[str, Any]:
+    """Count everything, and say so on the way."""
+    cells = [
+        _said(count(application, build, number))
+        for application in APPLICATIONS
+        for build in ("pure", "cython")
+        for number in NUMBERS
+    ]
+    phases = [_said(count("service", "cython", "9000", phase)) for phase in PHASES]
+    return {
+        "cells": [asdict(cell) for cell in cells],
+        "phases": [asdict(cell) for cell in phases],
+        "versions": {name: version(name) for name in ("flask", "werkzeug", "cython")},
+        "measured": time.strftime("%Y-%m-%d"),
+    }
+
+
+def _said(cell: Cell) -> Cell:
+    print(
+        f"{cell.application:10} {cell.build:7} {cell.number:11} {cell.phase:9} "
+        f"{cell.instructions:>10,}",
+        flush=True,
+    )
+    return cell
+
+
+def check() -> int:
+    """Count the default path, and compare it with what is stored for this interpreter."""
+    stored = json.loads(RESULTS.read_text()).get(interpreter())
+    if stored is None:
+        print(f"nothing is stored for {interpreter()}: benchmarks/instructions.py stores it")
+        return 3
+    status = 0
+    for number in ("9000", "100 digits"):
+        before = next(
+            cell["instructions"]
+            for cell in stored["cells"]
+            if (cell["application"], cell["build"], cell["number"]) == ("service", "cython", number)
+        )
+        now = count("service", "cython", number).instructions
+        change = now / before - 1
+        print(f"{number}: {now:,} instructions a request, {change:+.2%} of what is stored")
+        if abs(change) > TOLERANCE:
+            status = 1
+    return status
+
+
+def main() -> int:
+    """Count, and write or compare."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
+    parser.add_argument("--check", action="store_true", help="the default path only, and compare")
+    arguments = parser.parse_args()
+    if shutil.which("valgrind") is None:
+        print("valgrind is not installed: apt-get install valgrind")
+        return 3
+    if arguments.check:
+        return check()
+    everything = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    everything[interpreter()] = measure()
+    RESULTS.write_text(json.dumps(everything, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
