@@ -116,7 +116,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
     chosen: list[Profile] = []
     skipped: dict[str, str] = {}
-    for name in options.profiles or profiles.ladder():
+    for name in options.profiles or profiles.usual():
         profile = profiles.read(name)
         reason = missing(profile)
         if reason is None:

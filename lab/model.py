@@ -46,11 +46,18 @@ class Profile:
     commands: tuple[tuple[str, ...], ...] = ()
     """Peers only: commands in start order, with {host} {port} {app} {chdir} {here} {folder}."""
 
+    fill: tuple[str, ...] = ()
+    """Peers only: those of its own files that are written to {folder} with their words filled."""
+
     keepalive: bool = False
     """Whether it promises to keep a client's connection open between requests."""
 
     needs: str | None = None
     """Peers only: what installs the server, shown where it is missing."""
+
+    reply: str | None = None
+    """The body of every reply, where it serves no application: it shows what its server can do at
+    most, and stands beside the others as a reference line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -519,12 +526,19 @@ class Endpoint:
 
     host: str
     port: int
+    name: str = ""
+    """What its Host header says instead of the address, as "example.org:8080"."""
+
+    @property
+    def address(self) -> str:
+        """Address and port: IPv6 addresses in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
 
     @property
     def authority(self) -> str:
-        """The value of a Host header: IPv6 addresses in brackets."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
+        """The value of the Host header."""
+        return self.name or self.address
 
 
 class RunningServer(Protocol):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lab.errors import ProfileError
 
-KEYS = frozenset({"summary", "against"})
+KEYS = frozenset({"summary", "against", "reply"})
 """Keys of a `[lab]` section."""
 
 
@@ -28,6 +28,8 @@ class Header:
     against: str | None
     against_line: int | None
     """Where *against* stands, from 1."""
+    reply: str | None = None
+    """The body with which it answers every request, where it serves no application."""
     paragraphs: tuple[str, ...] = ()
     """The opening comment's, each joined into one line; `Default:` and the link taken out."""
     default: str | None = None
@@ -82,7 +84,9 @@ def parse_ini(text: str, path: Path) -> Header:
         elif section == "lab" and line and line[0] not in ";#":
             key, _, value = (part.strip() for part in line.partition("="))
             if key not in KEYS:
-                raise ProfileError(path, f"[lab] knows summary and against, not {key!r}", number)
+                raise ProfileError(
+                    path, f"[lab] knows {', '.join(sorted(KEYS))}, not {key!r}", number
+                )
             if not value:
                 raise ProfileError(path, f"[lab] {key} is empty", number)
             if key in found:
@@ -92,6 +96,7 @@ def parse_ini(text: str, path: Path) -> Header:
         found.get("summary"),
         found.get("against"),
         lines.get("against"),
+        found.get("reply"),
         *parse_comment(text, ";"),
     )
 
@@ -114,6 +119,7 @@ def parse_toml(text: str, path: Path) -> tuple[Header, Mapping[str, object]]:
         table.get("summary"),
         table.get("against"),
         line_of(text, "against"),
+        table.get("reply"),
         *parse_comment(text, "#"),
     )
     return header, table

@@ -76,6 +76,7 @@ def read(name: str) -> Profile:
         options=options,
         digest=_digest(options),
         keepalive=_keeps_connections(dict(options)),
+        reply=header.reply,
     )
 
 
@@ -113,6 +114,12 @@ def ladder(name: str = "tuned") -> tuple[str, ...]:
     """
     path = _locate(name)
     return (*reversed(_ancestors(path)), path.stem)
+
+
+def usual() -> tuple[str, ...]:
+    """Return what is compared where nothing else is asked for: the ladder and reference lines."""
+    paths = sorted(FOLDER.glob("*.ini"))
+    return (*ladder(), *(path.stem for path in paths if read_header(path).reply is not None))
 
 
 def step(profile: Profile, against: Profile) -> Step:
@@ -193,9 +200,22 @@ def _peer(path: Path, header: Header) -> Profile:
         options=tuple(options),
         digest=_digest(tuple(options)),
         commands=tuple(tuple(command) for command in commands),
+        fill=_fill(table.get("fill", []), options, path, text),
         keepalive=table.get("keepalive") is True,
+        reply=header.reply,
         needs=str(needs) if needs is not None else None,
     )
+
+
+def _fill(names: object, options: list[tuple[str, str]], path: Path, text: str) -> tuple[str, ...]:
+    known = [name for name, _ in options if name not in {"app", "run"}]
+    if not isinstance(names, list) or not all(name in known for name in names):
+        raise ProfileError(
+            path,
+            f"fill must be a list of files beside it that begin with its name: {known}",
+            line_of(text, "fill"),
+        )
+    return tuple(names)
 
 
 def _is_commands(value: object) -> TypeGuard[list[list[str]]]:
@@ -212,6 +232,8 @@ def _is_commands(value: object) -> TypeGuard[list[list[str]]]:
 def _keeps_connections(options: Mapping[str, str]) -> bool:
     # `http-keepalive = true` is off: uWSGI reads a number there, and "true" is none.
     number = options.get("http-keepalive", "0")
+    if options.get("add-header", "").lower().replace(" ", "") == "connection:close":
+        return False
     return "http11-socket" in options or (number.isdecimal() and int(number) > 0)
 
 

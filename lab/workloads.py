@@ -33,7 +33,7 @@ def workload(
     Args:
         name: One of `NAMES`; ignored when *app* is given.
         app: Import path "package.module:callable" of any WSGI application.
-        path: Request target; each workload has its own default.
+        path: Request target; each workload has its own default. `fib` takes powers, as /10^99.
         chdir: Folder in which *app* is imported.
         status: Status of a correct reply.
         pattern: Regular expression to search in the body, instead of requiring the exact body of
@@ -63,9 +63,11 @@ def workload(
     if name != "fib":
         raise UsageError(f"no workload {name!r}: choose one of {', '.join(NAMES)}, or give --app")
     path = path or "/9000"
+    if power := re.fullmatch(r"/([0-9]{1,3})\^([0-9]{1,3})", path):
+        path = f"/{int(power[1]) ** int(power[2])}"
     if not re.fullmatch(r"/[0-9]{1,100}", path):
         raise UsageError(
-            f"--path {path!r}: the fib workload is a number of up to 100 digits, as in /9000"
+            f"--path {path!r}: fib takes a number of up to 100 digits, as in /9000 or /10^99"
         )
     return Workload("fib", path, Expectation(body=fibonacci_body(int(path[1:]))))
 

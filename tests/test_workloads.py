@@ -19,6 +19,13 @@ def test_fib_requires_the_body_that_the_walkthrough_prints():
     assert workload().expect.body == NINE_THOUSAND
 
 
+def test_a_power_is_a_number():
+    """/10^99 is the number of 100 digits."""
+    large = workload(path="/10^99")
+    assert large.path == "/1" + "0" * 99
+    assert large.expect.body == workload(path="/1" + "0" * 99).expect.body
+
+
 def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
     """Neither body nor pattern is known before."""
     own = workload(app="site.wsgi:application", path="/x", chdir=tmp_path)

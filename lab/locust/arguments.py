@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         several=True,
         nargs="*",
         # Not empty: Locust takes the type of a list in its web form from what is in it.
-        default=list(profiles.ladder()),
+        default=list(profiles.usual()),
         choices=list(profiles.find()),
         metavar="PROFILE",
         help="profiles to compare, the reference first (default: the whole ladder; see: lab list)",
@@ -93,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> bool:
     """Return whether *host* is to be loaded, rather than servers that are started here."""
-    return bool(host) and tuple(parsed.profiles) in ((), profiles.ladder())
+    return bool(host) and tuple(parsed.profiles) in ((), profiles.usual())
 
 
 def options(parsed: argparse.Namespace, connections: int | None) -> Options:

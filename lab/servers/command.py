@@ -39,6 +39,9 @@ class CommandServer:
                 "here": str(profile.path.parent),
                 "folder": str(folder),
             }
+            for name in profile.fill:
+                text = fill(dict(profile.options)[name], words, profile)
+                (folder / name).write_text(text, encoding="utf-8")
             return Order(
                 profile=profile.name,
                 commands=tuple(
@@ -58,6 +61,8 @@ def fill(text: str, words: Mapping[str, str], profile: Profile) -> str:
     """
     Return *text* with each {name} replaced.
 
+    Braces around anything but one word stay as they are.
+
     Raises:
         ProfileError: A name is not among *words*.
     """
@@ -65,7 +70,7 @@ def fill(text: str, words: Mapping[str, str], profile: Profile) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] not in words:
             known = " ".join(f"{{{name}}}" for name in words)
-            raise ProfileError(profile.path, f"run has {match[0]}, which is none of {known}")
+            raise ProfileError(profile.path, f"it has {match[0]}, which is none of {known}")
         return words[match[1]]
 
     return re.sub(r"\{([a-z]+)\}", value, text)

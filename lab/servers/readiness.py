@@ -53,10 +53,11 @@ def fetch(endpoint: Endpoint, path: str, timeout: float) -> Reply:
     """
     connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout)
     try:
-        connection.request("GET", path, headers={"Connection": "close"})
+        headers = {"Host": endpoint.authority, "Connection": "close"}
+        connection.request("GET", path, headers=headers)
         reply = connection.getresponse()
-        headers = {name.lower(): value for name, value in reply.getheaders()}
-        return reply.status, headers, reply.read()
+        received = {name.lower(): value for name, value in reply.getheaders()}
+        return reply.status, received, reply.read()
     finally:
         connection.close()
 

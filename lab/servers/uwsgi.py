@@ -11,6 +11,7 @@ from lab.errors import ServerStartError
 from lab.model import Endpoint, Profile, RunningServer, Workload
 from lab.servers.launch import ROOT, binary, environment
 from lab.servers.process import Order, serve
+from lab.uwsgi_options import is_on
 
 
 class UwsgiServer:
@@ -61,6 +62,6 @@ def stop_signal(profile: Profile) -> signal.Signals:
         key == "hook-master-start" and value.startswith("unix_signal:15 ")
         for key, value in profile.options
     )
-    if options.get("master") == "true" and options.get("die-on-term") != "true" and not hooked:
+    if is_on(options, "master") and not is_on(options, "die-on-term") and not hooked:
         return signal.SIGINT
     return signal.SIGTERM

@@ -111,8 +111,14 @@ def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
 
 
 def test_keepalive():
-    """Only http11-socket promises to keep a client's connection open."""
-    assert [name for name in profiles.find() if profiles.read(name).keepalive] == ["http11-socket"]
+    """These promise to keep a client's connection open, and no others."""
+    assert [name for name in profiles.find() if profiles.read(name).keepalive] == [
+        "http-keepalive",
+        "http11-socket",
+        "http11-threads",
+        "granian",
+        "nginx-uwsgi",
+    ]
 
 
 @pytest.mark.parametrize(("value", "keeps"), [("1", True), ("true", False)])

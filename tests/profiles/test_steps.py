@@ -10,6 +10,13 @@ from lab.profiles import Step
 FRONT = "{host}:{port}"
 CPUS = str(max(2, os.cpu_count()))
 
+ALGORITHMS = "app/algorithms.py"
+
+PURE = Step(
+    changed=(("env FIB_PURE_PYTHON", "0", "1"), ("env FIB_REQUIRE_CYTHON", "1", "0")),
+)
+PEER = Step(changed=(("server", "uwsgi", "command"),))
+
 STEPS = {
     "processes-threads": Step(
         added=(("enable-threads", "true"), ("processes", "4"), ("threads", "2"))
@@ -54,7 +61,21 @@ STEPS = {
     ),
     "http11-socket": Step(added=(("http11-socket", FRONT),), removed=(("http-socket", FRONT),)),
     "thunder-lock": Step(added=(("thunder-lock", "true"),)),
-    "gunicorn-sync": Step(changed=(("server", "uwsgi", "command"),)),
+    "http11-threads": Step(changed=(("threads", "2", "64"),)),
+    "http-keepalive": Step(added=(("http-keepalive", "1"),)),
+    "loop-pure": PURE,
+    "table": Step(
+        changed=(("callable", "app", "table"), ("wsgi-file", "app/article.py", ALGORITHMS)),
+    ),
+    "table-pure": PURE,
+    "prefix": Step(changed=(("callable", "table", "prefix"),)),
+    "prefix-pure": PURE,
+    "short-cut": Step(changed=(("module", "app.wsgi:app", "app.fast:app"),)),
+    "bare": Step(changed=(("module", "app.wsgi:app", "app.hello:app"),)),
+    "constant": Step(added=(("route-run", "return:200"),)),
+    "gunicorn-sync": PEER,
+    "granian": PEER,
+    "nginx-uwsgi": PEER,
 }
 
 
@@ -91,8 +112,16 @@ def test_baseline():
 
 
 def test_every_profile_has_its_step():
-    """No profile but the baseline is without a step that is stated here."""
-    assert set(profiles.find()) == {"baseline", *STEPS}
+    """No profile but the baseline is without a step that is stated here, or below."""
+    assert set(profiles.find()) == {"baseline", "cached", *STEPS}
+
+
+def test_the_cache_is_routing_and_nothing_else():
+    """`cached` adds two caches and rules of internal routing to `tuned`, and changes no option."""
+    step = profiles.step(profiles.read("cached"), profiles.read("tuned"))
+    assert (step.removed, step.changed) == ((), ())
+    names = {name for name, _ in step.added if "route" not in name}
+    assert names == {"cache2", "collect-header", "pcre-jit"}
 
 
 @pytest.mark.parametrize("name", STEPS)
@@ -111,7 +140,7 @@ def test_header(name):
     assert header.link
 
 
-@pytest.mark.parametrize("name", [each for each in profiles.find() if each != "gunicorn-sync"])
+@pytest.mark.parametrize("name", [each for each in profiles.find() if STEPS.get(each) != PEER])
 def test_strict(name):
     """Every uWSGI profile refuses a mistyped option."""
     assert ("strict", "true") in profiles.read(name).options
@@ -126,5 +155,7 @@ def test_fragments_are_ini(path):
 @pytest.mark.parametrize("path", sorted(profiles.ROOT.glob("*/*.ini")), ids=lambda p: p.name)
 def test_no_comment_after_a_value(path):
     """No value carries a comment, which uWSGI would take for a part of it."""
-    values = [line for line in path.read_text().splitlines() if line and line[0] not in ";["]
+    lines = path.read_text().splitlines()
+    # A condition of internal routing has its two sides apart by one.
+    values = [line for line in lines if line and line[0] not in ";[" and "route-if" not in line]
     assert [line for line in values if ";" in line or "#" in line] == []

@@ -11,6 +11,8 @@ import psutil
 import pytest
 
 from lab import profiles
+from lab.analysis.observations import workload_of
+from lab.experiment import missing
 from lab.model import Endpoint
 from lab.servers.ports import free_port, listens
 from lab.servers.readiness import fetch
@@ -23,9 +25,13 @@ UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 @pytest.mark.parametrize("name", profiles.find())
 def test_profile(start, name):
     """The profile answers /9000 correctly, and leaves neither process nor listener behind."""
-    with start(name) as server:
+    profile = profiles.read(name)
+    if (reason := missing(profile)) is not None:
+        pytest.skip(reason)
+    workload = workload_of(profile, FIB)
+    with start(name, workload) as server:
         assert server.alive()
-        assert fetch(server.endpoint, "/9000", 5.0)[2] == FIB.expect.body
+        assert fetch(server.endpoint, "/9000", 5.0)[2] == workload.expect.body
         tree = [server.pid, *(each.pid for each in psutil.Process(server.pid).children(True))]
         assert len(tree) > 1
     assert [pid for pid in tree if exists(pid)] == []

@@ -191,7 +191,7 @@ def test_unknown_word(start, tmp_path):
     """A word in braces that nobody fills in is refused, with those that are known."""
     (tmp_path / "odd.toml").write_text('summary = "O"\nrun = [["server", "{prot}"]]\n')
     with (
-        pytest.raises(ProfileError, match=r"run has \{prot\}, which is none of .*\{port\}"),
+        pytest.raises(ProfileError, match=r"it has \{prot\}, which is none of .*\{port\}"),
         start(str(tmp_path / "odd.toml")),
     ):
         pass
