@@ -32,7 +32,7 @@ test-slow: setup ## run the tests that take longer
 check: setup ## lint, types, tests
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest
 
-compare: setup ## compare the ladder of profiles (13 minutes; QUICK=1: 5)
+compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@$(BIN)/lab run $(if $(QUICK),--quick) $(ARGS)
 
 serve: setup ## run the tuned service on port 8080

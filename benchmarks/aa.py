@@ -49,7 +49,15 @@ def measure(pairs: int, blocks: int, window: float) -> Run:
     """Run the copies, and return the run."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        sizes = ("--blocks", str(blocks), "--window", str(window), "--warmup", "0.3")
+        sizes = (
+            "--no-confirm",
+            "--blocks",
+            str(blocks),
+            "--window",
+            str(window),
+            "--warmup",
+            "0.3",
+        )
         command = (str(LAB), "run", *copies(folder, 2 * pairs), *sizes)
         done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, check=False)
         if done.returncode not in (0, 3):

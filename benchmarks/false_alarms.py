@@ -65,9 +65,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lab.analysis.across import combined_floor, welch
-from lab.analysis.compare import aa_observed, compare_observed, floor, verdict_of
+from lab.analysis.compare import aa_observed, compare_observed, floor, reach, verdict_of
 from lab.analysis.observations import Observation
-from lab.analysis.stats import half_width
 from lab.analysis.thresholds import Outcome, judge_ratio
 from lab.model import METRICS, Arm, Comparison, Slot, Trial, Verdict
 from lab.thresholds import parse
@@ -148,7 +147,7 @@ def across(
     before, after = (simulate(chance, noise, each, blocks) for each in (1.0, true))
     assert before.change.ratio is not None
     assert after.change.ratio is not None
-    widths = [half_width(run.aa.ratio) for run in (before, after) if run.aa.ratio is not None]
+    widths = [reach(run.aa.ratio) for run in (before, after) if run.aa.ratio is not None]
     least = combined_floor(*widths)
     ratio, detectable = welch(before.change.ratio, after.change.ratio)
     verdict = verdict_of(ratio.low, ratio.high, least, METRICS["throughput"].better)

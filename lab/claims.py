@@ -1,8 +1,9 @@
 """
 The published claims, out of `claims.toml` beside this file, and what stored runs say to them.
 
-A claim is decided by every run that has its workload and both its profiles: the same step may be
-one thing under a burst of clients and another under a load that lasts.
+A claim is decided by every run that has its workload, both its profiles and, for throughput, a
+closed loop: the same step may be one thing under a burst of clients and another under a load that
+lasts.
 """
 
 from __future__ import annotations
@@ -93,11 +94,17 @@ def _verdicts(
 ) -> Iterator[ClaimVerdict]:
     known = frozenset(profiles.find())
     for claim in claims:
-        able = [each for each in seen if missing(claim, each[0].run.plan) is None]
+        path = _path(claim.workload)
+        able = [each for each in seen if missing(claim, each[0].run.plan, path) is None]
         if able:
             yield from (decide(claim, *each) for each in able)
         else:
             yield ClaimVerdict(claim, Decision.UNTESTABLE, _needs(claim, known))
+
+
+def _path(name: str) -> str | None:
+    """Return what a workload asks for; None for one that this lab does not have."""
+    return workloads.workload(name).path if name in workloads.NAMES else None
 
 
 def _needs(claim: Claim, known: frozenset[str]) -> str:
@@ -108,7 +115,7 @@ def _needs(claim: Claim, known: frozenset[str]) -> str:
     if lacking:
         return f"Needs {', '.join(lacking)}, which this lab does not have yet."
     workload = "" if claim.workload == "fib" else f" --workload {claim.workload}"
-    return f"No run has both: lab run {claim.reference} {claim.changed}{workload}"
+    return f"No run can decide it: lab run {claim.reference} {claim.changed}{workload}"
 
 
 def _claim(path: Path, number: int, table: Mapping[str, Any]) -> Claim:

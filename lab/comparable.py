@@ -52,12 +52,25 @@ class MismatchError(LabError):
         )
 
 
+class NothingSharedError(LabError):
+    """Two runs have no ratio in common."""
+
+    exit_code = 2
+
+    def __init__(self, before: str, after: str, reference: str) -> None:
+        super().__init__(
+            f"{before} and {after} have no profile in common beside the reference {reference}: "
+            "run at least two."
+        )
+
+
 def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
     """
     Return in what two comparable runs differ.
 
     Raises:
         MismatchError: They are not; with every key that forbids it, and both values.
+        NothingSharedError: Only their reference is in both.
     """
     allowed: list[Difference] = []
     forbidden = [*_conditions(before, after), *_profiles(before, after)]
@@ -65,6 +78,9 @@ def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
         (allowed if _may_differ(each.key) else forbidden).append(each)
     if forbidden:
         raise MismatchError(before.name, after.name, tuple(forbidden))
+    names = ({profile.name for profile in run.plan.profiles} for run in (before, after))
+    if not set.intersection(*names) - {after.plan.reference}:
+        raise NothingSharedError(before.name, after.name, after.plan.reference)
     return tuple(allowed)
 
 
@@ -107,12 +123,9 @@ def _asked(run: Run) -> dict[str, Any]:
 def _profiles(before: Run, after: Run) -> Iterator[Difference]:
     left = {profile.name: profile for profile in before.plan.profiles}
     right = {profile.name: profile for profile in after.plan.profiles}
-    common = [name for name in left if name in right]
-    for name in common:
-        if left[name].digest != right[name].digest:
-            yield _profile(left[name], right[name])
-    if not set(common) - {after.plan.reference}:
-        yield Difference("profiles", ", ".join(left), ", ".join(right))
+    for name, profile in left.items():
+        if name in right and profile.digest != right[name].digest:
+            yield _profile(profile, right[name])
 
 
 def _profile(before: Profile, after: Profile) -> Difference:

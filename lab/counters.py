@@ -7,6 +7,7 @@ counter-run is a profile of its own, written to disk as an ini that `uwsgi` runs
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -55,8 +56,9 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
             for diagnosis in found.get(profile.name, ())[rank : rank + 1]:
                 if diagnosis.cause.name in planned or len(planned) == MOST:
                     continue
+                taken = {each.profile.name for each in planned.values()}
                 with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
-                    counter = _counter(diagnosis, profile, run, folder)
+                    counter = _counter(diagnosis, profile, run, folder, taken)
                     if counter is not None:
                         planned[diagnosis.cause.name] = counter
     return tuple(planned.values())
@@ -96,13 +98,15 @@ def render(profile: Profile, toggle: Toggle) -> str:
     return "\n".join(lines)
 
 
-def _counter(diagnosis: Diagnosis, profile: Profile, run: Run, folder: Path) -> CounterRun | None:
-    """Return the counter-run of one diagnosis; None where there is nothing to toggle."""
+def _counter(
+    diagnosis: Diagnosis, profile: Profile, run: Run, folder: Path, taken: Collection[str]
+) -> CounterRun | None:
+    """Return the counter-run of one diagnosis; None with nothing to toggle, or its name *taken*."""
     find = TOGGLES.get(diagnosis.cause.name)
     toggle = find(profile, run.plan) if find and profile.server == "uwsgi" else None
-    if toggle is None:
+    if toggle is None or (name := f"{profile.name}~{toggle.name}") in taken:
         return None
-    path = folder / f"{profile.name}~{toggle.name}.ini"
+    path = folder / f"{name}.ini"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(render(profile, toggle), encoding="utf-8")

@@ -7,14 +7,21 @@ the step changes, as uWSGI resolves it. It is the same on every machine.
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lab import profiles
-from lab.model import Profile
+from lab import claims, profiles
+from lab.analysis.summary import Summary, summarise
+from lab.model import METRICS, Profile, Workload
+from lab.report.numbers import ratio
+from lab.results import read_run
 from lab.servers.launch import ROOT
+
+ENOUGH = 5
+"""Blocks from which on a run is quoted; one that was made to count something has fewer."""
 
 PAGE = ROOT / "docs" / "profiles.md"
 
@@ -25,6 +32,9 @@ One file is one configuration, and `uwsgi profiles/NAME.ini` runs it. Each diffe
 is *against* in exactly one step, so that a difference between the two has one cause. All obey
 `BIND` and `PORT`, and serve your own application with `WSGI_APP=package.module:callable` and
 `WSGI_CHDIR=folder`.
+
+*Measured* is the step against the profile that it is against, from the stored runs under
+[`runs/`](runs), on one core; [the walkthrough](walkthrough.md) says how to read it.
 
 This page is made from the comments in the files: `.venv/bin/python -m lab.profile_pages`.
 """
@@ -67,9 +77,48 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
         lines += [f"Default: {header.default}\n"]
     if header.link is not None:
         lines += [f"<{header.link}>\n"]
+    if effects := _effects(profile):
+        lines += ["Measured:\n", *effects, ""]
     if changes := _changes(profile, read):
         lines += ["```diff", *changes, "```\n"]
     return "\n".join(lines)
+
+
+def _effects(profile: Profile) -> list[str]:
+    """Return a line for each stored run that has this step under a load that lasts."""
+    lines = []
+    for summary in _runs():
+        plan = summary.run.plan
+        step = next((each for each in summary.steps if each.profile == profile.name), None)
+        if step is None or step.before is None or step.before != profile.against:
+            continue
+        ratios = [
+            f"{METRICS[name].title} {ratio(found.ratio)} {found.verdict}"
+            for name in ("throughput", "cpu")
+            if (found := step.step[name]).ratio is not None
+        ]
+        if ratios:  # else what could be said is withheld
+            lines.append(f"- {_asked(plan.workload)}: {', '.join(ratios)}")
+    return [line.replace("~", "\\~") for line in lines]
+
+
+def _asked(workload: Workload) -> str:
+    path = workload.path
+    return f"`{path}`" if len(path) < 30 else f"a number of {len(path) - 1} digits"
+
+
+@functools.cache
+def _runs() -> tuple[Summary, ...]:
+    """Return the stored runs of `fib` at full load, in windows that last."""
+    found = [summarise(read_run(folder)) for folder in claims.stored_runs()]
+    return tuple(
+        each
+        for each in found
+        if each.run.plan.workload.name == "fib"
+        and each.run.plan.load.requests is None
+        and each.run.plan.load.rate is None
+        and each.run.plan.blocks >= ENOUGH
+    )
 
 
 def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:

@@ -56,9 +56,27 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
     return tuple(rates)
 
 
-def capacity(summary: Summary) -> tuple[str, float]:
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a share is of."""
+
+    profile: str
+    """The slowest of those that are known."""
+    rate: float
+    """Its requests a second."""
+    unknown: tuple[str, ...]
+    """Profiles whose throughput is withheld in every trial: any of them may be slower still."""
+
+    def __str__(self) -> str:
+        text = f"{self.profile}, the slowest, answers {self.rate:,.0f} a second"
+        if self.unknown:
+            text += f"; not known, and left out: {', '.join(self.unknown)}"
+        return text
+
+
+def capacity(summary: Summary) -> Capacity:
     """
-    Return the slowest profile of a closed loop, and its requests a second.
+    Return what the slowest profile of a closed loop can do.
 
     Raises:
         UsageError: No trial says how much any of them can do.
@@ -69,6 +87,9 @@ def capacity(summary: Summary) -> tuple[str, float]:
         if "throughput" in row.values
     }
     if not known:
-        raise UsageError("no profile's capacity could be measured, so it has no share: see above")
+        seen = {tally.gate: tally.example.reason for row in summary.rows for tally in row.tallies}
+        reasons = "; ".join(f"{gate}: {reason}" for gate, reason in seen.items())
+        raise UsageError(f"no profile's capacity could be measured, so it has no share ({reasons})")
     slowest = min(known, key=lambda name: known[name])
-    return slowest, known[slowest]
+    unknown = [row.profile.name for row in summary.rows if row.profile.name not in known]
+    return Capacity(slowest, known[slowest], tuple(unknown))

@@ -7,6 +7,9 @@ docs/runs/NAME, and `TITLE (a, b)` keeps its rows a and b only. Within a line, b
 lies between the two profiles; after `<!-- machine NAME -->` where the run was made. So no figure is
 typed by hand.
 
+Between `<!-- claims SOURCE -->` and `<!-- end -->` stands what all stored runs say to the claims of
+one article; between `<!-- selftest -->` and `<!-- end -->` what docs/runs/selftest.json says.
+
 `<!-- figure NAME: FIGURE -->` on the line above an image makes it that figure of the run: the image
 is docs/figures/NAME-FIGURE.svg, its text what the figure shows; FIGURE is forest, time, percentiles
 or trials. What the README shows is drawn as PNG, too.
@@ -20,14 +23,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab import claims, instruction_tables
 from lab.analysis.compare import compare
 from lab.analysis.summary import Summary, summarise
 from lab.environment import ROOT
 from lab.errors import ResultsError
+from lab.report import claims as claims_report
 from lab.report import markdown
 from lab.report.machine import machine_lines
 from lab.report.numbers import ratio
 from lab.results import read_run, write_text
+from lab.selftest import page as selftest_page
+from lab.selftest.result import read as read_selftest
 
 if TYPE_CHECKING:
     from lab.report.svg import Picture
@@ -38,6 +45,8 @@ IMAGES = ROOT / "docs" / "figures"
 _BLOCK = re.compile(
     r"(<!-- run (\S+): ([^(\n]+?)(?: \((.+?)\))? -->\n).*?(<!-- end -->)", re.DOTALL
 )
+_CLAIMS = re.compile(r"(<!-- claims (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+_SELFTEST = re.compile(r"(<!-- selftest -->\n).*?(<!-- end -->)", re.DOTALL)
 _RATIO = re.compile(r"(<!-- ratio (\S+): (\w+) of (\S+) / (\S+) -->).*?(<!-- -->)", re.DOTALL)
 _MACHINE = re.compile(r"(<!-- machine (\S+) -->).*?(<!-- -->)", re.DOTALL)
 _FIGURE = re.compile(r"(<!-- figure (\S+): (\w+) -->\n!\[)[^\]]*(\]\()")
@@ -54,9 +63,12 @@ def fill(text: str) -> str:
     Return *text* with every table as its run has it, and every figure's words.
 
     Raises:
-        ResultsError: There is no such run, or it has no such table or figure.
+        ResultsError: There is no such run, or it has no such table, row or figure.
     """
     text = _BLOCK.sub(lambda found: f"{found[1]}{_table(*found.group(2, 3, 4))}{found[5]}", text)
+    text = _CLAIMS.sub(lambda found: f"{found[1]}{_claims(found[2])}{found[3]}", text)
+    text = instruction_tables.fill(text)
+    text = _SELFTEST.sub(lambda found: f"{found[1]}{_selftest()}{found[2]}", text)
     text = _MACHINE.sub(lambda found: f"{found[1]}{_machine(found[2])}{found[3]}", text)
     text = _FIGURE.sub(lambda found: f"{found[1]}{_words(*found.group(2, 3))}{found[4]}", text)
     return _RATIO.sub(lambda found: f"{found[1]}{_ratio(*found.group(2, 3, 4, 5))}{found[6]}", text)
@@ -125,6 +137,18 @@ def _machine(name: str) -> str:
     return "; ".join(machine_lines(_summary(name).run.environments))
 
 
+@functools.cache
+def _claims(source: str) -> str:
+    runs = [read_run(folder) for folder in claims.stored_runs()]
+    found = claims.verdicts(runs, [claim for claim in claims.load() if claim.source == source])
+    decided = [verdict for verdict in found if verdict.run is not None]
+    return markdown.render_table(claims_report.verdict_table(decided))
+
+
+def _selftest() -> str:
+    return selftest_page.render(read_selftest(RUNS / "selftest.json"))
+
+
 def _ratio(name: str, metric: str, changed: str, reference: str) -> str:
     comparison = compare(_summary(name).run, metric, changed, reference)
     if comparison.ratio is None:
@@ -139,8 +163,11 @@ def _table(name: str, title: str, rows: str | None) -> str:
         raise ResultsError(RUNS / name, f"has no table {title!r}, only {', '.join(tables)}")
     lines = tables[title].splitlines(keepends=True)
     if rows is not None:
+        named = [(line.split("|")[1].strip(), line) for line in lines[2:]]
         chosen = {row.strip() for row in rows.split(",")}
-        lines = lines[:2] + [line for line in lines[2:] if line.split("|")[1].strip() in chosen]
+        if missing := sorted(chosen - dict(named).keys()):
+            raise ResultsError(RUNS / name, f"has no row {missing[0]!r} in its table {title!r}")
+        lines = lines[:2] + [line for row, line in named if row in chosen]
     return "".join(lines)
 
 

@@ -22,7 +22,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
-from lab.analysis.gates import judge
+from lab.analysis.gates import NO_LOAD, judge
 from lab.analysis.observations import plan_of
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
 from lab.model import (
@@ -49,9 +49,9 @@ REPEAT_SHARE = 0.10
 """Repeats of a whole run, as a share of its trials: a busy machine must not make it much longer."""
 
 START_FAILURES = 2
-"""A profile that did not start so often is recorded as failed without being tried again."""
+"""A profile that did not start so often in a row is recorded as failed and not tried again."""
 
-NOT_AGAIN = f"not started again: it failed to start {START_FAILURES} times before"
+NOT_AGAIN = f"not started again: it failed to start {START_FAILURES} times in a row"
 """Failure of a trial that was left out for that reason."""
 
 GENERATOR_FAILURES = 3
@@ -190,18 +190,18 @@ def capture(plan: Plan, parts: Parts, fetch: Fetch) -> Workload:
     """
     Return the plan's workload with its first reply as the one that is required from now on.
 
-    The reply is taken from the first profile twice, each time from a server of its own: a page that
-    differs from request to request (a date, a token) or from server to server (its port) would make
-    every later reply an error.
+    The reply is taken from the first profile that serves the application, twice, each time from a
+    server of its own: a page that differs from request to request (a date, a token) or from server
+    to server (its port) would make every later reply an error.
 
     Raises:
         ServerStartError: The application does not run, or answers with another status.
         UsageError: Its two replies differ.
     """
     workload = plan.workload
-    if workload.expect.complete:
+    profile = next((each for each in plan.profiles if each.reply is None), None)
+    if workload.expect.complete or profile is None:
         return workload
-    profile = plan.profiles[0]
     bodies = []
     for _ in range(2):
         with (
@@ -226,6 +226,7 @@ class _Failures:
 
     def __init__(self) -> None:
         self._not_started: Counter[str] = Counter()
+        """By profile: starts in a row that failed."""
         self._generator = 0
         """Trials in a row that the generator could not make."""
 
@@ -240,13 +241,14 @@ class _Failures:
         except ServerStartError as error:
             self._not_started[slot.profile] += 1
             return _failed(plan, slot, attempt, parts, str(error))
-        except LoadGivenUpError as error:
-            return _failed(plan, slot, attempt, parts, f"the load was given up: {error}")
         except GeneratorError as error:
-            self._generator += 1
-            if self._generator == GENERATOR_FAILURES:
-                raise
-            return _failed(plan, slot, attempt, parts, f"the load could not be made: {error}")
+            del self._not_started[slot.profile]
+            if not isinstance(error, LoadGivenUpError):  # which is the server's doing
+                self._generator += 1
+                if self._generator == GENERATOR_FAILURES:
+                    raise
+            return _failed(plan, slot, attempt, parts, f"{NO_LOAD}{error}")
+        del self._not_started[slot.profile]
         self._generator = 0
         return trial
 

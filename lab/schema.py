@@ -34,8 +34,11 @@ FILES: Mapping[str, tuple[type, str]] = {
 def schema(kind: type, title: str) -> dict[str, Any]:
     """Return the schema of *kind*, every property with the description that its field has."""
     _, components = msgspec.json.schema_components((kind,), schema_hook=_path)
+    documentation = _documentation()
     for name, component in components.items():
-        _describe(component, _documentation().get(name, {}))
+        # Only the model shares its classes; of two with one name the type's own module means its.
+        own = documentation.get((kind.__module__, name))
+        _describe(component, own or documentation.get((model.__name__, name), {}))
         if kind is summary_file.SummaryFile:
             _without_null(component)
     root = components.pop(kind.__name__)
@@ -89,14 +92,14 @@ def _without_null(component: dict[str, Any]) -> None:
         component["properties"][name] = {**only, **kept}
 
 
-def _documentation() -> dict[str, dict[str, str]]:
-    """Return class -> field -> the string that stands below it in the source."""
-    found: dict[str, dict[str, str]] = {}
+def _documentation() -> dict[tuple[str, str], dict[str, str]]:
+    """Return (module, class) -> field -> the string that stands below it in the source."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for module in (model, results, summary_file):
         for node in ast.parse(inspect.getsource(sys.modules[module.__name__])).body:
             if not isinstance(node, ast.ClassDef):
                 continue
-            fields = found[node.name] = {}
+            fields = found[module.__name__, node.name] = {}
             for field, below in zip(node.body, node.body[1:], strict=False):
                 if (
                     isinstance(field, ast.AnnAssign)

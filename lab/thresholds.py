@@ -82,7 +82,7 @@ def parse(text: str) -> Threshold:
         _refuse_form(text)
     metric = ALIASES.get(found["metric"], found["metric"])
     if metric not in METRICS:
-        close = difflib.get_close_matches(metric, [*METRICS, *ALIASES], n=1, cutoff=0.5)
+        close = difflib.get_close_matches(metric, [*METRICS, *ALIASES], n=1, cutoff=0.6)
         hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(METRICS)}"
         _refuse(text, found.start("metric"), f"there is no metric {metric}; {hint}")
     exact = METRICS[metric].exact

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lab.analysis.causes.signs import workers
 from lab.model import Load, Plan, Profile, Workload
+from lab.uwsgi_options import is_on
 from lab.workloads import workload
 
 MOST_WORKERS = 256
@@ -101,16 +102,21 @@ def lock_convoy(profile: Profile, _plan: Plan) -> Toggle | None:
 
 def logging(profile: Profile, _plan: Plan) -> Toggle | None:
     """Log no requests."""
-    if dict(profile.options).get("disable-logging") == "true":
+    if is_on(dict(profile.options), "disable-logging"):
         return None
     return _set(profile, "disable-logging", "disable-logging", **{"disable-logging": "true"})
 
 
 def reconnecting(profile: Profile, plan: Plan) -> Toggle | None:
-    """Keep connections open: the client if the server would, else the workers themselves."""
+    """
+    Keep connections open: the client if the server would, else the workers themselves.
+
+    A header that tells clients to close would undo either, so it goes as well.
+    """
+    asked = tuple(option for option in profile.options if not _asks_to_close(*option))
     if not plan.load.keepalive and profile.keepalive:
         load = replace(plan.load, keepalive=True)
-        return Toggle("keepalive", "clients that keep connections", profile.options, load)
+        return Toggle("keepalive", "clients that keep connections", asked, load)
     if profile.keepalive or not any(key == "http-socket" for key, _ in profile.options):
         return None
     # A kept connection holds its worker, so each connection needs one.
@@ -121,7 +127,7 @@ def reconnecting(profile: Profile, plan: Plan) -> Toggle | None:
     if wanted > MOST_KEEPING:
         return None
     options = tuple(
-        ("http11-socket" if key == "http-socket" else key, value) for key, value in profile.options
+        ("http11-socket" if key == "http-socket" else key, value) for key, value in asked
     )
     text = f"http11-socket instead of http-socket, a worker for each connection ({wanted})"
     load = replace(plan.load, keepalive=True)
@@ -191,6 +197,11 @@ def _with(options: Options, values: Mapping[str, object]) -> Options:
 def _drop(profile: Profile, name: str, text: str, *options: str) -> Toggle | None:
     kept = tuple((key, value) for key, value in profile.options if key not in options)
     return None if kept == profile.options else Toggle(name, text, kept)
+
+
+def _asks_to_close(option: str, value: str) -> bool:
+    """Return whether an option adds the header "Connection: close", however it is spelt."""
+    return option == "add-header" and "".join(value.split()).lower() == "connection:close"
 
 
 def _of_router(option: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lab import claims
@@ -68,8 +70,8 @@ def test_a_claim_is_decided_under_each_load():
 @pytest.mark.parametrize(
     ("workload", "changed", "sentence"),
     [
-        ("fib", "tuned", "No run has both: lab run baseline tuned"),
-        ("hello", "tuned", "No run has both: lab run baseline tuned --workload hello"),
+        ("fib", "tuned", "No run can decide it: lab run baseline tuned"),
+        ("hello", "tuned", "No run can decide it: lab run baseline tuned --workload hello"),
         (
             "moon",
             "lunar",
@@ -83,3 +85,12 @@ def test_a_claim_that_no_run_can_decide_says_what_it_takes(workload, changed, se
     (verdict,) = claims.verdicts([], [claim])
     assert (verdict.decision, verdict.run) == (Decision.UNTESTABLE, None)
     assert verdict.sentence == sentence
+
+
+def test_a_run_of_another_number_decides_no_claim():
+    """`--path /10` is named fib, too, and is other work."""
+    stored = read_run(claims.RUNS / "ladder")
+    other = replace(stored.plan.workload, path="/10")
+    run = replace(stored, plan=replace(stored.plan, workload=other))
+    assert claims.decided(stored)
+    assert claims.decided(run) == ()

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from lab.comparable import Difference, MismatchError, require_comparable
+from lab.comparable import (
+    Difference,
+    MismatchError,
+    NothingSharedError,
+    require_comparable,
+)
 from lab.model import Load
 from tests.analysis import builders as make
 
@@ -108,10 +113,12 @@ def test_a_changed_profile_is_refused_with_its_options():
 
 
 def test_two_runs_with_nothing_but_the_reference_in_common_are_refused():
-    """There is no ratio that both have."""
+    """There is no ratio that both have; two runs of it alone do not even differ."""
     a, b = a_run().plan.profiles
-    after = a_run(profiles=(a, replace(b, name="c")))
-    assert refused(a_run(), after) == {"profiles": ("a, b", "a, c")}
+    alone = a_run(profiles=(a,))
+    for before, after in ((a_run(), a_run(profiles=(a, replace(b, name="c")))), (alone, alone)):
+        with pytest.raises(NothingSharedError, match="beside the reference a: run at least two"):
+            require_comparable(before, after)
 
 
 def test_the_message_says_what_to_do():

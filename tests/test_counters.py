@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab import profiles
+from lab.analysis.diagnose import causes
 from lab.counters import MOST, plan_counters, render
 from lab.model import Better, Load, Profile
 from lab.profiles import Step
@@ -114,6 +115,33 @@ def test_keeping_connections_gives_each_a_worker(real):
     toggle = TOGGLES["reconnecting"](keeping, closing)
     assert toggle.load.keepalive
     assert toggle.options == keeping.options
+
+
+@pytest.mark.parametrize("header", ["Connection: close", "connection:  Close"])
+def test_keeping_connections_drops_the_header_that_closes_them(real, header):
+    """Else nothing would be toggled; other headers stay."""
+    headers = (("add-header", "X-A: b"), ("add-header", header))
+    closing = real["http-socket"]
+    closing = replace(closing, options=(*closing.options, *headers))
+    few = plan_with(closing, load=Load(connections=15))
+    toggled = TOGGLES["reconnecting"](closing, few).options
+    assert [pair for pair in toggled if pair[0] == "add-header"] == [("add-header", "X-A: b")]
+
+
+@pytest.mark.parametrize("word", ["1", "True", "yes"])
+def test_a_log_that_is_off_in_other_words_is_not_toggled(real, word):
+    """uWSGI takes any word for yes but false, off, no and 0."""
+    quiet = replace(real["baseline"], options=(("disable-logging", word),))
+    assert TOGGLES["logging"](quiet, plan_with(quiet)) is None
+
+
+def test_two_causes_with_the_same_toggle_make_one_counter_run(real, tmp_path):
+    """A log that costs CPU and one that waits for the disk are both put off once."""
+    logged = {"server.log_pipe": 1.0, "server.cpu_user": 0.5, "server.busiest": 0.3}
+    run = run_of(plan_with(real["baseline"]), logged | {"pressure.io_some": 0.2})
+    assert [cause.name for cause in causes(run.trials[0], run.plan)] == ["logging", "I/O wait"]
+    (counter,) = plan_counters(run, tmp_path)
+    assert (counter.cause, counter.toggle) == ("logging", "disable-logging")
 
 
 def test_each_cause_is_tested_once_where_it_is_shown_first(real, tmp_path):

@@ -9,12 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from lab import run_tables
+from lab import profiles, run_tables
+from lab.cli import cli
 
 from .lab_process import BIN, ROOT, SMALL, environment
 
 PAGES = run_tables.pages()
 SITES = ROOT / "tests" / "sites"
+
+
+def _compares(command):
+    """Whether it starts servers and loads them."""
+    words = shlex.split(command)
+    locust = words[0].endswith("locust") and "--headless" in words and "-H" not in words
+    return locust or (words[0].endswith("lab") and words[1] == "run")
 
 
 def commands():
@@ -26,25 +34,38 @@ def commands():
                     yield page.name, line[2:].split("  #")[0].strip()
 
 
-@pytest.mark.parametrize(("page", "command"), sorted(set(commands())))
-def test_a_documented_command_does_what_it_says(page, command, tmp_path):
-    """Those that take minutes run in a small size; other people's programs are only named."""
+COMMANDS = sorted({words for _, words in commands()})
+PROFILES = frozenset(profiles.find())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_documented_command_is_one_that_there_is(command, tmp_path):
+    """Its options are known, and its profiles; what needs no server does what it says."""
     words = shlex.split(command)
     program = Path(words[0]).name
     if program == "make":
         done = subprocess.run(
             ["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False
         )
-    elif program == "lab" and words[1] == "run":
-        done = _small(words, tmp_path)
+        assert done.returncode == 0, done.stderr
+    elif program == "lab" and words[1] in {"run", "selftest"}:
+        context = cli.commands[words[1]].make_context(words[1], words[2:])
+        own = [name for name in context.params.get("names", ()) if not name.endswith(".ini")]
+        assert set(own) <= PROFILES
     elif program == "lab":
         extra = ["--results", str(run_tables.RUNS)] if words[1] == "report" else []
-        done = _run([*words, *extra], ROOT)
-    elif program == "locust" and "--headless" in words and "-H" not in words:
-        done = _small([*words, "-u", "8"], tmp_path)
+        done = _run([*words, *extra], ROOT if words[1] != "report" else tmp_path)
+        assert done.returncode in (0, 3), done.stderr
     else:
         assert program in {"curl", "git", "cd", "locust", "uwsgi", ".", "python", "ab"}, command
-        return
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", [each for each in COMMANDS if _compares(each)])
+def test_a_documented_comparison_runs(command, tmp_path):
+    """In a small size."""
+    words = shlex.split(command)
+    done = _small([*words, "-u", "8"] if "locust" in words[0] else words, tmp_path)
     assert done.returncode in (0, 3), done.stderr
 
 

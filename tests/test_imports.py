@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("lab.errors", "lab.model", "lab.thresholds"),
+    ("lab.errors", "lab.model", "lab.thresholds", "lab.uwsgi_options"),
     (
         "lab.analysis",
         "lab.check",
@@ -16,10 +16,10 @@ FLOORS = (
         "lab.comparable",
         "lab.environment",
         "lab.generators",
+        "lab.instruction_tables",
         "lab.plan",
         "lab.probes",
         "lab.profile_header",
-        "lab.profile_pages",
         "lab.profiles",
         "lab.results",
         "lab.servers",
@@ -31,6 +31,7 @@ FLOORS = (
         "lab.counters",
         "lab.experiment",
         "lab.interrupts",
+        "lab.profile_pages",
         "lab.progress",
         "lab.rates",
         "lab.run_tables",

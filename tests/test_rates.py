@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
 
+from lab.analysis.summary import summarise
+from lab.cli.run import run_command
 from lab.errors import UsageError
-from lab.rates import Rate, parse_rates
+from lab.experiment import Outcome
+from lab.rates import Rate, capacity, parse_rates
+from tests.analysis import builders as make
 
 
 def test_rates_are_a_number_or_a_share():
@@ -27,3 +37,49 @@ def test_what_is_no_rate_is_refused_with_an_example(text):
     """The message shows how a rate is written, or what a share may be."""
     with pytest.raises(UsageError, match=r"--rate .*(50%|between 1%)"):
         parse_rates(text)
+
+
+def test_the_capacity_is_the_slowest_profiles_and_names_those_that_are_not_known():
+    """A profile without a throughput may be slower still, so it is not passed over in silence."""
+    run = make.ladder_run({"a": (3000, 3e-4), "b": (2000, 4e-4), "c": (1000, 9e-4)}, blocks=3)
+    dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
+    trials = tuple(
+        replace(each, readings=each.readings | dropped) if each.slot.profile == "c" else each
+        for each in run.trials
+    )
+    found = capacity(summarise(replace(run, trials=trials)))
+    assert (found.profile, found.unknown) == ("b", ("c",))
+    assert found.rate == pytest.approx(2000, rel=0.05)
+    assert str(found).endswith(" a second; not known, and left out: c")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (("--rate", "50%", "--load", "walkthrough"), "--load walkthrough counts its requests"),
+        (("--rate", "50%", "--fail-if", "rps(tuned/baseline) < 1"), "in an open loop throughput"),
+        (("--rate", "50%,fast"), "--rate 'fast'"),
+        (("--rate", ""), "--rate ''"),
+    ],
+)
+def test_what_no_open_loop_can_do_is_refused_before_its_capacity_is_measured(
+    monkeypatch, arguments, problem
+):
+    """A run of minutes would come first."""
+    monkeypatch.setattr("lab.cli.run.conduct", pytest.fail)
+    with pytest.raises(UsageError, match=re.escape(problem)):
+        run_command.main(["baseline", "tuned", *arguments], standalone_mode=False)
+
+
+@pytest.mark.parametrize("rates", ["100", "100,200"])
+def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
+    """A list of the runs' summaries; one rate, the summary itself."""
+    summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3))
+    monkeypatch.setattr("lab.cli.run.prepare", lambda *_: SimpleNamespace(plan=summary.run.plan))
+    monkeypatch.setattr("lab.cli.run.announce", lambda _: None)
+    monkeypatch.setattr("lab.cli.run.conduct", lambda *_: Outcome(Path("x"), summary))
+    run_command.main(["--rate", rates, "--json"], standalone_mode=False)
+    printed = json.loads(capsys.readouterr().out)
+    assert [each["run"] for each in (printed if "," in rates else [printed])] == [
+        summary.run.name
+    ] * len(rates.split(","))

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from lab.analysis.diagnose import CAUSES
 from lab.errors import ResultsError, UsageError
-from lab.selftest import page, run
+from lab.selftest import page, run, surroundings
 from lab.selftest.cases import CASES, UNEXPLAINED
 from lab.selftest.result import FORMAT, CaseResult, EffectResult, Result, read, write
 from lab.selftest.run import examine, selftest
@@ -44,14 +44,15 @@ def test_every_planted_profile_is_one_that_uwsgi_takes(case):
 
 
 def test_planted_faults_are_found(monkeypatch):
-    """Real servers, real load, and the rules that judge any run."""
+    """The quick form's faults, a trial of each: real servers, and the rules that judge any run."""
     monkeypatch.setattr(run, "TRIALS_QUICK", 1)
     monkeypatch.setattr(run, "REPEATS", 0)  # a busy machine may take no longer
-    names = ("one worker, kept connections", "HTTP router")
+    names = [case.name for case in CASES if case.quick]
     found = examine(quick=True, names=names, console=Console(quiet=True))
-    assert [case.name for case in found.cases] == list(names)
-    assert not [case for case in found.cases if case.wrong], found
-    assert found.effects == ()
+    assert [case.name for case in found.cases] == names
+    wrong = [case for case in found.cases if case.wrong]
+    assert len(wrong) <= 1, wrong  # as the quick form itself has it
+    assert sum(case.judged for case in found.cases) > 0
 
 
 @pytest.mark.slow
@@ -99,6 +100,15 @@ def test_a_skipped_case_does_not_count():
     assert "iptables is not installed" in page.render(whole)
 
 
+def test_a_self_test_without_a_judged_case_proves_nothing():
+    """Whether the cases could not be made here, or every trial was disturbed."""
+    skipped = replace(ROUTER, found={}, skipped="there is one CPU")
+    for quick in (False, True):
+        for case in (skipped, replace(ROUTER, found={}, disturbed=10)):
+            assert result(case, effects=(), quick=quick).status == 3
+    assert page.render(result(skipped)).startswith("Not proved, too little could be judged here: 0")
+
+
 def test_a_result_is_stored_and_shown(tmp_path):
     """What is read equals what was written, and the page has every number."""
     path = tmp_path / "selftest.json"
@@ -141,6 +151,18 @@ def test_strangers_are_nobodys_children_and_leave():
 
 def _spins(process):
     return any(word.endswith("selftest/spin.py") for word in process.info["cmdline"] or ())
+
+
+def test_root_without_the_right_to_a_network_is_told(monkeypatch):
+    """As in most containers: a case that cannot be made is skipped, with the reason."""
+
+    def refused():
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(surroundings.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(surroundings.shutil, "which", lambda name: name)
+    monkeypatch.setattr(surroundings, "_own_network", refused)
+    assert lossy_problem() == "a network of its own is refused: Operation not permitted"
 
 
 def test_a_lossy_network_is_left_again():

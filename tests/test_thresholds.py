@@ -10,7 +10,7 @@ from lab.analysis.across import across
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import Outcome, exit_code, judge_across, judge_ratio, judge_run
 from lab.errors import UsageError
-from lab.model import Arm, Estimate
+from lab.model import Arm, Estimate, Load
 from lab.thresholds import check, parse
 from tests.analysis import builders as make
 
@@ -95,6 +95,20 @@ def test_a_pass_says_what_it_could_not_have_seen():
     """An interval that holds the limit finds 1.05 x 1.15 4 times out of 5, and less seldom."""
     judged = judge_ratio(parse("cpu(b/a) > 1.05"), Estimate(1.0, 0.9, 1.11, 10), 0.02, 1.15)
     assert "the interval holds 1.05. A true ratio below 1.21 would mostly" in judged.sentence
+
+
+def test_throughput_is_not_judged_in_an_open_loop():
+    """It is the plan's for every server; CPU a request is judged."""
+    speeds = {"a": (500, 2e-4), "b": (500, 4e-4)}
+    summary = summarise(make.ladder_run(speeds, load=Load(connections=64, rate=500.0)))
+    across_itself = across(summary, summary)
+    for judged in (
+        judge_run(parse("rps(b/a) < 0.95"), summary),
+        judge_across(parse("rps(b/a) < 0.95"), across_itself),
+    ):
+        assert judged.outcome is Outcome.UNJUDGED
+        assert "in an open loop throughput is the plan's" in judged.sentence
+    assert judge_run(parse("cpu(b/a) > 1.05"), summary).outcome is Outcome.FAILED
 
 
 def test_a_ratio_is_judged_within_a_run():

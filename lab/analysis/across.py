@@ -15,9 +15,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.compare import LEAST_FLOOR, compare_observed, verdict_of
+from lab.analysis.compare import LEAST_FLOOR, compare_observed, reach, verdict_of
 from lab.analysis.observations import Observation, observe
-from lab.analysis.stats import CONFIDENCE, POWER, half_width
+from lab.analysis.stats import CONFIDENCE, POWER
 from lab.analysis.summary import COMPARED, Summary
 from lab.model import METRICS, Estimate, Verdict
 
@@ -109,7 +109,7 @@ def welch(before: Estimate, after: Estimate) -> tuple[Estimate, float]:
 
 
 def combined_floor(before: float, after: float) -> float:
-    """Return the floor of a comparison across runs, from the half-widths of both A/A intervals."""
+    """Return the floor of a comparison across runs, from what both A/A arms reach."""
     return max(LEAST_FLOOR, math.hypot(before, after))
 
 
@@ -136,9 +136,9 @@ def _changes(
 
 
 def _noise(summary: Summary, metric: str) -> float:
-    """Return the half-width of the A/A interval; the least floor where there is none."""
+    """Return how far the A/A arm reaches; the least floor where there is none."""
     ratio = summary.aa[metric].ratio
-    return half_width(ratio) if ratio is not None else LEAST_FLOOR
+    return reach(ratio) if ratio is not None else LEAST_FLOOR
 
 
 def _error(estimate: Estimate) -> float:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.analysis.compare import aa_observed, floor
-from lab.analysis.gates.common import BUSY, server_cores, server_used
+from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
 from lab.model import Arm, Plan
 
@@ -69,16 +69,9 @@ def _measured(name: str, observations: Sequence[Observation]) -> _Profile | None
     ]
     rates = [item.metrics["throughput"] for item in own if "throughput" in item.metrics]
     cpus = [item.metrics["cpu"] for item in own if "cpu" in item.metrics]
-    if not rates or sum(map(_at_limit, own)) * 2 > len(own):
+    if not rates or sum(at_limit(item.trial) for item in own) * 2 > len(own):
         return None
     return _Profile(name, statistics.median(rates), statistics.median(cpus) if cpus else None)
-
-
-def _at_limit(item: Observation) -> bool:
-    readings = item.trial.readings
-    used = server_used(item.trial)
-    full = used is not None and used >= BUSY * server_cores(readings)
-    return full or readings.get("server.busiest", 0.0) >= BUSY
 
 
 def _is_ceiling(group: Sequence[_Profile], share: float, noise: float) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.compare import compare_observed
+from lab.analysis.confirm import limited_by
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Row, Summary, Tally
 from lab.model import (
@@ -18,7 +19,6 @@ from lab.model import (
     ClaimVerdict,
     Comparison,
     Decision,
-    Diagnosis,
     Estimate,
     Load,
     Plan,
@@ -35,10 +35,21 @@ LIFETIME = "ladder-max-worker-lifetime"
 _STATED = {"above": "above 1", "below": "below 1", "same": "no difference"}
 
 
-def missing(claim: Claim, plan: Plan) -> str | None:
-    """Return what a run by *plan* lacks to decide *claim*; None if nothing."""
+def missing(claim: Claim, plan: Plan, path: str | None = None) -> str | None:
+    """
+    Return what a run by *plan* lacks to decide *claim*; None if nothing.
+
+    Args:
+        claim: The claim.
+        plan: The run's.
+        path: Request target of the claim's workload; None for any.
+    """
     if plan.workload.name != claim.workload:
         return f"it has the workload {plan.workload.name}, not {claim.workload}"
+    if path is not None and plan.workload.path != path:
+        return f"it asks for {plan.workload.path}, not for {path}"
+    if claim.metric == "throughput" and plan.load.rate is not None:
+        return "in an open loop throughput is the plan's"
     names = {profile.name for profile in plan.profiles}
     lacking = [name for name in (claim.reference, claim.changed) if name not in names]
     return f"it has no {' and no '.join(lacking)}" if lacking else None
@@ -130,18 +141,12 @@ def cause_of(claim: Claim, summary: Summary) -> str:
     sides = [
         (name, found.cause.name, found.standing)
         for name in (claim.reference, claim.changed)
-        if (found := _limit(summary, name)) is not None
+        if (found := limited_by(summary.diagnoses.get(name, ()))) is not None
     ]
     if len(sides) == 2 and sides[0][1] == sides[1][1]:
         weaker = next((s[2] for s in sides if s[2] is not Standing.CONFIRMED), Standing.CONFIRMED)
         return f"{sides[0][1]} in both ({weaker})"
     return "; ".join(f"{name}: {cause} ({standing})" for name, cause, standing in sides)
-
-
-def _limit(summary: Summary, profile: str) -> Diagnosis | None:
-    """Return the first cause of *profile* that no counter-run has refuted."""
-    found = summary.diagnoses.get(profile, ())
-    return next((each for each in found if each.standing is not Standing.WITHDRAWN), None)
 
 
 def _figures(ratio: Estimate) -> str:
@@ -228,4 +233,4 @@ def _inert(claim: Claim, summary: Summary) -> str:
     """Name the options that the changed profile has, to no effect, and the other has not."""
     before = set(summary.inert.get(claim.reference, ()))
     found = [each for each in summary.inert.get(claim.changed, ()) if each not in before]
-    return f" Without effect in {claim.changed}: {'; '.join(found)}." if found else ""
+    return f" Without effect in {claim.changed}: {' '.join(found)}" if found else ""

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from lab.analysis import stats
 from lab.analysis.observations import Observation, observe
-from lab.model import METRICS, Arm, Better, Comparison, Run, Verdict
+from lab.model import METRICS, Arm, Better, Comparison, Estimate, Run, Verdict
 
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""
@@ -40,9 +40,24 @@ def floor(comparison: Comparison) -> float:
 
     At least 2 %; without a ratio nothing more is known, and it is 2 % too.
     """
-    if comparison.ratio is None:
-        return LEAST_FLOOR
-    return max(LEAST_FLOOR, stats.half_width(comparison.ratio))
+    return LEAST_FLOOR if comparison.ratio is None else max(LEAST_FLOOR, reach(comparison.ratio))
+
+
+def reach(ratio: Estimate) -> float:
+    """
+    Return how far the machine moves two identical servers apart, as a share, from the A/A ratio.
+
+    The half-width of its interval, which is centred on what was measured and not on 1; so where the
+    two differ, its farther end.
+    """
+    if differs(ratio):
+        return max(ratio.high, 1 / ratio.low) - 1
+    return stats.half_width(ratio)
+
+
+def differs(ratio: Estimate) -> bool:
+    """Return whether the whole interval of an A/A ratio lies beyond 2 %, where it should hold 1."""
+    return ratio.low > 1 + LEAST_FLOOR or ratio.high < 1 / (1 + LEAST_FLOOR)
 
 
 def compare(run: Run, metric: str, changed: str, reference: str) -> Comparison:
@@ -112,6 +127,7 @@ def _compare(
     if len(pairs) < 2 or not comparable:
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
     ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
+    blocks = len({observation.trial.slot.block for observation in observations})
     estimate = stats.paired(ratios)
     better = METRICS[metric].better
     verdict = verdict_of(estimate.low, estimate.high, noise, better)
@@ -123,7 +139,7 @@ def _compare(
         ratio=estimate,
         detectable=stats.detectable(ratios),
         blocks_needed=(
-            stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME)
+            stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
             if verdict is Verdict.UNDECIDED
             else None
         ),

@@ -45,6 +45,7 @@ def diagnoses(
     found = {
         profile.name: _of_profile(profile.name, run, observations, floors)
         for profile in run.plan.profiles
+        if profile.reply is None
     }
     return {name: each for name, each in found.items() if each}
 

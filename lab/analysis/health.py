@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
+from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
 from lab.analysis.stats import blocks_for_half_width, half_width
 from lab.model import METRICS, Comparison, Run
 
@@ -53,7 +53,7 @@ def banners(
         )
     if ceiling is not None:
         found.append(ceiling)
-    found += _noise(aa)
+    found += _noise(aa, len({trial.slot.block for trial in run.trials}))
     measured, planned = progress
     if measured < planned:
         found.append(f"Ended early: {measured} of {planned} planned trials were measured.")
@@ -81,10 +81,10 @@ def told_apart(aa: Comparison) -> bool:
     It fails when it could not be made, when its interval lies wholly beyond the 2 % floor, or
     when it reaches further than 5 % to each side.
     """
-    return aa.ratio is not None and not _differs(aa) and half_width(aa.ratio) <= WIDEST
+    return aa.ratio is not None and not differs(aa.ratio) and half_width(aa.ratio) <= WIDEST
 
 
-def _noise(aa: Mapping[str, Comparison]) -> list[str]:
+def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
     """Say what the A/A arm shows of this machine, and what to do; nothing when all is well."""
     headline = aa[HEADLINE]
     if headline.ratio is None:
@@ -103,17 +103,18 @@ def _noise(aa: Mapping[str, Comparison]) -> list[str]:
         if each.ratio is not None
     )
     ratios = [each.ratio for each in troubled if each.ratio is not None]
-    widest = max(half_width(ratio) for ratio in ratios)
     text = (
         f"Noisy machine: the same server against itself, {headline.reference} twice in every "
         f"block, came out at {seen}."
     )
-    if widest > WIDEST:
-        needed = max(blocks_for_half_width(ratio, WIDEST) for ratio in ratios)
+    if any(half_width(ratio) > WIDEST for ratio in ratios):
+        widest = max(map(reach, ratios))
+        needed = [blocks_for_half_width(ratio, WIDEST, blocks) for ratio in ratios]
+        enough = [number for number in needed if number is not None]
+        more = f"About --blocks {max(enough)}, or a" if len(enough) == len(needed) else "Only a"
         text += (
             f" Differences below about {widest:.0%} cannot be seen in this run (wanted: "
-            f"{WIDEST:.0%}); larger ones stand. About --blocks {needed}, or a quieter machine, "
-            "would do."
+            f"{WIDEST:.0%}); larger ones stand. {more} quieter machine would do."
         )
     else:
         text += (
@@ -128,9 +129,3 @@ def _noise(aa: Mapping[str, Comparison]) -> list[str]:
 def _passed(aa: Comparison) -> bool:
     """Return whether *aa* needs no word: it passed, or its rows say why it is not there."""
     return aa.ratio is None or told_apart(aa)
-
-
-def _differs(aa: Comparison) -> bool:
-    if aa.ratio is None:
-        return False
-    return aa.ratio.low > 1 + LEAST_FLOOR or aa.ratio.high < 1 / (1 + LEAST_FLOOR)

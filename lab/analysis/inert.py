@@ -2,9 +2,9 @@
 Options that have no effect where they are written.
 
 Nobody says so: the server takes them, the file looks tuned, and a benchmark finds noise in their
-name. What is listed here was tried with uWSGI 2.0.31 and gunicorn 27.0 (of thunder-lock, read in
-the source). An option that only says what is the default is no mistake, and one that harms another
-matter.
+name. What is listed here was tried with uWSGI 2.0.31 and gunicorn 27.0; of thunder-lock and asyncio
+it was read in the source. An option that only says what is the default is no mistake, and one that
+harms another matter.
 
 Sources: uWSGI core/master_checks.c, uwsgi.h (thunder_lock), plugins/http; gunicorn's settings.
 """
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from lab.model import Profile
+from lab.uwsgi_options import is_on
 
 IMPLY_MASTER = (
     "alarm",
@@ -47,9 +48,6 @@ IMPLY_MASTER = (
 """Beginnings of options that switch the master on by themselves. Too many rather than too few: a
 rule that needs its absence is silent then."""
 
-OFF = frozenset({"false", "off", "no", "0"})
-"""What uWSGI takes for no; any other text is yes."""
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -60,12 +58,9 @@ class Rule:
     why: str
 
 
-def _on(options: Mapping[str, str], name: str) -> bool:
-    return name in options and options[name].lower() not in OFF
-
-
 def _no_master(options: Mapping[str, str]) -> bool:
-    return not _on(options, "master") and not any(name.startswith(IMPLY_MASTER) for name in options)
+    implied = any(name.startswith(IMPLY_MASTER) for name in options)
+    return not implied and not is_on(options, "master")
 
 
 def _one_process(options: Mapping[str, str]) -> bool:
@@ -144,7 +139,7 @@ def inert(profile: Profile) -> tuple[str, ...]:
         return tuple(
             f"{rule.option} = {options[rule.option]}: {rule.why}."
             for rule in UWSGI
-            if _on(options, rule.option) and rule.when(options)
+            if is_on(options, rule.option) and rule.when(options)
         )
     settings = _gunicorn(profile)
     if "keepalive" not in settings or not _sync(settings):

@@ -7,7 +7,18 @@ from dataclasses import dataclass, replace
 
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
-from lab.model import Arm, CounterRun, Finding, Plan, Run, Slot, Trial
+from lab.model import (
+    Arm,
+    CounterRun,
+    Expectation,
+    Finding,
+    Plan,
+    Profile,
+    Run,
+    Slot,
+    Trial,
+    Workload,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +48,33 @@ def observe(run: Run) -> tuple[Observation, ...]:
 
 
 def plan_of(slot: Slot, plan: Plan, counters: Sequence[CounterRun]) -> Plan:
-    """Return the plan that a slot is run and judged by: a counter-run may have another load."""
-    if slot.arm is not Arm.COUNTER:
-        return plan
-    counter = next(each for each in counters if each.profile.name == slot.profile)
-    return replace(
-        plan,
-        profiles=(counter.profile,),
-        reference=counter.profile.name,
-        load=counter.load or plan.load,
-        workload=counter.workload or plan.workload,
-    )
+    """
+    Return the plan that a slot is run and judged by.
+
+    A counter-run may have another load, and a profile that serves no application has a reply of
+    its own.
+    """
+    workload = None
+    if slot.arm is Arm.COUNTER:
+        counter = next(each for each in counters if each.profile.name == slot.profile)
+        workload = counter.workload
+        plan = replace(
+            plan,
+            profiles=(counter.profile,),
+            reference=counter.profile.name,
+            load=counter.load or plan.load,
+        )
+    if workload is None:
+        profile = next(each for each in plan.profiles if each.name == slot.profile)
+        workload = workload_of(profile, plan.workload)
+    return plan if workload == plan.workload else replace(plan, workload=workload)
+
+
+def workload_of(profile: Profile, workload: Workload) -> Workload:
+    """Return what is asked of *profile* in a run of *workload*: the same, but for its own reply."""
+    if profile.reply is None:
+        return workload
+    return Workload(profile.name, workload.path, Expectation(body=profile.reply.encode()))
 
 
 def _observation(trial: Trial, run: Run) -> Observation:

@@ -26,8 +26,8 @@ POWER = 0.80
 RANK_SAMPLES = 6
 """Below, no two order statistics of the Walsh averages cover 95 %: 2 / 2^5 is above 5 %."""
 
-MANY_BLOCKS = 10_000
-"""More than anyone runs; the search for a number of blocks ends here."""
+MOST_BLOCKS = 1000
+"""What --blocks takes; a search for a number of blocks ends here."""
 
 
 def paired(log_ratios: Sequence[float]) -> Estimate:
@@ -71,7 +71,9 @@ def detectable(log_ratios: Sequence[float]) -> float:
     return math.exp((_t(CONFIDENCE / 2 + 0.5, n) + _t(POWER, n)) * error)
 
 
-def blocks_to_decide(estimate: Estimate, noise: float, least: float, most: float) -> int | None:
+def blocks_to_decide(
+    estimate: Estimate, noise: float, least: float, most: float, blocks: int
+) -> int | None:
     """
     Return about how many blocks would decide a comparison, should its ratio stay where it is.
 
@@ -82,33 +84,50 @@ def blocks_to_decide(estimate: Estimate, noise: float, least: float, most: float
         noise: Its floor, as a share.
         least: What the floor will not fall below, as a share.
         most: What it may not exceed for two profiles to be called the same, as a share.
+        blocks: Blocks that gave its pairs; some of them may have given none.
 
     Returns:
-        More than it has; None where the change is as large as *least*, or nearly so: no sensible
-        number puts it on one side.
+        More than *blocks*; None above MOST_BLOCKS, as where the change is about as large as
+        *least*: no sensible number puts it on one side.
     """
     centre = abs(math.log(estimate.value))
     half = math.log(estimate.high / estimate.low) / 2
-    blocks = estimate.n
-    while blocks < MANY_BLOCKS:
-        blocks += max(1, blocks // 50)  # to 2 %: "about"
-        shrunk = math.sqrt(estimate.n / blocks)
+    wanted = blocks
+    while (wanted := _more(wanted)) <= MOST_BLOCKS:
+        shrunk = math.sqrt(blocks / wanted)
         edge = math.log1p(max(least, noise * shrunk))
         within = min(edge, math.log1p(most))
         if centre - half * shrunk > edge or centre + half * shrunk < within:
-            return blocks
+            return wanted
     return None
 
 
-def blocks_for_half_width(estimate: Estimate, share: float) -> int:
-    """Return about how many blocks would bring the interval's half-width down to *share*."""
+def blocks_for_half_width(estimate: Estimate, share: float, blocks: int) -> int | None:
+    """
+    Return about how many blocks would bring the interval's half-width down to *share*.
+
+    Args:
+        estimate: Of an interval that is wider.
+        share: The half-width that is wanted.
+        blocks: Blocks that gave its pairs; some of them may have given none.
+
+    Returns:
+        None above MOST_BLOCKS.
+    """
     half = math.log(estimate.high / estimate.low) / 2
     error = half / _t(CONFIDENCE / 2 + 0.5, estimate.n)
     spread = error * math.sqrt(estimate.n)
-    blocks = 2
-    while _t(CONFIDENCE / 2 + 0.5, blocks) * spread / math.sqrt(blocks) > math.log1p(share):
-        blocks += max(1, blocks // 50)  # to 2 %: "about"
-    return blocks
+    pairs = 2
+    while _t(CONFIDENCE / 2 + 0.5, pairs) * spread / math.sqrt(pairs) > math.log1p(share):
+        pairs = _more(pairs)
+        if pairs * blocks > MOST_BLOCKS * estimate.n:
+            return None
+    return math.ceil(pairs * blocks / estimate.n)
+
+
+def _more(number: int) -> int:
+    """Return the next number to try: to 2 %, as "about" needs no better."""
+    return number + max(1, number // 50)
 
 
 def hodges_lehmann(values: Sequence[float]) -> float:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from lab.analysis import compare
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.confirm import diagnoses
+from lab.analysis.gates import NO_LOAD
 from lab.analysis.health import HEADLINE, banners, exit_code
 from lab.analysis.inert import inert
 from lab.analysis.metrics import merged_latency
@@ -83,7 +84,7 @@ class Summary:
     rows: tuple[Row, ...]
     """In ladder order."""
     steps: tuple[Step, ...]
-    """In ladder order, without the baseline."""
+    """In ladder order, without the baseline and without reference lines."""
     aa: Mapping[str, Comparison]
     """The reference's second run over its first, by metric."""
     floors: Mapping[str, float]
@@ -97,6 +98,9 @@ class Summary:
     """0; 1 when a profile never started; 3 when this machine could not measure."""
     diagnoses: Mapping[str, tuple[Diagnosis, ...]] = field(default_factory=dict)
     """By profile: what limited it, "limited by" first; absent where nothing explains it."""
+    shares: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
+    """By profile and reference line: the line's CPU a request over the profile's, which is the
+    share that is left to a profile by what its server cannot do without."""
     inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By profile: options that have no effect there, each with the reason."""
 
@@ -110,12 +114,14 @@ def summarise(run: Run) -> Summary:
     rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
     own = [item for item in observations if item.trial.slot.arm is not Arm.COUNTER]
     planned = plan.blocks * (len(plan.profiles) + 1)
+    lines = reference_lines(plan)
+    compared = [profile for profile in plan.profiles if profile not in lines]
     unstarted = [row.profile.name for row in rows if _never_started(row, observations)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     return Summary(
         run=run,
         rows=rows,
-        steps=tuple(_step(profile, plan, observations, floors) for profile in plan.profiles[1:]),
+        steps=tuple(_step(profile, plan, observations, floors) for profile in compared[1:]),
         aa=noise,
         floors=floors,
         banners=banners(
@@ -130,8 +136,25 @@ def summarise(run: Run) -> Summary:
         planned=planned,
         exit_code=exit_code(noise, unstarted, measurable, len(rows)),
         diagnoses=diagnoses(run, observations, floors),
+        shares={
+            profile.name: {
+                line.name: compare.compare_observed(
+                    observations, "cpu", line.name, profile.name, floors["cpu"]
+                )
+                for line in lines
+            }
+            for profile in compared
+            if lines
+        },
         inert={each.name: found for each in plan.profiles if (found := inert(each))},
     )
+
+
+def reference_lines(plan: Plan) -> tuple[Profile, ...]:
+    """Return the profiles that only show what their server can do; none that a run begins with."""
+    if plan.profiles[0].reply is not None:
+        return ()
+    return tuple(profile for profile in plan.profiles if profile.reply is not None)
 
 
 def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> Row:
@@ -193,7 +216,10 @@ def _facts(observations: Sequence[Observation]) -> dict[str, str]:
 
 def _never_started(row: Row, observations: Sequence[Observation]) -> bool:
     trials = [item.trial for item in observations if _is_own(item.trial, row.profile.name)]
-    return bool(trials) and all(trial.failure and not trial.windows for trial in trials)
+    return bool(trials) and all(
+        trial.failure and not trial.windows and not trial.failure.startswith(NO_LOAD)
+        for trial in trials
+    )
 
 
 def _step(
@@ -225,10 +251,12 @@ def _before(profile: Profile, plan: Plan) -> str | None:
     Return the profile that *profile* is a step from.
 
     A run holds only the profiles that it runs, so where `against` is not among them the ladder's
-    order is what is left of the line of descent: the one that the plan has before it.
+    order is what is left of the line of descent: the one that the plan has before it, but for
+    reference lines, which are steps of none.
     """
-    names = [candidate.name for candidate in plan.profiles]
-    if profile.against is None or profile.against in names:
+    if profile.against is None or any(each.name == profile.against for each in plan.profiles):
         return profile.against
+    lines = reference_lines(plan)
+    names = [each.name for each in plan.profiles if each not in lines]
     position = names.index(profile.name)
     return names[position - 1] if position else None

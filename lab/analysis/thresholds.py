@@ -28,6 +28,9 @@ UNJUDGED = 3
 """Exit status where the run cannot tell: this machine could not measure it."""
 
 
+PLANNED = "in an open loop throughput is the plan's, whatever the servers do; ask for cpu or p99"
+
+
 class Outcome(enum.StrEnum):
     """What a run says to a threshold."""
 
@@ -55,6 +58,8 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     """
     if threshold.against is None:
         return _judge_count(threshold, summary)
+    if _planned(threshold, summary):
+        return _unjudged(threshold, PLANNED)
     floor = summary.floors[threshold.metric]
     found = compare_observed(
         observe(summary.run), threshold.metric, threshold.profile, threshold.against, floor
@@ -73,6 +78,8 @@ def judge_across(threshold: Threshold, found: Across) -> Judgement:
     if threshold.against is None:
         return _judge_count(threshold, found.after)
     before, after = found.before, found.after
+    if _planned(threshold, after):
+        return _unjudged(threshold, PLANNED)
     moved = change(before, after, threshold.metric, threshold.profile, threshold.against)
     if moved.ratio is None:
         sides = ((before, moved.before), (after, moved.after))
@@ -165,6 +172,10 @@ def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:
         return _unjudged(threshold, f"{missing} of {len(trials)} trials of {name} have no {title}")
     sentence = f"{title}: at most {max(counts):,.0f} in {len(counts)} trials of {name}"
     return Judgement(threshold, Outcome.PASSED, sentence)
+
+
+def _planned(threshold: Threshold, summary: Summary) -> bool:
+    return threshold.metric == "throughput" and summary.run.plan.load.rate is not None
 
 
 def _unjudged(threshold: Threshold, reason: str) -> Judgement:

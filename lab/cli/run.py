@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from lab.analysis.thresholds import PLANNED
 from lab.cli.report import FAIL_IF, judged, show
 from lab.errors import UsageError
 from lab.experiment import (
@@ -25,10 +26,11 @@ from lab.experiment import (
 )
 from lab.generators.ab import AbGenerator, check_ab
 from lab.generators.process import EngineGenerator
-from lab.model import Generator
+from lab.model import Generator, Load
 from lab.progress import Progress
-from lab.rates import CAPACITY_BLOCKS, capacity, parse_rates
-from lab.thresholds import check, parse
+from lab.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
+from lab.report import json as json_report
+from lab.thresholds import Threshold, check, parse
 from lab.workloads import NAMES, workload
 
 GENERATORS: dict[str, Callable[[], Generator]] = {"engine": EngineGenerator, "ab": AbGenerator}
@@ -68,7 +70,11 @@ class Seconds(click.ParamType[float]):
     help="Application and request of ours.",
 )
 @click.option("--app", metavar="MODULE:CALLABLE", help="Your WSGI application instead.")
-@click.option("--path", metavar="/PATH", help="Request target.  [default: /9000, or / with --app]")
+@click.option(
+    "--path",
+    metavar="/PATH",
+    help="Request target; fib takes powers, as /10^99.  [default: /9000, or / with --app]",
+)
 @click.option("--chdir", type=click.Path(path_type=Path), help="Folder to import --app in.")
 @click.option("--status", type=int, default=200, help="Status of a correct reply to --app.")
 @click.option(
@@ -157,7 +163,7 @@ def run_command(
     pattern: str | None,
 ) -> int:
     """
-    Compare PROFILEs (default: the whole ladder) and write a run's folder.
+    Compare PROFILEs (default: the ladder and two reference lines) and write a run's folder.
 
     A PROFILE is a name that `lab list` prints, or the path of an ini file of your own. The first
     one is the reference: it runs twice in every block, as the check on the machine.
@@ -186,6 +192,9 @@ def run_command(
         confirm=not quick if confirm is None else confirm,
     )
     thresholds = [parse(limit) for limit in limits]
+    rates = parse_rates(rate_text) if rate_text is not None else ()
+    if rates:
+        _check_open_loop(load, thresholds)
     subject = workload(
         workload_name, app=app, path=path, chdir=chdir, status=status, pattern=pattern
     )
@@ -198,27 +207,49 @@ def run_command(
         with Progress(prepared.plan) as progress:
             return conduct(prepared, options, GENERATORS[generator_name](), progress)
 
-    outcomes = _each_rate(compare, options, rate_text) if rate_text else iter([compare(options)])
+    outcomes = _each_rate(compare, options, rates) if rates else iter([compare(options)])
     worst = 0
+    documents = []
     for outcome in outcomes:
-        show(outcome.summary, as_json=as_json)
+        if as_json:
+            documents.append(json_report.render(outcome.summary))
+        else:
+            show(outcome.summary, as_json=False)
         click.echo(f"\nRun folder: {outcome.folder}", err=as_json)
         worst = max(worst, judged(outcome.summary, thresholds))
+    if as_json:
+        # Several rates are several runs; what is printed is one document all the same.
+        whole = f"[\n{','.join(documents)}]\n" if len(rates) > 1 else documents[0]
+        click.echo(whole, nl=False)
     return worst
 
 
+def _check_open_loop(load: Load, thresholds: Sequence[Threshold]) -> None:
+    """
+    Refuse what has no meaning in an open loop, before its capacity is measured for minutes.
+
+    Raises:
+        UsageError: The load counts its requests, or a threshold is on what the plan sets.
+    """
+    if load.requests is not None:
+        raise UsageError("--rate is for a load that lasts; --load walkthrough counts its requests")
+    for each in thresholds:
+        if each.metric == "throughput":
+            raise UsageError(f"--fail-if {each.text!r} with --rate: {PLANNED}")
+
+
 def _each_rate(
-    compare: Callable[[Options], Outcome], options: Options, text: str
+    compare: Callable[[Options], Outcome], options: Options, rates: Sequence[Rate]
 ) -> Iterator[Outcome]:
     """Run an open loop at each rate; before it a closed one, where a rate is a share."""
-    rates = parse_rates(text)
     measured = 0.0
     if any(rate.is_share for rate in rates):
         blocks = min(CAPACITY_BLOCKS, options.sizes.blocks)
         click.echo("capacity first, in a closed loop:", err=True)
         sizes = replace(options.sizes, blocks=blocks)
-        slowest, measured = capacity(compare(replace(options, sizes=sizes, confirm=False)).summary)
-        click.echo(f"capacity: {slowest}, the slowest, answers {measured:,.0f} a second", err=True)
+        found = capacity(compare(replace(options, sizes=sizes, confirm=False)).summary)
+        measured = found.rate
+        click.echo(f"capacity: {found}", err=True)
     for rate in rates:
         per_second = rate.of(measured)
         click.echo(f"open loop at {rate}: {per_second:,.0f} requests a second", err=True)

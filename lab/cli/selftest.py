@@ -23,6 +23,7 @@ def selftest_command(
     """
     Measure servers with a fault built in, and count what the lab says of them.
 
-    Exit status 1: it said something wrong; 3: this machine was too busy to tell.
+    Exit status 1: it said something wrong; 3: too little could be
+    judged (a busy machine, or cases that cannot be made here).
     """
     return selftest(quick=quick, names=cases, console=Console(), output=output, verbose=verbose)

@@ -27,6 +27,7 @@ _SECONDS = re.compile(r"^Time taken for tests: +([0-9.]+) seconds$", re.MULTILIN
 _FAILED = re.compile(
     r"^ +\(Connect: (\d+), Receive: (\d+), Length: (\d+), Exceptions: (\d+)\)$", re.MULTILINE
 )
+_KEPT = re.compile(r"^Keep-Alive requests: +(\d+)$", re.MULTILINE)
 _STATUS = re.compile(r"^Non-2xx responses: +(\d+)$", re.MULTILINE)
 _RECEIVED = re.compile(r"^Total transferred: +(\d+) bytes$", re.MULTILINE)
 
@@ -91,7 +92,7 @@ class AbGenerator:
             UsageError: The load is a timed one, or ab is not installed.
         """
         check_ab(load)
-        yield AbSession(f"http://{endpoint.authority}{workload.path}", load, cores)
+        yield AbSession(f"http://{endpoint.address}{workload.path}", load, cores)
 
 
 class AbSession:
@@ -114,7 +115,9 @@ class AbSession:
         Send the whole counted load.
 
         The window has no `replies`, since ab does not say which client got how many, and its
-        latencies are whole milliseconds. A refused or reset connection ends ab with an error.
+        latencies are whole milliseconds. Its `connections` are at most the load's too many: ab
+        counts the replies after which one was kept. A refused or reset connection ends ab with an
+        error.
 
         Raises:
             GeneratorError: ab is not installed, or gave up.
@@ -139,7 +142,8 @@ class AbSession:
         errors: dict[str, int] = {}
         for name, count in tally.errors.items():
             errors[classes.get(name, name)] = count
-        received = _RECEIVED.search(run.output)
+        received, kept = _RECEIVED.search(run.output), _KEPT.search(run.output)
+        closed = tally.requests - (int(kept[1]) if kept else 0)
         return Window(
             process=run.pid,
             wall=tally.seconds,
@@ -147,7 +151,7 @@ class AbSession:
             errors=errors,
             unfinished=requests - tally.requests,
             retried=0,
-            connections=requests,
+            connections=min(requests, connections + closed),
             replies=(),
             received=int(received[1]) if received else 0,
             latency=latency,

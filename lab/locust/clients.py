@@ -54,11 +54,15 @@ class FastHttpClients:
         failed: Callable[[Any], None],
     ) -> None:
         allow_descriptors(load.connections)
-        self._url = f"http://{endpoint.authority}"
+        self._url = f"http://{endpoint.address}"
         self._path = path
         self._load = load
         self._status = expect.status
-        self._headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
+        self._headers = {
+            "Host": endpoint.authority,
+            "Accept": "*/*",
+            "Accept-Encoding": "identity",
+        }
         if not load.keepalive:
             self._headers["Connection"] = "close"
         self._judge = Judge(expect)

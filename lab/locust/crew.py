@@ -74,8 +74,7 @@ class Crew:
     def _prepare(
         self,
         *,
-        host: str,
-        port: int,
+        server: dict[str, Any],
         path: str,
         expect: dict[str, Any],
         client: str,
@@ -91,7 +90,7 @@ class Crew:
         seats = self._runner.user_count
         self._failure = None
         if seats:
-            endpoint, share = Endpoint(host, port), _share(Load(**load), seats)
+            endpoint, share = Endpoint(**server), _share(Load(**load), seats)
             if client == "fasthttp":
                 self._engine = FastHttpClients(
                     endpoint, path, Expectation(**expect), share, self._note_failure
@@ -99,7 +98,8 @@ class Crew:
                 self._greenlet = gevent.spawn(self._tick, self._engine)
             else:
                 request = build_request(path, endpoint.authority, keepalive=share.keepalive)
-                engine = make_engine((host, port), request, Expectation(**expect), share)
+                address = endpoint.host, endpoint.port
+                engine = make_engine(address, request, Expectation(**expect), share)
                 self._engine = engine
                 self._greenlet = gevent.spawn(self._drive, engine)
             self._greenlet.link_exception(self._note_failure)

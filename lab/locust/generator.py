@@ -61,8 +61,7 @@ class LocustGenerator:
         """See `lab.model.Generator.session`."""
         answers = self.order(
             "prepare",
-            host=endpoint.host,
-            port=endpoint.port,
+            server=asdict(endpoint),
             path=workload.path,
             expect=asdict(workload.expect),
             client=self.client,

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lab.analysis.confirm import limited_by
 from lab.analysis.summary import Row, Summary, summarise
 from lab.experiment import Outcome, Prepared
 from lab.model import Arm, Comparison, CounterRun, Run, Slot, Trial
 from lab.plan import pilot
-from lab.report.causes import limiting, standing_of
+from lab.report.causes import standing_of
 from lab.report.numbers import UNKNOWN, quantity, ratio
 
 COLUMNS = {
@@ -150,14 +151,16 @@ class Live:
             if name == plan.reference:
                 ratios = {metric: f"A/A {_ratio(summary.aa[metric])}" for metric in RATIOS}
             else:
-                ratios = {metric: _ratio(steps[name][metric]) for metric in RATIOS}
+                # A reference line is a row, and no step.
+                compared = steps.get(name, {})
+                ratios = {metric: _ratio(compared.get(metric)) for metric in RATIOS}
             yield {
                 "name": name,
                 "trials": f"{row.total} of {plan.blocks}",
                 "valid": _valid(row),
                 **{metric: quantity(metric, row.values.get(metric)) for metric in MEDIANS},
                 **{f"{metric}_ratio": text for metric, text in ratios.items()},
-                "limited_by": limited_by(summary, name) or UNKNOWN,
+                "limited_by": cause(summary, name) or UNKNOWN,
                 "now": self._stage(*self._now) if self._now and self._concerns(name) else "",
             }
 
@@ -177,9 +180,9 @@ class Live:
         return pace * (self._planned - len(self._done))
 
 
-def limited_by(summary: Summary, profile: str) -> str:
+def cause(summary: Summary, profile: str) -> str:
     """Return what limits *profile*, and how far that is proved; empty when nothing explains it."""
-    found = limiting(summary.diagnoses.get(profile, ()))
+    found = limited_by(summary.diagnoses.get(profile, ()))
     return standing_of(found) if found is not None else ""
 
 
@@ -189,8 +192,8 @@ def _valid(row: Row) -> str:
     return f"{row.valid} of {row.total}" + (f": {', '.join(gates)}" if gates else "")
 
 
-def _ratio(comparison: Comparison) -> str:
-    if comparison.ratio is None:
+def _ratio(comparison: Comparison | None) -> str:
+    if comparison is None or comparison.ratio is None:
         return UNKNOWN
     return f"{ratio(comparison.ratio)} {comparison.verdict.value}"
 

@@ -22,7 +22,10 @@ def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint,
         parts = urlsplit(host if "//" in host else f"//{host}")
         if parts.scheme not in ("", "http") or not parts.hostname:
             raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
-        endpoint = Endpoint(_resolve(parts.hostname, parts.port or 80), parts.port or 80)
+        port = parts.port or 80
+        # A name may be one of several that share the address: it is what the server is to hear.
+        name = parts.netloc.rpartition("@")[2]
+        endpoint = Endpoint(_resolve(parts.hostname, port), port, name)
         status, _, body = fetch(endpoint, path, 10.0)
     except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error

@@ -19,7 +19,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, redirect, render_template, request
 from locust.web import WebUI
 
-from lab.locust.live import COLUMNS, MEDIANS, RATIOS, Live, limited_by
+from lab.locust.live import COLUMNS, MEDIANS, RATIOS, Live, cause
 from lab.model import METRICS, Comparison
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import document
@@ -175,7 +175,7 @@ def _csv_rows(live: Live) -> Iterator[list[object]]:
                 for name, value in zip(MEDIANS, medians, strict=True)
             ),
             *(cell for name in RATIOS for cell in _ratio_cells(compared.get(name))),
-            limited_by(summary, row.profile.name),
+            cause(summary, row.profile.name),
         ]
 
 

@@ -110,7 +110,9 @@ class PressureProbe:
             readings["machine.busy"] = max(0.0, busy)
             readings["machine.steal"] = stolen / cores.count
             if span >= SHORTEST:
-                readings["machine.foreign_cpu"] = max(seen, busy - interrupts - used)
+                # A stranger may also have run where the experiment may not: there it took nothing.
+                here = min(seen, busy - used)
+                readings["machine.foreign_cpu"] = max(0.0, here, busy - interrupts - used)
         if server is not None and before.server is not None and server.count == before.server.count:
             readings["server.idle"] = (server.idle - before.server.idle) / elapsed
         return readings

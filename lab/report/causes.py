@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lab.analysis.confirm import limited_by
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Diagnosis, Standing
 from lab.report.numbers import ratio
@@ -21,12 +22,20 @@ class Group:
     """None where nothing explains them."""
     first: bool
     """Whether it is what limits them, and not a further cause."""
+    names: tuple[str, ...]
+    """Profiles, in ladder order."""
     profiles: str
-    """In ladder order, "a to d" for four in a row."""
+    """The same for a narrow table: "a to d" for four in a row."""
     trials: str
     """How many show it, of how many that could: "9/10", or the fewest and the most."""
-    diagnosis: Diagnosis | None
-    """The one with a counter-run, or else the first profile's."""
+    members: tuple[Diagnosis, ...]
+    """One a profile; empty where nothing explains them."""
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """The one with a counter-run, or else the first profile's."""
+        tested = (each for each in self.members if each.counter is not None)
+        return next(tested, next(iter(self.members), None))
 
 
 def groups(summary: Summary) -> tuple[Group, ...]:
@@ -39,35 +48,33 @@ def groups(summary: Summary) -> tuple[Group, ...]:
     unexplained = []
     for row in summary.rows:
         own = summary.diagnoses.get(row.profile.name, ())
-        limits = limiting(own)
+        limits = limited_by(own)
         for each in own:
             key = (each is not limits, each.cause.name, each.standing)
             found.setdefault(key, []).append(each)
-        if limits is None and row.values:  # with no trial that counts, the gates explain it
+        # With no trial that counts, the gates explain it; of a constant reply nobody asks.
+        if limits is None and row.values and row.profile.reply is None:
             unexplained.append(row.profile.name)
     if not summary.diagnoses:
         return ()
-    result = [
-        Group(
-            cause,
-            standing,
-            not further,
-            _named([each.profile for each in members], summary),
-            _counted(members),
-            next((each for each in members if each.counter is not None), members[0]),
+    result = []
+    for (further, cause, standing), members in sorted(found.items(), key=lambda item: item[0][0]):
+        names = tuple(each.profile for each in members)
+        result.append(
+            Group(
+                cause,
+                standing,
+                not further,
+                names,
+                _named(names, summary),
+                _counted(members),
+                tuple(members),
+            )
         )
-        for (further, cause, standing), members in sorted(
-            found.items(), key=lambda item: item[0][0]
-        )
-    ]
     if unexplained:
-        result.append(Group(UNEXPLAINED, None, True, _named(unexplained, summary), "", None))
+        names = tuple(unexplained)
+        result.append(Group(UNEXPLAINED, None, True, names, _named(names, summary), "", ()))
     return tuple(result)
-
-
-def limiting(diagnoses: tuple[Diagnosis, ...]) -> Diagnosis | None:
-    """Return the cause that limits a profile: its first that is not withdrawn."""
-    return next((each for each in diagnoses if each.standing is not Standing.WITHDRAWN), None)
 
 
 def standing_of(diagnosis: Diagnosis) -> str:
@@ -110,13 +117,18 @@ def _counted(diagnoses: Sequence[Diagnosis]) -> str:
     return fewest if fewest == most else f"{fewest} to {most}"
 
 
-def inert_notes(inert: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Say which options have no effect, a line for each reason with its profiles."""
+def inert_reasons(inert: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
+    """Return why options have no effect, each sentence with its profiles."""
     where: dict[str, list[str]] = {}
     for profile, sentences in inert.items():
         for sentence in sentences:
             where.setdefault(sentence, []).append(profile)
+    return where
+
+
+def inert_notes(inert: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Say which options have no effect, a line for each reason with its profiles."""
     return [
         f"No effect in {', '.join(profiles)}: {sentence}{'' if sentence.endswith('.') else '.'}"
-        for sentence, profiles in where.items()
+        for sentence, profiles in inert_reasons(inert).items()
     ]

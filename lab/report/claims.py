@@ -41,7 +41,8 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
         title="Published claims, put to the test",
         context=(f"{tested}: {said or 'no verdict'}.",),
         banners=(),
-        tables=(verdict_table(decided),) if decided else (),
+        # What limited the two sides is in the sentences: 100 columns are few.
+        tables=(verdict_table(decided, causes=False),) if decided else (),
         notes=tuple(_sentences(decided)) + tuple(f"{e.claim.id}: {e.sentence}" for e in rest),
         legend=(
             "reproduced: an effect beyond the noise, no smaller than published; smaller: below it;",
@@ -52,9 +53,15 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
     )
 
 
-def verdict_table(verdicts: Sequence[ClaimVerdict]) -> Table:
-    """Return a row for each verdict that a run gave: also the table of a run's own page."""
-    names = ("claim", "load", "article", "here", "decision", "cause")
+def verdict_table(verdicts: Sequence[ClaimVerdict], *, causes: bool = True) -> Table:
+    """
+    Return a row for each verdict that a run gave, under its claim.
+
+    Args:
+        verdicts: Of claims that were put to the test.
+        causes: Whether a column says what limited the two sides.
+    """
+    names = ("claim", "load", "article", "here", "decision", *(("cause",) if causes else ()))
     rows = []
     shown = ""
     for each in verdicts:
@@ -63,7 +70,8 @@ def verdict_table(verdicts: Sequence[ClaimVerdict]) -> Table:
         name, published = (shown, stated(each.claim)) if first else ("", "")
         cells = (name, each.load, published, _ratio(each))
         decision = Cell(each.decision, MEANINGS[each.decision])
-        rows.append((*map(Cell, cells), decision, Cell(each.cause or UNKNOWN)))
+        cause = (Cell(each.cause or UNKNOWN),) if causes else ()
+        rows.append((*map(Cell, cells), decision, *cause))
     return Table("Claims", tuple(Column(name, number=False) for name in names), tuple(rows))
 
 

@@ -8,7 +8,6 @@ import statistics
 from dataclasses import dataclass
 
 from lab.analysis.health import HEADLINE, told_apart
-from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Comparison, Verdict
 from lab.report.numbers import UNKNOWN, figure, ratio, share
@@ -48,8 +47,8 @@ def metric(summary: Summary) -> str:
 
 
 def sentence(summary: Summary) -> str:
-    """Return the verdict in one sentence."""
-    return f"{_won(summary)}; {_stands(summary)}."
+    """Return the verdict in one sentence, after another on whom it does not speak of."""
+    return f"{_withheld(summary)}{_won(summary)}; {_stands(summary)}."
 
 
 def facts(summary: Summary) -> tuple[Fact, ...]:
@@ -65,13 +64,14 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
     floors = ", ".join(share(summary.floors[name]) for name in names)
     titles = ", ".join(METRICS[name].title for name in names)
     found.append(Fact("Floor", floors, f"{titles}: a change must be wholly beyond it"))
+    judged = metric(summary)
     sizes = [
-        each.detectable
+        each.detectable * (1 + summary.floors[judged])
         for step in summary.steps
-        if (each := step.step.get(metric(summary))) is not None and each.detectable is not None
+        if (each := step.step.get(judged)) is not None and each.detectable is not None
     ]
     if sizes:
-        note = f"in {METRICS[metric(summary)].title}, 4 times out of 5; the middle step's"
+        note = f"in {METRICS[judged].title}, 4 times out of 5; the middle step's"
         found.append(Fact("Can be found", f"{figure(statistics.median(sizes))}x", note))
     valid, total = (sum(getattr(row, key) for row in summary.rows) for key in ("valid", "total"))
     found.append(
@@ -92,7 +92,7 @@ def _won(summary: Summary) -> str:
     title = METRICS[name].title
     against = [each for step in summary.steps if (each := _said(step.baseline.get(name)))]
     if not against:
-        if len(summary.rows) == 1:
+        if not summary.steps:
             return f"{baseline} ran alone, so there is nothing to compare it with"
         return "Nothing can be compared"
     better = [each for each in against if each.verdict is Verdict.FASTER]
@@ -103,7 +103,7 @@ def _won(summary: Summary) -> str:
         worst = max(worse, key=_size)
         return f"No profile is better than {baseline} by {title}, and {_times(worst)}"
     best = max(better, key=_size)
-    text = f"{_withheld(summary, name)}{_times(best)}"
+    text = _times(best)
     if name == "throughput":
         step = next(step for step in summary.steps if step.profile == best.changed)
         cpu = _said(step.baseline.get("cpu"))
@@ -112,17 +112,27 @@ def _won(summary: Summary) -> str:
     return text
 
 
-def _withheld(summary: Summary, name: str) -> str:
-    """Say, of a run that is not judged by its throughput, why not; nothing in an open loop."""
-    if name == "throughput" or summary.run.plan.load.rate is not None:
+def _withheld(summary: Summary) -> str:
+    """Say of which profiles the throughput does not count, and why; nothing in an open loop."""
+    if summary.run.plan.load.rate is not None:
         return ""
-    rows = [row for row in summary.rows if "throughput" not in row.values]
+    compared = {summary.run.plan.profiles[0].name, *(step.profile for step in summary.steps)}
+    rows = [
+        row
+        for row in summary.rows
+        if row.profile.name in compared and "throughput" not in row.values
+    ]
     if not rows:
         return ""
-    gates = ", ".join(dict.fromkeys(row.tallies[0].gate for row in rows if row.tallies))
+    gates = dict.fromkeys(
+        tally.gate
+        for row in rows
+        for tally in row.tallies
+        if tally.example.withholds is None or "throughput" in tally.example.withholds
+    )
     who = rows[0].profile.name
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return f"Requests/s of {who}{others} do not count ({gates or 'no reply'}); "
+    return f"Requests/s of {who}{others} do not count ({', '.join(gates) or 'no reply'}). "
 
 
 def _stands(summary: Summary) -> str:
@@ -131,7 +141,8 @@ def _stands(summary: Summary) -> str:
         return "the machine's noise is not known, so nothing here is to be trusted"
     names = ("cpu",) if metric(summary) == "cpu" else ("throughput", "cpu")
     ratios = (each for name in names if (each := summary.aa[name].ratio) is not None)
-    noise = share(max(half_width(each) for each in ratios))
+    # How far from 1 it may lie: the half-width alone forgets that the middle may be off it, too.
+    noise = share(max(max(each.high, 1 / each.low) - 1 for each in ratios))
     if all(told_apart(summary.aa[name]) for name in names if summary.aa[name].ratio):
         return f"the same server twice stayed within {noise} of itself, so this stands"
     return (

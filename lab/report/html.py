@@ -19,17 +19,24 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab import profiles
-from lab.analysis.summary import Row, Summary
+from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Standing, Window
 from lab.report import headline
 from lab.report import json as json_report
-from lab.report.causes import UNEXPLAINED, limiting, tested
+from lab.report.causes import Group, groups, inert_reasons, standing_of, tested
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import document
 from lab.results import FORMAT, Header, encode
 
 LIMITS = "Limited by"
 """The table that the page shows as chips instead."""
+
+KINDS = {
+    Standing.CONFIRMED: "confirmed",
+    Standing.CONSISTENT: "consistent",
+    Standing.WITHDRAWN: "withdrawn",
+}
+"""Standing -> class of its chip."""
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
 """The end of a ratio, which is not to be broken over two lines."""
@@ -55,28 +62,19 @@ _PAGES.filters |= {"whole": _whole, "ended": _ended}
 
 
 @dataclass(frozen=True, slots=True)
-class Chip:
-    """A cause, as the page shows it."""
+class Limit:
+    """What limits some profiles, or which of their options does nothing."""
 
-    name: str
-    standing: Standing
-    first: bool
-    """Whether it is what limits the profile."""
-    trials: str
-    evidence: str
-    rules_out: str
-    tested: str
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What limits one profile, and which of its options do nothing."""
-
-    profile: str
-    chips: tuple[Chip, ...]
-    inert: tuple[str, ...]
-    counts: bool
-    """Whether any of its trials does."""
+    profiles: tuple[tuple[str, str], ...]
+    """Name, and in how many of its trials it shows: "9/10"."""
+    kind: str
+    """Class of the chip: "confirmed", "consistent", "withdrawn", "none"."""
+    chip: str
+    text: str = ""
+    """The evidence of one of them."""
+    rules_out: str = ""
+    tested: tuple[str, ...] = ()
+    """What came of each counter-run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,6 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         facts=headline.facts(summary),
         figures=drawn,
         limits=_limits(summary),
-        unexplained=UNEXPLAINED,
         spent=details.spent_table(summary),
         curves=details.curves_table(lines),
         lines=[curve.profile for curve in percentiles.chosen(summary, lines)],
@@ -136,30 +133,43 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
     )
 
 
-def _limits(summary: Summary) -> tuple[Limits, ...]:
-    """Return a row a profile; none at all where no trial was looked at for causes."""
-    if not summary.diagnoses and not summary.inert:
-        return ()
-    return tuple(_limit(summary, row) for row in summary.rows)
+def _limits(summary: Summary) -> tuple[Limit, ...]:
+    """Return a row for all profiles with the same cause, as the other reports do."""
+    found = [_limit(group) for group in groups(summary)]
+    if summary.diagnoses:
+        silent = [
+            (row.profile.name, "")
+            for row in summary.rows
+            if not row.values and row.profile.name not in summary.diagnoses
+        ]
+        if silent:
+            found.append(Limit(tuple(silent), "none", "no trial counts"))
+    found += [
+        Limit(tuple((name, "") for name in names), "none", "no effect", sentence)
+        for sentence, names in inert_reasons(summary.inert).items()
+    ]
+    return tuple(found)
 
 
-def _limit(summary: Summary, row: Row) -> Limits:
-    name = row.profile.name
-    found = summary.diagnoses.get(name, ())
-    first = limiting(found)
-    chips = tuple(
-        Chip(
-            name=each.cause.name,
-            standing=each.standing,
-            first=each is first,
-            trials=f"{each.trials} of {each.of} trials",
-            evidence=each.cause.evidence,
-            rules_out=each.cause.rules_out,
-            tested=tested(each) if each.counter is not None else "",
-        )
-        for each in found
+def _limit(group: Group) -> Limit:
+    shown = group.diagnosis
+    if shown is None:
+        return Limit(tuple((name, "") for name in group.names), "none", group.cause)
+    several = len(group.members) > 1
+    also = "" if group.first or group.standing is Standing.WITHDRAWN else "also "
+    return Limit(
+        profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in group.members),
+        kind=KINDS[shown.standing],
+        chip=f"{also}{standing_of(shown)}",
+        text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
+        # Made to stand behind a colon; here it is a sentence.
+        rules_out=shown.cause.rules_out[:1].upper() + shown.cause.rules_out[1:],
+        tested=tuple(
+            f"{each.profile}, {tested(each)}" if several else tested(each)
+            for each in group.members
+            if each.counter is not None
+        ),
     )
-    return Limits(name, chips, tuple(summary.inert.get(name, ())), bool(row.values))
 
 
 def _configurations(summary: Summary) -> tuple[Configuration, ...]:

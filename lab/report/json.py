@@ -16,7 +16,7 @@ from lab.analysis.summary import Row, Step, Summary
 from lab.model import METRICS, Comparison, Diagnosis
 from lab.report import summary_file as file
 from lab.report.plain import to_json
-from lab.report.tables import document
+from lab.report.tables import document, shares
 
 
 def render(summary: Summary) -> str:
@@ -53,6 +53,7 @@ def render(summary: Summary) -> str:
             name: [_diagnosis(each) for each in found] for name, found in summary.diagnoses.items()
         },
         inert=summary.inert,
+        shares={name: _comparisons(found) for name, found in shares(summary).items()} or None,
     )
     return to_json(msgspec.to_builtins(result))
 

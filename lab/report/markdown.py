@@ -20,12 +20,17 @@ def render_document(content: Document) -> str:
     blocks += [f"> **Warning:** {_escape(text)}" for text in content.banners]
     for table in content.tables:
         blocks.append(f"## {_escape(table.title)}")
-        blocks.append("\n".join(_rows(table)))
+        blocks.append(render_table(table).rstrip("\n"))
     if content.notes:
         blocks.append("\n".join(f"- {_escape(text)}" for text in content.notes))
     blocks += [_escape(line) for line in content.legend]
     blocks += [_escape(line) for line in content.footer]
     return "\n\n".join(blocks) + "\n"
+
+
+def render_table(table: Table) -> str:
+    """Return *table* without its title; it ends with a newline."""
+    return "".join(f"{row}\n" for row in _rows(table))
 
 
 def _rows(table: Table) -> Iterator[str]:

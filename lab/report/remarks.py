@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.analysis.summary import Step, Summary
+from lab.analysis.summary import Row, Step, Summary, Tally, reference_lines
 from lab.model import METRICS, Comparison, Verdict
 from lab.report.causes import inert_notes
 from lab.report.numbers import figure, share
@@ -81,7 +81,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
 
 
 def legend(summary: Summary) -> tuple[str, ...]:
-    """Explain the tables in five lines of at most 100 columns."""
+    """Explain the tables in a few lines of at most 100 columns."""
     load = summary.run.plan.load
     if load.requests is not None:
         last = (
@@ -93,12 +93,17 @@ def legend(summary: Summary) -> tuple[str, ...]:
         )
     else:
         last = "p50, p99: at full load, where the mean is connections / throughput: no calm user's."
+    names = ", ".join(profile.name for profile in reference_lines(summary.run.plan))
+    said = (
+        f"{names}: reference lines, the same reply to every request: what the server itself needs."
+    )
     return (
         "Medians over the trials that count; -: not known, or withheld for the reason given last.",
         "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its 95%",
         "interval over n blocks; ~: it may be 1.",
         "better, worse: all beyond the A/A noise (at least 2%); same: within; undecided: neither.",
         last,
+        *((said,) if names else ()),
     )
 
 
@@ -106,7 +111,7 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
     """Say where a gate fired, with the numbers of one trial, and what to do."""
     tallies = [(row, tally) for row in summary.rows for tally in row.tallies if tally.gate == gate]
     where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in tallies)
-    row, worst = tallies[0]
+    row, worst = max(tallies, key=lambda each: len(_withheld(each[1])))
     withheld = worst.example.withholds
     if withheld is None:
         effect = "nothing of these trials counts"
@@ -115,10 +120,33 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
         effect = f"withheld: {', '.join(titles)}"
     else:
         effect = "the trials count"
+    if not all(each.example.withholds == withheld and _alike(of, each) for of, each in tallies):
+        effect = f"at worst: {effect.replace('these trials', 'a trial')}"
     return (
         f"[{number}] {gate} ({where}; {effect}). {row.profile.name}: {worst.example.reason}. "
         f"{worst.example.advice}"
     )
+
+
+def _withheld(tally: Tally) -> frozenset[str]:
+    withheld = tally.example.withholds
+    return frozenset(METRICS) if withheld is None else withheld
+
+
+def _alike(row: Row, tally: Tally) -> bool:
+    """
+    Return whether each of the trials surely lacks all that the example lacks.
+
+    A tally keeps the worst of its findings only. What the milder ones left is counted, unless
+    another gate withheld it: then nothing is sure.
+    """
+    withheld = _withheld(tally)
+    if tally.trials == 1 or not withheld:
+        return True
+    if any(withheld & _withheld(other) for other in row.tallies if other is not tally):
+        return False
+    most = max(row.counts.get(name, 0) for name in withheld)
+    return most <= row.total - tally.trials
 
 
 def _late(summary: Summary) -> list[str]:
@@ -150,7 +178,12 @@ def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
     for name in metrics:
         steps = [(step.profile, step.step[name]) for step in summary.steps if name in step.step]
         undecided = [(who, each) for who, each in steps if each.verdict is Verdict.UNDECIDED]
-        sizes = sorted(each.detectable for _, each in undecided if each.detectable is not None)
+        # What is told from 1 has no verdict yet: that needs the floor on top.
+        sizes = sorted(
+            each.detectable * (1 + summary.floors[name])
+            for _, each in undecided
+            if each.detectable is not None
+        )
         if not sizes:
             continue
         span = f"{figure(sizes[0])}x" + (f" to {figure(sizes[-1])}x" if len(sizes) > 1 else "")

@@ -16,7 +16,7 @@ FORMAT = 2
 Version of the format; fields may be added within one, so a reader ignores what it does not know.
 
 1: the first.
-2: `diagnoses` and `inert`, the load's `rate`.
+2: `diagnoses` and `inert`, the load's `rate`; later `shares`.
 """
 
 
@@ -130,7 +130,8 @@ class Comparison:
     half_width: float | None = None
     """Of the interval, as a share."""
     detectable: float | None = None
-    """Smallest ratio above 1 that so many blocks find 4 times out of 5."""
+    """Smallest ratio above 1 that so many blocks tell from 1, 4 times out of 5; a verdict needs
+    it times 1 + the metric's floor."""
     blocks_needed: int | None = None
     """About how many would decide it, where it is undecided."""
 
@@ -211,3 +212,6 @@ class SummaryFile:
     """By profile, what limits it first; absent where nothing explains it."""
     inert: Mapping[str, Sequence[str]] | None = None
     """By profile: options without effect, each with the reason."""
+    shares: Mapping[str, Mapping[str, Comparison]] | None = None
+    """By profile and reference line of the same server: the line's CPU a request over the
+    profile's; absent in a run without reference lines."""

@@ -96,6 +96,8 @@ def document(summary: Summary) -> Document:
     # A run of two profiles would say the same twice.
     if any(step.before != run.plan.profiles[0].name for step in summary.steps):
         tables.append(_against_baseline(summary))
+    if found_shares := shares(summary):
+        tables.append(_shares(found_shares))
     return Document(
         title=f"{run.plan.workload.name}: {run.plan.workload.path}",
         context=(plan_line(summary), *machine_lines(run.environments)),
@@ -110,6 +112,20 @@ def document(summary: Summary) -> Document:
 def shown(load: Load) -> tuple[str, ...]:
     """Return the names of the metrics of the tables of changes."""
     return SHOWN if load.rate is None else SHOWN_OPEN
+
+
+def shares(summary: Summary) -> dict[str, dict[str, Comparison]]:
+    """
+    Return the shares by profile and reference line, where both are of the same server.
+
+    What another server needs for its reply is no part of a profile's own work.
+    """
+    servers = {profile.name: profile.server for profile in summary.run.plan.profiles}
+    own = {
+        profile: {line: each for line, each in found.items() if servers[line] == servers[profile]}
+        for profile, found in summary.shares.items()
+    }
+    return {profile: found for profile, found in own.items() if found}
 
 
 def _measurements(summary: Summary) -> Table:
@@ -189,12 +205,12 @@ def _changes(summary: Summary) -> Table:
     rows = [(name, *(_noise(summary.aa[each]) for each in names), _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
-        rows.append((Cell(_step_name(step, above)), *_ratios(step.step, names)))
+        rows.append((Cell(step_name(step, above)), *_ratios(step.step, names)))
         above = step.profile
     return _ratio_table("Each step, against the profile above it", rows, names)
 
 
-def _step_name(step: Step, above: str) -> str:
+def step_name(step: Step, above: str) -> str:
     """Name the profile; with the one that it is a step from, where that is not the one above."""
     if step.before is None:
         return f"{step.profile} (a start of its own)"
@@ -206,6 +222,28 @@ def _against_baseline(summary: Summary) -> Table:
     names = shown(summary.run.plan.load)
     rows = [(Cell(step.profile), *_ratios(step.baseline, names)) for step in summary.steps]
     return _ratio_table(f"All steps together, against {baseline}", rows, names)
+
+
+def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
+    """Put each profile's CPU beside that of a server that does nothing but reply."""
+    names = list(dict.fromkeys(line for found in own.values() for line in found))
+    rows = [
+        (Cell(profile), *(_share(found.get(name)) for name in names))
+        for profile, found in own.items()
+    ]
+    columns = (Column("profile", number=False), *(Column(name, number=False) for name in names))
+    return Table(
+        "What the server itself needs, as a share of each profile's CPU a request",
+        columns,
+        tuple(rows),
+    )
+
+
+def _share(comparison: Comparison | None) -> Cell:
+    if comparison is None or comparison.ratio is None:
+        return Cell(UNKNOWN, Meaning.MUTED)
+    found = comparison.ratio
+    return Cell(f"{share(found.value)} [{share(found.low)}, {share(found.high)}]")
 
 
 def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:

@@ -1,15 +1,8 @@
-"""
-The table of docs/selftest.md, from a stored result: `python -m lab.selftest.page RESULT.json`.
-
-It is printed, so that it can be put between the page's marks.
-"""
+"""The tables of docs/selftest.md, from a stored result; `lab report --readme` puts them there."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-from lab.selftest.result import Result, read
+from lab.selftest.result import Result
 from lab.selftest.show import instead, ratio, said, score, sentence
 
 
@@ -35,7 +28,3 @@ def render(result: Result) -> str:
 
 def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-if __name__ == "__main__":
-    print(render(read(Path(sys.argv[1]))), end="")  # noqa: T201 - its output

@@ -97,11 +97,13 @@ class Result:
 
         In full, nine of ten trials of each case must be right, and every effect. The quick form has
         too few trials for a share: one of all may be wrong, one case may be unproved, and an effect
-        that five blocks leave undecided is no failure.
+        that five blocks leave undecided is no failure. Without one judged trial nothing is proved.
         """
         made = [case for case in self.cases if case.skipped is None]
         unproved = sum(not case.judged for case in made)
         wrong = sum(effect.right is False for effect in self.effects)
+        if not any(case.judged for case in made):
+            return 1 if wrong else 3
         if self.quick:
             wrong += sum(case.wrong for case in made)
             return 1 if wrong > 1 else 3 if unproved > 1 else 0

@@ -76,8 +76,8 @@ def selftest(
         verbose: Print the evidence of every case, and the readings of every miss.
 
     Returns:
-        Exit status: 0 when the lab may be trusted here, 1 when it said something wrong, 3 when
-        this machine was too busy to tell.
+        Exit status: 0 when the lab may be trusted here, 1 when it said something wrong, 3 when too
+        little could be judged: this machine was too busy, or lacks what the cases need.
 
     Raises:
         UsageError: A case is unknown, or this is not a checkout.

@@ -7,7 +7,7 @@ from rich.table import Table
 
 from lab.selftest.result import CaseResult, EffectResult, Result
 
-STATUS = {0: "Passed", 1: "Failed", 3: "Not proved, the machine was too busy"}
+STATUS = {0: "Passed", 1: "Failed", 3: "Not proved, too little could be judged here"}
 
 
 def show(result: Result, console: Console, *, verbose: bool = False) -> None:

@@ -45,8 +45,11 @@ def lossy_problem() -> str | None:
         return "a network of its own needs root"
     if shutil.which("iptables") is None:
         return "iptables is not installed"
-    with _own_network():
-        done = subprocess.run(_rule(), check=False, capture_output=True, text=True)
+    try:
+        with _own_network():
+            done = subprocess.run(_rule(), check=False, capture_output=True, text=True)
+    except OSError as error:  # root in a container has not every right of root
+        return f"a network of its own is refused: {error.strerror}"
     return None if done.returncode == 0 else f"iptables refuses the rule: {done.stderr.strip()}"
 
 

@@ -11,7 +11,7 @@ from benchmarks import false_alarms
 from lab.analysis.across import across, change, combined_floor, welch
 from lab.analysis.stats import paired
 from lab.analysis.summary import summarise
-from lab.model import Verdict
+from lab.model import Estimate, Verdict
 
 
 @pytest.mark.parametrize("sizes", [(10, 10), (5, 12), (2, 30)])
@@ -103,3 +103,11 @@ def test_eight_percent_less_is_found_on_a_quiet_machine(mode, blocks):
     """With 3 % noise: by 10 blocks of one run, by 20 of each of two, at least 8 times of 10."""
     found, _ = false_alarms.rates(mode, "3 %", 0.92, blocks, comparisons=60)
     assert found >= 0.8
+
+
+def test_an_aa_arm_that_lies_off_1_raises_the_floor_by_its_distance(make):
+    """An A/A ratio of 1.06x, however narrow, hides a change of 5 %."""
+    before, after = summaries(make, *[{"a": (4000, 2e-4), "b": (8000, 1e-4)}] * 2)
+    off = replace(before.aa["cpu"], ratio=Estimate(1.06, 1.05, 1.07, 10))
+    found = change(replace(before, aa={**before.aa, "cpu": off}), after, "cpu", "b", "a")
+    assert found.floor == pytest.approx(0.07, abs=0.005)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.claims import LIFETIME, cause_of, decide, decision_of
+from lab.analysis.claims import LIFETIME, cause_of, decide, decision_of, missing
 from lab.analysis.compare import verdict_of
 from lab.analysis.observations import observe
 from lab.analysis.summary import summarise
@@ -127,6 +127,22 @@ def test_a_run_without_its_parts_cannot_decide(make, claim, lack):
     assert lack in verdict.sentence
 
 
+def test_in_an_open_loop_throughput_is_the_plans(make):
+    """Both profiles answer what is asked; CPU a request still decides."""
+    load = Load(connections=64, rate=500.0)
+    run = make.ladder_run({"a": (500, 4e-4), "b": (500, 3e-4)}, load=load)
+    claim = replace(CLAIM, ratio=None, direction="same")
+    assert missing(claim, run.plan) == "in an open loop throughput is the plan's"
+    assert missing(replace(claim, metric="cpu"), run.plan) is None
+
+
+def test_another_request_of_the_same_workload_decides_nothing(make):
+    """fib of another number is other work."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=3)
+    assert missing(CLAIM, run.plan, "/10") == "it asks for /9000, not for /10"
+    assert missing(CLAIM, run.plan, "/9000") is None
+
+
 def test_a_withheld_throughput_is_untestable_with_the_gates_numbers(make):
     """Dropped handshakes: the gate, the time for all requests, and the CPU that is left to see."""
     load = Load(connections=500, keepalive=False, requests=5000)
@@ -187,7 +203,7 @@ def test_a_count_proves_nothing_where_it_could_not_have_counted(make, changed, m
 def test_an_inert_option_of_the_changed_profile_is_named(make):
     """What has no effect on either side is not what the claim is about."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
-    verdict = decided(run, inert={"a": ("old: why",), "b": ("old: why", "new: because")})
+    verdict = decided(run, inert={"a": ("old: why.",), "b": ("old: why.", "new: because.")})
     assert "Without effect in b: new: because." in verdict.sentence
 
 

@@ -31,10 +31,21 @@ def test_the_verdict_needs_the_whole_interval(low, high, higher_is_better, lower
 
 @pytest.mark.parametrize(
     ("ratio", "expected"),
-    [(None, 0.02), (Estimate(1, 0.99, 1.01, 9), 0.02), (Estimate(1, 1 / 1.06, 1.06, 9), 0.06)],
+    [
+        (None, 0.02),
+        (Estimate(1, 0.99, 1.01, 9), 0.02),
+        (Estimate(1, 1 / 1.06, 1.06, 9), 0.06),
+        (Estimate(1.03, 1.02, 1.04, 9), 0.02),
+        (Estimate(1.04, 1.03, 1.05, 9), 0.05),
+        (Estimate(1 / 1.04, 1 / 1.05, 1 / 1.03, 9), 0.05),
+    ],
 )
 def test_the_floor_is_the_noise_and_at_least_two_percent(ratio, expected):
-    """A quiet machine does not make a change of 1 % worth reporting."""
+    """
+    A quiet machine does not make a change of 1 % worth reporting.
+
+    Nor does one that tells two identical servers apart, by 3 to 5 %, make one of 4 %.
+    """
     comparison = Comparison("cpu", "a", "a", Verdict.SAME, ratio)
     assert floor(comparison) == pytest.approx(expected)
 
@@ -136,6 +147,15 @@ def test_one_bad_block_makes_a_result_fragile():
     seen = observations({("a", Arm.PROFILE): [1.0] * 20, ("b", Arm.PROFILE): changed})
     comparison = compare_observed(seen, "cpu", "b", "a", 0.02)
     assert (comparison.verdict, comparison.fragile) == (Verdict.UNDECIDED, True)
+
+
+def test_what_would_decide_is_in_blocks_and_not_in_pairs():
+    """Where every other block has no pair it takes twice as many."""
+    changed = [1.1, 0.9, 1.0, 1.1, 0.9]
+    sides = {("a", Arm.PROFILE): [1.0] * 10, ("b", Arm.PROFILE): changed}
+    comparison = compare_observed(observations(sides), "cpu", "b", "a", 0.02)
+    assert comparison.ratio.n == 5
+    assert comparison.blocks_needed == pytest.approx(620, rel=0.03)
 
 
 def test_undecided_says_what_would_decide():

@@ -86,6 +86,12 @@ CASES = {
         {},
         ["lock convoy"],
     ),
+    "a lock that is on in other words": (
+        (("processes", "8"), ("thunder-lock", "1")),
+        BUSY | {"server.switches_voluntary": 4200.0},
+        {},
+        ["lock convoy"],
+    ),
     "a lock without a queue": (CONVOY, BUSY, {}, ["server CPU"]),
     "switches without a lock": (
         (("processes", "8"),),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.gates import judge
+from lab.analysis.gates import NO_LOAD, judge
 from lab.model import Load
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
@@ -228,6 +228,14 @@ def test_the_first_connections_of_a_counted_load_break_no_promise(make):
     assert gates(make.trial(window), make.plan(profile, load=load)) == {}
 
 
+def test_a_promise_is_not_judged_by_a_generator_that_does_not_know_its_connections(make):
+    """ab tells their number within the load's, and not whose they are."""
+    profile = replace(make.profile("baseline"), keepalive=True)
+    load = Load(connections=500, requests=4000)
+    window = make.window(ok=4000, replies=(), connections=500)
+    assert gates(make.trial(window), make.plan(profile, load=load)) == {}
+
+
 def test_a_server_that_keeps_what_it_does_not_promise_is_remarked(make):
     """Of a server of another kind nothing else says it, so the profile should."""
     peer = make.profile("baseline", server="command")
@@ -405,6 +413,15 @@ def test_a_trial_that_others_had_half_of_does_not_count(make):
     assert [finding.withholds for finding in judge(four, make.plan())] == [frozenset()]
 
 
+def test_an_unpinned_server_may_use_every_core(make):
+    """0.6 of 16 cores are no disturbance; of a core alone, where nothing was read, they are."""
+    unpinned = {name: value for name, value in make.READINGS.items() if name != "server.cores"}
+    foreign = unpinned | {"machine.foreign_cpu": 0.6}
+    sixteen = make.trial(readings=foreign | {"machine.cores": 16.0})
+    assert gates(sixteen, make.plan()) == {}
+    assert gates(make.trial(readings=foreign), make.plan()) == {"machine": "all"}
+
+
 def test_a_server_that_did_not_start_says_its_last_words(make):
     """The reason is the failure and the log's last line."""
     trial = make.trial(
@@ -415,10 +432,15 @@ def test_a_server_that_did_not_start_says_its_last_words(make):
     assert finding.reason == "it ended with status 1; its log ends: no app found"
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [{"failure": "the server ended during the window"}, {"readings": {"server.died": 1.0}}],
-)
-def test_a_server_that_ended_under_load_voids_the_trial(make, changes):
+def test_a_load_that_was_given_up_is_not_the_servers_death(make):
+    """It had started; what the generator said is the reason."""
+    trial = make.trial(windows=(), failure=f"{NO_LOAD}ab ended with status 104:\nreset by peer")
+    (finding,) = judge(trial, make.plan())
+    assert (finding.gate, finding.withholds) == ("no load", None)
+    assert finding.reason == "the load was given up: ab ended with status 104: reset by peer"
+
+
+def test_a_server_that_ended_under_load_voids_the_trial(make):
     """Its replies until then say nothing of what it would have gone on to do."""
-    assert gates(make.trial(**changes), make.plan()) == {"server died": "all"}
+    trial = make.trial(failure="the server ended during the window")
+    assert gates(trial, make.plan()) == {"server died": "all"}

@@ -65,20 +65,27 @@ def test_the_detectable_change_is_the_tables():
 def test_an_undecided_change_needs_interval_and_noise_to_shrink():
     """1.10x within 8 %, noise 8 %: both must shrink to under 5 %, by 2.6 times the blocks."""
     estimate = Estimate(1.10, 1.10 / 1.08, 1.10 * 1.08, 10)
-    assert stats.blocks_to_decide(estimate, 0.08, 0.02, 0.05) == pytest.approx(27, abs=1)
+    assert stats.blocks_to_decide(estimate, 0.08, 0.02, 0.05, 10) == pytest.approx(27, abs=1)
+    assert stats.blocks_to_decide(estimate, 0.08, 0.02, 0.05, 20) == pytest.approx(54, abs=2)
 
 
 def test_a_change_as_large_as_the_floor_stays_open():
     """Exactly 1.02x is on neither side of 2 %, whatever the number of blocks."""
     estimate = Estimate(1.02, 1.00, 1.04, 10)
-    assert stats.blocks_to_decide(estimate, 0.02, 0.02, 0.05) is None
+    assert stats.blocks_to_decide(estimate, 0.02, 0.02, 0.05, 10) is None
 
 
 def test_the_blocks_for_a_narrower_interval_grow_with_its_square():
     """From 10 % at 10 blocks to 5 % takes about 4 times as many, fewer by the better t quantile."""
     wide = Estimate(1.0, 1 / 1.10, 1.10, 10)
     assert stats.half_width(wide) == pytest.approx(0.10)
-    assert 28 <= stats.blocks_for_half_width(wide, 0.05) <= 38
+    assert 28 <= stats.blocks_for_half_width(wide, 0.05, 10) <= 38
+    assert 56 <= stats.blocks_for_half_width(wide, 0.05, 20) <= 76
+
+
+def test_more_blocks_than_a_run_takes_are_no_advice():
+    """From a factor of 3 to 5 % would be thousands."""
+    assert stats.blocks_for_half_width(Estimate(1.0, 1 / 3, 3.0, 10), 0.05, 10) is None
 
 
 def test_the_interval_covers_the_truth_nineteen_times_of_twenty():

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.analysis.gates import NO_LOAD
 from lab.analysis.summary import summarise
 from lab.model import Arm, Load
 
@@ -71,6 +72,21 @@ def test_a_step_whose_start_is_not_in_the_run_names_what_stands_for_it(make):
     assert (step.before, step.instead_of) == ("baseline", "safety")
 
 
+def test_no_step_stands_on_a_reference_line(make):
+    """Of baseline, bare and tuned, tuned is a step from baseline, or else as it is written."""
+    run = make.ladder_run(dict.fromkeys(("baseline", "bare", "tuned"), (2000, 4e-4)), blocks=3)
+    first, line, last = run.plan.profiles
+    line = replace(line, reply="x")
+
+    def before(against):
+        profiles = (first, line, replace(last, against=against))
+        (step,) = summarise(replace(run, plan=replace(run.plan, profiles=profiles))).steps
+        return step.before
+
+    assert before("safety") == "baseline"
+    assert before("bare") == "bare"
+
+
 def test_a_calm_run_ends_well(make):
     """Two profiles, a narrow A/A arm: no banner, status 0."""
     summary = summarise(make.ladder_run(CALM))
@@ -83,6 +99,13 @@ def test_a_noisy_machine_says_so_in_plain_words(make):
     assert summary.exit_code == 3
     assert "cannot be seen in this run" in summary.banners[0]
     assert "--blocks " in summary.banners[0]
+
+
+def test_a_machine_that_no_number_of_blocks_would_help_says_so(make):
+    """Above --blocks 1000, which is the most there is, only a quieter machine is advised."""
+    banner = summarise(make.ladder_run(CALM, noise=2.0)).banners[0]
+    assert "Only a quieter machine would do." in banner
+    assert "--blocks" not in banner
 
 
 def test_two_runs_of_one_server_that_differ_are_status_3(make):
@@ -126,6 +149,18 @@ def test_a_server_that_never_started_is_status_1(make):
     summary = summarise(altered(make.ladder_run(CALM), unstarted, name="http-socket"))
     assert summary.exit_code == 1
     assert summary.banners[0].startswith("Never started: http-socket.")
+
+
+def test_a_server_whose_load_was_given_up_did_start(make):
+    """A generator that ends at a reset says nothing of the start; its trials count for nothing."""
+
+    def given_up(trial):
+        return replace(unstarted(trial), failure=f"{NO_LOAD}ab ended with status 104")
+
+    summary = summarise(altered(make.ladder_run(CALM), given_up, name="http-socket"))
+    assert summary.exit_code == 3
+    assert not any("Never started" in banner for banner in summary.banners)
+    assert [tally.gate for tally in summary.rows[1].tallies] == ["no load"]
 
 
 def test_one_profile_with_valid_trials_is_nothing_to_compare(make):

@@ -1,12 +1,14 @@
 """The tools beside the engine: wrk and ab."""
 
 import shutil
+from pathlib import Path
 
 import pytest
 
 from lab.errors import GeneratorError, UsageError
+from lab.generators import ab
 from lab.generators.ab import AbGenerator, parse_ab, parse_times
-from lab.generators.tool import Tally, run_tool
+from lab.generators.tool import Tally, ToolRun, run_tool
 from lab.generators.wrk import parse_wrk, wrk_command
 from lab.model import Endpoint, Expectation, Load, Workload
 
@@ -96,6 +98,24 @@ def test_ab_counts_what_the_server_counts(serve):
     assert (window.ok, window.errors, window.unfinished) == (50, {}, 0)
     assert sum(window.latency.values()) == 50
     assert window.cpu > 0
+
+
+@pytest.mark.parametrize(("kept", "connections"), [("", 50), ("0", 50), ("45", 10), ("50", 5)])
+def test_ab_opens_a_connection_where_none_was_kept(monkeypatch, kept, connections):
+    """Its own at first, and one after each reply that closed; without -k one for each request."""
+    report = AB.replace("10", "50").replace("Failed requests:        5", "Failed requests: 0")
+    line = f"Keep-Alive requests:    {kept}\n" if kept else ""
+
+    def run_tool(command, *_):
+        Path(command[command.index("-g") + 1]).write_text("ttime\n")
+        return ToolRun(1, report.replace("Length: 5", "Length: 0") + line, 0.1, 0.0)
+
+    monkeypatch.setattr(ab, "run_tool", run_tool)
+    load = Load(connections=5, keepalive=bool(kept), requests=50)
+    monkeypatch.setattr(ab, "check_ab", lambda _load: None)
+    with AbGenerator().session(Endpoint("127.0.0.1", 1), WORKLOAD, load, None) as session:
+        (window,) = session.measure(0)
+    assert window.connections == connections
 
 
 def test_ab_wants_a_number():

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from lab.model import Subject
+from lab.probes import pressure
 from lab.probes.cgroup import parse_max, parse_throttled, read_quota
 from lab.probes.pressure import (
+    Cores,
     PressureProbe,
     ours,
     parse_cores,
@@ -217,3 +220,23 @@ def test_without_a_quota_there_is_none(tmp_path):
     """Absent, not all the cores."""
     (tmp_path / "cpu.max").write_text("max 100000\n")
     assert read_quota(mount=tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("idle", "foreign"), [(0.4, 0.6), (0.9, 0.1), (1.1, 0.0)], ids=["here", "partly", "elsewhere"]
+)
+def test_strangers_on_other_cpus_take_nothing(monkeypatch, idle, foreign):
+    """Of 0.6 s of theirs counts what was done on two CPUs that were busy with 1 s of ours."""
+    clock, cores = iter((0.0, 1.0)), iter((Cores(2, 0.0, 0.0, 0.0), Cores(2, idle, 0.0, 0.0)))
+    snapshots = iter(
+        (
+            snapshot(0, process(10, 1), process(20, 1)),
+            snapshot(1, process(10, 1, 1.0), process(20, 1, 0.6)),
+        )
+    )
+    monkeypatch.setattr(pressure, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(pressure, "read_snapshot", lambda *_: next(snapshots))
+    monkeypatch.setattr(pressure, "_read_cores", lambda *_: (next(cores), None))
+    probe, subject = PressureProbe(), Subject(10, 0)
+    readings = probe.stop(subject, probe.start(subject))
+    assert readings["machine.foreign_cpu"] == pytest.approx(foreign)

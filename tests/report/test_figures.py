@@ -82,6 +82,21 @@ def test_a_trial_that_was_made_again_is_marked(make):
     assert kinds == ["repeated", "counts", "a/a", "counts", "a/a"]
 
 
+def test_the_ladder_names_the_profile_that_a_step_is_from(make):
+    """Where it is not the one above; as the table does."""
+    run = make.ladder_run(dict.fromkeys(("tuned", "gunicorn-sync", "granian"), (2000, 0.00048)))
+    first, *others = run.plan.profiles
+    profiles = (first, *(replace(each, against="tuned") for each in others))
+    summary = summarise(replace(run, plan=replace(run.plan, profiles=profiles)))
+    drawn = figure_files(summary)["forest.svg"].decode()
+    for label in (
+        ">gunicorn-sync<",
+        ">granian / tuned<",
+        ">against the profile it is a step from<",
+    ):
+        assert label in drawn
+
+
 def test_a_page_gets_the_words_of_its_figure():
     """The text beside an image is the figure's, and the image's address is the author's."""
     page = "<!-- figure ladder: trials -->\n![old](docs/figures/ladder-trials.svg)\n"

@@ -152,10 +152,21 @@ def test_causes_carry_their_standing(diagnosed):
     parse(page)
     assert "cause: router</span>" in page
     assert "consistent with: router</span>" in page
-    assert "withdrawn: <s>logging</s>" in page
+    assert '<span class="chip withdrawn">withdrawn: logging</span>' in page
     assert "nothing recycles workers without a master." in page
     assert page.count('<span class="chip none">unexplained</span>') == 1
-    assert page.count('<span class="chip none">no trial counts</span>') == 2
+    assert page.count('<span class="chip none">no trial counts</span>') == 1
+
+
+def test_profiles_with_the_same_cause_share_a_row(diagnosed):
+    """It is said once, and beside each profile stands in how many of its trials it shows."""
+    page = html.render(diagnosed)
+    (row,) = re.findall(r"<div><dt>(?:(?!</dt>).)*</dt><dd>\s*<span[^>]*>consistent with.*?</dd>",
+                        page, re.DOTALL)  # fmt: skip
+    assert re.sub("<[^>]*>", " ", row).split()[:4] == [
+        "processes-threads", "10/10", "max-worker-lifetime-delta", "8/10",
+    ]  # fmt: skip
+    assert row.count("processes-threads: the http router used 0.31") == 1
 
 
 def test_claims_are_a_table_of_their_own(sustained):

@@ -57,6 +57,19 @@ def test_a_damaged_summary_is_not_valid(walkthrough):
         validator("summary.schema.json").validate(content)
 
 
+def test_classes_of_one_name_have_their_own_words():
+    """Both the model and the summary have a profile, with other fields."""
+    run, summary = (
+        json.loads((schema.FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))["$defs"]
+        for name in ("run", "summary")
+    )
+    for name, words in {"name": "command line", "summary": "imperative"}.items():
+        assert words in run["Profile"]["properties"][name]["description"]
+        assert "description" not in summary["Profile"]["properties"][name]
+    assert "before" in summary["Step"]["properties"]
+    assert "Trials" in summary["Profile"]["properties"]["valid"]["description"]
+
+
 def test_every_field_of_a_trial_is_explained():
     """The descriptions are the types' own documentation."""
     content = json.loads((schema.FOLDER / "trial.schema.json").read_text(encoding="utf-8"))

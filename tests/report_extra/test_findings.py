@@ -59,6 +59,7 @@ def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     assert rows[0].split()[:2] == ["ladder-x", "64"]
     assert "3.08x    0.871x [0.792, 0.961]" in rows[0]
     assert rows[1].strip().startswith("5,000 requests")
+    assert len(rows) == 2, "100 columns hold a verdict in one line: its cause is in the sentence"
     assert "[one] none: So it is. [two] untestable: Dropped." in " ".join(text.split())
     assert "far: Needs workload z." in text
 

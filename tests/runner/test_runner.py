@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.errors import UsageError
+from lab.analysis.gates import NO_LOAD
+from lab.errors import GeneratorError, LoadGivenUpError, UsageError
 from lab.model import Arm, Better, CounterRun, Expectation, Load, Slot
 from lab.runner import capture, run, run_trial
 
@@ -59,10 +60,41 @@ def test_a_profile_that_cannot_start_does_not_stop_the_others():
     assert [f.splitlines()[0] for f in failures] == [
         "profile b: ended with status 1",
         "profile b: ended with status 1",
-        "not started again: it failed to start 2 times before",
+        "not started again: it failed to start 2 times in a row",
     ]
     assert "no such module" in failures[0]
     assert sum(not t.failure for t in script.trials) == 6
+
+
+def test_failed_starts_end_a_profile_only_in_a_row():
+    """A start that succeeds between them wipes out the one before."""
+    script = Script(broken=["b"])
+    record = script.parts().record
+
+    def mend(trial):
+        record(trial)
+        seen = sum(each.slot.profile == "b" for each in script.trials)
+        script.broken = [] if seen in {1, 3} else ["b"]
+
+    run(plan("a", "b", blocks=5), replace(script.parts(), record=mend), script)
+    failures = [t.failure or "" for t in script.trials if t.slot.profile == "b"]
+    assert [f.partition(":")[0] for f in failures] == [
+        "profile b", "", "profile b", "", "profile b"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("error", [GeneratorError, LoadGivenUpError])
+def test_a_load_that_was_given_up_is_told_from_a_server_that_did_not_start(error):
+    """Its failure begins with the one phrase that the gates know."""
+    script = Script()
+
+    def measure(_seconds):
+        raise error("it broke")
+
+    script.measure = measure
+    run(plan("a"), script.parts(), script)
+    assert [t.failure for t in script.trials] == [f"{NO_LOAD}it broke"] * 2
+    assert script.events[-1] == "finished a ['no load']"
 
 
 def test_a_server_that_ends_in_the_window_fails_its_trial():
@@ -105,6 +137,16 @@ class TestCapture:
         script = Script()
         workload = capture(plan("a", body=None), script.parts(), lambda *_: (200, {}, b"hello"))
         assert workload.expect == Expectation(body=b"hello")
+
+    def test_a_reference_line_is_not_asked(self):
+        """It answers with a reply of its own, which is not the application's."""
+        script, both = Script(), plan("line", "a", body=None)
+        line, served = both.profiles
+        both = replace(both, profiles=(replace(line, reply="x"), served))
+        capture(both, script.parts(), lambda *_: (200, {}, b"hello"))
+        assert [e for e in script.events if e.startswith("start")] == ["start a on None"] * 2
+        lines = replace(both, profiles=both.profiles[:1])
+        assert capture(lines, script.parts(), lambda *_: (200, {}, b"")) == lines.workload
 
     def test_a_reply_that_varies_is_refused_with_the_way_out(self):
         """A page with a clock in it needs --check."""

@@ -11,6 +11,7 @@ from lab.analysis.causes import words
 from lab.analysis.causes.signs import BEHIND, Signs
 from lab.analysis.gates import BUSY
 from lab.model import Cause
+from lab.uwsgi_options import is_on
 
 ROUTER_SHARE = 0.25
 """Of the server's CPU. Behind the router 0.28-0.30 was measured where its removal gives 1.6x: the
@@ -32,7 +33,7 @@ GIL_BUSIEST = 1.1
 CONVOY_SWITCHES = 0.5
 """Voluntary switches a reply. Processes that queue for thunder-lock show 1.0, without it 0.02."""
 
-RECONNECTS = 0.9
+NONE_REUSED = 0.9
 """Connections a reply from which none is used again."""
 
 KERNEL_SHARE = 0.3
@@ -92,7 +93,7 @@ def gil(s: Signs) -> Cause | None:
 
 def lock_convoy(s: Signs) -> Cause | None:
     """Processes queue for thunder-lock instead of waiting for connections."""
-    if s.options.get("thunder-lock") != "true" or (s.processes or 1) < 2 or s.at_once != 1:
+    if not is_on(s.options, "thunder-lock") or (s.processes or 1) < 2 or s.at_once != 1:
         return None
     if s.switches is None or s.switches < CONVOY_SWITCHES or (s.share or 0.0) < BEHIND:
         return None
@@ -110,7 +111,7 @@ def lock_convoy(s: Signs) -> Cause | None:
 
 def reconnecting(s: Signs) -> Cause | None:
     """Every request pays for a connection of its own, which is a large part of the work."""
-    if s.connects < RECONNECTS or s.system is None or s.system < KERNEL_SHARE or not s.at_limit:
+    if s.connects < NONE_REUSED or s.system is None or s.system < KERNEL_SHARE or not s.at_limit:
         return None
     if s.routed:  # the router connects to a worker for each request, come what may
         return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from lab.analysis.gates import BUSY, LATE
 from lab.analysis.metrics import merged_latency, quantile, server_cpu
 from lab.model import Load, Plan, Profile, Trial, Window
+from lab.uwsgi_options import is_on
 
 STALL_FACTOR = 20
 """A reply so many times slower than the median did not merely queue: at full load the slowest 1 %
@@ -109,7 +110,7 @@ class Signs:
     @property
     def logs(self) -> bool:
         """Whether uWSGI writes a line for each request."""
-        return self.uwsgi and self.options.get("disable-logging", "false") != "true"
+        return self.uwsgi and not is_on(self.options, "disable-logging")
 
     @property
     def at_limit(self) -> bool:

@@ -10,10 +10,10 @@ outcome take the coverage of a 95 % interval down to 89 %.
 from __future__ import annotations
 
 from lab.analysis.gates import effort, network, replies
-from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
+from lab.analysis.gates.common import BUSY, LATE, NO_LOAD, TIME_BASED
 from lab.model import Finding, Plan, Trial
 
-__all__ = ["BUSY", "LATE", "TIME_BASED", "judge"]
+__all__ = ["BUSY", "LATE", "NO_LOAD", "TIME_BASED", "judge"]
 
 
 def judge(trial: Trial, plan: Plan) -> tuple[Finding, ...]:

@@ -31,6 +31,9 @@ BUSY = 0.9
 LATE = 0.9
 """Seconds: the kernel repeats a dropped handshake after 1 s, and 10 % is left for its ticks."""
 
+NO_LOAD = "the load was given up: "
+"""Begins the failure of a trial whose server started, and whose generator ended early."""
+
 PERCENTILES = frozenset({"p50", "p90", "p99", "service_p99"})
 
 TIME_BASED = PERCENTILES | {"throughput"}
@@ -44,6 +47,13 @@ def server_cores(readings: Mapping[str, float]) -> float:
     had.
     """
     return readings.get("server.cores", 1.0)
+
+
+def at_limit(trial: Trial) -> bool:
+    """Return whether the server, or one of its processes, is known to be at its limit."""
+    used = server_used(trial)
+    full = used is not None and used >= BUSY * server_cores(trial.readings)
+    return full or trial.readings.get("server.busiest", 0.0) >= BUSY
 
 
 def generator_share(trial: Trial) -> float:

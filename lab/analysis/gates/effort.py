@@ -21,7 +21,7 @@ STEAL = 0.02
 LATE_SHARE = 0.01
 """Open loop: share of requests sent late from which p99 is made of the generator's own delays."""
 
-KEPT = 0.98
+RATE_KEPT = 0.98
 """Open loop: share of the planned requests with an outcome from which the rate was kept. What is
 under way at the window's edges is far less."""
 
@@ -111,7 +111,8 @@ def machine(trial: Trial) -> Finding | None:
     arm shows whether it was too much. A severe one withholds everything.
     """
     readings = trial.readings
-    cores = max(1.0, common.server_cores(readings))
+    # Unpinned, the server may use every core. None read: the least that it can have.
+    cores = max(1.0, readings.get("server.cores", readings.get("machine.cores", 1.0)))
     parts = _disturbances(readings, FOREIGN_CPU * cores)
     if not parts:
         return None
@@ -167,7 +168,7 @@ def _fell_behind(trial: Trial) -> bool:
     planned = sum(window.planned for window in trial.windows)
     ended = sum(window.ok + sum(window.errors.values()) for window in trial.windows)
     queued = sum(window.queued for window in trial.windows)
-    if not planned or (ended >= KEPT * planned and not queued):
+    if not planned or (ended >= RATE_KEPT * planned and not queued):
         return False
     latency, service = merged_latency(trial.windows), common.merged_service(trial)
     if not latency or not service:

@@ -147,7 +147,7 @@ def _lost_handshakes(trial: Trial) -> Finding | None:
 def _cluster(trial: Trial) -> Finding | None:
     latency = common.merged_service(trial) or merged_latency(trial.windows)
     told = any(name.startswith("tcp.") for name in trial.readings)
-    if _at_limit(trial):
+    if common.at_limit(trial):
         return None
     for value, names in TIMERS.items():
         share = _isolated(latency, value, TICKS)
@@ -187,10 +187,3 @@ def _timer(value: float, share: float, whose: str, *, withheld: bool) -> Finding
         else "If the application does not wait so long on purpose, look for a pause in the server.",
         withholds=common.TIME_BASED | {"cpu_vs_generator"} if withheld else frozenset(),
     )
-
-
-def _at_limit(trial: Trial) -> bool:
-    readings = trial.readings
-    used = common.server_used(trial)
-    full = used is not None and used >= common.BUSY * common.server_cores(readings)
-    return full or readings.get("server.busiest", 0.0) >= common.BUSY

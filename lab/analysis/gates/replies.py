@@ -11,11 +11,11 @@ from lab.model import Finding, Plan, Profile, Trial
 WRONG_REPLIES = ("body", "malformed", "truncated")
 """Errors that are a reply, and a wrong one: the server does something else than was asked."""
 
-RECONNECTS = 0.10
+PROMISE_BROKEN = 0.10
 """Connections a reply from which a promise to keep them is broken: less than ten replies on each.
 Servers that renew a connection now and then do so after 100 or 1,000."""
 
-KEPT = 0.50
+PLAINLY_KEPT = 0.50
 """Connections a reply below which a server keeps them, whatever its profile says."""
 
 WITH_CONNECTIONS = common.TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}
@@ -24,7 +24,14 @@ WITH_CONNECTIONS = common.TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}
 
 def no_window(trial: Trial) -> Finding:
     """Say why there is nothing to judge."""
-    lines = [line for line in (trial.failure or "it was not measured").splitlines() if line.strip()]
+    failure = trial.failure or "it was not measured"
+    if failure.startswith(common.NO_LOAD):
+        return Finding(
+            "no load",
+            " ".join(failure.split()),
+            "The server had started: look for what it did in its log, or use another generator.",
+        )
+    lines = [line for line in failure.splitlines() if line.strip()]
     # The report names the profile already.
     reason = lines[0].removeprefix(f"profile {trial.slot.profile}: ").rstrip(".")
     if len(lines) > 1:
@@ -34,12 +41,11 @@ def no_window(trial: Trial) -> Finding:
 
 def died(trial: Trial) -> Finding | None:
     """Judge whether the server ended unasked."""
-    if trial.failure is None and not trial.readings.get("server.died"):
+    if trial.failure is None:
         return None
-    reason = (trial.failure or "the server ended during the window").splitlines()[0]
     return Finding(
         "server died",
-        reason,
+        trial.failure.splitlines()[0],
         "Its last log lines are in trials.ndjson, under failure; the figures are those of a crash.",
     )
 
@@ -133,18 +139,21 @@ def reconnects(trial: Trial, plan: Plan) -> Finding | None:
     A server that closes what it promised to keep is measured with another configuration than its
     profile says, and each reply pays for a connection: everything that holds that cost is withheld.
     Only a closed loop is judged for it, as an open one leaves connections idle for so long that a
-    server may close them. One that keeps what its profile does not mention is fine, and told, so
-    that the promise is written down. That uWSGI's does not say it closes is no broken promise.
+    server may close them, and only where the generator tells its connections apart, as ab does not.
+    One that keeps what its profile does not mention is fine, and told, so that the promise is
+    written down. That uWSGI's does not say it closes is no broken promise.
     """
     load, ok = plan.load, common.replies(trial)
     profile = _profile(trial, plan)
     if not ok or not load.keepalive or load.rate is not None or profile is None:
         return None
+    if not all(window.replies for window in trial.windows):
+        return None
     opened = sum(window.connections for window in trial.windows)
     failed = sum(sum(window.errors.values()) for window in trial.windows)
     first = 0 if load.requests is None else sum(len(window.replies) for window in trial.windows)
     again = max(0, opened - failed - first) / ok
-    if profile.keepalive and again > RECONNECTS:
+    if profile.keepalive and again > PROMISE_BROKEN:
         return Finding(
             "reconnects",
             f"the profile promises to keep connections, and {again:.2f} were opened for each reply",
@@ -154,7 +163,7 @@ def reconnects(trial: Trial, plan: Plan) -> Finding | None:
         )
     fair = ok >= common.FAIR_REPLIES * sum(len(window.replies) for window in trial.windows)
     # What a uWSGI profile promises is read off its options; any other's has to be written.
-    if profile.server != "uwsgi" and not profile.keepalive and fair and again < KEPT:
+    if profile.server != "uwsgi" and not profile.keepalive and fair and again < PLAINLY_KEPT:
         return Finding(
             "reconnects",
             f"connections are kept ({1 - again:.0%} of the replies needed no new one), which the "

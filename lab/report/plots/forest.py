@@ -1,8 +1,9 @@
 """
 The ladder: what each step changed, as ratios on a logarithmic axis, one panel a metric.
 
-Filled: against the profile before it. Hollow: against the baseline, all steps together. The band is
-the floor, within which nothing is told from noise; on top the A/A arm, in which nothing changed.
+Filled: against the profile that it is a step from. Hollow: against the baseline, all steps
+together. The band is the floor, within which nothing is told from noise; on top the A/A arm, in
+which nothing changed.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from lab.model import METRICS, Better, Comparison, Verdict
 from lab.report.numbers import figure, ratio
 from lab.report.palette import LIGHT
 from lab.report.svg import Picture
+from lab.report.tables import step_name
 
-WIDTH, ROW, LABELS, ABOVE, BELOW = 13.0, 0.27, 1.95, 0.62, 0.55
-"""Inches: the figure, a row, the names at the left, the head, and the axis."""
+WIDTH, ROW, ABOVE, BELOW = 13.0, 0.27, 0.62, 0.55
+"""Inches: the figure, a row, the head, and the axis."""
+LABELS, LETTER = 1.95, 0.072
+"""Inches: the names at the left at the least, and about what a letter of them takes."""
 PLOT = 0.57
 """Share of a panel that is drawn in; the rest holds its words."""
 
@@ -66,10 +70,11 @@ def draw(summary: Summary) -> Picture | None:
     if not shown:
         return None
     height = ABOVE + ROW * len(rows) + BELOW
+    labels = max(LABELS, LETTER * max(len(row.label) for row in rows))
     canvas = Figure(figsize=(WIDTH, height))
-    panel = (WIDTH - LABELS - 0.35) / len(shown)
+    panel = (WIDTH - labels - 0.35) / len(shown)
     for position, name in enumerate(shown):
-        left = (LABELS + position * panel) / WIDTH
+        left = (labels + position * panel) / WIDTH
         axes = canvas.add_axes(
             (left, BELOW / height, panel * PLOT / WIDTH, ROW * len(rows) / height)
         )
@@ -88,18 +93,19 @@ def draw(summary: Summary) -> Picture | None:
             for place, row in enumerate(rows):
                 axes.text(right, place, _blocks(row, shown), ha="right", va="center",
                           color=LIGHT["muted"], transform=axes.get_yaxis_transform())  # fmt: skip
-    _key(canvas, height)
+    _key(canvas, height, labels)
     return Picture("What each step changed", _describe(summary, shown[0]), canvas)
 
 
 def _rows(summary: Summary) -> list[_Row]:
     reference = summary.run.plan.reference
     rows = [_Row(f"{reference}, again (A/A)", summary.aa, {})]
-    first = summary.run.plan.profiles[0].name
+    above = first = summary.run.plan.profiles[0].name
     for step in summary.steps:
         # A first step would be drawn twice.
         baseline = {} if step.before == first else step.baseline
-        rows.append(_Row(step.profile, step.step, baseline))
+        rows.append(_Row(step_name(step, above), step.step, baseline))
+        above = step.profile
     return rows
 
 
@@ -200,33 +206,35 @@ def _ticks(low: float, high: float) -> list[float]:
     return sorted(found)
 
 
-def _key(canvas: Figure, height: float) -> None:
+def _key(canvas: Figure, height: float, labels: float) -> None:
     """Explain the marks in a line at the top, with the marks themselves."""
-    axes = canvas.add_axes((LABELS / WIDTH, 1 - 0.2 / height, 0.8, 0.18 / height))
+    axes = canvas.add_axes((labels / WIDTH, 1 - 0.2 / height, 0.8, 0.18 / height))
     axes.set_axis_off()
     axes.set_xlim(0, 100)
     axes.set_ylim(-1, 1)
     for place, text, hollow in (
-        (0.0, "against the profile above it", False),
-        (25.0, "against the baseline", True),
+        (0.0, "against the profile it is a step from", False),
+        (29.0, "against the baseline", True),
     ):
         colour = LIGHT["muted"]
         axes.plot([place, place + 3], [0, 0], color=colour, linewidth=0.8 if hollow else 1.6)
         axes.plot([place + 1.5], [0], marker="o", markersize=3.6 if hollow else 5.2, color=colour,
                   markerfacecolor=LIGHT["paper"] if hollow else colour)  # fmt: skip
         axes.text(place + 4, 0, text, va="center", color=colour)
-    axes.fill_between([45.0, 48.0], [-0.8, -0.8], [0.8, 0.8], color=LIGHT["band"], linewidth=0)
-    axes.text(49, 0, "floor: within it nothing is told from this machine's noise", va="center",
+    axes.fill_between([48.0, 51.0], [-0.8, -0.8], [0.8, 0.8], color=LIGHT["band"], linewidth=0)
+    axes.text(52, 0, "floor: within it nothing is told from this machine's noise", va="center",
               color=LIGHT["muted"])  # fmt: skip
 
 
 def _describe(summary: Summary, name: str) -> str:
+    first = summary.run.plan.profiles[0].name
     parts = [
-        f"{step.profile} {ratio(said.ratio)} {said.verdict.value}"
+        f"{step.profile}{'' if step.step else f' (to {first})'} {ratio(said.ratio)} "
+        f"{said.verdict.value}"
         for step in summary.steps
         if (said := step.step.get(name) or step.baseline.get(name)) is not None and said.ratio
     ]
     return (
-        f"Ratio of each profile to the one before it with 95% intervals. {METRICS[name].title}: "
-        f"{'; '.join(parts) or 'no step'}. The tables below hold all of it."
+        "Ratio of each profile to the one it is a step from, with 95% intervals. "
+        f"{METRICS[name].title}: {'; '.join(parts) or 'no step'}. The tables below hold all of it."
     )

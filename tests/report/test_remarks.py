@@ -1,0 +1,62 @@
+"""The footnotes under a report's tables."""
+
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.summary import summarise
+from lab.model import Verdict
+from lab.report.remarks import notes
+
+LADDER = {"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}
+
+
+def strangers(make, shares):
+    """Return a run's note on the machine: *shares* is profile -> others' cores in its trials."""
+    run = make.ladder_run(LADDER)
+    trials = []
+    for trial in run.trials:
+        own = shares.get(trial.slot.profile, ()) if trial.slot.arm == "profile" else ()
+        if trial.slot.block < len(own):
+            foreign = {"machine.foreign_cpu": own[trial.slot.block]}
+            trial = replace(trial, readings=trial.readings | foreign)  # noqa: PLW2901
+        trials.append(trial)
+    (note,) = (
+        each
+        for each in notes(summarise(replace(run, trials=tuple(trials))), ("cpu",))
+        if "] machine (" in each
+    )
+    return note
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ({"baseline": [0.3]}, "(baseline 1/10; the trials count)"),
+        ({"tuned": [0.9, 0.9]}, "(tuned 2/10; nothing of these trials counts)"),
+        ({"baseline": [0.9], "tuned": [0.9] * 10},
+         "(baseline 1/10, tuned 10/10; nothing of these trials counts)"),
+        ({"baseline": [0.3], "tuned": [0.9] * 5},
+         "(baseline 1/10, tuned 5/10; at worst: nothing of a trial counts)"),
+        ({"tuned": [0.3] * 4 + [0.9]}, "(tuned 5/10; at worst: nothing of a trial counts)"),
+    ],
+    ids=["remark", "severe", "severe in both", "severe in one profile", "severe in one trial"],
+)  # fmt: skip
+def test_a_gates_note_says_no_more_than_holds_for_all(make, shares, said):
+    """Where its effect is not the same in all of the trials, the worst is called the worst."""
+    note = strangers(make, shares)
+    assert said in note
+    worst = max(shares, key=lambda name: max(shares[name]))
+    assert f"). {worst}: " in note
+
+
+def test_what_the_blocks_find_is_what_would_get_a_verdict(make):
+    """Told from 1 is not enough: a verdict needs the floor as well."""
+    summary = summarise(make.ladder_run(LADDER))
+    step = replace(summary.steps[0].step["cpu"], detectable=1.1, verdict=Verdict.UNDECIDED)
+    summary = replace(
+        summary,
+        steps=(replace(summary.steps[0], step={"cpu": step}),),
+        floors=summary.floors | {"cpu": 0.2},
+    )
+    assert any("So many blocks find a change of 1.32x" in each for each in notes(summary, ("cpu",)))

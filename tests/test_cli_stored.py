@@ -1,0 +1,92 @@
+"""The commands that read stored runs, as a user types them; none of them starts a server."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from .lab_process import ROOT, run
+
+LADDER = str(ROOT / "docs" / "runs" / "ladder")
+LIFETIME = str(ROOT / "docs" / "runs" / "lifetime")
+
+
+@pytest.fixture
+def another_machine(tmp_path):
+    """The stored ladder, as if another processor had run it."""
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(LADDER, copy)
+    header = json.loads((copy / "run.json").read_text())
+    for environment in header["environments"].values():
+        environment["cpu"]["model"] = "Another CPU"
+    (copy / "run.json").write_text(json.dumps(header))
+    return str(copy)
+
+
+def test_claims_says_what_each_article_s_claim_came_to(tmp_path):
+    """`lab claims` lists all 21, and the ladder's with their figures and a decision."""
+    done = run("lab", "claims", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["verdicts"]
+    assert len({each["claim"] for each in found}) == 21
+    whole = [each for each in found if each["claim"] == "ladder-whole" and each["run"]]
+    assert {each["run"] for each in whole} >= {"ladder", "walkthrough"}
+    assert all(each["decision"] != "reproduced" for each in whole)
+
+
+def test_the_lifetime_claim_is_decided_by_counting(tmp_path):
+    """Without a master no worker was replaced in 35 s, with one they were: the claim is none."""
+    done = run("lab", "claims", LIFETIME, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "no worker of max-worker-lifetime was replaced" in " ".join(done.stdout.split())
+
+
+def test_a_run_compared_with_itself_is_the_same(tmp_path):
+    """`lab compare RUN RUN` finds no difference, in Markdown, with exit status 0."""
+    done = run("lab", "compare", LADDER, LADDER, "--markdown", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "| tuned |" in done.stdout
+    assert "better" not in done.stdout.split("\n\n")[1]
+
+
+def test_runs_of_two_machines_are_refused(tmp_path, another_machine):
+    """It ends with a line that names what differs, and both values."""
+    done = run("lab", "compare", LADDER, another_machine, cwd=tmp_path)
+    assert done.returncode not in (0, 99)
+    assert "Another CPU" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("limit", "status"),
+    [
+        ("cpu(http-socket/baseline) > 0.05", 99),
+        ("cpu(tuned/baseline) > 1.05", 0),
+        ("errors(tuned) > 0", 0),
+    ],
+)
+def test_a_threshold_is_an_exit_status(tmp_path, limit, status):
+    """--fail-if ends with 99 where the whole interval lies beyond, and says why on stderr."""
+    done = run("lab", "report", LADDER, "--fail-if", limit, cwd=tmp_path)
+    assert done.returncode == status, done.stderr
+    assert limit.partition(" ")[0] in done.stderr
+
+
+def test_a_threshold_that_means_nothing_is_refused(tmp_path):
+    """A metric that there is none of is named, with those that there are."""
+    done = run("lab", "report", LADDER, "--fail-if", "speed(tuned/baseline) > 1", cwd=tmp_path)
+    assert done.returncode not in (0, 99)
+    assert "speed" in done.stderr
+    assert "throughput" in done.stderr
+
+
+def test_a_report_is_one_page(tmp_path):
+    """`lab report RUN --html FILE` writes a page under 500 KB that needs no network."""
+    done = run("lab", "report", LADDER, "--html", "page.html", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    assert len(page) < 500_000
+    assert 'src="http' not in page
+    assert "<svg" in page

@@ -1,0 +1,45 @@
+"""What stored runs say of a step, on the page of profiles."""
+
+from dataclasses import replace
+
+import pytest
+
+from lab import profile_pages
+from lab.analysis.summary import summarise
+from lab.model import METRICS
+from tests.analysis import builders as make
+
+
+@pytest.fixture
+def stored(monkeypatch):
+    """Return the summary of the only stored run, of two steps; change it before you ask."""
+    runs = [summarise(make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4), "c": (4000, 2e-4)}))]
+    monkeypatch.setattr(profile_pages, "_runs", lambda: runs)
+    return runs
+
+
+def effects(name, against):
+    """Return what is said of a step."""
+    return profile_pages._effects(make.profile(name, against=against))
+
+
+def test_a_step_is_quoted(stored):
+    """With both figures."""
+    (line,) = effects("b", "a")
+    assert line.startswith("- `/9000`: requests/s ")
+    assert ", CPU a request " in line
+
+
+def test_a_step_of_which_nothing_counts_has_no_line(stored):
+    """An empty bullet says nothing."""
+    first, *rest = stored[0].steps
+    empty = {name: replace(first.step[name], ratio=None) for name in METRICS if name in first.step}
+    stored[0] = replace(stored[0], steps=(replace(first, step=empty), *rest))
+    assert effects("b", "a") == []
+
+
+def test_a_start_of_its_own_is_no_step(stored):
+    """It is against nothing, so nothing was measured of it."""
+    first, *rest = stored[0].steps
+    stored[0] = replace(stored[0], steps=(replace(first, before=None, step={}), *rest))
+    assert effects("b", None) == []

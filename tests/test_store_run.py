@@ -1,0 +1,101 @@
+"""A run is stored for the documentation without a trace of where it was made."""
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.errors import ResultsError
+from lab.model import Better, CounterRun
+from lab.results import Header, RunWriter, read_run
+from tests.analysis import builders as make
+
+SPEC = importlib.util.spec_from_file_location(
+    "store_run", Path(__file__).parents[1] / "tools" / "store_run.py"
+)
+store_run = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(store_run)
+
+
+@pytest.fixture
+def stored(tmp_path, monkeypatch):
+    """Return the folder that runs are stored in, an empty one."""
+    monkeypatch.setattr(store_run, "RUNS", tmp_path / "stored")
+    return tmp_path / "stored"
+
+
+def made(checkout, command="lab run", first="profiles/peers/x.toml"):
+    """Return the folder of a run that was made in *checkout*, a peer being its first profile."""
+    run = make.ladder_run({"x": (2000, 4e-4), "y": (2000, 4e-4)}, blocks=2)
+    paths = (checkout / first, checkout / "profiles" / "y.ini")
+    profiles = tuple(
+        replace(profile, path=path) for profile, path in zip(run.plan.profiles, paths, strict=True)
+    )
+    plan = replace(run.plan, profiles=profiles)
+    writer = RunWriter(
+        checkout / "results", Header(2, command, "engine", 0.0, plan, {"here": {}}, {})
+    )
+    counter = replace(profiles[0], name="x~y", path=writer.folder / "counter" / "x~y.ini")
+    writer.add_counters((CounterRun("x", "router", "y", counter, "cpu", Better.LOWER),))
+    for trial in run.trials:
+        writer.append(trial)
+    writer.close()
+    return writer.folder
+
+
+def test_its_paths_are_the_projects(tmp_path, stored):
+    """Whatever checkout it was made in: the profiles' paths, and those of its counter-runs."""
+    folder = made(tmp_path / "elsewhere")
+    found = read_run(store_run.store(folder, "ladder"))
+    assert [str(profile.path) for profile in found.plan.profiles] == [
+        "profiles/peers/x.toml", "profiles/y.ini",
+    ]  # fmt: skip
+    assert str(found.counters[0].profile.path) == "counter/x~y.ini"
+    assert found.trials == read_run(folder).trials
+    assert str(tmp_path) not in (stored / "ladder" / "run.json").read_text()
+    assert sorted(path.name for path in stored.iterdir()) == ["ladder"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "lab run --seed 7 --results /x",
+        "lab run --results=/x --seed 7",
+        "lab run --results '/a b' --seed 7",
+    ],
+)
+def test_where_its_results_lay_is_left_out(tmp_path, stored, command):
+    """However the option was written, and wherever it stood."""
+    found = read_run(store_run.store(made(tmp_path / "elsewhere", command), "ladder"))
+    assert found.command == "lab run --seed 7"
+
+
+def test_a_stored_run_can_be_stored_again(tmp_path, stored):
+    """Source and target may be the same folder."""
+    target = store_run.store(made(tmp_path / "elsewhere"), "ladder")
+    files = {path.name: path.read_bytes() for path in target.iterdir()}
+    store_run.store(target, "ladder")
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == files
+
+
+def test_a_run_that_cannot_be_stored_leaves_the_old_one(tmp_path, stored):
+    """And nothing half written beside it."""
+    target = store_run.store(made(tmp_path / "elsewhere"), "ladder")
+    files = {path.name: path.read_bytes() for path in target.iterdir()}
+    damaged = made(tmp_path / "other")
+    (damaged / "trials.ndjson").write_text("{\n")
+    with pytest.raises(ResultsError, match="damaged"):
+        store_run.store(damaged, "ladder")
+    assert {path.name: path.read_bytes() for path in target.iterdir()} == files
+    assert [path.name for path in stored.iterdir()] == ["ladder"]
+
+
+def test_a_run_of_no_checkout_is_refused(tmp_path, stored):
+    """Its paths would be this machine's."""
+    folder = made(tmp_path / "elsewhere", first="own/x.ini")
+    header = folder / "run.json"
+    header.write_text(header.read_text().replace("/profiles/y.ini", "/own/y.ini"))
+    with pytest.raises(ResultsError, match="none of its profiles lies in a checkout"):
+        store_run.store(folder, "ladder")
+    assert not stored.exists()
