@@ -63,7 +63,8 @@ class Answer(Response):
 
     Werkzeug's turns headers into a mapping and back, and joins, counts and encodes what is bytes
     already: a third of the whole request. This one does so only once somebody looks at it, such as
-    an `after_request` function or an extension; from then on it is an ordinary response.
+    an `after_request` function or an extension; from then on it is an ordinary response. Only an
+    application that replaces `response_class` must not be given one.
 
     Args:
         body: The whole body.
@@ -77,12 +78,12 @@ class Answer(Response):
 
     def __getattr__(self, name: str) -> Any:
         """Become an ordinary response, and return what is asked for."""
-        seen = vars(self)
-        if "headers" in seen or "_ready" not in seen:  # it is one; or a copy is being made of it
+        seen = dict(vars(self))
+        if seen.pop("_whole", False) or "_ready" not in seen:  # or a copy is being made of it
             raise AttributeError(name)
-        # A status or a body may have been set by then.
-        body, status = seen.get("response", self._body), seen.get("_status")
-        super().__init__(body, status, self._ready)
+        self._whole = True
+        super().__init__(self._body, None, self._ready)
+        vars(self).update(seen)  # what has been set by then: a status, a body
         return getattr(self, name)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -33,7 +33,7 @@ class ShortCut:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Answer one request."""
-        path = environ["PATH_INFO"]
+        path = environ.get("PATH_INFO", "")
         if (
             environ["REQUEST_METHOD"] != "GET"
             or "HTTP_IF_NONE_MATCH" in environ

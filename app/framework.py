@@ -18,11 +18,8 @@ class NoSessions(SessionInterface):
     """No client has a session, so none is looked for in its cookies."""
 
     def open_session(self, _app: Flask, _request: Request) -> SessionMixin:
-        """Return the same empty session, which refuses to be written to, for every request."""
+        """Return the same session for every request; it refuses to be written to."""
         return _NO_SESSION
-
-    def save_session(self, _app: Flask, _session: SessionMixin, _response: object) -> None:
-        """Save nothing."""
 
 
 class Service(Flask):
@@ -34,19 +31,20 @@ class Service(Flask):
         """
         Bind the routes to a request by its path and method alone.
 
-        Flask's reads the Host header, decodes it and compares it first, for routes by host and
-        for absolute URLs in redirects; this service has neither.
+        Flask's reads the Host header, decodes it and compares it first, for `TRUSTED_HOSTS`, for
+        routes by host and for absolute URLs. It is asked where one of its settings is made.
         """
-        if request is None:
+        if request is None or self.config["TRUSTED_HOSTS"] or self.config["SERVER_NAME"]:
             return super().create_url_adapter(request)
         environ = request.environ
+        # WSGI hands over the path's bytes as Latin-1; without any it means the root.
+        path = environ.get("PATH_INFO", "").encode("latin-1").decode(errors="replace")
         return MapAdapter(
             self.url_map,
             server_name="",
-            script_name="/",
+            script_name=environ.get("SCRIPT_NAME") or "/",
             subdomain="",
             url_scheme="http",
-            # WSGI hands over the path's bytes as Latin-1; without any it means the root.
-            path_info=environ["PATH_INFO"].encode("latin-1").decode(errors="replace") or "/",
+            path_info=path or "/",
             default_method=environ["REQUEST_METHOD"],
         )

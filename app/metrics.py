@@ -21,7 +21,7 @@ COUNTERS = (
     ("uwsgi_exceptions", "exceptions", 1.0, "Exceptions that the application let out."),
     ("uwsgi_request_seconds", "running_time", 1e-6, "Time that a worker has spent in requests."),
     ("uwsgi_sent_bytes", "tx", 1.0, "Bytes that a worker has sent."),
-    ("uwsgi_respawns", "respawn_count", 1.0, "Times that a worker was started."),
+    ("uwsgi_respawns", "respawn_count", 1.0, "Times that a worker was started again."),
 )
 """Name, without its suffix _total; key of `uwsgi.workers()`; its unit in ours; help."""
 
@@ -41,7 +41,8 @@ class Workers(Collector):
 
     def collect(self) -> Iterable[Metric]:
         """Read the figures now."""
-        workers = self._uwsgi.workers()
+        # One that has not started yet, as with `cheaper`, has no process.
+        workers = [worker for worker in self._uwsgi.workers() if worker["pid"]]
         for name, key, unit, text in COUNTERS:
             family = CounterMetricFamily(name, text, labels=["worker"])
             for worker in workers:
@@ -57,9 +58,11 @@ class Workers(Collector):
         for worker in workers:
             busy.add_metric([str(worker["id"])], float(worker["status"] == b"busy"))
         yield busy
-        # Of the first socket; behind the HTTP router that is not the public one.
-        text = "Connections that wait for a worker."
-        yield GaugeMetricFamily("uwsgi_listen_queue", text, self._uwsgi.listen_queue())
+        # The master reads it, of the first socket, and of a TCP socket only; behind the HTTP router
+        # that one is not the public one.
+        if "master" in self._uwsgi.opt:
+            text = "Connections that wait on the first socket; of a UNIX socket 0."
+            yield GaugeMetricFamily("uwsgi_listen_queue", text, self._uwsgi.listen_queue())
 
 
 def render(uwsgi: Any, build: dict[str, str]) -> bytes:

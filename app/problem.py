@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
+from typing import cast
 
 from flask import Response, request
 from werkzeug.exceptions import HTTPException
@@ -41,8 +42,9 @@ def answer_http_error(error: HTTPException) -> Response:
 
     Flask logs the exception with its traceback before this is called; none of it is sent.
     """
-    # Never a redirect, which Flask does not hand to error handlers; without a code there is
-    # nothing to say but that we failed.
+    if error.response is not None:  # it was raised with one
+        return cast("Response", error.response)
+    # Never a redirect and never without a code: Flask does not hand those to error handlers.
     response = problem(error.code or 500, error.description or "The request failed.")
     for name, value in error.get_headers(request.environ):
         if name.lower() != "content-type":

@@ -45,7 +45,6 @@ def make_service() -> Service:
     about = _json(_describe(max_digits))
     contract = _json(_contract(max_digits))
     service = Service("app", static_folder=None)
-    service.url_map.merge_slashes = False  # "//9000" is another path, and unknown
     service.register_error_handler(HTTPException, answer_http_error)
 
     @service.get("/<text>")
@@ -57,7 +56,7 @@ def make_service() -> Service:
             facts = {} if error.max_digits is None else {"max_digits": error.max_digits}
             return problem(400, str(error), **facts)
         body, tag, headers = ready(number)
-        # Looked up before Flask's parser is asked: nearly no request has the header.
+        # The environment first, then Flask's parser: nearly no request has the header.
         if "HTTP_IF_NONE_MATCH" in request.environ and request.if_none_match.contains_weak(tag):
             return Response(status=304, headers=headers[2:])
         return Answer(body, list(headers))

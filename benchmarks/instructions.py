@@ -27,8 +27,6 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -132,15 +130,12 @@ def count(application: str, build: str, number: str, phase: str = "whole") -> Ce
     Raises:
         RuntimeError: It could not be counted; with what was printed.
     """
-    with (
-        tempfile.TemporaryDirectory() as name,
-        _counted(Path(name), application, build, NUMBERS[number], phase) as total,
-    ):
+    with tempfile.TemporaryDirectory() as name:
+        total = _counted(Path(name), application, build, NUMBERS[number], phase)
         return Cell(application, build, number, phase, round(total / REQUESTS))
 
 
-@contextmanager
-def _counted(folder: Path, application: str, build: str, number: str, phase: str) -> Iterator[int]:
+def _counted(folder: Path, application: str, build: str, number: str, phase: str) -> int:
     out, go = folder / "callgrind.out", folder / "go"
     module, _, attribute = APPLICATIONS[application].partition(":")
     pure = build == "pure"
@@ -173,7 +168,7 @@ def _counted(folder: Path, application: str, build: str, number: str, phase: str
     found = re.search(r"^(?:totals|summary): (\d+)", out.read_text(), re.MULTILINE)
     if found is None or int(found[1]) == 0:
         raise RuntimeError((folder / "log").read_text(errors="replace"))
-    yield int(found[1])
+    return int(found[1])
 
 
 def measure() -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,7 @@ class CommandServer:
                 "chdir": str(chdir),
                 "here": str(profile.path.parent),
                 "folder": str(folder),
+                "workers": _workers(),
             }
             for name in profile.fill:
                 text = fill(dict(profile.options)[name], words, profile)
@@ -55,6 +57,11 @@ class CommandServer:
             )
 
         return serve(order, workload)
+
+
+def _workers() -> str:
+    """Return how many processes a profile is to run: as many as PROCESSES gives one of uWSGI's."""
+    return os.environ.get("PROCESSES") or str(max(2, os.cpu_count() or 1))
 
 
 def fill(text: str, words: Mapping[str, str], profile: Profile) -> str:

@@ -273,9 +273,12 @@ def _start(order_for: Callable[[Endpoint], Order], workload: Workload) -> Proces
             wait_until_ready(order.profile, process, workload)
         except ServerStartError as error:
             process.kill()
-            if "address already in use" not in error.log_tail.lower() or not listens(endpoint.port):
+            # Taken between the look and the bind: by a listener, or by a client's own connection.
+            if "address already in use" not in error.log_tail.lower():
                 raise
             if attempt == PORT_ATTEMPTS:
+                if not listens(endpoint.port):
+                    raise
                 problem = f"port {endpoint.port} is in use by another process ({error.problem})"
                 raise ServerStartError(order.profile, problem, error.log_tail) from None
         except BaseException:

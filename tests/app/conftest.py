@@ -27,6 +27,13 @@ class Reply:
     body: bytes
 
 
+def _single(pairs):
+    """Return headers by their names in lower case, of which none may be there twice."""
+    found = {key.lower(): value for key, value in pairs}
+    assert len(found) == len(pairs), pairs
+    return found
+
+
 def _reply(status, headers, body):
     if "allow" in headers:  # a set, whose order differs from process to process
         headers["allow"] = ", ".join(sorted(headers["allow"].split(", ")))
@@ -38,11 +45,15 @@ class Server:
 
     def __init__(self, server):
         self.address = server.endpoint.host, server.endpoint.port
-        self._pid = server.pid
+        self._server = server
 
     def tree(self):
         """Return its processes."""
-        return psutil.Process(self._pid).children(recursive=True)
+        return psutil.Process(self._server.pid).children(recursive=True)
+
+    def log(self):
+        """Return what it has written, up to a thousand lines."""
+        return self._server.log_tail(1000)
 
     def __call__(self, method, path, headers=None, body=None):
         """Ask, and return the reply."""
@@ -56,7 +67,7 @@ class Server:
                 connection.putheader("Content-Length", str(len(body)))
             connection.endheaders(body)
             reply = connection.getresponse()
-            found = {key.lower(): value for key, value in reply.getheaders()}
+            found = _single(reply.getheaders())
             return _reply(reply.status, found, reply.read())
         finally:
             connection.close()
@@ -85,7 +96,7 @@ def ask_client(method, path, headers=None, body=None):
     """Ask the service without a server."""
     os.environ.pop("FIB_MAX_DIGITS", None)
     reply = create_app().test_client().open(path, method=method, headers=headers, data=body)
-    return _reply(reply.status_code, {k.lower(): v for k, v in reply.headers.items()}, reply.data)
+    return _reply(reply.status_code, _single(list(reply.headers.items())), reply.data)
 
 
 @pytest.fixture(params=["client", "server"])

@@ -109,7 +109,7 @@ def test_too_many_digits(ask, digits):
     assert json.loads(reply.body)["max_digits"] == 100
 
 
-@pytest.mark.parametrize("path", ["/a/b", "/9000/", "/x%2F9000"])
+@pytest.mark.parametrize("path", ["/a/b", "/9000/", "/x%2F9000", "/9000//"])
 def test_an_unknown_path(ask, path):
     """It is 404, a problem document."""
     reply = ask("GET", path)

@@ -125,22 +125,25 @@ def test_a_hit_does_not_reach_python():
 
 @pytest.mark.slow
 def test_the_cache_is_bounded():
-    """After 100,000 different numbers it answers rightly, and has grown by less than 16 MB."""
-    with served("cached") as ask:
-        address, tree = ask.address, ask.tree
+    """After 100,000 different numbers new ones are still kept, nothing is logged, memory stays."""
+    calls = Workload(
+        "calls", "/", Expectation(pattern="[0-9]"), app="counting:application", chdir=SITES
+    )
+    with served("cached", calls) as ask:
 
         def get(number):
-            with socket.create_connection(address, 10) as connection:
+            with socket.create_connection(ask.address, 10) as connection:
                 connection.sendall(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % number)
                 return connection.makefile("rb").read()
 
         def memory():
-            return sum(process.memory_full_info().pss for process in tree())
+            return sum(process.memory_full_info().pss for process in ask.tree())
 
         for number in range(5000):  # fills the cache
             get(number)
-        before = memory()
+        before, lines = memory(), len(ask.log())
         for number in range(5000, 100_000):
             get(number)
-        assert memory() - before < 16e6
-        assert get(8).endswith(b"[0, 1, 1, 2, 3, 5, 8]")
+        assert memory() - before < 2e6
+        assert len(ask.log()) == lines
+        assert get(100_001) == get(100_001)
