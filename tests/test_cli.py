@@ -58,7 +58,8 @@ def test_another_server_and_another_workload_run_in_the_same_experiment(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("framework", "path"), [("flask", "/where/Ulm?q=a"), ("django", "/price/5/")]
+    ("framework", "path"),
+    [pytest.param("flask", "/where/Ulm?q=a", marks=pytest.mark.slow), ("django", "/price/5/")],
 )
 def test_an_application_that_knows_nothing_of_us_is_compared(tmp_path, framework, path):
     """Its first reply is captured, and then required of every request."""

@@ -251,12 +251,12 @@ def _before(profile: Profile, plan: Plan) -> str | None:
     Return the profile that *profile* is a step from.
 
     A run holds only the profiles that it runs, so where `against` is not among them the ladder's
-    order is what is left of the line of descent: the one that the plan has before it, but for
-    reference lines, which are steps of none.
+    order is what is left of the line of descent: the one that the plan has before it, of the same
+    server if there is one, and no reference line, which nothing is a step from.
     """
     if profile.against is None or any(each.name == profile.against for each in plan.profiles):
         return profile.against
     lines = reference_lines(plan)
-    names = [each.name for each in plan.profiles if each not in lines]
-    position = names.index(profile.name)
-    return names[position - 1] if position else None
+    earlier = [each for each in plan.profiles[: plan.profiles.index(profile)] if each not in lines]
+    alike = [each for each in earlier if each.server == profile.server]
+    return (alike or earlier)[-1].name if earlier else None

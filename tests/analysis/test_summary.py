@@ -72,6 +72,16 @@ def test_a_step_whose_start_is_not_in_the_run_names_what_stands_for_it(make):
     assert (step.before, step.instead_of) == ("baseline", "safety")
 
 
+def test_a_step_is_within_a_server_where_it_can_be(make):
+    """Of tuned, granian and listen, listen is a step from tuned, and granian has nothing else."""
+    run = make.ladder_run(dict.fromkeys(("tuned", "granian", "listen"), (2000, 4e-4)), blocks=3)
+    first, peer, last = run.plan.profiles
+    peer = replace(peer, server="command", against="safety")
+    profiles = (first, peer, replace(last, against="cython"))
+    steps = summarise(replace(run, plan=replace(run.plan, profiles=profiles))).steps
+    assert [step.before for step in steps] == ["tuned", "tuned"]
+
+
 def test_no_step_stands_on_a_reference_line(make):
     """Of baseline, bare and tuned, tuned is a step from baseline, or else as it is written."""
     run = make.ladder_run(dict.fromkeys(("baseline", "bare", "tuned"), (2000, 4e-4)), blocks=3)

@@ -11,7 +11,7 @@ from lab.analysis.summary import summarise
 from lab.report import json as json_report
 from lab.results import FORMAT, Header, encode
 
-RUNS = sorted((Path(__file__).parents[2] / "docs" / "runs").iterdir())
+RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))
 
 
 def validator(name):
