@@ -24,6 +24,7 @@ $(SETUP): $(INPUTS) $(AGAIN)
 	@touch $@
 
 test: setup ## run the tests (under 5 minutes)
+	@tools/test_packages.sh
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-slow: setup ## run the tests that take longer
