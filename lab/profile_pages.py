@@ -98,7 +98,9 @@ def _effects(profile: Profile) -> list[str]:
             if (found := step.step[name]).ratio is not None
         ]
         if ratios:  # else what could be said is withheld
-            lines.append(f"- {_asked(plan.workload)}: {', '.join(ratios)}")
+            name = summary.run.name
+            where = f"{_asked(plan.workload)} ([{name}](runs/{name}/report.md))"
+            lines.append(f"- {where}: {', '.join(ratios)}")
     return [line.replace("~", "\\~") for line in lines]
 
 

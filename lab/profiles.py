@@ -25,11 +25,11 @@ FOLDER = ROOT / "profiles"
 PEERS = FOLDER / "peers"
 
 REPEATABLE = frozenset(
-    {"add-header", "http", "http-socket", "http11-socket", "import", "plugins", "pythonpath"}
-    | {"socket", "static-map", "uwsgi-socket"}
+    {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
+    | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
 )
-"""Options of which uWSGI keeps every value (so do `env`, `hook-...` and `route...`); of any other
-the last counts."""
+"""Options of which uWSGI keeps every value (so do `env`, `hook-...`, `route...` and
+`final-route...`); of any other the last counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,9 @@ def _effective(profile: Profile) -> dict[str, str]:
         if key == "env":
             name, _, content = value.partition("=")
             effective[f"env {name}"] = content
-        elif key in effective and (key in REPEATABLE or key.startswith(("hook-", "route"))):
+        elif key in effective and (
+            key in REPEATABLE or key.startswith(("hook-", "route", "final-route"))
+        ):
             effective[key] += f", {value}"
         else:
             effective[key] = value
