@@ -28,8 +28,9 @@ REPEATABLE = frozenset(
     {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
     | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
 )
-"""Options of which uWSGI keeps every value (so do `env`, `hook-...`, `route...` and
-`final-route...`); of any other the last counts."""
+REPEATED = ("hook-", "route", "final-route")
+"""Options, and beginnings of them, of which uWSGI keeps every value, as of `env`; of any other the
+last counts."""
 
 
 @dataclass(frozen=True, slots=True)
