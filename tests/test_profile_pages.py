@@ -24,9 +24,10 @@ def effects(name, against):
 
 
 def test_a_step_is_quoted(stored):
-    """With both figures."""
+    """With its run and both figures."""
     (line,) = effects("b", "a")
-    assert line.startswith("- `/9000`: requests/s ")
+    assert line.startswith("- `/9000` ([")
+    assert "/report.md)): requests/s " in line
     assert ", CPU a request " in line
 
 
