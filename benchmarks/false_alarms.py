@@ -15,38 +15,38 @@ Rates over 2,000 comparisons each, in per cent; seeds are fixed. 1.6 minutes.
 
                                    no difference: alarm         8 % slower: found
     noise     blocks                  verdict    --fail-if      verdict    --fail-if
-    3 %            5  within            0.1          0.0         33.7         23.5
-    3 %            5  across            0.0          0.0          8.3          8.0
+    3 %            5  within            0.1          0.0         33.3         23.3
+    3 %            5  across            0.0          0.0          8.2          7.8
     3 %           10  within            0.0          0.0         92.3         64.0
-    3 %           10  across            0.1          0.0         52.1         38.1
+    3 %           10  across            0.1          0.0         52.0         38.1
     3 %           20  within            0.1          0.0        100.0         92.7
     3 %           20  across            0.0          0.0         97.9         72.4
     3 %           40  within            0.0          0.0        100.0         99.9
     3 %           40  across            0.0          0.0        100.0         95.3
-    9 %            5  within            0.1          0.0          1.1          1.1
+    9 %            5  within            0.0          0.0          0.8          0.8
     9 %            5  across            0.0          0.0          0.2          0.2
-    9 %           10  within            0.1          0.1          3.8          3.7
-    9 %           10  across            0.1          0.0          0.5          0.5
-    9 %           20  within            0.0          0.0         14.8         14.0
-    9 %           20  across            0.0          0.0          2.9          2.9
-    9 %           40  within            0.0          0.0         52.3         37.8
-    9 %           40  across            0.0          0.0         15.4         15.3
-    drift          5  within            0.0          0.0         16.1         12.8
+    9 %           10  within            0.1          0.1          3.4          3.4
+    9 %           10  across            0.0          0.0          0.4          0.4
+    9 %           20  within            0.0          0.0         14.4         13.5
+    9 %           20  across            0.0          0.0          2.6          2.6
+    9 %           40  within            0.0          0.0         52.2         37.7
+    9 %           40  across            0.0          0.0         15.0         14.9
+    drift          5  within            0.0          0.0         15.8         12.8
     drift          5  across            0.0          0.0          3.1          2.9
-    drift         10  within            0.0          0.0         84.5         55.9
-    drift         10  across            0.0          0.0         42.4         32.9
+    drift         10  within            0.0          0.0         84.4         55.9
+    drift         10  across            0.0          0.0         42.3         32.7
     drift         20  within            0.0          0.0        100.0         92.8
     drift         20  across            0.0          0.0         96.8         68.8
     drift         40  within            0.0          0.0        100.0         99.9
     drift         40  across            0.0          0.0        100.0         94.9
-    bad trials     5  within            0.0          0.0         10.1          7.2
+    bad trials     5  within            0.0          0.0          9.9          7.0
     bad trials     5  across            0.0          0.0          1.1          1.1
-    bad trials    10  within            0.0          0.0         17.6         11.6
+    bad trials    10  within            0.0          0.0         17.5         11.5
     bad trials    10  across            0.0          0.0          1.5          1.4
     bad trials    20  within            0.0          0.0         19.1         15.4
     bad trials    20  across            0.0          0.0          2.4          2.1
-    bad trials    40  within            0.0          0.0         33.1         27.4
-    bad trials    40  across            0.1          0.1          7.7          7.5
+    bad trials    40  within            0.0          0.0         33.0         27.3
+    bad trials    40  across            0.1          0.1          7.5          7.3
 
 `--fail-if` stands for rps(changed/reference) < 0.9524, which is 1 / 1.05. It finds less than the
 verdict because it asks for more: not "slower", but "slower by more than 5 %".
