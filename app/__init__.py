@@ -4,6 +4,8 @@ What a server runs: our service, the article's application, and the smallest one
 app.wsgi:app: the service, for uWSGI and any other WSGI server.
 app.article:app: the application of the article, its faults included, to be compared with.
 app.hello:app: no framework; what a server costs when the application costs nothing.
+app.algorithms: the article's application with the sequence by three algorithms.
+app.fast:app: the service with a short cut around Flask.
 
 Importing one of them loads nothing of the others, so that a measurement of the small ones holds
 neither the memory nor the start of Flask.

@@ -84,9 +84,10 @@ def verdicts(
     return tuple(_verdicts(seen, load() if claims is None else claims))
 
 
-def decided(run: Run) -> tuple[ClaimVerdict, ...]:
-    """Return the verdicts that *run* by itself gives; none for one that no claim is about."""
-    return tuple(each for each in verdicts((run,)) if each.run is not None)
+def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
+    """Return the verdicts that a run by itself gives; none for one that no claim is about."""
+    seen = [(summary, observe(summary.run))]
+    return tuple(each for each in _verdicts(seen, load()) if each.run is not None)
 
 
 def _verdicts(

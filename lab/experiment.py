@@ -211,11 +211,10 @@ def conduct(
 
 def _summarise(writer: RunWriter) -> Summary:
     """Write what is derived from the run, and return it."""
-    run = read_run(writer.folder)
-    summary = summarise(run)
+    summary = summarise(read_run(writer.folder))
     writer.write_text("summary.json", json_report.render(summary))
     writer.write_text("report.md", markdown.render(summary))
-    writer.write_text("report.html", html.render(summary, claims.decided(run)))
+    writer.write_text("report.html", html.render(summary, claims.decided(summary)))
     return summary
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
@@ -20,6 +20,7 @@ from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profile_header import Header, line_of, parse_ini, parse_toml
 from lab.servers.launch import ROOT
+from lab.uwsgi_options import asks_to_close
 
 FOLDER = ROOT / "profiles"
 PEERS = FOLDER / "peers"
@@ -76,7 +77,7 @@ def read(name: str) -> Profile:
         against=header.against,
         options=options,
         digest=_digest(options),
-        keepalive=_keeps_connections(dict(options)),
+        keepalive=_keeps_connections(options),
         reply=header.reply,
     )
 
@@ -230,11 +231,12 @@ def _is_commands(value: object) -> TypeGuard[list[list[str]]]:
     )
 
 
-def _keeps_connections(options: Mapping[str, str]) -> bool:
+def _keeps_connections(pairs: Sequence[tuple[str, str]]) -> bool:
+    if any(asks_to_close(*pair) for pair in pairs):
+        return False
+    options = dict(pairs)
     # `http-keepalive = true` is off: uWSGI reads a number there, and "true" is none.
     number = options.get("http-keepalive", "0")
-    if options.get("add-header", "").lower().replace(" ", "") == "connection:close":
-        return False
     return "http11-socket" in options or (number.isdecimal() and int(number) > 0)
 
 

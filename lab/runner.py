@@ -22,6 +22,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
+from lab.analysis.causes.signs import workers
 from lab.analysis.gates import NO_LOAD, judge
 from lab.analysis.observations import plan_of
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
@@ -270,8 +271,5 @@ def _warmup_requests(plan: Plan, profile: Profile) -> int:
 
 def _workers(profile: Profile) -> int:
     """Return the number of worker processes as far as the profile says it, else 2."""
-    options = dict(profile.options)
-    if profile.server != "uwsgi":
-        return 2
-    text = options.get("processes", options.get("workers", "1"))
-    return int(text) if text.isdecimal() else 2
+    processes, _ = workers(profile)
+    return 2 if processes is None else processes

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lab.analysis.causes.signs import workers
 from lab.model import Load, Plan, Profile, Workload
-from lab.uwsgi_options import is_on
+from lab.uwsgi_options import asks_to_close, is_on
 from lab.workloads import workload
 
 MOST_WORKERS = 256
@@ -113,7 +113,7 @@ def reconnecting(profile: Profile, plan: Plan) -> Toggle | None:
 
     A header that tells clients to close would undo either, so it goes as well.
     """
-    asked = tuple(option for option in profile.options if not _asks_to_close(*option))
+    asked = tuple(option for option in profile.options if not asks_to_close(*option))
     if not plan.load.keepalive and profile.keepalive:
         load = replace(plan.load, keepalive=True)
         return Toggle("keepalive", "clients that keep connections", asked, load)
@@ -197,11 +197,6 @@ def _with(options: Options, values: Mapping[str, object]) -> Options:
 def _drop(profile: Profile, name: str, text: str, *options: str) -> Toggle | None:
     kept = tuple((key, value) for key, value in profile.options if key not in options)
     return None if kept == profile.options else Toggle(name, text, kept)
-
-
-def _asks_to_close(option: str, value: str) -> bool:
-    """Return whether an option adds the header "Connection: close", however it is spelt."""
-    return option == "add-header" and "".join(value.split()).lower() == "connection:close"
 
 
 def _of_router(option: str) -> bool:

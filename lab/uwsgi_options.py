@@ -20,3 +20,8 @@ def is_on(options: Mapping[str, str], name: str) -> bool:
     (True, False)
     """
     return name in options and options[name].lower() not in OFF
+
+
+def asks_to_close(option: str, value: str) -> bool:
+    """Return whether an option adds the header "Connection: close", however it is spelt."""
+    return option == "add-header" and "".join(value.split()).lower() == "connection:close"

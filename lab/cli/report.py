@@ -77,7 +77,7 @@ def report_command(
         check(each, [profile.name for profile in found.plan.profiles])
     summary = summarise(found)
     if page is not None:
-        write_text(page, html.render(summary, claims.decided(found)))
+        write_text(page, html.render(summary, claims.decided(summary)))
         click.echo(page)
     elif as_markdown:
         click.echo(markdown.render(summary), nl=False)

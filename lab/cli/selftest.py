@@ -12,7 +12,7 @@ from lab.selftest.run import selftest
 
 @click.command("selftest")
 @click.argument("cases", nargs=-1, metavar="[CASE]...")
-@click.option("--quick", is_flag=True, help="The clear-cut cases, two trials of each: a minute.")
+@click.option("--quick", is_flag=True, help="The clear-cut cases, two trials of each: two minutes.")
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the result to this JSON file."
 )
