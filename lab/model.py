@@ -50,6 +50,10 @@ class Profile:
     fill: tuple[str, ...] = ()
     """Peers only: those of its own files that are written to {folder} with their words filled."""
 
+    replace: tuple[tuple[str, str], ...] = ()
+    """Peers only: texts of those files and what takes their place, so that a configuration which
+    is deployed as it is can listen and write elsewhere in a trial."""
+
     keepalive: bool = False
     """Whether it promises to keep a client's connection open between requests."""
 

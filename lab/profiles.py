@@ -2,7 +2,8 @@
 Find the profiles, read one, and say what a step changes.
 
 A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
-own, or a TOML under profiles/peers/ that names the commands of any other server.
+own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
+ini of the same name runs that ini together with what it needs in front of it.
 """
 
 from __future__ import annotations
@@ -45,10 +46,8 @@ class Step:
 
 
 def find() -> tuple[str, ...]:
-    """Return the names of all profiles: the inis in alphabetical order, then the peers."""
-    return tuple(
-        path.stem for path in (*sorted(FOLDER.glob("*.ini")), *sorted(PEERS.glob("*.toml")))
-    )
+    """Return the names of all profiles: our own in alphabetical order, then the peers."""
+    return tuple(path.stem for path in (*_own(), *sorted(PEERS.glob("*.toml"))))
 
 
 def read(name: str) -> Profile:
@@ -120,8 +119,7 @@ def ladder(name: str = "tuned") -> tuple[str, ...]:
 
 def usual() -> tuple[str, ...]:
     """Return what is compared where nothing else is asked for: the ladder and reference lines."""
-    paths = sorted(FOLDER.glob("*.ini"))
-    return (*ladder(), *(path.stem for path in paths if read_header(path).reply is not None))
+    return (*ladder(), *(path.stem for path in _own() if read_header(path).reply is not None))
 
 
 def step(profile: Profile, against: Profile) -> Step:
@@ -140,6 +138,12 @@ def step(profile: Profile, against: Profile) -> Step:
     )
 
 
+def _own() -> list[Path]:
+    """Return the files of FOLDER's profiles; of an ini and a TOML with one name, the TOML."""
+    files = {path.stem: path for suffix in ("ini", "toml") for path in FOLDER.glob(f"*.{suffix}")}
+    return [files[name] for name in sorted(files)]
+
+
 def _locate(name: str) -> Path:
     if "/" in name or name.endswith((".ini", ".toml")):
         path = Path(name).expanduser()
@@ -148,7 +152,7 @@ def _locate(name: str) -> Path:
         if path.suffix not in {".ini", ".toml"}:
             raise ProfileError(path, "a profile is an .ini of uWSGI or a .toml of another server")
         return path.resolve()
-    for path in (FOLDER / f"{name}.ini", PEERS / f"{name}.toml"):
+    for path in (FOLDER / f"{name}.toml", FOLDER / f"{name}.ini", PEERS / f"{name}.toml"):
         if path.is_file():
             return path
     close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
@@ -202,7 +206,8 @@ def _peer(path: Path, header: Header) -> Profile:
         options=tuple(options),
         digest=_digest(tuple(options)),
         commands=tuple(tuple(command) for command in commands),
-        fill=_fill(table.get("fill", []), options, path, text),
+        fill=(filled := _fill(table.get("fill", []), options, path, text)),
+        replace=_replace(table.get("replace", {}), filled, options, path, text),
         keepalive=table.get("keepalive") is True,
         reply=header.reply,
         needs=str(needs) if needs is not None else None,
@@ -218,6 +223,24 @@ def _fill(names: object, options: list[tuple[str, str]], path: Path, text: str) 
             line_of(text, "fill"),
         )
     return tuple(names)
+
+
+def _replace(
+    table: object,
+    filled: tuple[str, ...],
+    options: list[tuple[str, str]],
+    path: Path,
+    text: str,
+) -> tuple[tuple[str, str], ...]:
+    if not isinstance(table, dict) or not all(isinstance(new, str) for new in table.values()):
+        problem = '[replace] must have lines `"text in the file" = "other text"`'
+        raise ProfileError(path, problem, line_of(text, "replace"))
+    contents = [content for name, content in options if name in filled]
+    for old in table:
+        if not any(old in content for content in contents):
+            line = line_of(text, json.dumps(old))
+            raise ProfileError(path, f"[replace] has {old!r}, which no file of fill has", line)
+    return tuple(table.items())
 
 
 def _is_commands(value: object) -> TypeGuard[list[list[str]]]:

@@ -25,6 +25,9 @@ profile fixes, and cannot be bound."""
 
 OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
 
+LOG_DATE = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4} - ")
+"""What `log-date` puts before each line, those of the configuration too."""
+
 CONTROL = frozenset({"ini", "include", "endif", "set-ph", "set-placeholder", "show-config"})
 """Options that shape the configuration and do not survive into it; so do all that begin `if-`."""
 
@@ -57,7 +60,8 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
         printed: list[str] = []
         try:
             for raw in process.stdout:
-                printed.append(raw.decode("utf-8", "replace").rstrip("\n"))
+                line = raw.decode("utf-8", "replace").rstrip("\n")
+                printed.append(LOG_DATE.sub("", line, count=1))
                 if printed[-1] == CLOSING:
                     break
         finally:

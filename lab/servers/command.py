@@ -42,8 +42,10 @@ class CommandServer:
                 "workers": _workers(),
             }
             for name in profile.fill:
-                text = fill(dict(profile.options)[name], words, profile)
-                (folder / name).write_text(text, encoding="utf-8")
+                text = dict(profile.options)[name]
+                for old, new in profile.replace:
+                    text = text.replace(old, new)
+                (folder / name).write_text(fill(text, words, profile), encoding="utf-8")
             return Order(
                 profile=profile.name,
                 commands=tuple(

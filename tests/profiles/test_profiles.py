@@ -116,6 +116,7 @@ def test_keepalive():
         "http-keepalive",
         "http11-socket",
         "http11-threads",
+        "production",
         "granian",
         "nginx-uwsgi",
     ]
@@ -140,6 +141,27 @@ def test_peer_without_commands(folder):
     """A peer whose `run` is one text instead of a list of commands is refused, with the line."""
     write(folder, "a.toml", 'summary = "A"\nrun = "gunicorn x"\n')
     with pytest.raises(ProfileError, match=r"a\.toml:2: run must be a list of commands"):
+        profiles.read("a")
+
+
+def test_a_stack_runs_the_ini_of_its_name(folder):
+    """A TOML beside an ini of the same name is the profile, and the ini a part of it."""
+    write(folder, "a.ini", "[uwsgi]\nsocket = /run/a.sock\n")
+    write(folder, "a.toml", 'summary = "A"\nrun = [["x", "{here}/a.ini"]]\n')
+    assert profiles.find()[0] == "a"
+    stack = profiles.read("a")
+    assert (stack.server, dict(stack.options)["a.ini"]) == (
+        "command",
+        "[uwsgi]\nsocket = /run/a.sock\n",
+    )
+
+
+def test_text_to_replace_must_be_there(folder):
+    """A [replace] that its files have outgrown is refused, instead of doing nothing."""
+    write(folder, "a.conf", "listen 80;\n")
+    lines = 'summary = "A"\nrun = [["x"]]\nfill = ["a.conf"]\n[replace]\n"listen 90" = "x"\n'
+    write(folder, "a.toml", lines)
+    with pytest.raises(ProfileError, match=r"a\.toml:5: \[replace\] has 'listen 90'"):
         profiles.read("a")
 
 

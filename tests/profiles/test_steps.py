@@ -1,10 +1,11 @@
 """The ladder: which profiles there are, and what each changes."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
-from lab import profiles
+from lab import profiles, uwsgi_config
 from lab.profiles import Step
 
 FRONT = "{host}:{port}"
@@ -76,6 +77,7 @@ STEPS = {
     "gunicorn-sync": PEER,
     "granian": PEER,
     "nginx-uwsgi": PEER,
+    "production": PEER,
 }
 
 
@@ -122,6 +124,28 @@ def test_the_cache_is_routing_and_nothing_else():
     assert (step.removed, step.changed) == ((), ())
     names = {name for name, _ in step.added if "route" not in name}
     assert names == {"cache2", "collect-header", "pcre-jit"}
+
+
+def test_an_instance_in_production_is_tuned_behind_nginx():
+    """production.ini changes what a UNIX socket, nginx in front and unread logs ask for."""
+    tuned = profiles.read("tuned")
+    options = uwsgi_config.read_options(profiles.FOLDER / "production.ini", profiles.ROOT)
+    assert profiles.step(replace(tuned, options=options), tuned) == Step(
+        added=(
+            ("chmod-socket", "600"),
+            ("log-5xx", "true"),
+            ("log-date", "true"),
+            ("log-master", "true"),
+            ("log-slow", "1000"),
+            ("socket", "/run/fibonacci/a.sock"),
+            ("stats", "/run/fibonacci/a.sock.stats"),
+            ("stats-http", "true"),
+            ("threaded-logger", "true"),
+            ("umask", "077"),
+        ),
+        removed=(("add-header", "Connection: close"), ("http-socket", FRONT)),
+        changed=(("buffer-size", "32768", "65535"), ("max-vars", "256", "4096")),
+    )
 
 
 @pytest.mark.parametrize("name", STEPS)
