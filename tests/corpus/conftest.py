@@ -1,0 +1,28 @@
+"""The corpus, and the servers that it is played to: once for all tests of this folder."""
+
+import pytest
+
+from tests.corpus.corpus import read
+from tests.corpus.stand import stand
+
+CORPUS = {request.name: request for request in read()}
+
+
+@pytest.fixture(scope="package")
+def corpus():
+    """Return all requests."""
+    return tuple(CORPUS.values())
+
+
+@pytest.fixture(scope="package")
+def front():
+    """Run the production stack: nginx in front of two instances."""
+    with stand("production", workers=2) as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def direct():
+    """Run `tuned`: the same application on uWSGI's http-socket, nothing in front."""
+    with stand("tuned") as server:
+        yield server

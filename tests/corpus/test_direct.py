@@ -1,0 +1,49 @@
+"""Without nginx: uWSGI does with malformed requests what docs/malformed.md says, no worse."""
+
+import pytest
+
+from tests.corpus.page import PAGE, SOCKET, read, render, verdict
+from tests.corpus.stand import FAILURES
+
+
+@pytest.fixture(scope="module")
+def played(direct, corpus):
+    """Play the corpus to uWSGI's http-socket."""
+    return direct.play(corpus)
+
+
+def test_none_is_a_failure_of_the_server(played):
+    """No reply has a status that says that the server failed."""
+    assert {name: each.word for name, each in played.items() if each.word in FAILURES} == {}
+
+
+def test_no_worker_dies_of_it(played, direct):
+    """The workers are the ones that were started, and the next client is answered."""
+    assert direct.answers()
+    assert direct.deaths() == 0
+
+
+def test_the_application_raises_nothing(played, direct):
+    """Not even where uWSGI hands over what is no request, and so has no method."""
+    assert [line for line in direct.complaints() if "Traceback" in line] == []
+
+
+def test_the_published_table_lists_each_deviation(played, corpus):
+    """What is not right is in the stored table with the same outcome, and nothing else is there."""
+    stored = read()["outcomes"]
+    seen = {
+        request.name: played[request.name].word
+        for request in corpus
+        if request.judge(played[request.name], front=False) is not None
+    }
+    published = {
+        request.name: stored[request.name][SOCKET]["outcome"]
+        for request in corpus
+        if verdict(request, stored[request.name][SOCKET], SOCKET) != "right"
+    }
+    assert seen == published
+
+
+def test_the_page_is_that_of_the_stored_outcomes():
+    """docs/malformed.md is what `python benchmarks/malformed.py --page` makes of them."""
+    assert PAGE.read_text() == render(read())
