@@ -7,6 +7,9 @@ and `create_url_adapter`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from wsgiref.types import StartResponse, WSGIEnvironment
+
 from flask import Flask, Request
 from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.routing import MapAdapter
@@ -26,6 +29,16 @@ class Service(Flask):
     """An application without sessions, whose routes do not depend on the host."""
 
     session_interface = NoSessions()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """
+        Answer one request.
+
+        What uWSGI's http-socket cannot read as a request, such as blank lines, it hands over
+        without a method; that is refused like a method that is not allowed, and not logged.
+        """
+        environ.setdefault("REQUEST_METHOD", "")
+        return self.wsgi_app(environ, start_response)
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """
