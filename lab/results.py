@@ -131,13 +131,16 @@ class RunWriter:
 
 def write_text(path: Path, text: str) -> None:
     """
-    Write a file whole or not at all.
+    Write a file whole or not at all; what is no file, such as /dev/stdout, is written to as it is.
 
     Raises:
         ResultsError: It cannot be written.
     """
     draft = path.with_name(path.name + ".part")
     try:
+        if path.exists() and not path.is_file():  # a rename would put a file in its place
+            path.write_text(text, encoding="utf-8")
+            return
         with draft.open("w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
@@ -165,9 +168,17 @@ def read_run(folder: Path) -> Run:
             path, f"has format {version!r}; this lab reads 1 to {FORMAT}. Run it again."
         )
     header = decode(header_bytes, Header, path)
+    names = {profile.name for profile in header.plan.profiles}
+    if header.plan.reference not in names:
+        raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
+    names |= {counter.profile.name for counter in header.counters}
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
     trials = tuple(decode(line, Trial, path, number) for number, line in enumerate(lines, 1))
+    for number, trial in enumerate(trials, 1):
+        if trial.slot.profile not in names:
+            problem = f"damaged: run.json has no profile {trial.slot.profile}"
+            raise ResultsError(path, problem, number)
     return run_of(header, folder.resolve().name, trials)
 
 
@@ -217,7 +228,7 @@ def decode(text: bytes, kind: type[T], path: Path, line: int | None = None) -> T
     """
     try:
         return msgspec.json.decode(text, type=kind, dec_hook=_decode_path)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:  # the latter: brackets without end
         raise ResultsError(path, f"damaged: {error}", line) from error
 
 
@@ -230,7 +241,7 @@ def _encode_path(value: object) -> str:
 def _decode_path(kind: type, value: object) -> Path:
     if kind is Path and isinstance(value, str):
         return Path(value)
-    raise NotImplementedError(kind)
+    raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
 
 def _read(path: Path) -> bytes:

@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
+from lab.analysis.gates import NO_LOAD
+from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width
 from lab.model import METRICS, Comparison, Run
 
 HEADLINE = "cpu"
 """The metric that decides the exit status: throughput of a shared machine is its neighbours'."""
+
+FAILURES = ("server died", "errors")
+"""Gates that are the server's own failing, and nobody else's."""
 
 WIDEST = MOST_SAME
 """Half-width of the A/A interval above which most settings are smaller than the noise."""
@@ -27,6 +32,7 @@ def banners(
     measurable: Sequence[str],
     progress: tuple[int, int],
     *,
+    failing: Sequence[str] = (),
     ceiling: str | None = None,
 ) -> tuple[str, ...]:
     """
@@ -38,6 +44,7 @@ def banners(
         unstarted: Profiles whose server never started.
         measurable: Profiles with at least one trial that the headline metric can be read from.
         progress: Slots with a trial, and planned slots.
+        failing: Profiles whose server died or failed its requests in every trial.
         ceiling: What `lab.analysis.ceiling` says.
     """
     found = []
@@ -45,6 +52,11 @@ def banners(
         found.append(
             f"Never started: {', '.join(unstarted)}. The reason is below; see also the server's "
             "own message with: lab run " + unstarted[0]
+        )
+    if failing:
+        found.append(
+            f"Failed in every trial: {', '.join(failing)}. The server died, or failed too many "
+            "requests; the reason is below."
         )
     if len(run.plan.profiles) > 1 and len(measurable) < 2:
         found.append(
@@ -62,16 +74,38 @@ def banners(
 
 def exit_code(
     aa: Mapping[str, Comparison],
-    unstarted: Sequence[str],
+    broken: Sequence[str],
     measurable: Sequence[str],
     profiles: int,
 ) -> int:
-    """Return 1 when a server never started, 3 when this machine could not measure, else 0."""
-    if unstarted:
+    """
+    Return 1 when a server is broken, 3 when this machine could not measure, else 0.
+
+    Broken is one that never started, or that died or failed its requests in every trial: that is
+    the server's doing, and no quieter machine would help.
+    """
+    if broken:
         return 1
     if len(measurable) < min(2, profiles) or not told_apart(aa[HEADLINE]):
         return 3
     return 0
+
+
+def never_started(observations: Sequence[Observation]) -> bool:
+    """Return whether no server of these trials, of one profile, gave a correct reply."""
+    trials = [item.trial for item in observations]
+    return bool(trials) and all(
+        trial.failure and not trial.windows and not trial.failure.startswith(NO_LOAD)
+        for trial in trials
+    )
+
+
+def always_failed(observations: Sequence[Observation]) -> bool:
+    """Return whether the server died, or failed too many requests, in each of these trials."""
+    return bool(observations) and all(
+        any(each.gate in FAILURES and each.withholds is None for each in item.findings)
+        for item in observations
+    )
 
 
 def told_apart(aa: Comparison) -> bool:

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from lab.analysis import compare
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.confirm import diagnoses
-from lab.analysis.gates import NO_LOAD
-from lab.analysis.health import HEADLINE, banners, exit_code
+from lab.analysis.health import HEADLINE, always_failed, banners, exit_code, never_started
 from lab.analysis.inert import inert
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
@@ -95,7 +94,8 @@ class Summary:
     """Slots with a trial."""
     planned: int
     exit_code: int
-    """0; 1 when a profile never started; 3 when this machine could not measure."""
+    """0; 1 when a profile never started or failed in every trial; 3 when this machine could not
+    measure."""
     diagnoses: Mapping[str, tuple[Diagnosis, ...]] = field(default_factory=dict)
     """By profile: what limited it, "limited by" first; absent where nothing explains it."""
     shares: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
@@ -116,7 +116,12 @@ def summarise(run: Run) -> Summary:
     planned = plan.blocks * (len(plan.profiles) + 1)
     lines = reference_lines(plan)
     compared = [profile for profile in plan.profiles if profile not in lines]
-    unstarted = [row.profile.name for row in rows if _never_started(row, observations)]
+    of = {
+        each.name: [item for item in observations if _is_own(item.trial, each.name)]
+        for each in plan.profiles
+    }
+    unstarted = [name for name, items in of.items() if never_started(items)]
+    failing = [name for name, items in of.items() if always_failed(items) and name not in unstarted]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     return Summary(
         run=run,
@@ -130,11 +135,12 @@ def summarise(run: Run) -> Summary:
             unstarted,
             measurable,
             (len(own), planned),
+            failing=failing,
             ceiling=shared_ceiling(observations, plan),
         ),
         measured=len(own),
         planned=planned,
-        exit_code=exit_code(noise, unstarted, measurable, len(rows)),
+        exit_code=exit_code(noise, [*unstarted, *failing], measurable, len(rows)),
         diagnoses=diagnoses(run, observations, floors),
         shares={
             profile.name: {
@@ -212,14 +218,6 @@ def _facts(observations: Sequence[Observation]) -> dict[str, str]:
         for name, value in item.trial.facts.items():
             seen.setdefault(name, {})[value] = None
     return {name: " / ".join(values) for name, values in sorted(seen.items())}
-
-
-def _never_started(row: Row, observations: Sequence[Observation]) -> bool:
-    trials = [item.trial for item in observations if _is_own(item.trial, row.profile.name)]
-    return bool(trials) and all(
-        trial.failure and not trial.windows and not trial.failure.startswith(NO_LOAD)
-        for trial in trials
-    )
 
 
 def _step(

@@ -9,6 +9,7 @@ here needs the server's help, so every server is measured alike.
 from __future__ import annotations
 
 from lab.model import Probe
+from lab.probes.clock import ClockProbe
 from lab.probes.cpu import CpuProbe
 from lab.probes.facts import facts
 from lab.probes.memory import MemoryProbe
@@ -24,6 +25,7 @@ def probes() -> tuple[Probe, ...]:
     """Return the probes in the order in which they are started; they end in reverse."""
     return (
         MemoryProbe(),
+        ClockProbe(),
         SocketProbe(),
         TcpProbe(),
         OutputProbe(),

@@ -359,10 +359,21 @@ def test_a_rate_that_the_server_does_not_keep_has_no_latency(make, queued):
     )
 
 
-def test_a_stall_at_the_windows_end_is_no_overload(make):
-    """Most requests were answered at once, so the rate is kept between stalls."""
-    window = paced(make, 4000, 3100, {16: 0.75, 250: 0.25}, queued=800)
-    assert gates(make.trial(window), make.plan(load=OPEN)) == {}
+@pytest.mark.parametrize(("queued", "low"), [(530, {}), (560, {"p99"}), (1000, {"p90", "p99"})])
+def test_a_stall_at_the_windows_end_is_no_overload(make, queued, low):
+    """Between stalls the rate is kept; but the latest stall is missing from the percentiles."""
+    window = paced(make, 4000, 3900 - queued, {16: 0.75, 250: 0.25}, queued=queued)
+    expected = {"cut off": set(low)} if low else {}
+    assert gates(make.trial(window), make.plan(load=OPEN)) == expected
+
+
+def test_a_server_that_stalls_to_the_end_has_no_percentile(make):
+    """All replies came before it, at once: not one of them is the truth."""
+    window = paced(make, 4000, 1500, {1: 1.0}, queued=2436)
+    (finding,) = judge(make.trial(window), make.plan(load=OPEN))
+    assert (finding.gate, finding.withholds) == ("cut off", {"p50", "p90", "p99"})
+    assert "2,436 of 3,936 requests waited" in finding.reason
+    assert "the oldest for 1.22 s" in finding.reason
 
 
 def test_a_rate_that_the_generator_cannot_make_is_its_own(make):

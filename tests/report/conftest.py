@@ -1,4 +1,8 @@
-"""Runs to report on, made of the builders of synthetic trials; test folders are no packages."""
+"""
+Runs to report on, made of the builders of synthetic trials; test folders are no packages.
+
+Runs and summaries are immutable, so one of each serves all tests.
+"""
 
 import importlib.util
 from dataclasses import replace
@@ -16,7 +20,7 @@ BUILDERS = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(BUILDERS)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make():
     """Return the module of builders."""
     return BUILDERS
@@ -30,7 +34,7 @@ MACHINE = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def sustained(make):
     """Return a run with everything in it that a report can say."""
     run = make.ladder_run(
@@ -68,7 +72,13 @@ def sustained(make):
     return replace(run, trials=tuple(trials), skipped=skipped)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def summary(sustained):
+    """Return what that run found."""
+    return summarise(sustained)
+
+
+@pytest.fixture(scope="session")
 def walkthrough(make):
     """Return the article's burst: it overflows the first profile's accept queue."""
     load = Load(connections=500, keepalive=False, requests=5000, timeout=90.0)
@@ -92,7 +102,7 @@ def walkthrough(make):
     return replace(run, trials=tuple(trials))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def open_loop(make):
     """Return a run of two profiles at 1,000 requests a second; the generator was late at times."""
     load = Load(connections=64, rate=1000.0)
@@ -114,10 +124,9 @@ def open_loop(make):
     return replace(run, trials=tuple(trials))
 
 
-@pytest.fixture
-def diagnosed(make, sustained):
+@pytest.fixture(scope="session")
+def diagnosed(make, summary):
     """Return a summary with a confirmed, a consistent and a withdrawn cause, and an idle option."""
-    summary = summarise(sustained)
     effect = next(each for each in summary.steps if each.profile == "http-socket").step[
         "throughput"
     ]

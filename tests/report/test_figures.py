@@ -14,9 +14,14 @@ from lab.report.palette import DARK, LIGHT
 from lab.report.plots import percentiles, time, trials
 
 
-def test_each_is_a_whole_svg_and_a_png(sustained):
+@pytest.fixture(scope="module")
+def files(summary):
+    """Return the figures of a run, by file name."""
+    return figure_files(summary)
+
+
+def test_each_is_a_whole_svg_and_a_png(files):
     """The SVG brings light and dark along; its text is text."""
-    files = figure_files(summarise(sustained))
     assert set(files) == {f"{name}.{form}" for name in FIGURES for form in ("svg", "png")}
     for name in FIGURES:
         root = ET.fromstring(files[f"{name}.svg"])
@@ -26,10 +31,9 @@ def test_each_is_a_whole_svg_and_a_png(sustained):
         assert files[f"{name}.png"].startswith(b"\x89PNG")
 
 
-def test_the_same_run_gives_the_same_bytes(sustained):
+def test_the_same_run_gives_the_same_bytes(files, sustained):
     """So that a repository changes only where a figure does."""
-    first, again = summarise(sustained), summarise(replace(sustained))
-    assert figure_files(first) == figure_files(again)
+    assert files == figure_files(summarise(replace(sustained)))
 
 
 def test_every_colour_has_its_role_in_light_and_in_dark():

@@ -62,6 +62,12 @@ def ladder():
     return html.render(summarise(read_run(RUNS / "ladder")))
 
 
+@pytest.fixture(scope="module")
+def page(summary):
+    """Return the page of a run with everything in it."""
+    return html.render(summary)
+
+
 def test_the_largest_stored_run_is_a_small_page(ladder):
     """Under 500 KB with every trial's raw data in it."""
     assert len(ladder.encode()) < 500_000
@@ -114,10 +120,9 @@ def test_every_figure_says_what_it_shows(ladder):
         assert re.search(r"<title id=.*?</title><desc id=.*?\d.*?</desc>", figure)
 
 
-def test_it_says_what_the_other_reports_say(sustained):
+def test_it_says_what_the_other_reports_say(page, summary):
     """Every note, banner and table cell of the Markdown report is on the page."""
-    summary = summarise(sustained)
-    text = "".join(parse(html.render(summary)).text).replace("\u00a0", " ")
+    text = "".join(parse(page).text).replace("\u00a0", " ")
     report = markdown.render(summary).replace("\\", "")
     # What limited each is a list there, not a table.
     report = re.sub(r"## Limited by\n.*?(?=\n## )", "", report, flags=re.DOTALL)
@@ -128,19 +133,18 @@ def test_it_says_what_the_other_reports_say(sustained):
             assert all(words.strip() in text for words in said.split(", ", 1)), said
 
 
-def test_the_same_run_gives_the_same_bytes(sustained):
+def test_the_same_run_gives_the_same_bytes(page, sustained):
     """Neither the clock nor a random id is on the page."""
-    first, again = summarise(sustained), summarise(replace(sustained))
-    assert html.render(first) == html.render(again)
+    assert page == html.render(summarise(replace(sustained)))
 
 
-def test_the_page_holds_its_run(sustained, tmp_path):
+def test_the_page_holds_its_run(page, sustained, tmp_path):
     """The recipe that it prints unpacks a folder that `lab report` reads: the same run."""
-    page = tmp_path / "report.html"
-    page.write_text(html.render(summarise(sustained)), encoding="utf-8")
-    recipe = unescape(re.search(r"<pre>(python3 .*?)</pre>", page.read_text(), re.DOTALL)[1])
+    file = tmp_path / "report.html"
+    file.write_text(page, encoding="utf-8")
+    recipe = unescape(re.search(r"<pre>(python3 .*?)</pre>", file.read_text(), re.DOTALL)[1])
     code = recipe.split("<<'END'\n")[1].removesuffix("\nEND")
-    subprocess.run([sys.executable, "-", page], input=code, cwd=tmp_path, text=True, check=True)
+    subprocess.run([sys.executable, "-", file], input=code, cwd=tmp_path, text=True, check=True)
     found = read_run(tmp_path)
     assert (found.plan, found.trials) == (sustained.plan, sustained.trials)
     assert (tmp_path / "summary.json").read_text().startswith('{\n  "aa"')
@@ -169,17 +173,16 @@ def test_profiles_with_the_same_cause_share_a_row(diagnosed):
     assert row.count("processes-threads: the http router used 0.31") == 1
 
 
-def test_claims_are_a_table_of_their_own(sustained):
+def test_claims_are_a_table_of_their_own(page, summary):
     """With the published and the measured ratio; without claims there is no such section."""
-    summary = summarise(sustained)
     comparison = summary.steps[0].step["throughput"]
     claim = Claim("a", "an article", "it is 3 times as fast", "fib", "baseline",
                   "processes-threads", ratio=3.08)  # fmt: skip
     verdict = ClaimVerdict(claim, Decision.NONE, "Not so.", comparison=comparison)
-    page = html.render(summary, [verdict])
-    assert "an article: it is 3 times as fast" in page
-    assert ">3.08x<" in page
-    assert 'id="claims"' not in html.render(summary)
+    judged = html.render(summary, [verdict])
+    assert "an article: it is 3 times as fast" in judged
+    assert ">3.08x<" in judged
+    assert 'id="claims"' not in page
 
 
 def test_what_a_run_says_is_never_markup(sustained):

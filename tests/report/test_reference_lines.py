@@ -17,7 +17,7 @@ SPEEDS = {"baseline": (2000, 480e-6), "tuned": (8000, 118e-6), "granian": (9000,
 REPLIES = {"bare": b"Pong!", "constant": b"done"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lined(make):
     """Return a summary with two reference lines, and a profile of another server."""
     run = make.ladder_run(SPEEDS)

@@ -34,6 +34,7 @@ def judge(trial: Trial, plan: Plan) -> tuple[Finding, ...]:
         effort.generator_bound(trial, plan),
         effort.late_generator(trial),
         effort.overload(trial, plan),
+        effort.cut_off(trial, plan),
         replies.reconnects(trial, plan),
         network.quantised(trial),
         effort.machine(trial),

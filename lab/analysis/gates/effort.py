@@ -29,6 +29,10 @@ WAITED = 1.25
 """Open loop: latency over service time, of the fastest tenth, above which every request waited to
 be sent. A server that merely stalls answers most requests at once."""
 
+CLOCK_STEP = 0.050
+"""Seconds that the wall clock was set forwards or back: far more than reading two clocks can differ
+by, and far less than any timer of a server that goes by it."""
+
 IDLE = 0.5
 """Share of its cores below which server or generator had nothing to do for most of the time."""
 
@@ -102,13 +106,43 @@ def overload(trial: Trial, plan: Plan) -> Finding | None:
     )
 
 
+def cut_off(trial: Trial, plan: Plan) -> Finding | None:
+    """
+    Judge which percentiles of an open loop a stall at the window's end makes too low.
+
+    What is still queued then is in no percentile, and it comes first in, first out, so that of
+    N queued requests the oldest has waited for N / rate. A percentile is withheld where more of
+    them have already waited longer than it says than may lie beyond it.
+    """
+    queued = sum(window.queued for window in trial.windows)
+    latency = merged_latency(trial.windows)
+    if plan.load.rate is None or not queued or not latency or overload(trial, plan):
+        return None
+    known = latency.total() + queued
+    low = {
+        name
+        for name, share in {"p50": 0.5, "p90": 0.9, "p99": 0.99}.items()
+        if queued - quantile(latency, share) * plan.load.rate > (1 - share) * known
+    }
+    if not low:
+        return None
+    return Finding(
+        "cut off",
+        f"{queued:,} of {known:,} requests waited to be sent when the window closed, the oldest "
+        f"for {queued / plan.load.rate:.3g} s",
+        "Open it for longer, so that a stall also ends in it: --window.",
+        withholds=frozenset(low),
+    )
+
+
 def machine(trial: Trial) -> Finding | None:
     """
     Judge whether something outside disturbed the trial.
 
     It asks for a repeat. A slight disturbance withholds nothing: in shuffled blocks it widens the
     intervals (simulated: 8.3 % instead of 6.7 %) and leaves their coverage at 95 %, and the A/A
-    arm shows whether it was too much. A severe one withholds everything.
+    arm shows whether it was too much. A severe one withholds everything, and so does a step of the
+    wall clock, by which servers time out what has just begun.
     """
     readings = trial.readings
     # Unpinned, the server may use every core. None read: the least that it can have.
@@ -116,12 +150,12 @@ def machine(trial: Trial) -> Finding | None:
     parts = _disturbances(readings, FOREIGN_CPU * cores)
     if not parts:
         return None
-    severe = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
+    crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
     return Finding(
         "machine",
         "; ".join(parts),
         "Stop other work on this machine, or give the run more blocks.",
-        withholds=None if severe else frozenset(),
+        withholds=None if crowded or _clock_stepped(readings) else frozenset(),
         outside=True,
     )
 
@@ -180,6 +214,10 @@ def _cores(cores: float) -> str:
     return f"{cores:g} {'core' if cores == 1 else 'cores'}"
 
 
+def _clock_stepped(readings: Mapping[str, float]) -> bool:
+    return abs(readings.get("machine.clock_step", 0.0)) > CLOCK_STEP
+
+
 def _disturbances(readings: Mapping[str, float], limit: float) -> list[str]:
     found = []
     if (foreign := readings.get("machine.foreign_cpu", 0.0)) > limit:
@@ -188,4 +226,6 @@ def _disturbances(readings: Mapping[str, float], limit: float) -> list[str]:
         found.append(f"the hypervisor took {steal:.1%} of the time (limit {STEAL:.0%})")
     if readings.get("machine.throttled", 0.0) > 0:
         found.append("the CPU quota of the control group was used up")
+    if _clock_stepped(readings):
+        found.append(f"the wall clock was set by {readings['machine.clock_step']:+.3g} s")
     return found

@@ -31,12 +31,11 @@ def no_window(trial: Trial) -> Finding:
             " ".join(failure.split()),
             "The server had started: look for what it did in its log, or use another generator.",
         )
-    lines = [line for line in failure.splitlines() if line.strip()]
-    # The report names the profile already.
-    reason = lines[0].removeprefix(f"profile {trial.slot.profile}: ").rstrip(".")
-    if len(lines) > 1:
-        reason += f"; its log ends: {lines[-1].strip()}"
-    return Finding("server died", reason, "More of its log is in trials.ndjson, under failure.")
+    return Finding(
+        "server died",
+        _with_log_end(failure, trial.slot.profile),
+        "More of its log is in trials.ndjson, under failure.",
+    )
 
 
 def died(trial: Trial) -> Finding | None:
@@ -45,8 +44,8 @@ def died(trial: Trial) -> Finding | None:
         return None
     return Finding(
         "server died",
-        trial.failure.splitlines()[0],
-        "Its last log lines are in trials.ndjson, under failure; the figures are those of a crash.",
+        _with_log_end(trial.failure, trial.slot.profile),
+        "More of its log is in trials.ndjson, under failure; the figures are those of a crash.",
     )
 
 
@@ -172,6 +171,14 @@ def reconnects(trial: Trial, plan: Plan) -> Finding | None:
             withholds=frozenset(),
         )
     return None
+
+
+def _with_log_end(failure: str, profile: str) -> str:
+    """Return the first and the last line of *failure*: what happened, and how the log ends."""
+    lines = [line for line in failure.splitlines() if line.strip()]
+    # The report names the profile already.
+    reason = lines[0].removeprefix(f"profile {profile}: ").rstrip(".")
+    return reason if len(lines) == 1 else f"{reason}; its log ends: {lines[-1].strip()}"
 
 
 def _profile(trial: Trial, plan: Plan) -> Profile | None:

@@ -1,0 +1,74 @@
+"""A wall clock that is set while a window is open costs the trial, and nothing else does."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from lab.analysis.gates import judge
+from lab.model import Arm, Slot, Subject, Trial
+from lab.probes import clock, probes
+from tests.runner.scripted import GOOD, plan, window
+
+SUBJECT = Subject(server=1, port=1)
+
+
+def trial(**readings):
+    """Return a sound trial with *readings* as well."""
+    slot = Slot(0, 0, "a", Arm.PROFILE)
+    return Trial(slot, 0, 0.0, "aa", "env", (window(),), GOOD | readings)
+
+
+def test_every_trial_has_the_reading():
+    """The probe is one of those that a run starts."""
+    assert any(isinstance(each, clock.ClockProbe) for each in probes())
+
+
+def test_a_clock_that_runs_on_was_not_set():
+    """Two clocks that go alike differ by less than a tenth of the limit."""
+    probe = clock.ClockProbe()
+    before = probe.start(SUBJECT)
+    assert abs(probe.stop(SUBJECT, before)["machine.clock_step"]) < 0.005
+
+
+@pytest.mark.parametrize("step", [-3600.0, -0.2, 0.2, 3600.0])
+def test_a_step_is_read(monkeypatch, step):
+    """Forwards and back, with its size."""
+    probe = clock.ClockProbe()
+    before = probe.start(SUBJECT)
+    real = time.time
+    monkeypatch.setattr(clock.time, "time", lambda: real() + step)
+    reading = probe.stop(SUBJECT, before)["machine.clock_step"]
+    assert reading == pytest.approx(step, abs=0.005)
+
+
+def test_a_busy_machine_is_no_step(monkeypatch):
+    """When the CPU is taken away between the two clocks, they are read again."""
+    probe = clock.ClockProbe()
+    before = probe.start(SUBJECT)
+    real, calls = time.time, []
+
+    def interrupted():
+        calls.append(None)
+        if len(calls) <= 2:
+            time.sleep(0.2)
+        return real()
+
+    monkeypatch.setattr(clock.time, "time", interrupted)
+    assert abs(probe.stop(SUBJECT, before)["machine.clock_step"]) < 0.005
+    assert len(calls) >= 3
+
+
+@pytest.mark.parametrize("step", [-0.051, 0.051])
+def test_a_step_discards_the_trial(step):
+    """From 50 ms on nothing of it counts, and it is made again."""
+    (finding,) = judge(trial(**{"machine.clock_step": step}), plan("a"))
+    assert (finding.gate, finding.withholds, finding.outside) == ("machine", None, True)
+    assert f"the wall clock was set by {step:+.3g} s" in finding.reason
+
+
+@pytest.mark.parametrize("readings", [{}, {"machine.clock_step": 0.049}])
+def test_what_is_no_step_is_no_finding(readings):
+    """Nor is a reading that was not taken, as in runs of before."""
+    assert not [each for each in judge(trial(**readings), plan("a")) if each.gate == "machine"]

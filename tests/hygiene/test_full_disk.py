@@ -1,0 +1,129 @@
+"""A disk that is full, or must not be written: said in a line, and nothing of before is lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lab.errors import ResultsError
+from lab.results import FORMAT, Header, RunWriter, write_text
+from tests.hygiene.conftest import write_peer
+from tests.lab_process import run, start, trials, until
+from tests.runner.scripted import plan
+
+SIZES = ("--connections", "4", "--window", "0.1", "--warmup", "0.1")
+HELLO = ("--workload", "hello", *SIZES)
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """Return what mounts a disk of 1 MB in a folder; it is unmounted at the end."""
+    mounted = []
+
+    def mount(folder):
+        folder.mkdir()
+        command = ("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder))
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+        mounted.append(folder)
+        return folder
+
+    yield mount
+    for folder in mounted:
+        subprocess.run(("umount", "-l", str(folder)), check=True)
+
+
+def leave(folder, kilobytes):
+    """Fill the disk of *folder* until so much is left."""
+    free = shutil.disk_usage(folder).free
+    with (folder / "filler").open("wb", buffering=0) as file, suppress(OSError):
+        file.write(b"x" * (free - kilobytes * 1024))
+
+
+def earlier_run(results):
+    """Leave a run of before under *results*; return what gives its files' contents."""
+    writer = RunWriter(results, Header(FORMAT, "lab run a", "engine", 0.0, plan("a"), {}, {}))
+    writer.close()
+    return lambda: {path.name: path.read_bytes() for path in writer.folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("left", "files"), [(0, ("run.json",)), (40, ("summary.json", "report.md", "report.html"))]
+)
+def test_a_full_disk_is_told(tmp_path, disk, marked, left, files):
+    """At the start, and at the report: the file is named, the run of before is as it was."""
+    results = disk(tmp_path / "results")
+    before = (earlier := earlier_run(results))()
+    leave(results, left)
+    peer = write_peer(tmp_path, "none")
+    done = run("lab", "run", peer, *HELLO, "--blocks", "1", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert any(f"/{name}: cannot be written" in done.stderr for name in files), done.stderr
+    assert "Traceback" not in done.stderr
+    assert not marked()
+    assert earlier() == before
+
+
+def test_a_disk_that_fills_up_keeps_the_finished_trials(tmp_path, disk, marked):
+    """The run ends at the first trial that has no room; those before it are reported."""
+    results = disk(tmp_path / "results")
+    peer = write_peer(tmp_path, "none")
+    lab = start("lab", "run", peer, *HELLO, "--blocks", "50", cwd=tmp_path)
+    try:
+        until(lambda: trials(tmp_path), "the first trial")
+        leave(results, 0)
+        finished = trials(tmp_path)
+        assert lab.wait(60) == 1
+    finally:
+        lab.kill()
+        lab.wait()
+    said = (tmp_path / "output").read_text()
+    assert "/trials.ndjson: " in said
+    assert "the trials before this one are intact" in said
+    assert "Traceback" not in said
+    assert not marked()
+    assert trials(tmp_path)[: len(finished)] == finished
+    report = json.loads(run("lab", "report", "--json", cwd=tmp_path).stdout)
+    kept = {(each["slot"]["block"], each["slot"]["position"]) for each in trials(tmp_path)}
+    assert report["trials"]["measured"] == len(kept)
+
+
+@pytest.mark.slow
+def test_a_log_without_room_does_not_stop_its_server(tmp_path, disk, monkeypatch):
+    """uWSGI's request log ends where the disk does; every request is answered all the same."""
+    folder = disk(tmp_path / "tmp")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    leave(folder, 16)
+    done = run("lab", "run", "baseline", *SIZES, "--blocks", "1", cwd=tmp_path)
+    assert done.returncode in {0, 3}, done.stderr
+    for trial in trials(tmp_path):
+        assert trial["failure"] is None
+        (window,) = trial["windows"]
+        assert window["errors"] == {}
+        # Less than a byte a request: the warm-up's lines have filled the disk.
+        assert trial["readings"]["server.logged"] < window["ok"]
+
+
+def test_a_folder_that_must_not_be_written_is_named(tmp_path, marked):
+    """Before anything is measured; /proc takes no file, not even root's."""
+    peer = write_peer(tmp_path, "none")
+    done = run("lab", "run", peer, *HELLO, "--results", "/proc/results", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("lab: /proc/results: cannot be written: ")
+    assert not marked()
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
+    """`--html /dev/stdout` prints; a rename would have put a file in the device's place."""
+    link = tmp_path / "full"
+    link.symlink_to("/dev/full")
+    with pytest.raises(ResultsError, match="full: cannot be written: No space left on device"):
+        write_text(link, "text")
+    assert link.readlink() == Path("/dev/full")

@@ -1,0 +1,161 @@
+"""Servers that are right until they are measured: no figure of theirs is ever printed."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from tests.hygiene.conftest import write_peer
+from tests.lab_process import run, trials
+
+LIES = {
+    "status": "status",
+    "body": "body",
+    "truncated": "truncated",
+    "closed": "closed",
+    "reset": "reset",
+    "refused": "refused",
+}
+"""Fault of tests/hygiene/peer.py -> class of error that it must be counted as."""
+
+SIZES = ("--workload", "hello", "--connections", "8", "--blocks", "1", "--window", "0.1",
+         "--warmup", "0.1")  # fmt: skip
+
+
+class Pong(http.server.BaseHTTPRequestHandler):
+    """The right reply, from the wrong server."""
+
+    def do_GET(self):
+        """Answer."""
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"Pong!")
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+@contextmanager
+def stale_server(place):
+    """Serve the right reply on the port that the file *place* will name, as a server of before."""
+    ended, servers = threading.Event(), []
+
+    def serve():
+        while not place.exists():
+            if ended.wait(0.01):
+                return
+        servers.append(http.server.ThreadingHTTPServer(("127.0.0.1", int(place.read_text())), Pong))
+        servers[0].serve_forever(0.01)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for each in servers:
+            each.shutdown()
+            each.server_close()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def lied(tmp_path_factory):
+    """Return the folder and the command of one run of an honest server and all the others."""
+    folder = tmp_path_factory.mktemp("lies")
+    names = [write_peer(folder, fault) for fault in ("none", *LIES, "dies")]
+    (folder / "unstartable.toml").write_text(
+        'summary = "Refuse to start"\n'
+        'run = [["{python}", "-c", "raise SystemExit(\'line one\\\\nno licence found\')"]]\n'
+    )
+    names += [str(folder / "unstartable.toml"), write_peer(folder, "absent", str(folder / "port"))]
+    with stale_server(folder / "port"):
+        done = run("lab", "run", *names, *SIZES, cwd=folder)
+    assert "Traceback" not in done.stderr
+    return folder, done
+
+
+def last_trial(folder, profile):
+    """Return the trial of *profile* that counts."""
+    return [each for each in trials(folder) if each["slot"]["profile"] == profile][-1]
+
+
+def summary(folder):
+    """Return the only run's summary."""
+    return json.loads(next(folder.glob("results/*/summary.json")).read_text())
+
+
+def row(folder, profile):
+    """Return what the summary says of *profile*."""
+    return next(each for each in summary(folder)["profiles"] if each["name"] == profile)
+
+
+@pytest.mark.parametrize(("fault", "kind"), LIES.items())
+def test_a_lie_is_counted_by_its_class_and_has_no_figure(lied, fault, kind):
+    """The trial does not count; the report gives class and number, as they were recorded."""
+    folder, done = lied
+    (window,) = last_trial(folder, fault)["windows"]
+    assert window["errors"][kind] >= 0.9 * sum(window["errors"].values()) > 0
+    found = row(folder, fault)
+    assert (found["valid"], found["values"]) == (0, {})
+    reasons = {each["gate"]: each["reason"] for each in found["findings"]}
+    assert f"{window['errors'][kind]:,} {kind}" in reasons["errors"]
+    assert table_row(done.stdout, fault)[:5] == ["-"] * 5
+
+
+def table_row(text, profile):
+    """Return the cells of *profile* in the table of measurements."""
+    table = text.partition("\nMeasured\n")[2].partition("\n\n")[0]
+    return next(line.split()[1:] for line in table.splitlines() if line.startswith(profile))
+
+
+def test_a_broken_server_fails_the_command(lied):
+    """With 1, which says that no quieter machine would help; the banner names who it was."""
+    folder, done = lied
+    assert done.returncode == summary(folder)["exit_code"] == 1
+    never, always, *_ = summary(folder)["banners"]
+    assert never.startswith("Never started: unstartable, absent.")
+    assert always.startswith(f"Failed in every trial: {', '.join(LIES)}, dies.")
+
+
+def test_the_others_are_measured(lied):
+    """All have their trial, and the honest one has only right replies."""
+    folder, _ = lied
+    done = {(each["slot"]["profile"], each["slot"]["arm"]) for each in trials(folder)}
+    names = {"none", *LIES, "dies", "unstartable", "absent"}
+    assert done == {("none", "a/a")} | {(name, "profile") for name in names}
+    (window,) = last_trial(folder, "none")["windows"]
+    assert window["ok"] > 0
+    assert window["errors"] == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "log"),
+    [
+        ("dies", "the server ended during the window", "out of memory in row 7"),
+        ("unstartable", "python ended with exit status 1", "no licence found"),
+    ],
+)
+def test_a_dead_server_is_told_with_the_end_of_its_log(lied, name, what, log):
+    """In the trial, in the report, and at once on standard error."""
+    folder, done = lied
+    failure = last_trial(folder, name)["failure"]
+    assert what in failure
+    assert log in failure
+    assert log in done.stderr
+    reasons = {each["gate"]: each["reason"] for each in row(folder, name)["findings"]}
+    assert reasons["server died"] == f"{what}; its log ends: {log}"
+
+
+def test_another_servers_right_reply_is_no_figure(lied):
+    """A server of before that still has the port answers well, and is named by its process."""
+    folder, _ = lied
+    trial = last_trial(folder, "absent")
+    assert f"comes from another server: process {os.getpid()}" in trial["failure"]
+    assert trial["windows"] == []

@@ -1,0 +1,111 @@
+"""A lab that is ended at any moment, not only at a convenient one, leaves nothing but results."""
+
+from __future__ import annotations
+
+import json
+import random
+import signal
+import socket
+import time
+from dataclasses import dataclass
+
+import pytest
+
+from tests.hygiene.conftest import ports
+from tests.lab_process import ROOT, SMALL, run, start, trials, until
+
+LAB = ("lab", "run")
+LOCUST = ("locust", "-f", str(ROOT / "loadtests"), "--headless", "-u", "8", "--profiles")
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+PROFILES = ("baseline", "tuned")
+"""Without and with a master process."""
+
+LONGEST = {LAB: 5.0, LOCUST: 7.0}
+"""Seconds in which a run of two trials has started, measured and written its report."""
+
+GONE = 2.0
+"""Seconds for everything to have ended; 0.1 on an idle machine."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A run, and when it is ended by what."""
+
+    door: tuple[str, ...]
+    profile: str
+    signal: signal.Signals
+    at: float
+    """Seconds after its start."""
+
+    def __str__(self):
+        return f"{self.door[0]}-{self.profile}-{self.signal.name}-{self.at:.2f}s"
+
+
+def moments(count, seed, *doors):
+    """Return *count* moments by chance, with each signal in turn."""
+    chance = random.Random(seed)
+    for number in range(count):
+        door = chance.choice(doors)
+        at = chance.uniform(0, LONGEST[door])
+        yield Moment(door, chance.choice(PROFILES), SIGNALS[number % len(SIGNALS)], at)
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """Return the folder for temporary files, of this test alone."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(folder))
+    return folder
+
+
+def end(folder, temporary, marked, moment):
+    """End a run at *moment*, and look at what is left."""
+    began = time.monotonic()
+    lab = start(*moment.door, moment.profile, *SMALL, cwd=folder)
+    try:
+        while time.monotonic() < began + moment.at and lab.poll() is None:
+            time.sleep(0.005)
+        served, finished = ports(marked()), trials(folder)
+        lab.send_signal(moment.signal)
+        code = lab.wait(15)
+        until(lambda: not marked(), f"the end of {marked()}", GONE)
+    finally:
+        lab.kill()
+        lab.wait()
+    # The signal's own number: before the lab listened to it, or after its last word.
+    ended = {0, 3, 130, -moment.signal, 128 + moment.signal}
+    if not (folder / "results").exists():
+        ended.add(1)  # Python's own Ctrl-C, while it imports Locust
+    assert code in ended, (folder / "output").read_text()
+    if moment.signal is not signal.SIGKILL:
+        # At most an empty folder, where the signal came while it was being removed.
+        assert not [each for each in temporary.rglob("*") if not each.is_dir()]
+    for port in served:
+        with socket.create_server(("127.0.0.1", port)):
+            pass
+    assert trials(folder)[: len(finished)] == finished
+    report = run("lab", "report", "--json", cwd=folder)
+    assert "Traceback" not in report.stderr
+    if finished:
+        kept = {(each["slot"]["block"], each["slot"]["position"]) for each in trials(folder)}
+        assert json.loads(report.stdout)["trials"]["measured"] == len(kept)
+    else:
+        assert report.returncode in {0, 1, 3}, report.stderr
+
+
+@pytest.mark.parametrize("moment", [*moments(4, 1, LAB)], ids=str)
+def test_a_moment(tmp_path, temporary, marked, moment):
+    """
+    Nothing runs, the port is free, every finished trial is kept and can be reported.
+
+    And no temporary file is left, unless nobody could remove it any more.
+    """
+    end(tmp_path, temporary, marked, moment)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", [*moments(40, 3, LAB, LAB, LOCUST)], ids=str)
+def test_many_moments(tmp_path, temporary, marked, moment):
+    """The same, at forty of them."""
+    end(tmp_path, temporary, marked, moment)

@@ -1,0 +1,146 @@
+"""Folders of other versions, and broken ones: read as they are meant, or refused in a line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from lab.cli import main
+from tests.lab_process import ROOT
+
+STORED = ROOT / "docs" / "runs" / "lifetime"
+"""A small one."""
+
+NEW = ("rate", "planned", "late", "queued", "service", "counters")
+"""Fields that format 1 did not have."""
+
+TRIALS = "trials.ndjson"
+
+
+def older(folder):
+    """Take out of *folder* what the first format did not have."""
+    header = json.loads((folder / "run.json").read_text())
+    header["format"] = 1
+    text = json.dumps(_without(header))
+    (folder / "run.json").write_text(text)
+    lines = (folder / TRIALS).read_text().splitlines()
+    (folder / TRIALS).write_text(
+        "".join(json.dumps(_without(json.loads(line))) + "\n" for line in lines)
+    )
+
+
+def _without(value):
+    if isinstance(value, dict):
+        return {key: _without(each) for key, each in value.items() if key not in NEW}
+    return [_without(each) for each in value] if isinstance(value, list) else value
+
+
+def torn(folder):
+    """Cut the last line off in its middle, as a crash does."""
+    text = (folder / TRIALS).read_bytes()
+    (folder / TRIALS).write_bytes(text[:-1000])
+
+
+def change(**changes):
+    """Return what changes fields of run.json."""
+
+    def apply(folder):
+        header = json.loads((folder / "run.json").read_text())
+        (folder / "run.json").write_text(json.dumps(header | changes))
+
+    return apply
+
+
+def replace(name, content):
+    """Return what gives a file other content; None removes it."""
+
+    def apply(folder):
+        if content is None:
+            (folder / name).unlink()
+        else:
+            (folder / name).write_bytes(content)
+
+    return apply
+
+
+def stranger(folder):
+    """Let a trial be one of a profile that the run does not have."""
+    lines = (folder / TRIALS).read_text().splitlines()
+    trial = json.loads(lines[1])
+    trial["slot"]["profile"] = "nobody"
+    lines[1] = json.dumps(trial)
+    (folder / TRIALS).write_text("\n".join(lines) + "\n")
+
+
+READ = {"older": older, "torn": torn}
+REFUSED = {
+    "newer": (change(format=99), "run.json: has format 99; this lab reads 1 to 2"),
+    "no format": (change(format=None), "run.json: has format None"),
+    "no plan": (change(plan={}), "run.json: damaged: "),
+    "path is a number": (change(plan={"profiles": [{"path": 1}]}), "run.json: damaged: "),
+    "empty header": (replace("run.json", b""), "run.json: damaged: "),
+    "garbage header": (replace("run.json", bytes(range(256))), "run.json: damaged: "),
+    "a list": (replace("run.json", b"[]"), "run.json: damaged: "),
+    "brackets": (replace("run.json", b"[" * 100_000), "run.json: damaged: "),
+    "no trials": (replace(TRIALS, None), "trials.ndjson: cannot be read: No such file"),
+    "garbage trials": (replace(TRIALS, b"\xff\x00\n{}\n"), "trials.ndjson:1: damaged: "),
+    "another profile": (stranger, "trials.ndjson:2: damaged: run.json has no profile nobody"),
+}
+COMMANDS = {
+    "report": ("report", "{run}"),
+    "compare": ("compare", str(STORED), "{run}"),
+    "claims": ("claims", "{run}"),
+}
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """Return a copy of the stored run, to be spoilt."""
+    return shutil.copytree(STORED, tmp_path / "copy")
+
+
+@pytest.fixture
+def lab(monkeypatch, capsys):
+    """Return what runs a command and gives its exit status, output and errors."""
+
+    def run(command, folder):
+        words = [word.format(run=folder) for word in COMMANDS[command]]
+        monkeypatch.setattr(sys, "argv", ["lab", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return ended.value.code, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("spoil", READ.values(), ids=READ)
+def test_what_can_be_read_is_read(lab, copy, command, spoil):
+    """A folder of the first format, and one whose last line a crash tore."""
+    before = lab(command, STORED)
+    spoil(copy)
+    status, out, err = lab(command, copy)
+    assert status == before[0], err
+    assert len(out) > 0.8 * len(before[1])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("spoil", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_read_is_refused(lab, copy, command, spoil, message):
+    """With file, line where there is one, and reason; a traceback would come out of main()."""
+    spoil(copy)
+    status, out, err = lab(command, copy)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"lab: {copy}/{message}")
+
+
+@pytest.mark.parametrize("command", ["report", "claims"])
+def test_a_run_without_a_trial_is_reported(lab, copy, command):
+    """As one that a SIGKILL ended in its first trial: nothing was measured."""
+    (copy / TRIALS).write_bytes(b"")
+    status, out, err = lab(command, copy)
+    assert status in {0, 3}, err
+    assert out
