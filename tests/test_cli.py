@@ -9,13 +9,21 @@ import pytest
 from .lab_process import ROOT, SMALL, run, trials
 
 
-def test_two_profiles_are_compared_and_the_folder_tells_it_all(tmp_path):
-    """The table, the run's folder, and in every trial: fib, the profile's hash, the environment."""
-    done = run("lab", "run", "connection-close", "tuned", *SMALL, cwd=tmp_path)
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    """Return the folder in which three profiles were compared, and what was printed."""
+    folder = tmp_path_factory.mktemp("compared")
+    done = run("lab", "run", "baseline", "cython", "tuned", *SMALL, cwd=folder)
     assert done.returncode in (0, 3), done.stderr
-    assert "connection-close" in done.stdout
-    assert "Run folder: results/" in done.stdout
-    folder = next(tmp_path.glob("results/*"))
+    return folder, done.stdout
+
+
+def test_profiles_are_compared_and_the_folder_tells_it_all(compared):
+    """The table, the run's folder, and in every trial: the profile's hash, the environment."""
+    where, printed = compared
+    assert "tuned" in printed
+    assert "Run folder: results/" in printed
+    folder = next(where.glob("results/*"))
     assert {p.name for p in folder.iterdir()} == {
         "report.html",
         "report.md",
@@ -25,29 +33,26 @@ def test_two_profiles_are_compared_and_the_folder_tells_it_all(tmp_path):
     }
     header = json.loads((folder / "run.json").read_text())
     digests = {p["name"]: p["digest"] for p in header["plan"]["profiles"]}
-    for trial in trials(tmp_path):
-        assert trial["facts"]["fib"] == "cython"
+    for trial in trials(where):
         assert trial["digest"] == digests[trial["slot"]["profile"]]
         assert trial["environment"] in header["environments"]
         assert not trial["windows"][0]["errors"]
         assert trial["windows"][0]["ok"] > 50
 
 
-def test_the_baseline_runs_the_sequence_in_pure_python(tmp_path):
+def test_the_baseline_runs_the_sequence_in_pure_python(compared):
     """What the article's first rungs measure, seen from outside the process."""
-    done = run("lab", "run", "baseline", "cython", *SMALL, cwd=tmp_path)
-    assert done.returncode in (0, 3), done.stderr
-    facts = {t["slot"]["profile"]: t["facts"]["fib"] for t in trials(tmp_path)}
-    assert facts == {"baseline": "pure", "cython": "cython"}
+    facts = {t["slot"]["profile"]: t["facts"]["fib"] for t in trials(compared[0])}
+    assert facts == {"baseline": "pure", "cython": "cython", "tuned": "cython"}
 
 
-def test_a_report_is_the_same_bytes_every_time(tmp_path):
+def test_a_report_is_the_same_bytes_every_time(compared):
     """It needs no server, and the folder's own report.md is that report."""
-    run("lab", "run", "tuned", *SMALL, cwd=tmp_path)
-    first, second = (run("lab", "report", "--markdown", cwd=tmp_path).stdout for _ in range(2))
-    assert first == second == next(tmp_path.glob("results/*/report.md")).read_text()
-    summary = run("lab", "report", "--json", cwd=tmp_path).stdout
-    assert summary == next(tmp_path.glob("results/*/summary.json")).read_text()
+    where, _ = compared
+    first, second = (run("lab", "report", "--markdown", cwd=where).stdout for _ in range(2))
+    assert first == second == next(where.glob("results/*/report.md")).read_text()
+    summary = run("lab", "report", "--json", cwd=where).stdout
+    assert summary == next(where.glob("results/*/summary.json")).read_text()
 
 
 def test_another_server_and_another_workload_run_in_the_same_experiment(tmp_path):
