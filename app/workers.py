@@ -34,7 +34,10 @@ def workers(root: Path = Path("/")) -> int:
 def _limits(root: Path) -> Iterator[float]:
     """Yield the limits in CPUs of this process's cgroup and of all above it; any may bind."""
     for line in _read(root / "proc/self/cgroup").splitlines():
-        _, controllers, path = line.split(":", 2)
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        if not path.startswith("/"):
+            continue
         names = controllers.split(",")
         if names == [""]:  # cgroup v2, by itself or beside v1
             mounts = [root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified"]
@@ -60,7 +63,7 @@ def _limit(folder: Path) -> Iterator[float]:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="ascii")
+        return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:  # another version of cgroups, or none
         return ""
 

@@ -133,6 +133,8 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
     assert profiles.step(replace(tuned, options=options), tuned) == Step(
         added=(
             ("chmod-socket", "600"),
+            ("exec-asap", "python3 {root}/profiles/../app/preflight.py"),
+            ("exec-pre-jail", "python3 {root}/profiles/../app/preflight.py /run/fibonacci/a.sock"),
             ("log-5xx", "true"),
             ("log-date", "true"),
             ("log-master", "true"),
@@ -140,7 +142,6 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
             ("socket", "/run/fibonacci/a.sock"),
             ("stats", "/run/fibonacci/a.sock.stats"),
             ("stats-http", "true"),
-            ("threaded-logger", "true"),
             ("umask", "077"),
         ),
         removed=(("add-header", "Connection: close"), ("http-socket", FRONT)),

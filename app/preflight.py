@@ -1,0 +1,71 @@
+"""
+What must be right before uWSGI starts, and what uWSGI itself would start without.
+
+A profile runs it twice; an exit status other than 0 stops the start:
+
+    exec-asap = python3 app/preflight.py              before a word is logged
+    exec-pre-jail = python3 app/preflight.py SOCKET   before anything is bound
+
+The first runs whenever the configuration is read, so it asks nothing of this machine. The module
+imports nothing of this project, so any Python can run it.
+
+Source: fcntl(2), O_NONBLOCK, which belongs to the open file and so is uWSGI's, too.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def check_processes(environ: Mapping[str, str]) -> None:
+    """
+    Refuse a number of workers that is none.
+
+    uWSGI reads "four" as 0, starts a master without workers, accepts and never answers.
+
+    Raises:
+        ValueError: PROCESSES is set, and is not a number above 0.
+    """
+    value = environ.get("PROCESSES")
+    if value is not None and not (value.isascii() and value.isdecimal() and int(value)):
+        raise ValueError(f"PROCESSES={value!r}: expected a number above 0, or leave it unset")
+
+
+def check_folder(socket: Path) -> None:
+    """
+    Refuse a socket whose folder cannot be written; uWSGI's own message does not name it.
+
+    Raises:
+        ValueError: There is no such folder, or this user may not write to it.
+    """
+    if not socket.parent.is_dir():
+        raise ValueError(f"no folder {socket.parent} for the socket: make it, or set SOCKET")
+    if not os.access(socket.parent, os.W_OK | os.X_OK):
+        raise ValueError(f"{socket.parent} cannot be written by user {os.geteuid()}: see chown")
+
+
+def never_wait_for_the_log(descriptor: int = 2) -> None:
+    """
+    Let lines be lost where nobody reads them, instead of waiting until somebody does.
+
+    A master that waits in a write neither replaces a dead worker nor obeys SIGTERM. A file never
+    makes it wait, and a terminal belongs to others, too.
+    """
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        os.set_blocking(descriptor, False)
+
+
+if __name__ == "__main__":
+    try:
+        if len(sys.argv) > 1:
+            check_folder(Path(sys.argv[1]))
+        else:
+            check_processes(os.environ)
+            never_wait_for_the_log()
+    except ValueError as error:
+        sys.exit(f"preflight: {error}")
