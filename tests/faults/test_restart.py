@@ -1,0 +1,41 @@
+"""Reloads and restarts of the instances, one after the other, under load."""
+
+import os
+import signal
+
+import pytest
+
+from .prober import Clients
+from .stacks import Parts, production, waiting
+
+LOAD = waiting(20)
+ASKED = LOAD.path, LOAD.expect.body
+
+
+@pytest.mark.parametrize("rounds", [1, pytest.param(3, marks=pytest.mark.slow)])
+def test_reloads_lose_nothing(tmp_path, rounds):
+    """SIGHUP to one instance, then to the other: every client gets its reply."""
+    with production(tmp_path, LOAD) as stack, Clients(stack.address, *ASKED) as clients:
+        for instance in stack.instances * rounds:
+            clients.wait_for(20)
+            stats, before = instance.stats(), instance.workers()
+            os.kill(stats["pid"], signal.SIGHUP)
+            instance.wait_for_new(before)
+        clients.wait_for(100)
+    assert clients.failed == []
+
+
+def test_a_rolling_restart_loses_nothing(tmp_path):
+    """Each instance is stopped, awaited and started again: every client gets its reply."""
+    with Parts(tmp_path, LOAD) as parts:
+        parts.wait_until_right()
+        with Clients(parts.address, *ASKED) as clients:
+            for name, instance in parts.instances.items():
+                clients.wait_for(20)
+                before = instance.workers()
+                assert parts.stop(name) == 0
+                clients.wait_for(20)  # the other one serves alone
+                parts.start(name)
+                instance.wait_for_new(before)
+            clients.wait_for(100)
+    assert clients.failed == []

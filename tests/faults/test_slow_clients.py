@@ -1,0 +1,157 @@
+"""Clients that are slow to send, or to read: everyone else is served."""
+
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import psutil
+import pytest
+
+from lab import profiles
+from lab.servers import adapter
+from lab.workloads import fibonacci_body
+from tests.lab_process import until
+
+from .prober import Clients, ask
+from .stacks import FIB, production
+
+PACE = 0.2
+"""Seconds between two bytes of a slow client."""
+
+LATEST = 2.5
+"""Seconds in which every other client has its reply."""
+
+HEADERS = b"GET /9000 HTTP/1.1\r\nHost: x\r\nX-Slow: " + b"a" * 1000
+BODY = b"POST /9000 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+
+
+class Slow:
+    """
+    Connections that begin a request and go on with one byte every 0.2 seconds; a context manager.
+
+    Args:
+        address: Host and port.
+        count: How many.
+        begin: What each sends at once; then come letters.
+    """
+
+    def __init__(self, address, count, begin):
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+        self._address, self._count, self._begin = address, count, begin
+        self.connections = []
+
+    def __enter__(self):
+        for _ in range(self._count):
+            connection = socket.create_connection(self._address, timeout=10)
+            connection.sendall(self._begin)
+            connection.setblocking(False)
+            self.connections.append(connection)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+        for each in self.connections:
+            each.close()
+
+    def _run(self):
+        while not self._stop.wait(PACE):
+            for each in self.connections:
+                each.send(b"a")
+
+    def unanswered(self):
+        """Return how many are still connected, and have got nothing."""
+        count = 0
+        for each in self.connections:
+            try:
+                each.recv(1, socket.MSG_PEEK)
+            except BlockingIOError:
+                count += 1
+        return count
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory):
+    """Run the production stack for all of these."""
+    with production(tmp_path_factory.mktemp("production")) as running:
+        yield running
+
+
+def serves_others(stack):
+    """Ask a hundred times and more from other connections; every reply is right and in time."""
+    with Clients(stack.address, FIB.path, FIB.expect.body, threads=4) as others:
+        others.wait_for(100)
+        time.sleep(2 * PACE)  # the slow ones go on meanwhile
+    assert others.failed == []
+    assert len(others.outcomes) >= 100
+    assert others.longest < LATEST
+
+
+@pytest.mark.parametrize("begin", [HEADERS[:40], BODY], ids=["headers", "body"])
+@pytest.mark.parametrize("count", [2, 50, 500])
+def test_slow_senders(stack, count, begin):
+    """So many clients send their headers, or their body, slowly: no other client notices."""
+    with Slow(stack.address, count, begin) as slow:
+        serves_others(stack)
+        assert slow.unanswered() == count
+        assert stack.busy() == []
+
+
+def test_two_slow_senders_stop_two_workers(tmp_path, monkeypatch):
+    """Why nginx is there: without it, two clients with slow headers hold both workers."""
+    monkeypatch.setenv("PROCESSES", "2")
+    profile = profiles.read("tuned")
+    with adapter(profile).start(profile, FIB, tmp_path, None) as server:
+        address = server.endpoint.host, server.endpoint.port
+        workers = psutil.Process(server.pid).children(recursive=True)[1:]
+        with Slow(address, 2, HEADERS[:40]), socket.create_connection(address) as victim:
+            until(lambda: all(held(each, address[1]) for each in workers), "both workers held")
+            victim.sendall(b"GET /9000 HTTP/1.0\r\n\r\n")
+            victim.settimeout(5 * PACE)
+            with pytest.raises(TimeoutError):
+                victim.recv(1)
+        assert ask(address, FIB.path, FIB.expect.body).failure == ""
+
+
+def held(process, port):
+    """Return whether a worker has a connection."""
+    connections = process.net_connections("tcp")
+    return any(
+        each.status == psutil.CONN_ESTABLISHED and each.laddr.port == port for each in connections
+    )
+
+
+@contextmanager
+def slow_readers(address, count):
+    """Ask for the longest reply so often, and read nothing of it."""
+    connections = []
+    try:
+        for _ in range(count):
+            connection = socket.socket()
+            connections.append(connection)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            connection.connect(address)
+            connection.sendall(b"GET /" + b"9" * 100 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+        yield connections
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def test_slow_readers(stack):
+    """Fifty clients do not read the longest reply: the others are served, and it is whole."""
+    body = fibonacci_body(10**100 - 1)
+    with slow_readers(stack.address, 50) as connections:
+        serves_others(stack)
+        assert stack.busy() == []
+        for connection in connections:
+            connection.settimeout(10)
+            received = b""
+            while not received.endswith(body):
+                piece = connection.recv(65536)
+                assert piece, "the reply is cut off"
+                received += piece
+            assert received.startswith(b"HTTP/1.1 200 OK\r\n")

@@ -1,0 +1,69 @@
+"""Requests that never end: harakiri ends them, and only their clients notice."""
+
+import re
+import threading
+
+import pytest
+
+from lab import profiles
+from tests.lab_process import until
+
+from .prober import Clients, ask
+from .stacks import ONE_NGINX, production, waiting
+
+LOAD = waiting(0)
+STUCK = waiting(60_000)
+
+HARAKIRI = 2
+"""Seconds, instead of 30."""
+
+SHORTER = ("uwsgi_next_upstream_timeout 5s;", "uwsgi_next_upstream_timeout 1s;")
+"""In its proportion to HARAKIRI."""
+
+
+@pytest.mark.parametrize(
+    ("processes", "latest"),
+    [
+        # No worker is left: all wait until harakiri has ended one, and a new one is there. uWSGI
+        # looks at its clock once a second, then waits as long; and one more for a busy machine.
+        ("1", HARAKIRI + 2.0 + 1.0),
+        # Each instance may have one left.
+        pytest.param("2", HARAKIRI + 2.0, marks=pytest.mark.slow),
+    ],
+)
+def test_stuck_requests(tmp_path, monkeypatch, processes, latest):
+    """Two requests that never end are cut off by harakiri, once each, and others are served."""
+    monkeypatch.setenv("PROCESSES", processes)
+    harakiri = f"harakiri = {HARAKIRI}"
+    with production(tmp_path, LOAD, options=harakiri, replace=[SHORTER, ONE_NGINX]) as stack:
+        stuck = []
+        asked = stack.address, STUCK.path, STUCK.expect.body
+        threads = [threading.Thread(target=lambda: stuck.append(ask(*asked))) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(stack.busy()) == 2, "two stuck requests")
+        with Clients(stack.address, LOAD.path, LOAD.expect.body, threads=4) as others:
+            for thread in threads:
+                thread.join()
+            others.wait_for(100)
+        counts = [
+            worker["harakiri_count"]
+            for each in stack.instances
+            for worker in each.workers().values()
+        ]
+    assert [each.failure[:3] for each in stuck] == ["502", "502"]
+    assert others.failed == []
+    assert others.longest < latest
+    assert sum(counts) == 2
+
+
+def test_a_stuck_request_is_not_tried_twice():
+    """nginx tries elsewhere for a shorter time than harakiri, and waits longer for a reply."""
+    options = dict(profiles.read("production").options)
+    nginx = options["production.nginx.conf"]
+    harakiri = int(re.search(r"^harakiri = (\d+)$", options["production.ini"], re.MULTILINE)[1])
+    seconds = {
+        name: int(value)
+        for name, value in re.findall(r"^ *(uwsgi_\w+) (\d+)s;$", nginx, re.MULTILINE)
+    }
+    assert seconds["uwsgi_next_upstream_timeout"] < harakiri < seconds["uwsgi_read_timeout"]

@@ -1,0 +1,124 @@
+"""How many workers a container's limit is worth."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from app.workers import LEAST, workers
+from lab import profiles
+from lab.servers.launch import environment
+from lab.uwsgi_config import read_options
+
+CPUS = 8
+
+
+@pytest.fixture(autouse=True)
+def _cpus(monkeypatch):
+    """Let this machine have eight CPUs."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(CPUS)))
+
+
+def write(root, files):
+    """Write *files*, by their paths below *root*."""
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+V2 = {"proc/self/cgroup": "0::/pod/service\n"}
+V1 = {"proc/self/cgroup": "5:memory:/docker/x\n4:cpu,cpuacct:/docker/x\n1:name=systemd:/x\n"}
+V1_FOLDER = "sys/fs/cgroup/cpu,cpuacct"
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, CPUS),
+        (V2, CPUS),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "max 100000\n"}, CPUS),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "50000 100000\n"}, LEAST),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "350000 100000\n"}, 4),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "3200000 100000\n"}, CPUS),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "garbage\n"}, CPUS),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "300000 0\n"}, CPUS),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": ""}, CPUS),
+        # The parent's limit is narrower than its own.
+        (
+            V2
+            | {
+                "sys/fs/cgroup/pod/service/cpu.max": "600000 100000\n",
+                "sys/fs/cgroup/pod/cpu.max": "300000 100000\n",
+            },
+            3,
+        ),
+        # In a container the path is the host's, and its own group is the mount's root.
+        (V2 | {"sys/fs/cgroup/cpu.max": "500000 100000\n"}, 5),
+        # Version 2 beside version 1.
+        (V2 | {"sys/fs/cgroup/unified/pod/cpu.max": "300000 100000\n"}, 3),
+        (
+            V1
+            | {
+                f"{V1_FOLDER}/docker/x/cpu.cfs_quota_us": "-1\n",
+                f"{V1_FOLDER}/docker/x/cpu.cfs_period_us": "100000\n",
+            },
+            CPUS,
+        ),
+        (
+            V1
+            | {
+                f"{V1_FOLDER}/docker/x/cpu.cfs_quota_us": "350000\n",
+                f"{V1_FOLDER}/docker/x/cpu.cfs_period_us": "100000\n",
+            },
+            4,
+        ),
+        (
+            V1
+            | {
+                "sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us": "50000\n",
+                "sys/fs/cgroup/cpu/docker/cpu.cfs_period_us": "100000\n",
+            },
+            LEAST,
+        ),
+        (V1 | {f"{V1_FOLDER}/docker/x/cpu.cfs_quota_us": "350000\n"}, CPUS),
+        # Another controller's quota is none of ours.
+        (V1 | {"sys/fs/cgroup/memory/docker/x/cpu.cfs_quota_us": "100000\n"}, CPUS),
+    ],
+)
+def test_limit(tmp_path, files, expected):
+    """One worker for each CPU of the narrowest limit, two at the least; no limit, no change."""
+    write(tmp_path, files)
+    assert workers(tmp_path) == expected
+
+
+@pytest.mark.parametrize("text", ["\n", "garbage\n", "0::\n", "::\n", "\xff\n"])
+def test_unknown_groups_are_no_limit(tmp_path, text):
+    """A list of groups that cannot be understood stops nothing: all CPUs count."""
+    path = tmp_path / "proc/self/cgroup"
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="latin-1")
+    assert workers(tmp_path) == CPUS
+
+
+def test_one_cpu(tmp_path, monkeypatch):
+    """On one CPU there are two workers."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    assert workers(tmp_path) == LEAST
+
+
+def test_the_profile_asks(monkeypatch):
+    """production.ini starts as many as the program prints, unless PROCESSES says otherwise."""
+    path = profiles.FOLDER / "production.ini"
+    printed = subprocess.run(
+        (sys.executable, str(profiles.ROOT / "app/workers.py")),
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment(),
+    ).stdout.strip()
+    monkeypatch.delenv("PROCESSES", raising=False)
+    assert dict(read_options(path, profiles.ROOT))["processes"] == printed
+    monkeypatch.setenv("PROCESSES", "7")
+    assert dict(read_options(path, profiles.ROOT))["processes"] == "7"
