@@ -3,7 +3,10 @@
 #   docker build -t fibonacci .
 #   docker run --rm -p 127.0.0.1:8080:8080 --read-only --cap-drop ALL --tmpfs /tmp fibonacci
 #
-# On a public address a buffering proxy belongs in front: see profiles/tuned.ini.
+# On a public address a buffering proxy belongs in front. As one instance behind nginx it takes
+# SOCKET and profiles/production.ini; compose.yaml and deploy/kubernetes.yaml run two of them:
+#   docker run -e SOCKET=/run/fibonacci/a.sock -v run:/run/fibonacci --tmpfs /tmp \
+#       fibonacci profiles/production.ini
 #
 # One base for both stages: uWSGI and the extension are bound to the exact interpreter that they
 # were built with. Any Debian base with python3, its headers and venv will do:
@@ -62,21 +65,23 @@ COPY --from=build /build/fib fib
 COPY --from=build /build/app app
 COPY uwsgi uwsgi
 COPY profiles profiles
+# For the sockets of production.ini. A new volume takes this folder's owner and mode.
+RUN install -d -o 65534 -g 65534 -m 0700 /run/fibonacci
 # Nothing is installed here. uWSGI needs libpcre2-8 when it runs, which every Debian base has for
 # libselinux; were it missing, the first command would stop the build. The second would do so if
 # the extension could not be loaded, and leaves the bytecode of those standard modules that the
 # service imports: the base image comes without any.
-RUN uwsgi --version && python -c "import app.wsgi"
+RUN uwsgi --version && python -c "import app.wsgi, app.healthy, app.workers"
 # Only now: from here on nothing could or should be written.
 ENV PYTHONDONTWRITEBYTECODE=1
 
 # By number, so that Kubernetes can see that it is not root (runAsNonRoot).
 USER 65534:65534
 EXPOSE 8080
-# In exec form, no shell and no curl. Not urllib, which would ask the proxy of the environment.
+# In exec form, no shell and no curl. With SOCKET it asks there, as nginx would.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
-    CMD ["python", "-c", "import http.client, os, sys; c = http.client.HTTPConnection('127.0.0.1', int(os.environ['PORT']), timeout=2); c.request('GET', '/healthz'); sys.exit(c.getresponse().status != 200)"]
-# tuned.ini hooks this signal: uWSGI then finishes the requests it has accepted and ends. Give it
+    CMD ["python", "app/healthy.py"]
+# Both profiles hook this signal: uWSGI then finishes the requests it has accepted and ends. Give it
 # as long as its slowest request: docker stop --time, terminationGracePeriodSeconds.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["uwsgi"]

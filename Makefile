@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup test test-slow check compare serve clean
+.PHONY: FORCE help setup test test-slow check compare endure image serve clean
 SETUP := .venv/setup.stamp
 INPUTS := tools/setup.sh pyproject.toml setup.py $(wildcard requirements/*.txt fib/_core.py fib/*.pxd)
 ifneq ($(origin PYTHON)$(origin FIB_BUILD),undefinedundefined)
@@ -35,6 +35,13 @@ check: setup ## lint, types, tests
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@$(BIN)/lab run $(if $(QUICK),--quick) $(ARGS)
+
+endure: setup ## the long tests of faults: 400,000 bad and 200,000 mixed requests, stored (6 minutes)
+	@$(BIN)/python benchmarks/malformed.py --mutations 200000
+	@$(BIN)/python benchmarks/endurance.py
+
+image: ## build the images and run the stack in containers (root, buildah, podman; 5 minutes)
+	@tools/image.sh
 
 serve: setup ## run the tuned service on port 8080
 	@$(BIN)/uwsgi profiles/tuned.ini

@@ -1,0 +1,74 @@
+"""
+Ask the service in this container whether it is well: exit status 0, or 1 with the reason.
+
+    python app/healthy.py            /healthz of 127.0.0.1:PORT
+    python app/healthy.py /readyz
+    SOCKET=/run/fibonacci/a.sock python app/healthy.py
+
+With SOCKET it speaks uwsgi's protocol to that UNIX socket, as nginx does. The image's health check
+and the probes of deploy/kubernetes.yaml run it every few seconds, so it imports next to nothing.
+
+Source: https://uwsgi-docs.readthedocs.io/en/latest/Protocol.html
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Mapping
+
+TIMEOUT = 2.0
+"""Seconds for each step. Who runs this should allow it one more."""
+
+
+def status_line(path: str, environ: Mapping[str, str]) -> str:
+    """
+    Return the first line of the service's reply to `GET path`; empty if it closes without one.
+
+    Args:
+        path: Begins with a slash.
+        environ: SOCKET names a UNIX socket, else PORT a port of 127.0.0.1 (8080).
+
+    Raises:
+        OSError: Nothing accepts or answers there in time.
+    """
+    unix = environ.get("SOCKET")
+    family = socket.AF_UNIX if unix else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as connection:
+        connection.settimeout(TIMEOUT)
+        connection.connect(unix or ("127.0.0.1", int(environ.get("PORT", "8080"))))
+        connection.sendall(_uwsgi(path) if unix else _http(path))
+        return connection.makefile("rb").readline(200).decode("latin-1").strip()
+
+
+def _http(path: str) -> bytes:
+    return f"GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode()
+
+
+def _uwsgi(path: str) -> bytes:
+    """Return a packet of variables: each name and value is preceded by its length."""
+    variables = {
+        "REQUEST_METHOD": "GET",
+        "REQUEST_URI": path,
+        "PATH_INFO": path,
+        "QUERY_STRING": "",
+        "SERVER_PROTOCOL": "HTTP/1.0",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "80",
+    }
+    body = b"".join(
+        len(text).to_bytes(2, "little") + text.encode()
+        for pair in variables.items()
+        for text in pair
+    )
+    return b"\0" + len(body).to_bytes(2, "little") + b"\0" + body
+
+
+if __name__ == "__main__":
+    try:
+        line = status_line((sys.argv[1:] or ["/healthz"])[0], os.environ)
+    except OSError as error:
+        sys.exit(f"no answer: {error}")
+    if line.split(" ")[1:2] != ["200"]:
+        sys.exit(f"expected status 200, got {line!r}")

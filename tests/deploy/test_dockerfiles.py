@@ -1,0 +1,110 @@
+"""The rules that our images keep."""
+
+import json
+import re
+from fnmatch import fnmatch
+
+import pytest
+
+from tests.deploy.conftest import DOCKERFILES, ROOT, instructions, last_stage
+
+
+@pytest.fixture(params=DOCKERFILES, ids=lambda path: path.name)
+def dockerfile(request):
+    """Return the path of one of them."""
+    return request.param
+
+
+def test_they_run_as_a_user_given_by_number(dockerfile):
+    """Kubernetes refuses a name under runAsNonRoot, because it cannot tell whether it is root."""
+    users = [rest for word, rest in last_stage(dockerfile) if word == "USER"]
+    assert users == ["65534:65534"]
+
+
+def test_nothing_is_run_by_a_shell(dockerfile):
+    """Signals reach the program itself, because no shell stands in between."""
+    for word, rest in last_stage(dockerfile):
+        if word in ("ENTRYPOINT", "CMD"):
+            assert isinstance(json.loads(rest), list), rest
+        if word == "HEALTHCHECK":
+            assert isinstance(json.loads(rest.partition("CMD")[2]), list), rest
+
+
+def test_their_bases_are_pinned(dockerfile):
+    """A base image has the tag of a minor version, and nothing is fetched from an address."""
+    found = instructions(dockerfile)
+    bases = [rest for word, rest in found if word == "ARG"]
+    assert len(bases) == 1
+    assert re.fullmatch(r"\w+=[\w/]+:\d+\.\d+[\w.-]*", bases[0])
+    assert {rest.split()[0] for word, rest in found if word == "FROM"} == {
+        "${" + bases[0].partition("=")[0] + "}"
+    }
+    assert not [word for word, rest in found if word == "ADD" or (word == "RUN" and "://" in rest)]
+
+
+def test_servers_say_how_they_are(dockerfile):
+    """An image that serves has a health check; Locust's is for the one who starts it to choose."""
+    has = any(word == "HEALTHCHECK" for word, _ in last_stage(dockerfile))
+    assert has == (dockerfile.name != "locust.Dockerfile")
+
+
+def test_what_is_installed_has_a_hash(dockerfile):
+    """pip installs what the requirements' hashes name, or wheels that were made of that."""
+    for word, rest in instructions(dockerfile):
+        if word == "RUN":
+            for command in rest.split("&&"):
+                if re.search(r"pip (--python \S+ )?(install|wheel)", command):
+                    assert "--require-hashes" in command or "--no-index" in command, command
+
+
+def test_what_they_copy_is_in_the_build_context(dockerfile):
+    """.dockerignore lets through what a Dockerfile copies."""
+    allowed = [line[1:] for line in ignored() if line.startswith("!")]
+    for word, rest in instructions(dockerfile):
+        if word == "COPY" and "--from" not in rest:
+            for source in rest.split()[:-1]:
+                assert (ROOT / source).exists(), source
+                assert any(source == each or source.startswith(each + "/") for each in allowed)
+
+
+def ignored():
+    """Return the patterns of .dockerignore."""
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_the_build_context_holds_what_is_copied_and_nothing_else():
+    """Everything is ignored first, so a new file in the checkout cannot get into an image."""
+    copied = {
+        source
+        for path in DOCKERFILES
+        for word, rest in instructions(path)
+        if word == "COPY" and "--from" not in rest
+        for source in rest.split()[:-1]
+    }
+    patterns = ignored()
+    assert patterns[0] == "*"
+    for each in (line[1:] for line in patterns if line.startswith("!")):
+        assert any(source == each or source.startswith(each + "/") for source in copied), each
+
+
+def test_nothing_that_was_built_here_gets_into_an_image():
+    """An extension or bytecode of this machine's Python would shadow the image's own."""
+    patterns = ignored()[1:]
+    for built in ("fib/_core_c.cpython-311-x86_64-linux-gnu.so", "fib/_core_c.json"):
+        assert any(fnmatch(built, each) for each in patterns), built
+    assert "**/__pycache__" in patterns
+
+
+def test_the_load_is_pinned_as_it_is_developed():
+    """The image of Locust has the versions that the tests run with."""
+    pins = {
+        name: set(
+            re.findall(
+                r"^(\S+==\S+)", (ROOT / f"requirements/{name}.txt").read_text(), re.MULTILINE
+            )
+        )
+        for name in ("locust", "dev")
+    }
+    assert pins["locust"]
+    assert pins["locust"] <= pins["dev"]
