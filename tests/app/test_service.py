@@ -211,3 +211,14 @@ def test_flask_finds_the_service_by_itself(arguments):
         check=False,
     )
     assert "/healthz" in result.stdout, result.stderr
+
+
+def test_what_is_loaded_before_the_fork_stays_shared():
+    """The collector of a forked worker does not write to what the service is made of."""
+    counted = "import gc, app.wsgi; print(gc.get_freeze_count(), len(gc.get_objects()))"
+    done = subprocess.run(
+        [sys.executable, "-c", counted], capture_output=True, text=True, check=True, timeout=30
+    )
+    frozen, looked_at = map(int, done.stdout.split())
+    assert frozen > 10_000
+    assert looked_at < frozen / 10
