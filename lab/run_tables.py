@@ -8,11 +8,13 @@ lies between the two profiles; after `<!-- machine NAME -->` where the run was m
 typed by hand.
 
 Between `<!-- claims SOURCE -->` and `<!-- end -->` stands what all stored runs say to the claims of
-one article; between `<!-- selftest -->` and `<!-- end -->` what docs/runs/selftest.json says.
+one article; between `<!-- selftest -->` and `<!-- end -->` what docs/runs/selftest.json says, and
+between `<!-- stress -->` and `<!-- end -->` what docs/runs/stress.json says.
 
 `<!-- figure NAME: FIGURE -->` on the line above an image makes it that figure of the run: the image
 is docs/figures/NAME-FIGURE.svg, its text what the figure shows; FIGURE is forest, time, percentiles
-or trials. What the README shows is drawn as PNG, too.
+or trials. What the README shows is drawn as PNG, too. `<!-- figure stress -->` there makes it
+docs/figures/stress.svg, of docs/runs/stress.json.
 """
 
 from __future__ import annotations
@@ -35,6 +37,9 @@ from lab.report.numbers import ratio
 from lab.results import read_run, write_text
 from lab.selftest import page as selftest_page
 from lab.selftest.result import read as read_selftest
+from lab.stress import page as stress_page
+from lab.stress.result import Result as StressResult
+from lab.stress.result import read as read_stress
 
 if TYPE_CHECKING:
     from lab.report.svg import Picture
@@ -47,9 +52,11 @@ _BLOCK = re.compile(
 )
 _CLAIMS = re.compile(r"(<!-- claims (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _SELFTEST = re.compile(r"(<!-- selftest -->\n).*?(<!-- end -->)", re.DOTALL)
+_STRESS = re.compile(r"(<!-- stress -->\n).*?(<!-- end -->)", re.DOTALL)
 _RATIO = re.compile(r"(<!-- ratio (\S+): (\w+) of (\S+) / (\S+) -->).*?(<!-- -->)", re.DOTALL)
 _MACHINE = re.compile(r"(<!-- machine (\S+) -->).*?(<!-- -->)", re.DOTALL)
 _FIGURE = re.compile(r"(<!-- figure (\S+): (\w+) -->\n!\[)[^\]]*(\]\()")
+_STRESS_FIGURE = re.compile(r"(<!-- figure stress -->\n!\[)[^\]]*(\]\()")
 _SECTION = re.compile(r"## (.+?)\n\n((?:\|.*\n)+)")
 
 
@@ -69,6 +76,8 @@ def fill(text: str) -> str:
     text = _CLAIMS.sub(lambda found: f"{found[1]}{_claims(found[2])}{found[3]}", text)
     text = instruction_tables.fill(text)
     text = _SELFTEST.sub(lambda found: f"{found[1]}{_selftest()}{found[2]}", text)
+    text = _STRESS.sub(lambda found: f"{found[1]}{_stress()}{found[2]}", text)
+    text = _STRESS_FIGURE.sub(lambda found: f"{found[1]}{_stress_words()}{found[2]}", text)
     text = _MACHINE.sub(lambda found: f"{found[1]}{_machine(found[2])}{found[3]}", text)
     text = _FIGURE.sub(lambda found: f"{found[1]}{_words(*found.group(2, 3))}{found[4]}", text)
     return _RATIO.sub(lambda found: f"{found[1]}{_ratio(*found.group(2, 3, 4, 5))}{found[6]}", text)
@@ -90,6 +99,8 @@ def refresh() -> list[Path]:
         for name, figure in _figures(text):
             formats = ("svg", "png") if page.parent == ROOT else ("svg",)
             changed += _draw(name, figure, formats)
+        if _STRESS_FIGURE.search(text):
+            changed += _draw_stress()
     return list(dict.fromkeys(changed))
 
 
@@ -107,14 +118,34 @@ def _draw(name: str, figure: str, formats: tuple[str, ...]) -> Iterator[Path]:
     for form in formats:
         path = IMAGES / f"{name}-{figure}.{form}"
         content = svg.png(picture) if form == "png" else svg.standalone(figure, picture).encode()
-        if not path.exists() or path.read_bytes() != content:
-            path.write_bytes(content)
-            yield path
+        yield from _written(path, content)
+
+
+def _draw_stress() -> Iterator[Path]:
+    from lab.stress.figure import svg  # noqa: PLC0415 - see _picture
+
+    yield from _written(IMAGES / "stress.svg", svg(_stress_result()).encode())
+
+
+def _written(path: Path, content: bytes) -> Iterator[Path]:
+    """Write a file, and yield it, unless it was so already."""
+    if not path.exists() or path.read_bytes() != content:
+        path.write_bytes(content)
+        yield path
 
 
 def _words(name: str, figure: str) -> str:
     """Return a figure's title and what it shows; its numbers are in the tables beside it."""
-    picture = _picture(name, figure)
+    return _alternative(_picture(name, figure))
+
+
+def _stress_words() -> str:
+    from lab.stress.figure import draw  # noqa: PLC0415 - see _picture
+
+    return _alternative(draw(_stress_result()))
+
+
+def _alternative(picture: Picture) -> str:
     return f"{picture.title}. {picture.description.partition('. ')[0]}."
 
 
@@ -147,6 +178,15 @@ def _claims(source: str) -> str:
 
 def _selftest() -> str:
     return selftest_page.render(read_selftest(RUNS / "selftest.json"))
+
+
+def _stress() -> str:
+    return stress_page.render(_stress_result())
+
+
+@functools.cache
+def _stress_result() -> StressResult:
+    return read_stress(RUNS / "stress.json")
 
 
 def _ratio(name: str, metric: str, changed: str, reference: str) -> str:

@@ -37,6 +37,7 @@ FLOORS = (
         "lab.run_tables",
         "lab.schema",
         "lab.selftest",
+        "lab.stress",
         "lab.toggles",
     ),
     ("lab.cli", "lab.locust"),

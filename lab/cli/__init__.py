@@ -10,6 +10,7 @@ from lab.cli.machine import check_command, list_command
 from lab.cli.report import claims_command, compare_command, report_command
 from lab.cli.run import run_command
 from lab.cli.selftest import selftest_command
+from lab.cli.stress import stress_command
 from lab.errors import LabError
 from lab.interrupts import interruptible
 
@@ -35,7 +36,7 @@ def main() -> None:
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog="Exit status: 0 done, 1 failed, 2 wrong usage, 3 this machine could not measure it, "
-    "99 a limit of --fail-if was crossed, 130 interrupted.",
+    "99 a limit of --fail-if or --require was crossed, 130 interrupted.",
 )
 @click.version_option(package_name="uwsgi-fibonacci-lab")
 def cli() -> None:
@@ -56,5 +57,6 @@ for command in (
     list_command,
     check_command,
     selftest_command,
+    stress_command,
 ):
     cli.add_command(command)

@@ -7,17 +7,20 @@ ends. Started by `lab.generators.process`; the first line is the set-up, then an
 
     {"do": "warm_up", "seconds": S, "requests": N}  ->  {}
     {"do": "measure", "seconds": S}                 ->  the window, by `encode_window`
+    {"do": "record", "every": S}                    ->  {"began": instant}, and the load goes on
+    {"do": "finish", "drain": S}                    ->  {"attempted": N, "windows": [...]}
 """
 
 from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import signal
 import sys
 from collections.abc import Callable
-from time import monotonic
+from time import monotonic, perf_counter
 from typing import Any
 
 from lab.errors import GeneratorError
@@ -51,6 +54,10 @@ class Worker:
     def __init__(self, engine: Engine, load: Load) -> None:
         self._engine = engine
         self._load = load
+        self._every = math.inf
+        self._cut = math.inf  # when the series' next window ends
+        self._attempted = 0
+        self._series: list[dict[str, Any]] = []
         engine.watch(_STDIN)
 
     def warm_up(self, seconds: float, requests: int) -> dict[str, Any]:
@@ -83,11 +90,49 @@ class Worker:
             self._run(end, lambda: False)
         return encode_window(engine.close_window())
 
+    def record(self, every: float) -> dict[str, Any]:
+        """Begin a series of windows of *every* seconds, one after the other without a gap."""
+        engine = self._engine
+        engine.resume()
+        engine.open_window()
+        self._series = []
+        self._attempted = engine.attempted
+        self._every = every
+        began = perf_counter()
+        self._cut = began + every
+        return {"began": began}
+
+    def finish(self, drain: float) -> dict[str, Any]:
+        """Begin no more requests, give those under way *drain* seconds, and end the series."""
+        engine = self._engine
+        engine.drain()
+        self._run(monotonic() + drain, lambda: engine.done)
+        self._take_window()
+        self._cut = math.inf
+        engine.pause()
+        return {"attempted": self._attempted, "windows": self._series}
+
     def wait_for_command(self) -> None:
         """Let a timed load go on until stdin is readable."""
-        engine = self._engine
-        while not engine.interrupted:
-            engine.step(1.0)
+        while True:
+            # At least one step: `interrupted` may still be that of the last command.
+            self._engine.step(1.0)
+            self._slice()
+            if self._engine.interrupted:
+                return
+
+    def _slice(self) -> None:
+        """End the series' window if it is time."""
+        now = perf_counter()
+        if now >= self._cut:
+            self._take_window()
+            # On the grid: a window that ended late makes the next one shorter.
+            self._cut += self._every * (1 + (now - self._cut) // self._every)
+
+    def _take_window(self) -> None:
+        window = self._engine.cut_window()
+        self._attempted += window.planned
+        self._series.append(encode_window(window))
 
     def _run(self, end: float | None, finished: Callable[[], bool]) -> None:
         """Step until *finished*, or until *end* by the monotonic clock."""
@@ -97,6 +142,7 @@ class Worker:
             if left <= 0:
                 return
             engine.step(left)
+            self._slice()
             if engine.interrupted:  # nobody sends a command before the answer to the last
                 raise _ParentGoneError
 
@@ -147,11 +193,17 @@ def main() -> int:
         worker = _set_up(lines.next())
         # Nothing on the hot path makes cycles, so a collection would only be a pause in the data.
         gc.disable()
+        commands: dict[str, Callable[..., dict[str, Any]]] = {
+            "warm_up": worker.warm_up,
+            "measure": worker.measure,
+            "record": worker.record,
+            "finish": worker.finish,
+        }
         _answer({})
         while True:
             worker.wait_for_command()
             command = lines.next()
-            do = worker.measure if command.pop("do") == "measure" else worker.warm_up
+            do = commands[command.pop("do")]
             _answer(do(**command))
     except (_ParentGoneError, BrokenPipeError):
         return 0

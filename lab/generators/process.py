@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
 from time import monotonic
@@ -71,6 +71,17 @@ class EngineGenerator:
             yield session
 
 
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """What a series of windows counted."""
+
+    attempted: int
+    """Requests that were to be made; `ok` and errors of all windows and the last one's
+    *unfinished* add up to it."""
+    windows: tuple[Window, ...]
+    """One after the other without a gap, those of the drain included."""
+
+
 class EngineSession:
     """A child under way; see `lab.model.Session`."""
 
@@ -88,6 +99,52 @@ class EngineSession:
         """
         command = {"do": "warm_up", "seconds": seconds, "requests": requests}
         self._child.ask(command, seconds + WARM_UP_GRACE + self._load.timeout + _SLACK)
+
+    def record(self, every: float) -> float:
+        """
+        Begin the load, recorded as a series of windows of *every* seconds, and return at once.
+
+        Returns:
+            The instant at which the first window opened, by `time.perf_counter`: one clock for
+            all processes of a Linux machine.
+
+        Raises:
+            GeneratorError: The child failed.
+        """
+        return float(self._child.ask({"do": "record", "every": every}, _SLACK)["began"])
+
+    def finish(self, drain: float) -> Recording:
+        """
+        End the series that `record` began.
+
+        Args:
+            drain: Seconds for the requests that are under way; what is not decided by then is the
+                last window's *unfinished*.
+
+        Raises:
+            GeneratorError: The child failed.
+        """
+        answer = self._child.ask({"do": "finish", "drain": drain}, drain + _SLACK)
+        windows = tuple(decode_window(each) for each in answer["windows"])
+        return Recording(answer["attempted"], windows)
+
+    def begin(self) -> None:
+        """
+        Send a counted load's requests, and return at once; `end` gives what became of them.
+
+        Raises:
+            GeneratorError: The child failed.
+        """
+        self._child.send({"do": "measure", "seconds": 0.0})
+
+    def end(self) -> Window:
+        """
+        Wait until every request of the load that was begun has its outcome.
+
+        Raises:
+            GeneratorError: The child failed.
+        """
+        return decode_window(self._child.receive("measure", longest_count(self._load) + _SLACK))
 
     def measure(self, seconds: float) -> Sequence[Window]:
         """
@@ -117,20 +174,28 @@ class _Child:
 
     def ask(self, command: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Send *command* and return the answer, for which to wait at most *seconds*."""
-        deadline = monotonic() + seconds
+        self.send(command)
+        return self.receive(str(command.get("do")), seconds)
+
+    def send(self, command: dict[str, Any]) -> None:
+        """Send *command*; its answer must be received before the next one."""
         try:
             data = memoryview(json.dumps(command).encode() + b"\n")
             while data:
                 data = data[os.write(self._to, data) :]
         except BrokenPipeError as error:
             raise self._failure() from error
+
+    def receive(self, name: str, seconds: float) -> dict[str, Any]:
+        """Return the answer to the command *name*, for which to wait at most *seconds*."""
+        deadline = monotonic() + seconds
         poll = select.poll()
         poll.register(self._back, select.POLLIN)
         line = bytearray()
         while not line.endswith(b"\n"):
             if not poll.poll(max(0.0, deadline - monotonic()) * 1000):
                 raise GeneratorError(
-                    f"the load engine (pid {self.pid}) gave no answer to {command.get('do')!r} "
+                    f"the load engine (pid {self.pid}) gave no answer to {name!r} "
                     f"within {seconds:.0f} s: is the machine overloaded?"
                 )
             piece = os.read(self._back, 65536)

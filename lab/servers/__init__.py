@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lab.model import Profile, Server
+from lab.model import Profile
 from lab.servers.command import CommandServer
 from lab.servers.uwsgi import UwsgiServer
 
 
-def adapter(profile: Profile) -> Server:
+def adapter(profile: Profile) -> UwsgiServer | CommandServer:
     """Return what runs *profile*."""
     return UwsgiServer() if profile.server == "uwsgi" else CommandServer()

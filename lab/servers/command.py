@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import Endpoint, Profile, RunningServer, Workload
+from lab.model import Endpoint, Profile, Workload
 from lab.servers.launch import ROOT, environment
-from lab.servers.process import Order, serve
+from lab.servers.process import Order, Process, serve
 
 
 class CommandServer:
@@ -20,7 +20,7 @@ class CommandServer:
 
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
-    ) -> AbstractContextManager[RunningServer]:
+    ) -> AbstractContextManager[Process]:
         """
         Start *profile* on a free port, wait for the right reply, and stop it on exit.
 

@@ -114,6 +114,38 @@ class Process:
             return f"{Path(self._order.commands[index][0]).name} ended with {how}"
         return "its guard ended" if self._closed else None
 
+    @property
+    def commands(self) -> tuple[tuple[int, Sequence[str]], ...]:
+        """The process id and the words of each command, in start order."""
+        return tuple(zip(self._started or (), self._order.commands, strict=True))
+
+    @property
+    def stop_signal(self) -> signal.Signals:
+        """What asks the commands to stop."""
+        return self._order.stop_signal
+
+    def signal(self, index: int, number: int) -> bool:
+        """Send a signal to the command at *index*; return whether it was still there."""
+        if self.wait(index, 0.0):
+            return False
+        os.kill(self.commands[index][0], number)
+        return True
+
+    def wait(self, index: int, seconds: float) -> bool:
+        """Wait at most *seconds* for the command at *index* to end; return whether it has."""
+        deadline = time.monotonic() + seconds
+        while True:
+            remaining = deadline - time.monotonic()
+            self._receive(max(0.0, min(SLICE, remaining)))
+            if index in self._statuses or self._closed:
+                return True
+            if remaining <= 0:
+                return False
+
+    def log(self) -> str:
+        """Return all of the server's output so far."""
+        return self._log.read_text(encoding="utf-8", errors="replace")
+
     def log_tail(self, lines: int = 20) -> str:
         """Return the last lines of the server's output."""
         with self._log.open("rb") as log:

@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lab.errors import ServerStartError
-from lab.model import Endpoint, Profile, RunningServer, Workload
+from lab.model import Endpoint, Profile, Workload
 from lab.servers.launch import ROOT, binary, environment
-from lab.servers.process import Order, serve
+from lab.servers.process import Order, Process, serve
 from lab.uwsgi_options import is_on
 
 
@@ -19,7 +19,7 @@ class UwsgiServer:
 
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
-    ) -> AbstractContextManager[RunningServer]:
+    ) -> AbstractContextManager[Process]:
         """
         Start *profile* on a free port, wait for the right reply, and stop it on exit.
 

@@ -49,6 +49,34 @@ def test_fewer_requests_than_connections(serve, engine):
     assert (window.connections, window.replies) == (3, (1, 1, 1, 0, 0, 0, 0, 0))
 
 
+@pytest.mark.parametrize("rate", [None, 2000.0], ids=["closed loop", "open loop"])
+def test_windows_cut_from_a_load_hold_each_request_once(serve, engine, rate):
+    """What is unfinished in one is carried into the next; the sums are what the server has read."""
+    server = serve(REPLY)
+    made = engine(server.address, connections=4, rate=rate)
+    made.resume()
+    made.open_window()
+    attempted, ok = made.attempted, 0
+    windows = []
+    for _ in range(5):
+        _step_until(made, lambda: made.ok >= 20)
+        began = made.attempted
+        windows.append(made.cut_window())
+        assert windows[-1].errors == {}
+        assert windows[-1].ok + windows[-1].unfinished >= began
+        assert made.attempted == windows[-1].unfinished
+        attempted += windows[-1].planned
+        ok += windows[-1].ok
+    made.drain()
+    _step_until(made, lambda: made.done)
+    windows.append(made.close_window())
+    assert windows[-1].unfinished == 0
+    ok += windows[-1].ok
+    assert ok == server.requests
+    if rate is not None:
+        assert attempted + windows[-1].planned == ok
+
+
 def test_every_attempt_has_one_outcome(serve, engine):
     """In a timed window, attempts are correct replies, errors and unfinished requests."""
     turn = iter(range(1_000_000))

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from time import monotonic
+from time import monotonic, perf_counter
 
 import pytest
 
@@ -137,3 +137,60 @@ with EngineGenerator().session(Endpoint(*{server.address!r}), workload, Load(2),
         assert child.exists()
         lab.kill()
     _wait_until(lambda: not child.exists() or "\nState:\tZ" in (child / "status").read_text())
+
+
+def test_a_series_of_windows_has_no_gap(serve):
+    """Every request that became due is in one window, and the drain leaves none undecided."""
+    server = serve(REPLY)
+    load = Load(8, rate=400, timeout=5)
+    with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, load, None) as session:
+        before = perf_counter()
+        began = session.record(0.05)
+        _wait_until(lambda: server.requests >= 100)
+        spent = perf_counter() - began
+        found = session.finish(6)
+    assert before <= began <= before + 5
+    assert sum(window.wall for window in found.windows) == pytest.approx(spent, rel=0.2)
+    assert len(found.windows) >= spent / 0.05 - 3  # a busy machine joins two now and then
+    assert found.windows[-1].unfinished == 0
+    assert sum(window.errors.get("refused", 0) for window in found.windows) == 0
+    assert found.attempted == sum(window.ok for window in found.windows) == server.requests
+
+
+def test_every_request_of_a_series_has_an_outcome(serve):
+    """Correct, an error, or unfinished at the end: these add up to what was attempted."""
+
+    def second_is_never_answered(conn):
+        if server.request(conn):
+            if server.requests % 2:
+                conn.sendall(REPLY)
+            else:
+                server.request(conn)  # until the client goes
+
+    server = serve(handler=second_is_never_answered)
+    load = Load(4, rate=100, timeout=0.3)
+    with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, load, None) as session:
+        for drain, decided in ((0.0, False), (3.0, True)):
+            reached = server.requests + 10
+            session.record(0.05)
+            _wait_until(lambda reached=reached: server.requests > reached)
+            found = session.finish(drain)
+            ok = sum(window.ok for window in found.windows)
+            errors = sum(sum(window.errors.values()) for window in found.windows)
+            unfinished = found.windows[-1].unfinished
+            assert found.attempted == ok + errors + unfinished
+            assert ok > 0
+            assert not unfinished if decided else unfinished
+            if decided:
+                assert errors > 0
+
+
+def test_a_counted_load_is_begun_and_awaited(serve):
+    """So that something else can be done while its requests are under way."""
+    server = serve(REPLY, close=True)
+    load = Load(connections=40, keepalive=False, requests=40)
+    with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, load, None) as session:
+        for turn in (1, 2):
+            session.begin()
+            _wait_until(lambda turn=turn: server.requests == 40 * turn)
+            assert session.end().ok == 40

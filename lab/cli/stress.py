@@ -1,0 +1,104 @@
+"""`lab stress`: what do clients feel when something goes wrong?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from lab.errors import UsageError
+from lab.report import terminal
+from lab.results import write_text
+from lab.stress.faults import FAULTS
+from lab.stress.result import Result, write
+from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
+from lab.stress.show import document
+from lab.workloads import workload
+
+
+@click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
+@click.argument("names", nargs=-1, metavar="[PROFILE]...")
+@click.option(
+    "--profiles",
+    is_flag=True,
+    expose_value=False,
+    show_default=False,
+    help="May stand before the names, as with `lab run`.",
+)
+@click.option(
+    "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+)
+@click.option("--rate", type=click.FloatRange(1, 1000), default=RATE, help="Requests a second.")
+@click.option(
+    "--app",
+    metavar="MODULE:CALLABLE",
+    help=f"Your WSGI application.  [default: {WAITING.app}, which waits 12 ms]",
+)
+@click.option("--path", metavar="/PATH", help="Request target.  [default: / with --app]")
+@click.option("--chdir", type=click.Path(path_type=Path), help="Folder to import --app in.")
+@click.option("--status", type=int, default=200, help="Status of a correct reply to --app.")
+@click.option(
+    "--check",
+    "pattern",
+    metavar="REGEX",
+    help="What a correct reply to --app contains, if it is not always the same.",
+)
+@click.option(
+    "--require",
+    multiple=True,
+    metavar="PROFILE",
+    help="Exit with 99 if this one lost a request, or answered one wrongly, under any fault; may "
+    "be repeated.",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), help="Write the result to this JSON file."
+)
+@click.option(
+    "--figure", type=click.Path(path_type=Path), help="Draw what was felt over time: an SVG file."
+)
+def stress_command(
+    *,
+    names: tuple[str, ...],
+    faults: tuple[str, ...],
+    rate: float,
+    app: str | None,
+    path: str | None,
+    chdir: Path | None,
+    status: int,
+    pattern: str | None,
+    require: tuple[str, ...],
+    output: Path | None,
+    figure: Path | None,
+) -> int:
+    """
+    Plant faults in PROFILEs under a steady load, and count what clients feel.
+
+    Default: production tuned baseline. Each fault gets a fresh server of its own, for some ten
+    seconds. Exit status 3: requests were lost or late without any fault, so this machine cannot
+    tell.
+    """
+    names = names or PROFILES
+    for name in require:
+        if name not in [Path(each).stem for each in names]:
+            raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
+    subject = WAITING
+    if app is not None or any((path, chdir, pattern)) or status != 200:
+        if app is None:
+            raise UsageError("--path, --chdir, --status and --check go with --app")
+        subject = workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
+
+    def keep(result: Result) -> None:
+        terminal.show_document(document(result), Console())
+        if output is not None:
+            write(result, output)
+
+    wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate)
+    result = stress(wishes, Console(stderr=True), keep)
+    keep(result)
+    if figure is not None:
+        # matplotlib takes half a second to import, and only this needs it.
+        from lab.stress.figure import svg  # noqa: PLC0415
+
+        write_text(figure, svg(result))
+    return result.status(require)

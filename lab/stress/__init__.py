@@ -1,0 +1,1 @@
+"""Faults planted in a running server under load, and what its clients felt of each."""

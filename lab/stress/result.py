@@ -1,0 +1,234 @@
+"""What a stress test found, as it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from lab.errors import ResultsError
+from lab.results import write_text
+
+CONTROL = "none"
+"""Name of the fault that is none: what is felt there is the machine's doing, or the load's."""
+
+LOST = 99
+"""Exit status when a profile that must lose nothing did; as for any threshold."""
+
+UNPROVED = 3
+"""Exit status when this machine could not tell."""
+
+DELAYED = 0.05
+"""Share of requests sent late by the generator from which something else has used its CPU: without
+that it was 0 to 3 %, beside a test suite up to 40."""
+
+FORMAT = 1
+"""Version of the file. 1: the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """
+    What became of some requests.
+
+    `attempted` is the sum of the correct replies, `lost`, `wrong` and `turned_away`.
+    """
+
+    attempted: int
+    lost: int
+    """No whole reply: refused, reset, closed, truncated, timed out, or never decided."""
+    late: int
+    """Correct, but later than `lab.stress.counting.LATE` after the request was due."""
+    wrong: int
+    """Another status or body, or no HTTP."""
+    turned_away: int = 0
+    """Refused after the server had been told to stop: a balancer would ask another one."""
+    retried: int = 0
+    """Sent again because the server had closed a kept connection meanwhile; not an error."""
+    longest: float | None = None
+    """Seconds of the slowest correct reply, from when it was due; None without one."""
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """By class, those that were turned away included; see `lab.model.Window.errors`."""
+    delayed: int = 0
+    """Requests that the generator itself sent late: its own failing."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was lost, late or wrong."""
+        return not (self.lost or self.late or self.wrong)
+
+    @property
+    def starved(self) -> bool:
+        """Whether the generator itself was late with so many that they say little of the server."""
+        return self.delayed > DELAYED * self.attempted
+
+    def __add__(self, other: Counts) -> Counts:
+        errors = dict(self.errors)
+        for name, number in other.errors.items():
+            errors[name] = errors.get(name, 0) + number
+        waits = [wait for wait in (self.longest, other.longest) if wait is not None]
+        return Counts(
+            attempted=self.attempted + other.attempted,
+            lost=self.lost + other.lost,
+            late=self.late + other.late,
+            wrong=self.wrong + other.wrong,
+            turned_away=self.turned_away + other.turned_away,
+            retried=self.retried + other.retried,
+            longest=max(waits, default=None),
+            errors=errors,
+            delayed=self.delayed + other.delayed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The steady load over time: an entry for each slice."""
+
+    at: tuple[float, ...]
+    """Seconds from the begin of the load to the slice's end."""
+    slowest: tuple[float | None, ...]
+    """Seconds of the slowest correct reply that arrived in it; None without one."""
+    lost: tuple[int, ...]
+    wrong: tuple[int, ...]
+    turned_away: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One fault planted in one profile."""
+
+    fault: str
+    problem: str | None = None
+    """Why there are no counts: it cannot be planted there, or the trial failed."""
+    possible: bool = True
+    """False where the profile has nothing to plant the fault in."""
+    effect: bool = True
+    """Whether the server noticed it at all."""
+    note: str = ""
+    """What is to be known of it, such as why it had no effect."""
+    disturbed: bool = False
+    """Whether requests were lost or late before the fault was planted, or the generator itself was
+    late with many, each time that it was tried."""
+    replaced: int = 0
+    """Worker processes that were started after the load began; of a server other than uWSGI those
+    that still lived at its end."""
+    planted: tuple[float, ...] = ()
+    """Seconds from the begin of the load to each time that the fault was planted."""
+    steady: Counts | None = None
+    burst: Counts | None = None
+    """Of the requests that were sent at once, on top; None where the fault sends none."""
+    series: Series | None = None
+
+    @property
+    def counts(self) -> Counts | None:
+        """All requests, steady and burst; None where there are no counts."""
+        if self.steady is None:
+            return None
+        return self.steady if self.burst is None else self.steady + self.burst
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileResult:
+    """Every fault that was planted in one profile."""
+
+    name: str
+    summary: str
+    outcomes: tuple[Outcome, ...]
+    """In the order of the faults; a test that was interrupted lacks the last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A whole stress test."""
+
+    format: int
+    command: str
+    machine: Mapping[str, Any]
+    """CPU, kernel and versions of `lab.environment`."""
+    workload: str
+    """What was asked: "app.waiting:app, GET /12"."""
+    rate: float
+    """Requests a second of the steady load."""
+    connections: int
+    timeout: float
+    """Seconds."""
+    faults: Mapping[str, str]
+    """Name of each fault, in order -> what it is."""
+    profiles: tuple[ProfileResult, ...]
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Profile that cannot run here -> why."""
+
+    def outcome(self, profile: str, fault: str) -> Outcome | None:
+        """Return what was felt of *fault* on *profile*; None if it was not planted any more."""
+        (own,) = (each for each in self.profiles if each.name == profile)
+        return next((each for each in own.outcomes if each.fault == fault), None)
+
+    def dirty(self) -> tuple[str, ...]:
+        """Return the profiles that lost requests, or kept them waiting, without any fault."""
+        found = []
+        for profile in self.profiles:
+            control = self.outcome(profile.name, CONTROL)
+            if control is None or control.counts is None or not control.counts.clean:
+                found.append(profile.name)
+        return tuple(found)
+
+    def disturbed(self) -> tuple[str, ...]:
+        """Return "fault on profile" of each trial that something else had disturbed."""
+        return tuple(
+            f"{outcome.fault} on {profile.name}"
+            for profile in self.profiles
+            for outcome in profile.outcomes
+            if outcome.disturbed
+        )
+
+    def status(self, required: Collection[str] = ()) -> int:
+        """
+        Return the exit status.
+
+        Args:
+            required: Profiles that may neither lose a request nor answer one wrongly.
+
+        Returns:
+            3 where a control is not clean, or a trial of a required profile failed or was
+            disturbed; else 99 where a required profile lost something or answered wrongly; else 0.
+        """
+        own = [each for each in self.profiles if each.name in required]
+        outcomes = [outcome for profile in own for outcome in profile.outcomes]
+        short = any(len(profile.outcomes) < len(self.faults) for profile in own)
+        failed = any(each.disturbed or (each.possible and each.counts is None) for each in outcomes)
+        if self.dirty() or failed or short or any(name in self.skipped for name in required):
+            return UNPROVED
+        counted = [each.counts for each in outcomes if each.counts is not None]
+        return LOST if any(counts.lost or counts.wrong for counts in counted) else 0
+
+
+def write(result: Result, path: Path) -> None:
+    """
+    Write *result* as JSON, whole or not at all.
+
+    Raises:
+        ResultsError: It cannot be written.
+    """
+    text = msgspec.json.format(msgspec.json.encode(asdict(result)), indent=1).decode()
+    write_text(path, f"{text}\n")
+
+
+def read(path: Path) -> Result:
+    """
+    Read a stored result.
+
+    Raises:
+        ResultsError: It cannot be read, or is none of this format.
+    """
+    try:
+        result = msgspec.json.decode(path.read_bytes(), type=Result)
+    except OSError as error:
+        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
+    except msgspec.MsgspecError as error:
+        raise ResultsError(path, f"is no result of a stress test: {error}") from error
+    if result.format != FORMAT:
+        raise ResultsError(path, f"has format {result.format}; this lab reads {FORMAT}")
+    return result

@@ -1,0 +1,132 @@
+"""What a stress test found, in words: the same for a terminal and for the documentation."""
+
+from __future__ import annotations
+
+from lab.report.machine import machine_lines
+from lab.report.numbers import count, figure
+from lab.report.tables import Cell, Column, Document, Meaning, Table
+from lab.stress.counting import LATE
+from lab.stress.result import Counts, Outcome, Result
+
+
+def document(result: Result) -> Document:
+    """Return what there is to say of *result*."""
+    return Document(
+        title=f"Faults under load: {result.workload}",
+        context=(_load(result), *machine_lines({"": result.machine})),
+        banners=banners(result),
+        tables=(table(result),),
+        notes=notes(result),
+        legend=legend(result),
+        footer=(f"Again: {result.command}",),
+    )
+
+
+def _load(result: Result) -> str:
+    return (
+        f"{figure(result.rate)} requests/s, each due at its planned instant, over at most "
+        f"{result.connections} connections; timeout {result.timeout:g} s"
+    )
+
+
+def table(result: Result) -> Table:
+    """Return a row for each fault, a column for each profile."""
+    columns = [Column("fault", number=False)]
+    columns += [Column(profile.name, number=False) for profile in result.profiles]
+    rows = []
+    for fault in result.faults:
+        outcomes = [result.outcome(profile.name, fault) for profile in result.profiles]
+        if any(outcomes):
+            rows.append((Cell(fault), *map(cell, outcomes)))
+    return Table("What clients felt", tuple(columns), tuple(rows))
+
+
+def cell(outcome: Outcome | None) -> Cell:
+    """Return what clients felt of one fault on one profile."""
+    if outcome is None:
+        return Cell("interrupted", Meaning.MUTED)
+    counts = outcome.counts
+    if counts is None:
+        if not outcome.possible:
+            return Cell("not possible", Meaning.MUTED)
+        return Cell("failed", Meaning.BAD)
+    text = f"{felt(counts)} of {count(counts.attempted)}"
+    if counts.longest is not None:
+        text += f", {counts.longest:.2f} s"
+    if not outcome.effect:
+        text = f"no effect; {text}"
+    if counts.lost or counts.wrong:
+        return Cell(text, Meaning.BAD)
+    if counts.late:
+        return Cell(text, Meaning.WARNING)
+    return Cell(text, Meaning.GOOD if outcome.effect else Meaning.MUTED)
+
+
+def felt(counts: Counts) -> str:
+    """
+    Return what was not as it should be, or 0.
+
+    >>> felt(Counts(300, lost=2, late=0, wrong=1)), felt(Counts(300, 0, 0, 0))
+    ('2 lost, 1 wrong', '0')
+    """
+    parts = {"lost": counts.lost, "wrong": counts.wrong, "late": counts.late}
+    return ", ".join(f"{count(number)} {word}" for word, number in parts.items() if number) or "0"
+
+
+def notes(result: Result) -> tuple[str, ...]:
+    """Return a line for each cell that is not just 0."""
+    lines = [
+        f"{profile.name}, {outcome.fault}: {said}"
+        for profile in result.profiles
+        for outcome in profile.outcomes
+        if (said := _said(outcome))
+    ]
+    return (*lines, *(f"left out: {reason}" for reason in result.skipped.values()))
+
+
+def _said(outcome: Outcome) -> str:
+    if outcome.problem is not None:
+        return outcome.problem
+    counts = outcome.counts
+    assert counts is not None
+    parts = [outcome.note] if outcome.note else []
+    if counts.lost or counts.wrong or counts.turned_away:
+        kinds = sorted(counts.errors.items(), key=lambda each: -each[1])
+        parts.append(", ".join(f"{count(number)} {kind}" for kind, number in kinds))
+    if counts.turned_away:
+        parts.append(f"{count(counts.turned_away)} of them turned away after the stop")
+    if outcome.burst is not None and not outcome.burst.clean:
+        parts.append(f"of the {count(outcome.burst.attempted)} at once: {felt(outcome.burst)}")
+    if counts.starved:
+        parts.append(f"the load generator itself was late with {count(counts.delayed)}")
+    return "; ".join(parts)
+
+
+def banners(result: Result) -> tuple[str, ...]:
+    """Return what puts the whole table into doubt."""
+    texts = []
+    if dirty := result.dirty():
+        texts.append(
+            f"Without any fault, requests were lost or late on {', '.join(dirty)}: this machine "
+            "was too busy, or the load is too much for it. The other rows of that column mean "
+            "nothing."
+        )
+    if disturbed := result.disturbed():
+        texts.append(
+            f"Something else disturbed {', '.join(disturbed)}: requests were lost or late before "
+            "the fault was planted, or the load generator itself was late with many. What these "
+            "cells say is not the fault's doing alone."
+        )
+    return tuple(texts)
+
+
+def legend(result: Result) -> tuple[str, ...]:
+    """Return what the words of the table mean."""
+    cells = "A cell: what clients felt, of how many requests, and the longest wait for a right one."
+    words = (
+        "lost: no whole reply (refused, reset, closed, cut off, or none within the timeout). "
+        f"wrong: another status or body. late: right, but over {LATE:g} s after it was due. "
+        "0: none of these."
+    )
+    faults = (f"{name}: {summary}." for name, summary in result.faults.items())
+    return (cells, words, *faults)

@@ -1,0 +1,180 @@
+"""One trial: a fresh server, a steady load, and one fault planted in its middle."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+from lab.errors import GeneratorError, ServerStartError
+from lab.generators.process import EngineGenerator, EngineSession, Recording
+from lab.model import Endpoint, Load, Profile, Window, Workload
+from lab.servers import adapter
+from lab.stress.counting import count, first, series
+from lab.stress.faults import Fault
+from lab.stress.overlay import overlay
+from lab.stress.planting import TOUCHED
+from lab.stress.result import CONTROL, Outcome
+from lab.stress.target import Target
+
+SLICE = 0.25
+"""Seconds of one entry of the series."""
+
+REPEATS = 2
+"""A trial that was disturbed is made again at most so often; never one in which the fault did."""
+
+Cores = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How long the parts of a trial take at the least; seconds."""
+
+    before: float = 2.0
+    """From the begin of the load to the fault."""
+    after: float = 1.5
+    """From when the fault is over to the end of the load."""
+    whole: float = 8.0
+    """The load, unless the fault has stopped the server."""
+
+
+USUAL = Pace()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all trials have in common."""
+
+    workload: Workload
+    load: Load
+    """Open loop."""
+    cores: Cores | None
+    """The server's and the generator's; None for any."""
+    quick: Workload | None = None
+    """The same application asked for something that takes no time; None to ask for the same."""
+    pace: Pace = USUAL
+
+
+def measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
+    """
+    Plant *fault* in *profile* and count what its clients felt.
+
+    A trial that fails is an outcome that says so. One that something else disturbed is made again:
+    requests were lost or late before the fault was planted, or without any, or the generator had
+    not the CPU to send them in time.
+
+    Raises:
+        ProfileError: A command of the profile has a word in braces that is not known.
+        LabError: The server could not be stopped.
+    """
+    if (why := fault.problem(profile)) is not None:
+        return Outcome(fault.name, problem=f"not possible: {why}", possible=False)
+    try:
+        for _ in range(1 + REPEATS):
+            outcome = _measure(fault, profile, setting)
+            if not outcome.disturbed:
+                break
+    except (ServerStartError, GeneratorError) as error:
+        line = str(error).partition("\n")[0]
+        return Outcome(fault.name, problem=f"failed: {line}")
+    return outcome
+
+
+def _measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
+    pace, load = setting.pace, setting.load
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
+        _prepare(folder)
+        changed = overlay(profile, fault.options, folder)
+        server = stack.enter_context(
+            adapter(changed).start(
+                changed, setting.workload, folder, setting.cores and setting.cores[0]
+            )
+        )
+        steady = stack.enter_context(_generator(server.endpoint, setting, setting.workload, load))
+        extra: EngineSession | None = None
+        if fault.burst:
+            at_once = Load(fault.burst, keepalive=False, requests=fault.burst, timeout=load.timeout)
+            asked = (fault.quick and setting.quick) or setting.workload
+            extra = stack.enter_context(_generator(server.endpoint, setting, asked, at_once))
+        target = Target(server, folder, extra)
+        already = Counter(target.spawned())
+        began = steady.record(SLICE)
+        _sleep_until(began + pace.before)
+        seen = fault.plant(target)
+        if not fault.stops:
+            _sleep_until(max(began + pace.whole, perf_counter() + pace.after))
+        replaced = (Counter(target.spawned()) - already).total()
+        # By then every request has been answered, or its time has run out, queued ones too.
+        recording = steady.finish(load.timeout + 1.0)
+    outcome = Outcome(
+        fault.name,
+        effect=seen.effect,
+        note=seen.note,
+        replaced=replaced,
+        planted=tuple(round(instant - began, 3) for instant in target.planted),
+    )
+    stopped = outcome.planted[0] if fault.stops else None
+    control = fault.name == CONTROL
+    before = recording.windows if control else first(recording.windows, pace.before)
+    disturbed = (
+        count(before).late > 0
+        or any(window.errors for window in before)
+        or count(recording.windows).starved
+    )
+    outcome = replace(outcome, disturbed=disturbed)
+    return counted(outcome, recording, target.bursts, stopped)
+
+
+def counted(
+    outcome: Outcome, recording: Recording, bursts: Sequence[Window], stopped: float | None
+) -> Outcome:
+    """
+    Return *outcome* with the counts of its requests.
+
+    Args:
+        outcome: Without counts.
+        recording: Of the steady load.
+        bursts: Of the requests that were sent at once.
+        stopped: Seconds from the begin of the load to when the server was told to stop, if it was.
+
+    Raises:
+        GeneratorError: The requests could not be made, for a reason of this machine's own.
+    """
+    steady = count(recording.windows, stopped)
+    assert steady.attempted == recording.attempted, "a request was counted twice, or not at all"
+    # Who was refused out of a burst came after the stop: until then somebody listened.
+    extra = [count([window], None if stopped is None else 0.0) for window in bursts]
+    if any("ports" in each.errors for each in (steady, *extra)):
+        raise GeneratorError("this machine has no local port left; try again in a minute")
+    return replace(
+        outcome,
+        steady=steady,
+        burst=sum(extra[1:], extra[0]) if extra else None,
+        series=series(recording.windows, stopped),
+    )
+
+
+def _generator(
+    endpoint: Endpoint, setting: Setting, workload: Workload, load: Load
+) -> AbstractContextManager[EngineSession]:
+    cores = setting.cores and setting.cores[1]
+    return EngineGenerator().session(endpoint, workload, load, cores)
+
+
+def _prepare(folder: Path) -> None:
+    """Make the file that the chain reload touches, old enough that the touch is seen."""
+    file = folder / TOUCHED
+    file.touch()
+    old = time.time() - 100.0
+    os.utime(file, (old, old))
+
+
+def _sleep_until(instant: float) -> None:
+    time.sleep(max(0.0, instant - perf_counter()))

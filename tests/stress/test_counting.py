@@ -1,0 +1,63 @@
+"""Every request is in exactly one count."""
+
+import pytest
+
+from lab.stress.counting import count, series
+
+from .conftest import window
+
+
+def test_each_class_of_error_is_lost_or_wrong():
+    """No reply is lost, another reply is wrong, and the sum is what was asked."""
+    errors = {"refused": 1, "reset": 2, "closed": 3, "truncated": 4, "timeout": 5, "connect": 6}
+    wrong = {"status": 7, "body": 8, "malformed": 9}
+    found = count([window(10, errors | wrong, unfinished=11)])
+    assert (found.lost, found.wrong, found.late) == (1 + 2 + 3 + 4 + 5 + 6 + 11, 24, 0)
+    assert found.attempted == 10 + found.lost + found.wrong
+    assert found.errors["unfinished"] == 11
+
+
+def test_a_reply_is_late_from_one_second_on():
+    """After it was due; 0.8 % is what the histogram does not resolve."""
+    found = count([window(6, latency={12_000: 1, 990_000: 2, 1_003_520: 1, 4_000_000: 2})])
+    assert (found.late, found.longest) == (3, 4.0)
+
+
+def test_unfinished_is_carried_into_the_next_window():
+    """Only the last window's is lost."""
+    found = count([window(1, unfinished=2), window(2, unfinished=0)])
+    assert (found.attempted, found.lost) == (3, 0)
+
+
+def test_who_is_refused_after_the_stop_is_turned_away():
+    """From the window on in which it was; a reset is lost all the same."""
+    windows = [
+        window(5, {"refused": 1}),
+        window(5, {"refused": 2, "reset": 1}),
+        window(0, {"refused": 4}),
+    ]
+    found = count(windows, stopped=0.3)
+    assert (found.turned_away, found.lost) == (6, 2)
+    assert found.attempted == 10 + 2 + 6
+    assert count(windows).lost == 8
+
+
+def test_counts_add_up():
+    """Of a steady load and of what was sent at once."""
+    both = count([window(5, {"reset": 1})]) + count([window(2, {"reset": 1, "body": 1})])
+    assert (both.attempted, both.lost, both.wrong) == (10, 2, 1)
+    assert both.errors == {"reset": 2, "body": 1}
+    assert both.longest == 0.012
+    nothing = count([window(0, {"refused": 3})])
+    assert nothing.longest is None
+    assert (nothing + nothing).longest is None
+
+
+def test_a_series_has_a_place_for_each_window():
+    """A slice without a right reply has no slowest one, and is not 0."""
+    found = series([window(3), window(0, {"refused": 2, "status": 1})])
+    assert found.at == pytest.approx((0.25, 0.5))
+    assert found.slowest == (0.012, None)
+    assert (found.lost, found.wrong, found.turned_away) == ((0, 2), (0, 1), (0, 0))
+    stopped = series([window(3), window(0, {"refused": 2, "status": 1})], stopped=0.4)
+    assert (stopped.lost, stopped.turned_away) == ((0, 0), (0, 2))

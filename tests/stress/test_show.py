@@ -1,0 +1,128 @@
+"""What is said of a stress test."""
+
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from lab.errors import ResultsError
+from lab.report import terminal
+from lab.report.tables import Meaning
+from lab.stress import figure, page
+from lab.stress.faults import FAULTS
+from lab.stress.result import CONTROL, Counts, Outcome, read, write
+from lab.stress.show import cell, document
+
+from .conftest import CLEAN, outcome
+
+LOSES = Counts(400, lost=3, late=41, wrong=0, longest=1.234, errors={"reset": 2, "closed": 1})
+
+
+def test_a_cell_says_what_was_felt_of_how_many():
+    """And the longest wait; the colour repeats it."""
+    assert cell(outcome()).text == "0 of 400, 0.02 s"
+    assert cell(outcome()).meaning is Meaning.GOOD
+    assert cell(outcome(counts=LOSES)).text == "3 lost, 41 late of 400, 1.23 s"
+    assert cell(outcome(counts=LOSES)).meaning is Meaning.BAD
+    assert cell(outcome(counts=replace(LOSES, lost=0))).meaning is Meaning.WARNING
+
+
+def test_a_fault_without_effect_is_no_success():
+    """Where nothing happened there is nothing to be good at."""
+    said = cell(outcome(effect=False, note="no worker was replaced"))
+    assert said.text == "no effect; 0 of 400, 0.02 s"
+    assert said.meaning is Meaning.MUTED
+
+
+def test_what_could_not_be_planted_is_said_with_its_reason(result):
+    """It is neither 0 nor left out."""
+    whole = result(Outcome("recycle", problem="not possible: no uWSGI", possible=False))
+    text = page.render(whole)
+    assert "| recycle | not possible |" in text
+    assert "- tuned, recycle: not possible: no uWSGI" in text
+
+
+def test_a_dirty_control_is_said_first(result):
+    """What is felt without a fault makes the other rows worthless, and the exit status 3."""
+    whole = result(outcome("none", LOSES), outcome())
+    assert whole.status() == whole.status(("tuned",)) == 3
+    assert page.render(whole).startswith("> **Warning:** Without any fault, requests were lost")
+
+
+def test_a_disturbed_trial_is_named(result):
+    """What was felt before the fault was planted is not the fault's doing."""
+    whole = result(outcome(disturbed=True))
+    assert "Something else disturbed kill on tuned" in page.render(whole)
+    assert whole.status(("tuned",)) == 3
+    assert whole.status() == 0
+
+
+@pytest.mark.parametrize(
+    ("counts", "status"),
+    [(CLEAN, 0), (LOSES, 99), (replace(LOSES, lost=0), 0), (replace(CLEAN, wrong=1), 99)],
+    ids=["clean", "lost", "late", "wrong"],
+)
+def test_a_required_profile_may_lose_nothing(result, counts, status):
+    """Late is allowed; and what is not required may lose what it will."""
+    whole = result(outcome(counts=counts))
+    assert whole.status(("tuned",)) == status
+    assert whole.status() == 0
+
+
+def test_a_required_profile_must_have_been_tried(result):
+    """A trial that failed or was not reached proves nothing; an impossible one is none."""
+    assert result(Outcome("kill", problem="failed: no")).status(("tuned",)) == 3
+    assert result(Outcome("kill", problem="none", possible=False)).status(("tuned",)) == 0
+    whole = result(outcome())
+    assert replace(whole, faults=whole.faults | {"drain": ""}).status(("tuned",)) == 3
+    assert result(outcome(), skipped={"production": "no nginx"}).status(("production",)) == 3
+
+
+def test_a_burst_counts_with_the_steady_load(result):
+    """The cell has the sum, the line below the part of the burst."""
+    whole = result(outcome(burst=replace(LOSES, attempted=16, late=0)))
+    text = page.render(whole)
+    assert "| kill | 3 lost of 416, 1.23 s |" in text
+    assert "of the 16 at once: 3 lost" in text
+
+
+def test_the_terminal_and_the_page_say_the_same(result):
+    """One table, whoever reads it."""
+    whole = result(outcome(counts=LOSES, note="one of two workers was replaced"))
+    text = terminal.render_document(document(whole), 120)
+    for words in ("3 lost, 41 late of 400, 1.23 s", "one of two workers was replaced; 2 reset"):
+        assert words in text
+        assert words in page.render(whole)
+    assert "Again: lab stress tuned" in text
+
+
+def test_a_result_is_stored_whole(result, tmp_path):
+    """What is read equals what was written; what is none is refused with its name."""
+    whole = result(outcome(counts=LOSES))
+    path = tmp_path / "stress.json"
+    write(whole, path)
+    assert read(path) == whole
+    path.write_text("{}")
+    with pytest.raises(ResultsError, match=r"stress\.json: is no result of a stress test"):
+        read(path)
+    write(replace(whole, format=99), path)
+    with pytest.raises(ResultsError, match="has format 99"):
+        read(path)
+
+
+def test_the_figure_has_a_panel_for_each_cell(result):
+    """With its words, in light and dark, and the same bytes every time."""
+    whole = result(outcome(counts=LOSES), Outcome("recycle", problem="x", possible=False))
+    drawn = figure.svg(whole)
+    words = [each.text for each in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+    for expected in ("tuned", "none", "kill", "recycle", "3 lost, 41 late", "not possible"):
+        assert expected in words
+    assert "prefers-color-scheme:dark" in drawn
+    assert figure.svg(whole) == drawn
+
+
+def test_the_control_comes_first_and_no_name_twice():
+    """The first row is what the others are read against."""
+    names = [fault.name for fault in FAULTS]
+    assert names[0] == CONTROL
+    assert len(set(names)) == len(names)
