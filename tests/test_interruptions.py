@@ -8,17 +8,13 @@ import pytest
 
 from .lab_process import SMALL, alive, descendants, run, start, trials, until
 
-SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP", "SIGKILL")
+SLOW = pytest.mark.slow
+"""Some of them only: tests/hygiene/test_moments.py sends each signal at other moments."""
 
 
-@pytest.mark.parametrize(
-    ("profile", "name"),
-    [  # without and with a master process
-        *(("baseline", name) for name in SIGNALS),
-        *(pytest.param("tuned", name, marks=pytest.mark.slow) for name in SIGNALS[:-1]),
-        ("tuned", SIGNALS[-1]),
-    ],
-)
+@pytest.mark.parametrize("name", ["SIGINT", pytest.param("SIGTERM", marks=SLOW), "SIGKILL"])
+# Without and with a master process.
+@pytest.mark.parametrize("profile", ["baseline", pytest.param("tuned", marks=SLOW)])
 def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, name, profile):
     """Whatever ends the lab, its servers and its generator are gone within two seconds."""
     lab = start("lab", "run", profile, *SMALL, "--blocks", "50", cwd=tmp_path)

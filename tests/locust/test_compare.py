@@ -33,7 +33,9 @@ def summary(folder):
     return json.loads(next(folder.glob("results/*/summary.json")).read_text())
 
 
-@pytest.mark.parametrize("processes", [(), ("--processes", "2")])
+@pytest.mark.parametrize(
+    "processes", [pytest.param((), marks=pytest.mark.slow), ("--processes", "2")]
+)
 def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
     """One process or two: one window for each, all connections used, no errors, one table."""
     done = run(*HEADLESS, *processes, "--profiles", "listen", "tuned", *SMALL, cwd=tmp_path)
@@ -51,6 +53,7 @@ def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
     assert json.loads(report.stdout) == summary(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_master_and_a_worker_make_the_same_run(tmp_path):
     """The worker loads, the master starts servers and writes the folder."""
     master_port = "5657"
@@ -129,7 +132,12 @@ def test_stop_leaves_no_server_and_the_next_start_works(web, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "processes"),
-    [("SIGINT", ()), ("SIGTERM", ()), ("SIGKILL", ()), ("SIGKILL", ("--processes", "2"))],
+    [
+        pytest.param("SIGINT", (), marks=pytest.mark.slow),
+        ("SIGTERM", ()),
+        pytest.param("SIGKILL", (), marks=pytest.mark.slow),
+        ("SIGKILL", ("--processes", "2")),
+    ],
 )
 def test_whatever_ends_locust_ends_its_servers(tmp_path, name, processes):
     """Servers and workers are gone, what was finished is in the folder, and it was no success."""
