@@ -4,9 +4,11 @@ Ask the service in this container whether it is well: exit status 0, or 1 with t
     python app/healthy.py            /healthz of 127.0.0.1:PORT
     python app/healthy.py /readyz
     SOCKET=/run/fibonacci/a.sock python app/healthy.py
+    SOCKET=/run/fibonacci/a.sock python app/healthy.py master
 
-With SOCKET it speaks uwsgi's protocol to that UNIX socket, as nginx does. The image's health check
-and the probes of deploy/kubernetes.yaml run it every few seconds, so it imports next to nothing.
+With SOCKET it speaks uwsgi's protocol to that UNIX socket, as nginx does; "master" asks for the
+statistics beside it, which need no worker. The image's health check and the probes of
+deploy/kubernetes.yaml run it every few seconds, so it imports next to nothing.
 
 Source: https://uwsgi-docs.readthedocs.io/en/latest/Protocol.html
 """
@@ -18,8 +20,8 @@ import socket
 import sys
 from collections.abc import Mapping
 
-TIMEOUT = 2.0
-"""Seconds for each step. Who runs this should allow it one more."""
+TIMEOUT = 1.0
+"""Seconds to connect, and to answer. Who runs this should allow it one more."""
 
 
 def status_line(path: str, environ: Mapping[str, str]) -> str:
@@ -27,18 +29,22 @@ def status_line(path: str, environ: Mapping[str, str]) -> str:
     Return the first line of the service's reply to `GET path`; empty if it closes without one.
 
     Args:
-        path: Begins with a slash.
+        path: Begins with a slash; or "master".
         environ: SOCKET names a UNIX socket, else PORT a port of 127.0.0.1 (8080).
 
     Raises:
         OSError: Nothing accepts or answers there in time.
     """
-    unix = environ.get("SOCKET")
+    unix, packet = environ.get("SOCKET"), _http(path)
+    if unix and path == "master":
+        unix, packet = f"{unix}.stats", _http("/")
+    elif unix:
+        packet = _uwsgi(path)
     family = socket.AF_UNIX if unix else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as connection:
         connection.settimeout(TIMEOUT)
         connection.connect(unix or ("127.0.0.1", int(environ.get("PORT", "8080"))))
-        connection.sendall(_uwsgi(path) if unix else _http(path))
+        connection.sendall(packet)
         return connection.makefile("rb").readline(200).decode("latin-1").strip()
 
 

@@ -48,16 +48,18 @@ def check_folder(socket: Path) -> None:
         raise ValueError(f"{socket.parent} cannot be written by user {os.geteuid()}: see chown")
 
 
-def never_wait_for_the_log(descriptor: int = 2) -> None:
+def never_wait_for_the_log() -> None:
     """
     Let lines be lost where nobody reads them, instead of waiting until somebody does.
 
-    A master that waits in a write neither replaces a dead worker nor obeys SIGTERM. A file never
-    makes it wait, and a terminal belongs to others, too.
+    A master that waits in a write neither replaces a dead worker nor obeys SIGTERM. It writes to
+    its standard output, and before that to its standard error; containers have a pipe for each. A
+    file never makes it wait, and a terminal belongs to others, too.
     """
-    mode = os.fstat(descriptor).st_mode
-    if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-        os.set_blocking(descriptor, False)
+    for descriptor in (1, 2):
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            os.set_blocking(descriptor, False)
 
 
 if __name__ == "__main__":

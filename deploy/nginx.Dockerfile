@@ -2,7 +2,7 @@
 # into a manifest, can come to differ from it.
 #
 #   docker build -t fibonacci-nginx -f deploy/nginx.Dockerfile .
-ARG NGINX=nginx:1.28-alpine
+ARG NGINX=nginx:1.30-alpine
 
 FROM ${NGINX}
 LABEL org.opencontainers.image.title="fibonacci-nginx" \

@@ -84,7 +84,7 @@ if ! podman image exists python:3.13-slim; then
     podman import --quiet "$work/base.tar" python:3.13-slim >/dev/null
     rm "$work/base.tar"
 fi
-build nginx:1.28-alpine - <<'END'
+build nginx:1.30-alpine - <<'END'
 FROM python:3.13-slim
 RUN apt-get update && apt-get install -y --no-install-recommends nginx-light curl \
     && ln -sf /dev/stdout /var/log/nginx/access.log && ln -sf /dev/stderr /var/log/nginx/error.log
@@ -98,6 +98,7 @@ END
 build fibonacci Dockerfile
 build fibonacci-nginx deploy/nginx.Dockerfile
 build fibonacci-locust deploy/locust.Dockerfile
+podman tag fibonacci fibonacci-a fibonacci-b
 for image in fibonacci fibonacci-nginx fibonacci-locust; do
     podman tag "$image" "$image:$version"
     say "layers of $image, on a stand-in for its base"

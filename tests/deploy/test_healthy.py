@@ -62,6 +62,14 @@ def test_it_asks_what_it_is_told_to(where):
     assert "400 BAD REQUEST" in said
 
 
+def test_a_master_is_alive_whatever_its_workers_do(where):
+    """An instance whose statistics are answered; without one, nothing is alive."""
+    if "SOCKET" in where:
+        assert healthy("master", **where) == (0, "")
+        status, said = healthy("master", SOCKET=where["SOCKET"] + ".gone")
+        assert (status, said.partition(":")[0]) == (1, "no answer")
+
+
 def test_no_server_is_not_healthy(tmp_path):
     """Where nothing listens, it says so."""
     status, said = healthy(PORT=str(free_port()))
