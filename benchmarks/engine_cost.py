@@ -17,7 +17,6 @@ import json
 import os
 import platform
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -39,6 +38,7 @@ from lab.generators.process import EngineGenerator  # noqa: E402
 from lab.generators.tool import run_tool  # noqa: E402
 from lab.generators.wrk import parse_wrk, wrk_command  # noqa: E402
 from lab.model import Endpoint, Expectation, Load, Workload  # noqa: E402
+from lab.servers.ports import free_port  # noqa: E402
 
 ROUNDS = 7
 CONNECTIONS = 32
@@ -229,13 +229,6 @@ def server(command: list[str], port: int, core: int) -> Iterator[None]:
         finally:
             process.terminate()
             process.wait()
-
-
-def free_port() -> int:
-    """Return a port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 def print_scenario(name: str, costs: dict[str, list[float]]) -> None:

@@ -34,6 +34,9 @@ from lab.probes.machine import (
 )
 from lab.probes.processes import PROC
 
+Cores = tuple[tuple[int, ...], tuple[int, ...]]
+"""The server's and the generator's CPUs."""
+
 ROOT = Path(__file__).resolve().parent.parent
 """The project's own folder."""
 
@@ -100,7 +103,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     return sorted(key for key in left.keys() | right.keys() if left.get(key) != right.get(key))
 
 
-def split_cores() -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+def split_cores() -> Cores | None:
     """
     Return the server's and the generator's CPUs: half each of those this process may use.
 

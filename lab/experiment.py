@@ -38,7 +38,6 @@ WALKTHROUGH = Load(connections=500, keepalive=False, requests=5000, timeout=90.0
 
 LOADS = {"sustained": SUSTAINED, "walkthrough": WALKTHROUGH}
 
-
 EXPECTED_COUNTERS = 3
 """Counter-runs that a ladder usually asks for, for the estimate of its time."""
 
@@ -97,7 +96,7 @@ class Prepared:
     """Profile that cannot run here -> why."""
     seconds: float
     """Expected duration."""
-    cores: tuple[tuple[int, ...], tuple[int, ...]] | None
+    cores: environment.Cores | None
     """The server's and the generator's; None to let both run anywhere."""
 
 
@@ -109,22 +108,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         ProfileError: A profile is unknown or cannot be resolved.
         UsageError: The plan cannot give a comparison.
     """
-    cores = environment.split_cores() if options.pin else None
-    if cores:
-        # Profiles that run a process for each CPU would count those of the generator, too. The
-        # servers and the resolver inherit it. Two at the least, as `tuned` has it.
-        os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
-    chosen: list[Profile] = []
-    skipped: dict[str, str] = {}
-    for name in options.profiles or profiles.usual():
-        profile = profiles.read(name)
-        reason = missing(profile)
-        if reason is None:
-            chosen.append(profile)
-        else:
-            skipped[profile.name] = reason
-    if not chosen:
-        raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
+    cores = share_cores() if options.pin else None
+    chosen, skipped = available(options.profiles or profiles.usual())
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     plan = Plan(
         profiles=tuple(chosen),
@@ -137,8 +122,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
     )
     validate(plan)
-    seconds = estimate(plan, EXPECTED_COUNTERS if options.confirm else 0)
-    return Prepared(plan, skipped, seconds, cores)
+    return Prepared(plan, skipped, estimate(plan, EXPECTED_COUNTERS * options.confirm), cores)
 
 
 def conduct(
@@ -156,6 +140,7 @@ def conduct(
     env = environment.read_environment()
     digest = environment.digest(env)
     cores = prepared.cores
+    workload = capture(prepared.plan.workload, prepared.plan.profiles, adapter, fetch)
     parts = Parts(
         server=adapter,
         generator=generator,
@@ -167,10 +152,10 @@ def conduct(
         server_cores=cores[0] if cores else None,
         generator_cores=cores[1] if cores else None,
     )
-    plan = replace(prepared.plan, workload=capture(prepared.plan, parts, fetch))
+    plan = replace(prepared.plan, workload=workload)
     header = Header(
         format=FORMAT,
-        command=_repeatable(options.command, plan.seed),
+        command=repeatable(options.command, plan.seed),
         generator=generator.name,
         started_at=time.time(),
         plan=plan,
@@ -218,15 +203,41 @@ def _summarise(writer: RunWriter) -> Summary:
     return summary
 
 
-def _repeatable(command: Sequence[str], seed: int) -> str:
-    """Return *command* with the seed that was drawn for it."""
+def repeatable(command: Sequence[str], seed: int | None = None) -> str:
+    """Return *command* as it is typed, with the seed that was drawn for it, if one was."""
     program = Path(command[0])
     if program.is_relative_to(Path.cwd()):
         program = program.relative_to(Path.cwd())
     words = [str(program), *command[1:]]
-    if not any(word.startswith("--seed") for word in words):
+    if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
+
+
+def share_cores() -> environment.Cores | None:
+    """Return `environment.split_cores`, and let every server count its own cores only."""
+    cores = environment.split_cores()
+    if cores:
+        # Profiles that run a process for each CPU would count those of the generator, too. The
+        # servers and the resolver inherit it. Two at the least, as `tuned` has it.
+        os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
+    return cores
+
+
+def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
+    """
+    Return the profiles that can run here, and why each of the others cannot.
+
+    Raises:
+        ProfileError: A profile is unknown or cannot be resolved.
+        UsageError: None can run here.
+    """
+    found = [(profile, missing(profile)) for profile in map(profiles.read, names)]
+    chosen = [profile for profile, reason in found if reason is None]
+    skipped = {profile.name: reason for profile, reason in found if reason is not None}
+    if not chosen:
+        raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
+    return chosen, skipped
 
 
 def missing(profile: Profile) -> str | None:

@@ -553,8 +553,8 @@ class RunningServer(Protocol):
     pid: int
     """Root of its process tree: the guard, which reaps every orphan, so that CPU is exact."""
 
-    def alive(self) -> bool:
-        """Whether its first command is still running."""
+    def ended(self) -> str | None:
+        """Return how a command of it ended, or None while all run."""
 
     def log_tail(self, lines: int = 20) -> str:
         """Return the last lines of its log."""

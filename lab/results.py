@@ -125,8 +125,7 @@ class RunWriter:
         write_text(self.folder / name, text)
 
     def _write_header(self) -> None:
-        text = msgspec.json.format(encode(self.header), indent=1).decode() + "\n"
-        write_text(self.folder / "run.json", text)
+        write_json(self.folder / "run.json", self.header)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -149,6 +148,31 @@ def write_text(path: Path, text: str) -> None:
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+
+
+def write_json(path: Path, value: object) -> None:
+    """
+    Write *value*, made of dataclasses, for people to read as well; whole or not at all.
+
+    Raises:
+        ResultsError: It cannot be written.
+    """
+    write_text(path, msgspec.json.format(encode(value), indent=1).decode() + "\n")
+
+
+def read_json(path: Path, kind: type[T], what: str) -> T:
+    """
+    Read a file that holds one value.
+
+    Args:
+        path: The file.
+        kind: Type of the value.
+        what: Its name, for the message: "result of a self-test".
+
+    Raises:
+        ResultsError: It cannot be read, or is none of that kind.
+    """
+    return decode(_read(path), kind, path, problem=f"is no {what}")
 
 
 def read_run(folder: Path) -> Run:
@@ -219,17 +243,19 @@ def encode(value: object) -> bytes:
     return msgspec.json.encode(value, enc_hook=_encode_path)
 
 
-def decode(text: bytes, kind: type[T], path: Path, line: int | None = None) -> T:
+def decode(
+    text: bytes, kind: type[T], path: Path, line: int | None = None, problem: str = "damaged"
+) -> T:
     """
     Return *text* as *kind*.
 
     Raises:
-        ResultsError: It is not JSON, or not of that kind; with *path* and *line*.
+        ResultsError: It is not JSON, or not of that kind; with *path*, *line* and *problem*.
     """
     try:
         return msgspec.json.decode(text, type=kind, dec_hook=_decode_path)
     except (msgspec.DecodeError, RecursionError) as error:  # the latter: brackets without end
-        raise ResultsError(path, f"damaged: {error}", line) from error
+        raise ResultsError(path, f"{problem}: {error}", line) from error
 
 
 def _encode_path(value: object) -> str:

@@ -179,17 +179,21 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         if plan.workload.app is not None:  # another application has no business with fib
             seen.pop("fib", None)
         trial = replace(trial, windows=windows, readings=readings, facts=seen)
-        if not server.alive():
-            trial = replace(
-                trial, failure=f"the server ended during the window\n{server.log_tail()}"
-            )
+        if (how := server.ended()) is not None:
+            failure = f"the server ended before the window's end: {how}\n{server.log_tail()}"
+            trial = replace(trial, failure=failure)
         observer.stage(slot, attempt, "stop")
     return trial
 
 
-def capture(plan: Plan, parts: Parts, fetch: Fetch) -> Workload:
+def capture(
+    workload: Workload,
+    profiles: Sequence[Profile],
+    server: Callable[[Profile], Server],
+    fetch: Fetch,
+) -> Workload:
     """
-    Return the plan's workload with its first reply as the one that is required from now on.
+    Return *workload* with its first reply as the one that is required from now on.
 
     The reply is taken from the first profile that serves the application, twice, each time from a
     server of its own: a page that differs from request to request (a date, a token) or from server
@@ -199,21 +203,20 @@ def capture(plan: Plan, parts: Parts, fetch: Fetch) -> Workload:
         ServerStartError: The application does not run, or answers with another status.
         UsageError: Its two replies differ.
     """
-    workload = plan.workload
-    profile = next((each for each in plan.profiles if each.reply is None), None)
+    profile = next((each for each in profiles if each.reply is None), None)
     if workload.expect.complete or profile is None:
         return workload
     bodies = []
     for _ in range(2):
         with (
             tempfile.TemporaryDirectory(prefix="lab-") as folder,
-            parts.server(profile).start(profile, workload, Path(folder), None) as server,
+            server(profile).start(profile, workload, Path(folder), None) as running,
         ):
             try:
-                bodies.append(fetch(server.endpoint, workload.path, CAPTURE_TIMEOUT)[2])
+                bodies.append(fetch(running.endpoint, workload.path, CAPTURE_TIMEOUT)[2])
             except (OSError, HTTPException) as error:
                 problem = f"{workload.path} was answered once, then no more: {error}"
-                raise ServerStartError(profile.name, problem, server.log_tail()) from error
+                raise ServerStartError(profile.name, problem, running.log_tail()) from error
     if bodies[0] != bodies[1]:
         raise UsageError(
             f"{workload.path} answers differently each time, so no exact body can be required; "

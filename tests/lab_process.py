@@ -7,9 +7,13 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import psutil
+
+T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
@@ -54,7 +58,7 @@ def start(*command: str, cwd: Path) -> subprocess.Popen[str]:
         )
 
 
-def trials(folder: Path) -> list[dict]:
+def trials(folder: Path) -> list[dict[str, Any]]:
     """Return the whole lines of the only run under *folder*/results; none before it began."""
     found = list(folder.glob("results/*/trials.ndjson"))
     if not found:
@@ -63,7 +67,7 @@ def trials(folder: Path) -> list[dict]:
     return [json.loads(line) for line in lines]
 
 
-def until(condition, what: str, timeout: float = 30.0):
+def until(condition: Callable[[], T], what: str, timeout: float = 30.0) -> T:
     """Poll *condition* until it is true; return its value."""
     deadline = time.monotonic() + timeout
     while not (value := condition()):

@@ -12,7 +12,9 @@ SLOW = pytest.mark.slow
 """Some of them only: tests/hygiene/test_moments.py sends each signal at other moments."""
 
 
-@pytest.mark.parametrize("name", ["SIGINT", pytest.param("SIGTERM", marks=SLOW), "SIGKILL"])
+@pytest.mark.parametrize(
+    "name", [*(pytest.param(name, marks=SLOW) for name in ("SIGINT", "SIGTERM")), "SIGKILL"]
+)
 # Without and with a master process.
 @pytest.mark.parametrize("profile", ["baseline", pytest.param("tuned", marks=SLOW)])
 def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, name, profile):

@@ -43,9 +43,8 @@ def test_every_planted_profile_is_one_that_uwsgi_takes(case):
     assert any("{port}" in value for _, value in profile.options)
 
 
-SHORT = ("accept queue", "HTTP router", "failing application", "nothing wrong")
-"""A cause in the kernel, one in the server, a gate, and none; `make test-slow` makes all of the
-quick form."""
+SHORT = ("HTTP router", "failing application", "nothing wrong")
+"""A cause, a gate, and none; `make test-slow` makes all of the quick form."""
 
 
 def test_planted_faults_are_found(monkeypatch):

@@ -15,6 +15,9 @@ from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width
 from lab.model import METRICS, Comparison, Run
 
+BROKEN = 0.5
+"""Share of failed trials from which a server is broken: what is left is not its usual self."""
+
 HEADLINE = "cpu"
 """The metric that decides the exit status: throughput of a shared machine is its neighbours'."""
 
@@ -32,7 +35,7 @@ def banners(
     measurable: Sequence[str],
     progress: tuple[int, int],
     *,
-    failing: Sequence[str] = (),
+    failing: Mapping[str, tuple[int, int]],
     ceiling: str | None = None,
 ) -> tuple[str, ...]:
     """
@@ -44,7 +47,7 @@ def banners(
         unstarted: Profiles whose server never started.
         measurable: Profiles with at least one trial that the headline metric can be read from.
         progress: Slots with a trial, and planned slots.
-        failing: Profiles whose server died or failed its requests in every trial.
+        failing: Other profiles whose server failed: in how many trials, and of how many.
         ceiling: What `lab.analysis.ceiling` says.
     """
     found = []
@@ -55,7 +58,7 @@ def banners(
         )
     if failing:
         found.append(
-            f"Failed in every trial: {', '.join(failing)}. The server died, or failed too many "
+            f"Failed {_shares(failing)}. The server did not start, died, or failed too many "
             "requests; the reason is below."
         )
     if len(run.plan.profiles) > 1 and len(measurable) < 2:
@@ -81,8 +84,8 @@ def exit_code(
     """
     Return 1 when a server is broken, 3 when this machine could not measure, else 0.
 
-    Broken is one that never started, or that died or failed its requests in every trial: that is
-    the server's doing, and no quieter machine would help.
+    Broken is one that did not start, died or failed its requests in half of its trials or more:
+    that is the server's doing, and no quieter machine would help.
     """
     if broken:
         return 1
@@ -100,12 +103,18 @@ def never_started(observations: Sequence[Observation]) -> bool:
     )
 
 
-def always_failed(observations: Sequence[Observation]) -> bool:
-    """Return whether the server died, or failed too many requests, in each of these trials."""
-    return bool(observations) and all(
+def failures(observations: Sequence[Observation]) -> tuple[int, int]:
+    """Return in how many of these trials, of one profile, the server failed, and their number."""
+    failed = sum(
         any(each.gate in FAILURES and each.withholds is None for each in item.findings)
         for item in observations
     )
+    return failed, len(observations)
+
+
+def is_broken(failed: int, trials: int) -> bool:
+    """Return whether a server that failed in so many trials is to be mended first."""
+    return failed > 0 and failed >= BROKEN * trials
 
 
 def told_apart(aa: Comparison) -> bool:
@@ -116,6 +125,15 @@ def told_apart(aa: Comparison) -> bool:
     when it reaches further than 5 % to each side.
     """
     return aa.ratio is not None and not differs(aa.ratio) and half_width(aa.ratio) <= WIDEST
+
+
+def _shares(failing: Mapping[str, tuple[int, int]]) -> str:
+    """Say who failed how often, in as few words as there are different shares."""
+    names: dict[str, list[str]] = {}
+    for name, (failed, trials) in failing.items():
+        share = "every trial" if failed == trials else f"{failed} of {trials} trials"
+        names.setdefault(share, []).append(name)
+    return "; ".join(f"in {share}: {', '.join(of)}" for share, of in names.items())
 
 
 def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:

@@ -5,8 +5,8 @@ Rates are taken over the clock that counted them: requests over the generator's 
 switches over `elapsed`, the probes' own interval, which is a little longer than the window.
 A counted load falls silent when it is done, so there totals are divided by totals.
 
-Percentiles are of the replies that came. In an open loop, requests that are still queued when the
-window closes are missing from them; the gate "overload" withholds the percentiles then.
+Percentiles are of the replies that came. In an open loop, requests without a reply when the window
+closes are missing from them; the gates "overload" and "cut off" withhold what is too low then.
 """
 
 from __future__ import annotations

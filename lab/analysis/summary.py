@@ -15,7 +15,14 @@ from dataclasses import dataclass, field
 from lab.analysis import compare
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.confirm import diagnoses
-from lab.analysis.health import HEADLINE, always_failed, banners, exit_code, never_started
+from lab.analysis.health import (
+    HEADLINE,
+    banners,
+    exit_code,
+    failures,
+    is_broken,
+    never_started,
+)
 from lab.analysis.inert import inert
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
@@ -94,7 +101,7 @@ class Summary:
     """Slots with a trial."""
     planned: int
     exit_code: int
-    """0; 1 when a profile never started or failed in every trial; 3 when this machine could not
+    """0; 1 when a profile failed in half of its trials or more; 3 when this machine could not
     measure."""
     diagnoses: Mapping[str, tuple[Diagnosis, ...]] = field(default_factory=dict)
     """By profile: what limited it, "limited by" first; absent where nothing explains it."""
@@ -121,7 +128,8 @@ def summarise(run: Run) -> Summary:
         for each in plan.profiles
     }
     unstarted = [name for name, items in of.items() if never_started(items)]
-    failing = [name for name, items in of.items() if always_failed(items) and name not in unstarted]
+    failed = {name: failures(items) for name, items in of.items()}
+    broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     return Summary(
         run=run,
@@ -135,12 +143,14 @@ def summarise(run: Run) -> Summary:
             unstarted,
             measurable,
             (len(own), planned),
-            failing=failing,
+            failing={
+                name: share for name, share in failed.items() if share[0] and name not in unstarted
+            },
             ceiling=shared_ceiling(observations, plan),
         ),
         measured=len(own),
         planned=planned,
-        exit_code=exit_code(noise, [*unstarted, *failing], measurable, len(rows)),
+        exit_code=exit_code(noise, broken, measurable, len(rows)),
         diagnoses=diagnoses(run, observations, floors),
         shares={
             profile.name: {

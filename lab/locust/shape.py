@@ -122,6 +122,8 @@ class Comparison(LoadTestShape):
 
     def _compare(self, wishes: Options) -> None:
         environment = self._environment
+        # What Locust exits with if it is stopped before the comparison ends.
+        environment.process_exit_code = Interrupted.exit_code
         prepared = prepare(wishes, chosen_workload(environment.parsed_options))
         for reason in prepared.skipped.values():
             log.warning("skipped: %s", reason)
@@ -139,8 +141,6 @@ class Comparison(LoadTestShape):
             live = self.pages.live = Live(prepared, wishes.command, self.generator.name)
             # Measured on 2 cores: 0.2 to 0.9 cores for the charts, at most 0.03 for the page.
             log.info("follow it at /profiles/: Locust's charts keep a browser on this machine busy")
-        # What Locust exits with if it is stopped before the comparison ends.
-        environment.process_exit_code = Interrupted.exit_code
         names = [profile.name for profile in prepared.plan.profiles]
         rows = _Rows(environment, names, live)
         try:
@@ -222,7 +222,9 @@ def prepare_shape(environment: Any, **_: Any) -> None:
     if isinstance(shape, Comparison):
         shape.generator = LocustGenerator(environment.runner)
         shape.asked_users = environment.parsed_options.num_users
-        if environment.web_ui is not None and shape.asked_users is None:
+        if environment.web_ui is None:  # and if it is stopped before anything begins
+            environment.process_exit_code = Interrupted.exit_code
+        elif shape.asked_users is None:
             environment.parsed_options.num_users = SUSTAINED.connections  # shown in the form
         # Rows change once a trial, and the table at the end says it all.
         environment.parsed_options.only_summary = True

@@ -20,10 +20,14 @@ CLOSE = 0.001
 ATTEMPTS = 20
 """A busy machine may take the CPU away between the two; not so often in a row."""
 
+USABLE = 0.02
+"""Seconds between them up to which the best of all attempts is used: with two such readings the
+step may be wrong by that much, which is well below the gate's limit."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Offset:
-    seconds: float
+    seconds: float | None
 
 
 class ClockProbe:
@@ -34,10 +38,17 @@ class ClockProbe:
         return _read_offset()
 
     def stop(self, _subject: Subject, before: object) -> Mapping[str, float]:
-        """Return `machine.clock_step`: seconds by which the lead grew, negative for a step back."""
+        """
+        Return `machine.clock_step`: seconds by which the lead grew, negative for a step back.
+
+        Nothing where the clocks could not be read at one moment, before or now.
+        """
         if not isinstance(before, _Offset):
             raise TypeError(f"not what start() returned: {before!r}")
-        return {"machine.clock_step": _read_offset().seconds - before.seconds}
+        after = _read_offset()
+        if before.seconds is None or after.seconds is None:
+            return {}
+        return {"machine.clock_step": after.seconds - before.seconds}
 
 
 def _read_offset() -> _Offset:
@@ -48,4 +59,4 @@ def _read_offset() -> _Offset:
             best, seconds = after - before, wall - (before + after) / 2
         if best <= CLOSE:
             break
-    return _Offset(seconds)
+    return _Offset(seconds if best <= USABLE else None)

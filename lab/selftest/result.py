@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from lab.errors import ResultsError
+from lab.results import read_json, write_json
 
 RIGHT = 0.9
 """Share of a case's judged trials that must be right: the goal that the rules are made for."""
@@ -119,11 +117,7 @@ def write(result: Result, path: Path) -> None:
     Raises:
         ResultsError: It cannot be written.
     """
-    text = msgspec.json.format(msgspec.json.encode(asdict(result)), indent=2)
-    try:
-        path.write_bytes(text + b"\n")
-    except OSError as error:
-        raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+    write_json(path, result)
 
 
 def read(path: Path) -> Result:
@@ -133,9 +127,4 @@ def read(path: Path) -> Result:
     Raises:
         ResultsError: It cannot be read, or is none.
     """
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Result)
-    except OSError as error:
-        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
-    except msgspec.MsgspecError as error:
-        raise ResultsError(path, f"is no result of a self-test: {error}") from error
+    return read_json(path, Result, "result of a self-test")

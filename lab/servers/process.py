@@ -101,11 +101,6 @@ class Process:
             self.kill()
             raise
 
-    def alive(self) -> bool:
-        """Return whether the first command is still running."""
-        self._receive(0.0)
-        return 0 not in self._statuses and not self._closed
-
     def ended(self) -> str | None:
         """Return how the first command that ended did so, or None while all run."""
         self._receive(0.0)

@@ -161,6 +161,40 @@ def test_a_server_that_never_started_is_status_1(make):
     assert summary.banners[0].startswith("Never started: http-socket.")
 
 
+def failing(trial):
+    """Return *trial* with replies of which 2 % failed."""
+    window = trial.windows[0]
+    return replace(trial, windows=(replace(window, errors={"status": window.ok // 50}),))
+
+
+def crashed(trial):
+    """Return *trial* as one in which the server ended."""
+    return replace(trial, failure="the server ended before the window's end")
+
+
+@pytest.mark.parametrize("failed", [unstarted, crashed, failing])
+@pytest.mark.parametrize(
+    ("blocks", "share", "status"),
+    [(1, "in 1 of 10 trials", 0), (4, "in 4 of 10 trials", 0), (5, "in 5 of 10 trials", 1)],
+)
+def test_a_server_that_fails_now_and_then_is_told(make, failed, blocks, share, status):
+    """In how many trials; from half of them on the figures of the others are no success."""
+    run = altered(make.ladder_run(CALM), failed, name="http-socket", blocks=range(blocks))
+    summary = summarise(run)
+    assert summary.exit_code == status
+    assert summary.banners[0].startswith(f"Failed {share}: http-socket. ")
+
+
+def test_servers_that_fail_alike_are_told_together(make):
+    """One banner for all, those of the same share in one list."""
+    run = make.ladder_run(CALM | {"a": (2000, 5e-4), "b": (2000, 5e-4), "c": (2000, 5e-4)})
+    run = altered(run, failing, name="http-socket")
+    for name in ("a", "b"):
+        run = altered(run, crashed, name=name, blocks=range(2))
+    (banner,) = summarise(run).banners
+    assert banner.startswith("Failed in every trial: http-socket; in 2 of 10 trials: a, b. ")
+
+
 def test_a_server_whose_load_was_given_up_did_start(make):
     """A generator that ends at a reset says nothing of the start; its trials count for nothing."""
 

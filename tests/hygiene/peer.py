@@ -1,13 +1,15 @@
 """
-A small HTTP server with one fault: it answers HEALTHY requests as it should, and then has it.
+A small HTTP server with one fault: it is right for a while, and then has it.
 
-    python peer.py PORT FAULT [BODY]
+    python peer.py PORT FAULT [BODY [FILE]]
 
-It is right for as long as the lab looks at it before a window, and wrong from then on.
+It is right for HEALTHY replies, and for SOUND seconds of load if that is longer. A warm-up ends
+when it has had both its replies and its time, so at any speed the fault comes soon after it.
 """
 
 import asyncio
 import os
+import signal
 import socket
 import struct
 import sys
@@ -15,17 +17,23 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-HEALTHY = int(os.environ.get("HEALTHY", "500"))
-"""Right replies: one for readiness, 400 for a warm-up, and some to spare."""
+HEALTHY = int(os.environ.get("HEALTHY", "420"))
+"""Right replies: one for readiness, 400 for a warm-up, and one under way on each connection."""
+
+SOUND = float(os.environ.get("SOUND", "0.15"))
+"""Seconds, from the first request after readiness: 0.1 for a warm-up, and some to spare."""
 
 STALL = float(os.environ.get("STALL", "1"))
 """Seconds for which `stalls` stands still, once."""
 
 PORT, FAULT = int(sys.argv[1]), sys.argv[2]
 BODY = (sys.argv[3] if len(sys.argv) > 3 else "Pong!").encode()
+FILE = Path(sys.argv[4]) if len(sys.argv) > 4 else None
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
 
 answered = 0
+loaded = 0.0
+faulty = False
 listener = None
 connections = set()
 
@@ -44,11 +52,13 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data):
         """Answer each whole request."""
-        global answered  # noqa: PLW0603 - of the process
+        global answered, loaded  # noqa: PLW0603 - of the process
         *requests, self.pending = (self.pending + data).split(b"\r\n\r\n")
         for _ in requests:
             answered += 1
-            if answered <= HEALTHY:
+            if answered == 2:
+                loaded = time.monotonic()
+            if answered <= HEALTHY or time.monotonic() < loaded + SOUND:
                 self.transport.write(REPLY)
             else:
                 FAULTS[FAULT](self.transport)
@@ -98,8 +108,19 @@ def dies(_transport):
 
 def stalls(transport):
     """Stand still once, with everything in hand."""
-    if answered == HEALTHY + 1:
+    global faulty  # noqa: PLW0603 - of the process
+    if not faulty:
+        faulty = True
         time.sleep(STALL)
+    transport.write(REPLY)
+
+
+def widowed(transport):
+    """Answer on, when the server's second command, whose process FILE names, has been killed."""
+    global faulty  # noqa: PLW0603 - of the process
+    if not faulty:
+        faulty = True
+        os.kill(int(FILE.read_text()), signal.SIGKILL)
     transport.write(REPLY)
 
 
@@ -111,7 +132,8 @@ def chatters(transport):
 
 
 FAULTS = {each.__name__: each for each in (status, body, truncated, closed, reset, refused, dies)}
-FAULTS |= {"stalls": stalls, "chatters": chatters, "none": lambda transport: transport.write(REPLY)}
+FAULTS |= {each.__name__: each for each in (stalls, widowed, chatters)}
+FAULTS["none"] = lambda transport: transport.write(REPLY)
 
 
 async def main():

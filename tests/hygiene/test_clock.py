@@ -1,4 +1,4 @@
-"""A wall clock that is set while a window is open costs the trial, and nothing else does."""
+"""A wall clock that is set while a window is open is read as such, and costs the trial."""
 
 from __future__ import annotations
 
@@ -58,6 +58,25 @@ def test_a_busy_machine_is_no_step(monkeypatch):
     monkeypatch.setattr(clock.time, "time", interrupted)
     assert abs(probe.stop(SUBJECT, before)["machine.clock_step"]) < 0.005
     assert len(calls) >= 3
+
+
+@pytest.mark.parametrize("when", ["start", "stop"])
+def test_clocks_that_cannot_be_read_together_give_no_reading(monkeypatch, when):
+    """Else the time for which the CPU was away would be taken for a step."""
+    monkeypatch.setattr(clock, "ATTEMPTS", 3)
+    probe, real = clock.ClockProbe(), time.time
+
+    def interrupted():
+        time.sleep(clock.USABLE + 0.01)
+        return real()
+
+    with monkeypatch.context() as busy:
+        if when == "start":
+            busy.setattr(clock.time, "time", interrupted)
+        before = probe.start(SUBJECT)
+    if when == "stop":
+        monkeypatch.setattr(clock.time, "time", interrupted)
+    assert probe.stop(SUBJECT, before) == {}
 
 
 @pytest.mark.parametrize("step", [-0.051, 0.051])

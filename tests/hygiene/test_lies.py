@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.hygiene.conftest import write_peer
+from tests.hygiene.conftest import PEER, write_peer
 from tests.lab_process import run, trials
 
 LIES = {
@@ -23,7 +23,7 @@ LIES = {
 }
 """Fault of tests/hygiene/peer.py -> class of error that it must be counted as."""
 
-SIZES = ("--workload", "hello", "--connections", "8", "--blocks", "1", "--window", "0.1",
+SIZES = ("--workload", "hello", "--connections", "8", "--blocks", "1", "--window", "0.2",
          "--warmup", "0.1")  # fmt: skip
 
 
@@ -74,7 +74,14 @@ def lied(tmp_path_factory):
         'summary = "Refuse to start"\n'
         'run = [["{python}", "-c", "raise SystemExit(\'line one\\\\nno licence found\')"]]\n'
     )
-    names += [str(folder / "unstartable.toml"), write_peer(folder, "absent", str(folder / "port"))]
+    partner = folder / "partner"
+    (folder / "widowed.toml").write_text(
+        'summary = "Go on without the second command"\nkeepalive = true\n'
+        f'run = [["sh", "-c", "echo $$ > {partner}; echo partner is up; exec sleep 60"], '
+        f'["{{python}}", "{PEER}", "{{port}}", "widowed", "Pong!", "{partner}"]]\n'
+    )
+    names += [str(folder / f"{name}.toml") for name in ("unstartable", "widowed")]
+    names.append(write_peer(folder, "absent", str(folder / "port")))
     with stale_server(folder / "port"):
         done = run("lab", "run", *names, *SIZES, cwd=folder)
     assert "Traceback" not in done.stderr
@@ -121,14 +128,14 @@ def test_a_broken_server_fails_the_command(lied):
     assert done.returncode == summary(folder)["exit_code"] == 1
     never, always, *_ = summary(folder)["banners"]
     assert never.startswith("Never started: unstartable, absent.")
-    assert always.startswith(f"Failed in every trial: {', '.join(LIES)}, dies.")
+    assert always.startswith(f"Failed in every trial: {', '.join(LIES)}, dies, widowed.")
 
 
 def test_the_others_are_measured(lied):
     """All have their trial, and the honest one has only right replies."""
     folder, _ = lied
     done = {(each["slot"]["profile"], each["slot"]["arm"]) for each in trials(folder)}
-    names = {"none", *LIES, "dies", "unstartable", "absent"}
+    names = {"none", *LIES, "dies", "unstartable", "widowed", "absent"}
     assert done == {("none", "a/a")} | {(name, "profile") for name in names}
     (window,) = last_trial(folder, "none")["windows"]
     assert window["ok"] > 0
@@ -138,7 +145,16 @@ def test_the_others_are_measured(lied):
 @pytest.mark.parametrize(
     ("name", "what", "log"),
     [
-        ("dies", "the server ended during the window", "out of memory in row 7"),
+        (
+            "dies",
+            "the server ended before the window's end: python ended with exit status 3",
+            "out of memory in row 7",
+        ),
+        (
+            "widowed",
+            "the server ended before the window's end: sh ended with signal 9",
+            "partner is up",
+        ),
         ("unstartable", "python ended with exit status 1", "no licence found"),
     ],
 )

@@ -20,11 +20,17 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
 PROFILES = ("baseline", "tuned")
 """Without and with a master process."""
 
-LONGEST = {LAB: 5.0, LOCUST: 7.0}
-"""Seconds in which a run of two trials has started, measured and written its report."""
+BLOCKS = ("--blocks", "50")
+"""So many that the run is under way at any moment: it would last for a minute and more."""
 
-GONE = 2.0
-"""Seconds for everything to have ended; 0.1 on an idle machine."""
+FIRST = 0.1
+"""Seconds after a run's start: Python has begun to import, and listens to no signal yet."""
+
+LAST = {LAB: 3.0, LOCUST: 5.0}
+"""Seconds after a run's start: two or three trials have ended, on a busy machine one."""
+
+GONE = 1.0
+"""Seconds, from the end of the lab's own process, for everything else to have ended."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ def moments(count, seed, *doors):
     chance = random.Random(seed)
     for number in range(count):
         door = chance.choice(doors)
-        at = chance.uniform(0, LONGEST[door])
+        at = chance.uniform(FIRST, LAST[door])
         yield Moment(door, chance.choice(PROFILES), SIGNALS[number % len(SIGNALS)], at)
 
 
@@ -61,22 +67,22 @@ def temporary(tmp_path, monkeypatch):
 
 def end(folder, temporary, marked, moment):
     """End a run at *moment*, and look at what is left."""
-    began = time.monotonic()
-    lab = start(*moment.door, moment.profile, *SMALL, cwd=folder)
+    lab = start(*moment.door, moment.profile, *SMALL, *BLOCKS, cwd=folder)
     try:
-        while time.monotonic() < began + moment.at and lab.poll() is None:
-            time.sleep(0.005)
+        time.sleep(moment.at)
+        assert lab.poll() is None, (folder / "output").read_text()
         served, finished = ports(marked()), trials(folder)
         lab.send_signal(moment.signal)
         code = lab.wait(15)
-        until(lambda: not marked(), f"the end of {marked()}", GONE)
+        until(lambda: not marked(), "the end of all that it had started", GONE)
     finally:
         lab.kill()
         lab.wait()
-    # The signal's own number: before the lab listened to it, or after its last word.
-    ended = {0, 3, 130, -moment.signal, 128 + moment.signal}
-    if not (folder / "results").exists():
-        ended.add(1)  # Python's own Ctrl-C, while it imports Locust
+    ended = {-moment.signal}  # before the lab listened to it
+    if moment.signal is not signal.SIGKILL:
+        ended.add(130)
+    if moment.signal is signal.SIGINT and not (folder / "results").exists():
+        ended.add(1)  # Python's own Ctrl-C, while something is imported
     assert code in ended, (folder / "output").read_text()
     if moment.signal is not signal.SIGKILL:
         # At most an empty folder, where the signal came while it was being removed.
@@ -94,7 +100,7 @@ def end(folder, temporary, marked, moment):
         assert report.returncode in {0, 1, 3}, report.stderr
 
 
-@pytest.mark.parametrize("moment", [*moments(4, 1, LAB)], ids=str)
+@pytest.mark.parametrize("moment", [*moments(4, 36, LAB)], ids=str)
 def test_a_moment(tmp_path, temporary, marked, moment):
     """
     Nothing runs, the port is free, every finished trial is kept and can be reported.
@@ -102,6 +108,26 @@ def test_a_moment(tmp_path, temporary, marked, moment):
     And no temporary file is left, unless nobody could remove it any more.
     """
     end(tmp_path, temporary, marked, moment)
+
+
+def test_a_signal_while_the_report_is_written(tmp_path, temporary, marked):
+    """The trials and what is written of the report are whole; the rest can be made from them."""
+    lab = start(*LAB, "baseline", *SMALL, cwd=tmp_path)
+    try:
+        page = until(lambda: next(tmp_path.glob("results/*/report.md"), None), "the report")
+        lab.send_signal(signal.SIGTERM)
+        code = lab.wait(15)
+        until(lambda: not marked(), "the end of all that it had started", GONE)
+    finally:
+        lab.kill()
+        lab.wait()
+    # The signal's own: when everything was written and said.
+    assert code in {130, -signal.SIGTERM}, (tmp_path / "output").read_text()
+    assert not [each for each in temporary.rglob("*") if not each.is_dir()]
+    assert not list(page.parent.glob("*.part"))
+    assert len(trials(tmp_path)) >= 2
+    report = run("lab", "report", "--markdown", cwd=tmp_path)
+    assert report.stdout == page.read_text()
 
 
 @pytest.mark.slow

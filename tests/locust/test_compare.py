@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import socket
 import subprocess
 import urllib.parse
 import urllib.request
 
 import pytest
 
+from lab.servers.ports import free_port, listens
 from tests.lab_process import (
     BIN,
     ROOT,
@@ -56,7 +56,7 @@ def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
 @pytest.mark.slow
 def test_a_master_and_a_worker_make_the_same_run(tmp_path):
     """The worker loads, the master starts servers and writes the folder."""
-    master_port = "5657"
+    master_port = str(free_port())
     worker_folder = tmp_path / "worker"
     worker_folder.mkdir()
     worker = start(*LOCUST, "--worker", "--master-port", master_port, cwd=worker_folder)
@@ -71,12 +71,6 @@ def test_a_master_and_a_worker_make_the_same_run(tmp_path):
         worker.kill()
         worker.wait()
     assert {trial["windows"][0]["process"] for trial in trials(tmp_path)} == {worker.pid}
-
-
-def free_port():
-    """Return a port that nothing listens on now."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
 
 
 @pytest.fixture
@@ -134,7 +128,7 @@ def test_stop_leaves_no_server_and_the_next_start_works(web, tmp_path):
     ("name", "processes"),
     [
         pytest.param("SIGINT", (), marks=pytest.mark.slow),
-        ("SIGTERM", ()),
+        pytest.param("SIGTERM", (), marks=pytest.mark.slow),
         pytest.param("SIGKILL", (), marks=pytest.mark.slow),
         ("SIGKILL", ("--processes", "2")),
     ],
@@ -183,7 +177,7 @@ def test_a_running_server_that_is_broken_is_not_loaded(tmp_path):
     env |= {"WSGI_APP": "no.such:app"}
     server = subprocess.Popen([str(BIN / "uwsgi"), ini], env=env, stderr=subprocess.DEVNULL)
     try:
-        until(lambda: _listens(port), "the server")
+        until(lambda: listens(port), "the server")
         base = f"http://127.0.0.1:{port}"
         done = run(*HEADLESS, "-H", base, "-t", "2s", cwd=tmp_path)
     finally:
@@ -191,14 +185,6 @@ def test_a_running_server_that_is_broken_is_not_loaded(tmp_path):
         server.wait(10)
     assert done.returncode == 2
     assert "answers 500" in done.stderr
-
-
-def _listens(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
 
 
 def test_a_host_where_nothing_answers_is_an_error_in_a_line(tmp_path):

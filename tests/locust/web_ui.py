@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import socket
 import urllib.parse
 import urllib.request
 from contextlib import contextmanager
 
+from lab.servers.ports import free_port
 from tests.lab_process import ROOT, start, until
 
 LOCUST = ("locust", "-f", str(ROOT / "loadtests"))
@@ -22,8 +22,7 @@ def ask(address, **form):
 @contextmanager
 def locust_web(folder, *arguments, locust=LOCUST, path=""):
     """Start Locust's web UI in *folder*; yield its process and its address."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
+    port = free_port()
     web = ("--web-host", "127.0.0.1", "--web-port", str(port))
     process = start(*locust, *web, *arguments, cwd=folder)
     base = f"http://127.0.0.1:{port}"

@@ -8,6 +8,8 @@ import socket
 import time
 from contextlib import contextmanager
 
+from tests import lab_process
+
 
 class Clients:
     """Non-blocking sockets to one port."""
@@ -73,15 +75,15 @@ def connect(port, count, *, until, send=b"", timeout=20.0):
         clients.close()
 
 
-def until_answered(port, request, timeout=20.0):
+def until_answered(port, request):
     """Ask again and again until there is a reply."""
-    deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
+
+    def answer():
         try:
-            with socket.create_connection(("127.0.0.1", port), timeout=timeout) as client:
+            with socket.create_connection(("127.0.0.1", port), timeout=20.0) as client:
                 client.sendall(request)
-                if client.recv(1):
-                    return
+                return client.recv(1)
         except OSError:
-            time.sleep(0.01)
-    raise AssertionError(f"port {port} did not answer within {timeout} s")
+            return None
+
+    lab_process.until(answer, f"a reply of port {port}")

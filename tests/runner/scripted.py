@@ -143,8 +143,8 @@ class Script:
         self.events.append(f"window {seconds} s")
         return (window(),)
 
-    def alive(self) -> bool:
-        return self._profile not in self.dies
+    def ended(self) -> str | None:
+        return "uwsgi ended with signal 11" if self._profile in self.dies else None
 
     def log_tail(self, lines: int = 20) -> str:
         return "segmentation fault"

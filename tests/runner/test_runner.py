@@ -101,7 +101,9 @@ def test_a_server_that_ends_in_the_window_fails_its_trial():
     """Its readings are kept, its log's end is shown, and it counts as failed."""
     script = Script(dies=["a"])
     run(plan("a"), script.parts(), script)
-    assert script.trials[0].failure == "the server ended during the window\nsegmentation fault"
+    assert script.trials[0].failure == (
+        "the server ended before the window's end: uwsgi ended with signal 11\nsegmentation fault"
+    )
     assert script.trials[0].windows
 
 
@@ -134,34 +136,37 @@ class TestCapture:
 
     def test_the_first_reply_is_required_from_then_on(self):
         """Its body becomes the exact expectation."""
-        script = Script()
-        workload = capture(plan("a", body=None), script.parts(), lambda *_: (200, {}, b"hello"))
+        asked = plan("a", body=None)
+        server = Script().parts().server
+        workload = capture(asked.workload, asked.profiles, server, lambda *_: (200, {}, b"hello"))
         assert workload.expect == Expectation(body=b"hello")
 
     def test_a_reference_line_is_not_asked(self):
         """It answers with a reply of its own, which is not the application's."""
         script, both = Script(), plan("line", "a", body=None)
         line, served = both.profiles
-        both = replace(both, profiles=(replace(line, reply="x"), served))
-        capture(both, script.parts(), lambda *_: (200, {}, b"hello"))
+        line = replace(line, reply="x")
+        server = script.parts().server
+        capture(both.workload, (line, served), server, lambda *_: (200, {}, b"hello"))
         assert [e for e in script.events if e.startswith("start")] == ["start a on None"] * 2
-        lines = replace(both, profiles=both.profiles[:1])
-        assert capture(lines, script.parts(), lambda *_: (200, {}, b"")) == lines.workload
+        alone = capture(both.workload, (line,), server, lambda *_: (200, {}, b""))
+        assert alone == both.workload
 
     def test_a_reply_that_varies_is_refused_with_the_way_out(self):
         """A page with a clock in it needs --check."""
         bodies = iter([b"10:00", b"10:01"])
-        script = Script()
+        asked, server = plan("a", body=None), Script().parts().server
         with pytest.raises(UsageError, match="--check"):
-            capture(plan("a", body=None), script.parts(), lambda *_: (200, {}, next(bodies)))
+            capture(asked.workload, asked.profiles, server, lambda *_: (200, {}, next(bodies)))
 
     def test_nothing_is_started_where_the_reply_is_known(self):
         """An exact body or a pattern needs no capture."""
         script = Script()
-        known = plan("a")
-        assert capture(known, script.parts(), lambda *_: (500, {}, b"")) == known.workload
+        known, server = plan("a"), script.parts().server
         pattern = replace(known.workload, expect=Expectation(pattern="^ok"))
-        capture(replace(known, workload=pattern), script.parts(), lambda *_: (500, {}, b""))
+        for workload in (known.workload, pattern):
+            found = capture(workload, known.profiles, server, lambda *_: (500, {}, b""))
+            assert found == workload
         assert script.events == []
 
 

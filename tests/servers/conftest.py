@@ -1,9 +1,7 @@
-"""Servers started for a test, and looking for what they left."""
+"""Servers started for a test."""
 
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 
 from lab import profiles
@@ -28,24 +26,6 @@ FIB = Workload("fib", "/9000", Expectation(body=fibonacci_body(9000)))
 def site(app, path, **expect):
     """Return a workload of one of the applications in tests/sites."""
     return Workload(app, path, Expectation(**expect), app=app, chdir=SITES)
-
-
-def until(condition, seconds=5.0):
-    """Wait until *condition* holds; say whether it did."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def exists(pid):
-    """Return whether a process lives; a zombie does not."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
 
 
 @pytest.fixture

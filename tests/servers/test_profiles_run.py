@@ -16,8 +16,9 @@ from lab.experiment import missing
 from lab.model import Endpoint
 from lab.servers.ports import free_port, listens
 from lab.servers.readiness import fetch
+from tests.lab_process import alive, descendants, until
 
-from .conftest import FIB, exists, until
+from .conftest import FIB
 
 UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 
@@ -30,11 +31,11 @@ def test_profile(start, name):
         pytest.skip(reason)
     workload = workload_of(profile, FIB)
     with start(name, workload) as server:
-        assert server.alive()
+        assert server.ended() is None
         assert fetch(server.endpoint, "/9000", 5.0)[2] == workload.expect.body
-        tree = [server.pid, *(each.pid for each in psutil.Process(server.pid).children(True))]
+        tree = [psutil.Process(server.pid), *descendants(server.pid)]
         assert len(tree) > 1
-    assert [pid for pid in tree if exists(pid)] == []
+    assert alive(tree) == []
     assert not listens(server.endpoint.port)
 
 
@@ -45,13 +46,13 @@ def running(*command, cwd, **variables):
     environment = os.environ | variables | {"PORT": str(endpoint.port)}
     process = psutil.Popen((UWSGI, *command), cwd=cwd, env=environment, stderr=subprocess.DEVNULL)
     try:
-        assert until(lambda: listens(endpoint.port))
+        until(lambda: listens(endpoint.port), "a listener")
         yield process, endpoint
     finally:
-        tree = [process, *process.children(recursive=True)]
+        tree = [process, *descendants(process.pid)]
         process.terminate()
         process.wait(5)
-        assert until(lambda: not any(exists(each.pid) for each in tree))
+        until(lambda: not alive(tree), "the end of all its processes", 5.0)
 
 
 def test_from_another_folder(tmp_path):

@@ -11,8 +11,9 @@ from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Expectation, Workload
 from lab.servers import process, readiness
 from lab.servers.readiness import fetch, wait_until_ready
+from tests.lab_process import descendants, until
 
-from .conftest import FIB, site, until
+from .conftest import FIB, site
 
 HELLO = Workload("hello", "/", Expectation(body=b"Pong!"), app="app.hello:app")
 
@@ -43,7 +44,7 @@ def test_pattern(start):
     """A reply that varies can be required by a regular expression."""
     workload = site("flask_site:application", "/where/Ulm", pattern='"city": ?"U')
     with start("baseline", workload) as server:
-        assert server.alive()
+        assert server.ended() is None
 
 
 def test_incomplete_expectation(start):
@@ -61,7 +62,7 @@ def test_own_ini(start, tmp_path):
     with start(
         str(tmp_path / "mine.ini"), Workload("x", "/", Expectation(body=b"Pong!"))
     ) as server:
-        assert server.alive()
+        assert server.ended() is None
 
 
 def test_own_ini_with_a_fixed_port(start, tmp_path):
@@ -216,8 +217,23 @@ def test_cores(start):
         assert {tuple(each.cpu_affinity()) for each in tree} == {(0,)}
 
 
-def test_alive(start):
-    """A server whose first process was killed is no longer alive."""
+def test_a_command_that_ends_is_told(start):
+    """A server whose first process was killed has ended, by that signal."""
     with start("baseline") as server:
+        assert server.ended() is None
         psutil.Process(server.pid).children()[0].kill()
-        assert until(lambda: not server.alive())
+        assert until(server.ended, "its end") == "uwsgi ended with signal 9"
+
+
+def test_a_second_command_that_ends_is_told(start, tmp_path):
+    """As in `production`: nginx lives on and answers, while the service behind it is gone."""
+    (tmp_path / "two.toml").write_text(
+        'summary = "T"\n'
+        'run = [["{python}", "-m", "gunicorn", "-b", "127.0.0.1:{port}", "app.wsgi:app"], '
+        '["sleep", "60"]]\n'
+    )
+    with start(str(tmp_path / "two.toml")) as server:
+        (second,) = [each for each in descendants(server.pid) if each.name() == "sleep"]
+        second.kill()
+        assert until(server.ended, "its end") == "sleep ended with signal 9"
+        assert fetch(server.endpoint, "/9000", 5.0)[2] == FIB.expect.body

@@ -16,8 +16,9 @@ from lab.servers import process
 from lab.servers.ports import free_port, listens
 from lab.servers.process import Order, Process
 from lab.servers.readiness import fetch
+from tests.lab_process import alive, until
 
-from .conftest import exists, site, until
+from .conftest import site
 
 HOLDER = """
 import pathlib, sys, time
@@ -52,10 +53,11 @@ def hold(name, folder, mode):
 def test_killed_lab(tmp_path, name):
     """A lab that is killed with SIGKILL leaves no process and no port within two seconds."""
     with hold(name, tmp_path, "wait") as lab:
-        port, *tree = map(int, lab.stdout.readline().split())
+        port, *pids = map(int, lab.stdout.readline().split())
+        tree = [psutil.Process(pid) for pid in pids]
         assert listens(port)
         lab.kill()
-        assert until(lambda: not any(map(exists, tree)) and not listens(port), 2.0)
+        until(lambda: not alive(tree) and not listens(port), "the end of the server", 2.0)
     assert len(tree) >= 3
 
 
@@ -64,14 +66,14 @@ def test_gevent(tmp_path):
     with hold("baseline", tmp_path, "gevent") as lab:
         _, *tree = map(int, lab.stdout.readline().split())
         assert lab.stdout.readline() == "stopped\n"
-    assert [pid for pid in tree if exists(pid)] == []
+    assert [pid for pid in tree if psutil.pid_exists(pid)] == []
 
 
 def test_exception_inside(start):
     """An interruption while the server runs stops it and goes on its way."""
     with pytest.raises(KeyboardInterrupt), start("baseline") as server:
         raise KeyboardInterrupt
-    assert not exists(server.pid)
+    assert not psutil.pid_exists(server.pid)
 
 
 def test_sigterm_finishes_requests(start, tmp_path):
@@ -82,7 +84,7 @@ def test_sigterm_finishes_requests(start, tmp_path):
         start("tuned", site("slow:application", "/", body=b"done")) as server,
     ):
         replies = [pool.submit(fetch, server.endpoint, f"/?{mark}", 5.0) for mark in under_way]
-        assert until(lambda: all(mark.exists() for mark in under_way))
+        until(lambda: all(mark.exists() for mark in under_way), "two requests under way")
         assert server.stop() == 0
         assert [reply.result()[2] for reply in replies] == [b"done", b"done"]
 
@@ -104,21 +106,21 @@ def test_deaf_server_is_killed(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "STOP_DEADLINE", 0.2)
     command = ("sh", "-c", "trap '' TERM; touch ready; while :; do sleep 1; done")
     server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
-    assert until((tmp_path / "ready").exists)
+    until((tmp_path / "ready").exists, "its start")
     assert server.stop() is None
-    assert not exists(server.pid)
+    assert not psutil.pid_exists(server.pid)
 
 
 def test_daemon_is_killed(tmp_path):
     """A grandchild that left its session and lost its parent is killed all the same."""
     command = ("sh", "-c", "setsid sh -c 'echo $$ > daemon.tmp; mv daemon.tmp daemon; sleep 60' &")
     server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
-    assert until((tmp_path / "daemon").exists)
-    assert until(lambda: not server.alive())
-    daemon = int((tmp_path / "daemon").read_text())
-    assert exists(daemon)
+    until((tmp_path / "daemon").exists, "the daemon")
+    until(server.ended, "the end of the command")
+    daemon = psutil.Process(int((tmp_path / "daemon").read_text()))
+    assert alive([daemon])
     assert server.stop() == 0
-    assert not exists(daemon)
+    assert not alive([daemon])
 
 
 def test_cpu_of_orphans_stays_readable(tmp_path):
@@ -127,8 +129,9 @@ def test_cpu_of_orphans_stays_readable(tmp_path):
     command = ("sh", "-c", f'(setsid {sys.executable} -S -c "{burn}" &); exec sleep 60')
     server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
     try:
-        assert until((tmp_path / "burnt").exists, 20.0)
-        assert until(lambda: sum(psutil.Process(server.pid).cpu_times()[2:4]) >= 0.25)
+        until((tmp_path / "burnt").exists, "the orphan's work")
+        guard = psutil.Process(server.pid)
+        until(lambda: sum(guard.cpu_times()[2:4]) >= 0.25, "its CPU time in the guard's")
     finally:
         server.stop()
 
@@ -139,7 +142,7 @@ def test_guard_ignores_signals(tmp_path, number):
     server = Process(order(tmp_path, ("sleep", "60")), Endpoint("127.0.0.1", free_port()))
     try:
         os.kill(server.pid, number)
-        assert server.alive()
+        assert server.ended() is None
         assert psutil.Process(server.pid).children()[0].name() == "sleep"
     finally:
         assert server.stop() == -signal.SIGTERM
@@ -159,7 +162,7 @@ pathlib.Path("ok").touch()
     command = (sys.executable, "-S", "-c", look)
     server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
     try:
-        assert until((tmp_path / "ok").exists)
+        until((tmp_path / "ok").exists, "what it found")
     finally:
         os.close(leak)
         server.stop()
@@ -174,7 +177,7 @@ def test_log_tail(tmp_path):
     """The log has what every command wrote to output and error, of which the tail is returned."""
     command = ("sh", "-c", "seq 100; echo last >&2")
     server = Process(order(tmp_path, command), Endpoint("127.0.0.1", free_port()))
-    assert until(lambda: not server.alive())
+    until(server.ended, "its end")
     assert server.log_tail(3) == "99\n100\nlast"
     server.stop()
 

@@ -110,26 +110,29 @@ def cut_off(trial: Trial, plan: Plan) -> Finding | None:
     """
     Judge which percentiles of an open loop a stall at the window's end makes too low.
 
-    What is still queued then is in no percentile, and it comes first in, first out, so that of
-    N queued requests the oldest has waited for N / rate. A percentile is withheld where more of
-    them have already waited longer than it says than may lie beyond it.
+    What has no reply then is in no percentile, whether it was sent or is still queued. In the last
+    q seconds at most q * rate requests became due, and one more of each generator process; the
+    rest of the unfinished have already waited for longer than q. A percentile is withheld where
+    these are more than may lie beyond it.
     """
-    queued = sum(window.queued for window in trial.windows)
+    unfinished = sum(window.unfinished for window in trial.windows)
     latency = merged_latency(trial.windows)
-    if plan.load.rate is None or not queued or not latency or overload(trial, plan):
+    rate = plan.load.rate
+    if rate is None or not unfinished or not latency or overload(trial, plan):
         return None
-    known = latency.total() + queued
+    known = latency.total() + unfinished
+    older = unfinished - len(trial.windows)
     low = {
         name
         for name, share in {"p50": 0.5, "p90": 0.9, "p99": 0.99}.items()
-        if queued - quantile(latency, share) * plan.load.rate > (1 - share) * known
+        if older - quantile(latency, share) * rate > (1 - share) * known
     }
     if not low:
         return None
     return Finding(
         "cut off",
-        f"{queued:,} of {known:,} requests waited to be sent when the window closed, the oldest "
-        f"for {queued / plan.load.rate:.3g} s",
+        f"{unfinished:,} of {known:,} requests had no reply when the window closed, the oldest "
+        f"after {older / rate:.3g} s or more",
         "Open it for longer, so that a stall also ends in it: --window.",
         withholds=frozenset(low),
     )

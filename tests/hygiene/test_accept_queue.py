@@ -1,0 +1,64 @@
+"""A thousand clients at once, before a server that lets a hundred wait: the queue is the cause."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import replace
+
+import pytest
+
+from lab import environment
+from lab.analysis.diagnose import causes
+from lab.analysis.gates import judge
+from lab.model import Load
+from lab.selftest.cases import CASES
+from lab.selftest.surroundings import _own_network
+from lab.selftest.trials import measure, plan_of
+
+CROWD = Load(connections=1000, keepalive=False, timeout=30.0)
+"""Each client connects for each request."""
+
+WINDOW = 1.5
+"""Seconds: longer than the kernel waits before it sends a handshake again, which is one."""
+
+
+@pytest.fixture
+def alone():
+    """
+    Enter a network of this test's own, if that is allowed; return whether it was.
+
+    Other servers of the same network may hide the drops of this one, see `lab.probes.sockets`.
+    """
+    with ThreadPoolExecutor(1) as thread:  # which may be unable to come back from there
+        allowed = thread.submit(_visit).exception() is None
+    with _own_network() if allowed else nullcontext():
+        yield allowed
+
+
+def _visit():
+    with _own_network():
+        pass
+
+
+def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
+    """First of all causes, with the handshakes that were dropped, and no percentile is shown."""
+    (planted,) = (each for each in CASES if each.name == "accept queue")
+    # One CPU would do, too: who drops a handshake is the kernel.
+    cores = environment.split_cores()
+    case = replace(planted, load=CROWD, window=WINDOW, pin=cores is not None)
+    plan = plan_of(case)
+    assert dict(plan.profiles[0].options)["listen"] == "100"
+    trial = measure(case, plan, cores or ((), ()))
+    # What others took of the CPU would void a trial, and drops no handshake.
+    kept = {name: each for name, each in trial.readings.items() if not name.startswith("machine.")}
+    trial = replace(trial, readings=kept)
+    if not alone and "listener.drops" not in trial.readings:
+        pytest.skip("other servers of this network were too busy to tell whose handshakes dropped")
+    assert trial.readings["listener.drops"] > 0
+    found = causes(trial, plan)
+    assert found[0].name == "accept queue"
+    dropped = f"{trial.readings['listener.drops']:,.0f} handshakes dropped from a full queue"
+    assert found[0].evidence.startswith(dropped)
+    (finding,) = [each for each in judge(trial, plan) if each.gate == "accept queue"]
+    assert finding.withholds >= {"throughput", "p50", "p90", "p99"}
