@@ -48,8 +48,8 @@ from lab.workloads import workload
     "--require",
     multiple=True,
     metavar="PROFILE",
-    help="Exit with 99 if this one lost a request, or answered one wrongly, under any fault; may "
-    "be repeated.",
+    help="Exit with 99 if this one lost a request, or answered one wrongly, under any fault, and "
+    "with 3 if any had no effect; may be repeated.",
 )
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the result to this JSON file."
@@ -88,17 +88,21 @@ def stress_command(
             raise UsageError("--path, --chdir, --status and --check go with --app")
         subject = workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
 
+    for option, file in (("--output", output), ("--figure", figure)):
+        if file is not None and not file.parent.is_dir():
+            raise UsageError(f"{option} {file}: there is no folder {file.parent}")
+
     def keep(result: Result) -> None:
         terminal.show_document(document(result), Console())
         if output is not None:
             write(result, output)
+        if figure is not None:
+            # matplotlib takes half a second to import, and only this needs it.
+            from lab.stress.figure import svg  # noqa: PLC0415
+
+            write_text(figure, svg(result))
 
     wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate)
     result = stress(wishes, Console(stderr=True), keep)
     keep(result)
-    if figure is not None:
-        # matplotlib takes half a second to import, and only this needs it.
-        from lab.stress.figure import svg  # noqa: PLC0415
-
-        write_text(figure, svg(result))
     return result.status(require)

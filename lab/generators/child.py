@@ -7,6 +7,8 @@ ends. Started by `lab.generators.process`; the first line is the set-up, then an
 
     {"do": "warm_up", "seconds": S, "requests": N}  ->  {}
     {"do": "measure", "seconds": S}                 ->  the window, by `encode_window`
+    {"do": "begin"}                                 ->  {"began": instant}, a counted load is sent
+    {"do": "end"}                                   ->  its window, when it is over
     {"do": "record", "every": S}                    ->  {"began": instant}, and the load goes on
     {"do": "finish", "drain": S}                    ->  {"attempted": N, "windows": [...]}
 """
@@ -89,6 +91,18 @@ class Worker:
             end = monotonic() + seconds
             self._run(end, lambda: False)
         return encode_window(engine.close_window())
+
+    def begin(self) -> dict[str, Any]:
+        """Send a counted load, which goes on meanwhile; `end` gives what became of it."""
+        assert self._load.requests is not None
+        began = perf_counter()
+        self._engine.begin_count(self._load.requests)
+        return {"began": began}
+
+    def end(self) -> dict[str, Any]:
+        """Wait until the counted load that `begin` sent is over."""
+        self._run(None, lambda: self._engine.done)
+        return encode_window(self._engine.close_window())
 
     def record(self, every: float) -> dict[str, Any]:
         """Begin a series of windows of *every* seconds, one after the other without a gap."""
@@ -196,6 +210,8 @@ def main() -> int:
         commands: dict[str, Callable[..., dict[str, Any]]] = {
             "warm_up": worker.warm_up,
             "measure": worker.measure,
+            "begin": worker.begin,
+            "end": worker.end,
             "record": worker.record,
             "finish": worker.finish,
         }

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import resource
+import sys
 
 from lab.errors import GeneratorError
 
 _OWN = 64
 # Descriptors that a generator has open besides its connections: pipes, epolls, logs, Locust's own.
+
+
+def most_connections() -> int:
+    """Return how many connections a generator may have here at the most."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if hard == resource.RLIM_INFINITY else hard - _OWN
 
 
 def allow_descriptors(connections: int) -> None:

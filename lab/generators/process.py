@@ -128,14 +128,17 @@ class EngineSession:
         windows = tuple(decode_window(each) for each in answer["windows"])
         return Recording(answer["attempted"], windows)
 
-    def begin(self) -> None:
+    def begin(self) -> float:
         """
         Send a counted load's requests, and return at once; `end` gives what became of them.
+
+        Returns:
+            The instant at which its window opened, by `time.perf_counter`.
 
         Raises:
             GeneratorError: The child failed.
         """
-        self._child.send({"do": "measure", "seconds": 0.0})
+        return float(self._child.ask({"do": "begin"}, _SLACK)["began"])
 
     def end(self) -> Window:
         """
@@ -144,7 +147,7 @@ class EngineSession:
         Raises:
             GeneratorError: The child failed.
         """
-        return decode_window(self._child.receive("measure", longest_count(self._load) + _SLACK))
+        return decode_window(self._child.ask({"do": "end"}, longest_count(self._load) + _SLACK))
 
     def measure(self, seconds: float) -> Sequence[Window]:
         """
@@ -174,20 +177,12 @@ class _Child:
 
     def ask(self, command: dict[str, Any], seconds: float) -> dict[str, Any]:
         """Send *command* and return the answer, for which to wait at most *seconds*."""
-        self.send(command)
-        return self.receive(str(command.get("do")), seconds)
-
-    def send(self, command: dict[str, Any]) -> None:
-        """Send *command*; its answer must be received before the next one."""
         try:
             data = memoryview(json.dumps(command).encode() + b"\n")
             while data:
                 data = data[os.write(self._to, data) :]
         except BrokenPipeError as error:
             raise self._failure() from error
-
-    def receive(self, name: str, seconds: float) -> dict[str, Any]:
-        """Return the answer to the command *name*, for which to wait at most *seconds*."""
         deadline = monotonic() + seconds
         poll = select.poll()
         poll.register(self._back, select.POLLIN)
@@ -195,8 +190,8 @@ class _Child:
         while not line.endswith(b"\n"):
             if not poll.poll(max(0.0, deadline - monotonic()) * 1000):
                 raise GeneratorError(
-                    f"the load engine (pid {self.pid}) gave no answer to {name!r} "
-                    f"within {seconds:.0f} s: is the machine overloaded?"
+                    f"the load engine (pid {self.pid}) gave no answer to "
+                    f"{command.get('do')!r} within {seconds:.0f} s: is the machine overloaded?"
                 )
             piece = os.read(self._back, 65536)
             if not piece:

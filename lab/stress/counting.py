@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 from lab.generators.histogram import bucket
 from lab.model import Window
 from lab.stress.result import Counts, Series
 
-LATE = 1.0
-"""Seconds after it was due from which a right reply is late: a person notices, a caller's first
-timeout has run out. Latencies are known to within 0.8 %."""
+LATE = 0.5
+"""Seconds after it was due from which a right reply is late. What makes clients wait does so for a
+second or more: uWSGI's master looks once a second, and a dropped handshake is sent again after one.
+Half of it is far from that and from any answer of a server that is well. Latencies are known to
+within 0.8 %."""
 
 WRONG = frozenset({"status", "body", "malformed"})
 """Classes of errors that are replies; any other is the lack of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Burst:
+    """Requests that were sent at once."""
+
+    window: Window
+    ended: float
+    """Instant at which the last one had its outcome; seconds."""
 
 
 def count(windows: Sequence[Window], stopped: float | None = None) -> Counts:
@@ -49,18 +62,46 @@ def count(windows: Sequence[Window], stopped: float | None = None) -> Counts:
     )
 
 
-def series(windows: Sequence[Window], stopped: float | None = None) -> Series:
-    """Return the windows as slices over time; see `count`."""
-    turned_away = _turned_away(windows, stopped)
+def count_burst(burst: Burst, stopped: float | None = None) -> Counts:
+    """Return what became of the requests of one burst; see `count`."""
+    # Who was refused out of it came after the stop: until then somebody listened.
+    return count([burst.window], None if stopped is None else 0.0)
+
+
+def series(
+    windows: Sequence[Window], stopped: float | None = None, bursts: Sequence[Burst] = ()
+) -> Series:
+    """
+    Return the windows as slices over time.
+
+    Args:
+        windows: See `count`.
+        stopped: See `count`.
+        bursts: Each is put into the slice in which it ended, counted from the first window's
+            opening.
+    """
+    ends = _ends(windows)
+    turned_away = list(_turned_away(windows, stopped))
+    wrong = [_wrong(each.errors) for each in windows]
+    lost = [
+        sum(each.errors.values()) - bad - away
+        for each, bad, away in zip(windows, wrong, turned_away, strict=True)
+    ]
+    slowest = [max(each.latency) / 1e6 if each.latency else None for each in windows]
+    for burst in bursts:
+        counts = count_burst(burst, stopped)
+        place = min(bisect_left(ends, burst.ended), len(ends) - 1)
+        lost[place] += counts.lost
+        wrong[place] += counts.wrong
+        turned_away[place] += counts.turned_away
+        waits = [wait for wait in (slowest[place], counts.longest) if wait is not None]
+        slowest[place] = max(waits, default=None)
     return Series(
-        at=tuple(round(end, 3) for end in _ends(windows)),
-        slowest=tuple(max(each.latency) / 1e6 if each.latency else None for each in windows),
-        lost=tuple(
-            sum(each.errors.values()) - _wrong(each.errors) - away
-            for each, away in zip(windows, turned_away, strict=True)
-        ),
-        wrong=tuple(_wrong(each.errors) for each in windows),
-        turned_away=turned_away,
+        at=tuple(round(end, 3) for end in ends),
+        slowest=tuple(slowest),
+        lost=tuple(lost),
+        wrong=tuple(wrong),
+        turned_away=tuple(turned_away),
     )
 
 

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lab.model import Profile
-from lab.stress import planting
-from lab.stress.overlay import runs_uwsgi
+from lab.stress import overlay, planting
 from lab.stress.planting import (
     BUSY,
     KILLS,
@@ -35,7 +34,7 @@ class Fault:
     burst: int = 0
     """Requests sent at once on top of the steady load, each time that it is planted."""
     quick: bool = False
-    """Whether those ask for something that takes no time, where the workload has that."""
+    """Whether those ask for something that takes no time."""
     options: tuple[tuple[str, str], ...] = ()
     """Options added to uWSGI for the trial, after the profile's own."""
     stops: bool = False
@@ -43,9 +42,7 @@ class Fault:
 
     def problem(self, profile: Profile) -> str | None:
         """Return why *profile* has nothing to plant it in, or None."""
-        if self.options and not runs_uwsgi(profile):
-            return "an option of uWSGI, which this profile does not run"
-        return None
+        return overlay.problem(profile) if self.options else None
 
 
 RECYCLING = (("max-worker-lifetime", str(LIFETIME)), ("min-worker-lifetime", "1"))

@@ -3,7 +3,7 @@ What clients felt, over time: a row for each fault, a column for each profile.
 
 The line is the slowest right reply of each slice, on a logarithmic scale; a gap in it is a slice
 without one. Below it, a cross for each slice in which requests were lost or answered wrongly, and a
-dot for one in which they were turned away.
+dot for one in which they were turned away. A burst is in the slice in which it ended.
 """
 
 from __future__ import annotations

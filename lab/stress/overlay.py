@@ -32,36 +32,54 @@ def runs_uwsgi(profile: Profile) -> bool:
     return profile.server == "uwsgi" or any(program(each) == "uwsgi" for each in profile.commands)
 
 
+def problem(profile: Profile) -> str | None:
+    """Return why no option can be added to *profile*, or None."""
+    if not runs_uwsgi(profile):
+        return "an option of uWSGI, which this profile does not run"
+    if profile.server != "uwsgi" and not any(
+        _is_file(word) for words in profile.commands if program(words) == "uwsgi" for word in words
+    ):
+        return "an option for uWSGI's .ini file, and this profile's uWSGI has none"
+    return None
+
+
 def overlay(profile: Profile, options: Sequence[tuple[str, str]], folder: Path) -> Profile:
     """
     Return *profile* with *options* after those of each uWSGI that it runs.
 
     Args:
-        profile: Runs uWSGI.
+        profile: Without a `problem`.
         options: Names and values; {folder} stands for *folder*.
-        folder: The changed files are written there.
+        folder: The trial's own; the changed files are written there.
     """
     if not options:
         return profile
     if profile.server == "uwsgi":
-        return replace(profile, path=_write(profile.path, options, folder))
+        written = folder / profile.path.name
+        return replace(profile, path=_write(written, profile.path, options))
 
-    def changed(word: str) -> str:
-        if not word.endswith(".ini"):
+    def changed(index: int, word: str) -> str:
+        if not _is_file(word):
             return word
-        path = Path(word.replace("{here}", str(profile.path.parent)))
-        return str(_write(path, options, folder))
+        for name, value in (("{here}", profile.path.parent), ("{folder}", folder)):
+            word = word.replace(name, str(value))
+        # Of two commands, two files may have the same name; and so has one that `fill` writes.
+        return str(_write(folder / f"{index}-{Path(word).name}", Path(word), options))
 
     commands = tuple(
-        tuple(map(changed, words)) if program(words) == "uwsgi" else words
-        for words in profile.commands
+        tuple(changed(index, word) for word in words) if program(words) == "uwsgi" else words
+        for index, words in enumerate(profile.commands)
     )
     return replace(profile, commands=commands)
 
 
-def _write(path: Path, options: Sequence[tuple[str, str]], folder: Path) -> Path:
-    lines = [f"{key} = {value.replace('{folder}', str(folder))}" for key, value in options]
-    written = folder / path.name
+def _is_file(word: str) -> bool:
+    return word.endswith(".ini") and not word.startswith("-")
+
+
+def _write(written: Path, path: Path, options: Sequence[tuple[str, str]]) -> Path:
+    folder = str(written.parent)
+    lines = [f"{key} = {value.replace('{folder}', folder)}" for key, value in options]
     text = "\n".join(("[uwsgi]", f"ini = {path.resolve()}", *lines))
     written.write_text(f"{text}\n", encoding="utf-8")
     return written

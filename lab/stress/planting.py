@@ -16,6 +16,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
 
+from lab.model import Subject
+from lab.probes.sockets import SocketProbe
 from lab.stress.target import Target
 
 BUSY = 16
@@ -39,8 +41,11 @@ SLOW, SLOW_SECONDS, SLOW_EVERY = 50, 5.0, 0.5
 QUEUE = 1000
 """Connections at once: ten times uWSGI's default accept queue."""
 
-LIFETIME = 3
-"""Seconds of a worker."""
+LIFETIME = 6
+"""Seconds of a worker: the first generation ends while the load runs, and the next one after it."""
+TURNS = 3.5
+"""Seconds from the first worker's end to the last one's: the load goes on a little after it, and
+must be over before the second generation's end."""
 
 TOUCHED = "reload-me"
 """The file of the chain reload, in the trial's folder."""
@@ -52,6 +57,8 @@ class Seen:
 
     effect: bool = True
     note: str = ""
+    possible: bool = True
+    """False if the profile has nothing to plant it in; the note says what it lacks."""
 
 
 def nothing(_target: Target) -> Seen:
@@ -91,14 +98,23 @@ def chain_reload(target: Target) -> Seen:
 
 
 def recycle(target: Target) -> Seen:
-    """Wait until the workers have come to the end of their lives."""
-    first = target.spawned()
-    if not target.until(lambda: "lifetime reached" in target.server.log(), LIFETIME + 4.0):
-        why = "" if "uWSGI master" in target.server.log() else ": there is no master, who does it"
-        return Seen(effect=False, note=f"no worker was replaced{why}")
-    target.mark()
-    if not target.until(lambda: target.spawned() != first, RENEWAL):
-        return Seen(note=f"no other worker came within {RENEWAL:g} s")
+    """Wait until each worker has come to the end of its life, and another one has its place."""
+    if target.spawned() and "spawned uWSGI master" not in target.server.log():
+        return Seen(possible=False, note="there is no master, who does it")
+    workers, renewed = target.workers(), target.renewal()
+
+    def reached() -> bool:
+        """Mark each worker's end when it comes: of a log, the master may write a second later."""
+        for _ in range(target.ended(workers) - len(target.planted)):
+            target.mark()
+        return bool(target.planted)
+
+    if not workers:
+        return Seen(effect=False, note="no worker was found that could be replaced")
+    if not target.until(reached, LIFETIME + 4.0):
+        return Seen(effect=False, note="no worker was replaced")
+    if not target.until(lambda: reached() and renewed(), TURNS):
+        return Seen(note=f"not every worker was replaced within {TURNS:g} s of the first")
     return Seen()
 
 
@@ -124,6 +140,8 @@ def kill(target: Target) -> Seen:
         target.settle()
         if turn < KILLS - 1:
             time.sleep(max(0.0, began + KILL_EVERY - perf_counter()))
+    if not killed:
+        return Seen(effect=False, note="no worker was found to kill: its log tells of none")
     if replaced == killed:
         return Seen()
     none = "" if target.workers() else "; in the end there was none"
@@ -157,15 +175,22 @@ def slow_clients(target: Target) -> Seen:
                 with suppress(OSError):
                     client.send(b"x")
             time.sleep(SLOW_EVERY)
-    return Seen()
+    if len(clients) == SLOW:
+        return Seen()
+    return Seen(bool(clients), f"only {len(clients)} of {SLOW} slow clients were connected")
 
 
 def accept_queue(target: Target) -> Seen:
     """Let more clients connect at once than most accept queues hold."""
+    probe, subject = SocketProbe(), Subject(target.server.pid, target.server.endpoint.port)
+    before = probe.start(subject)
     target.mark()
     target.press()
     target.settle()
-    return Seen()
+    dropped = probe.stop(subject, before).get("listener.drops")
+    if dropped is None:
+        return Seen(note="how many handshakes were dropped cannot be read here")
+    return Seen(note=f"{dropped:,.0f} handshakes dropped" if dropped else "")
 
 
 @contextmanager

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from lab.errors import ResultsError
-from lab.results import write_text
+from lab.results import read_json, write_json
 
 CONTROL = "none"
 """Name of the fault that is none: what is felt there is the machine's doing, or the load's."""
@@ -85,7 +83,12 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The steady load over time: an entry for each slice."""
+    """
+    The load over time: an entry for each slice.
+
+    A burst counts in the slice in which it ended. But for what was never decided, the sums are
+    those of `Outcome.counts`.
+    """
 
     at: tuple[float, ...]
     """Seconds from the begin of the load to the slice's end."""
@@ -103,15 +106,20 @@ class Outcome:
     fault: str
     problem: str | None = None
     """Why there are no counts: it cannot be planted there, or the trial failed."""
+    log: str = ""
+    """The last lines of the server's log, where the trial failed."""
     possible: bool = True
     """False where the profile has nothing to plant the fault in."""
     effect: bool = True
-    """Whether the server noticed it at all."""
+    """Whether it can have hurt: not where the server did nothing about it, nor where no request was
+    under way that a burst was to bring."""
     note: str = ""
     """What is to be known of it, such as why it had no effect."""
     disturbed: bool = False
     """Whether requests were lost or late before the fault was planted, or the generator itself was
     late with many, each time that it was tried."""
+    tries: int = 1
+    """How often the trial was made; the last one is told of. More than one were disturbed."""
     replaced: int = 0
     """Worker processes that were started after the load began; of a server other than uWSGI those
     that still lived at its end."""
@@ -171,9 +179,14 @@ class Result:
         found = []
         for profile in self.profiles:
             control = self.outcome(profile.name, CONTROL)
-            if control is None or control.counts is None or not control.counts.clean:
+            if control is not None and control.counts is not None and not control.counts.clean:
                 found.append(profile.name)
         return tuple(found)
+
+    def uncontrolled(self) -> tuple[str, ...]:
+        """Return the profiles of which nothing is known without a fault."""
+        controls = {each.name: self.outcome(each.name, CONTROL) for each in self.profiles}
+        return tuple(name for name, it in controls.items() if it is None or it.counts is None)
 
     def disturbed(self) -> tuple[str, ...]:
         """Return "fault on profile" of each trial that something else had disturbed."""
@@ -192,14 +205,19 @@ class Result:
             required: Profiles that may neither lose a request nor answer one wrongly.
 
         Returns:
-            3 where a control is not clean, or a trial of a required profile failed or was
-            disturbed; else 99 where a required profile lost something or answered wrongly; else 0.
+            3 where a control is not clean or missing, or a trial of a required profile failed, was
+            disturbed or had no effect; else 99 where a required profile lost something or answered
+            wrongly; else 0.
         """
         own = [each for each in self.profiles if each.name in required]
         outcomes = [outcome for profile in own for outcome in profile.outcomes]
         short = any(len(profile.outcomes) < len(self.faults) for profile in own)
-        failed = any(each.disturbed or (each.possible and each.counts is None) for each in outcomes)
-        if self.dirty() or failed or short or any(name in self.skipped for name in required):
+        failed = any(
+            each.possible and (each.counts is None or each.disturbed or not each.effect)
+            for each in outcomes
+        )
+        unknown = self.dirty() or self.uncontrolled()
+        if unknown or failed or short or any(name in self.skipped for name in required):
             return UNPROVED
         counted = [each.counts for each in outcomes if each.counts is not None]
         return LOST if any(counts.lost or counts.wrong for counts in counted) else 0
@@ -212,8 +230,7 @@ def write(result: Result, path: Path) -> None:
     Raises:
         ResultsError: It cannot be written.
     """
-    text = msgspec.json.format(msgspec.json.encode(asdict(result)), indent=1).decode()
-    write_text(path, f"{text}\n")
+    write_json(path, result)
 
 
 def read(path: Path) -> Result:
@@ -223,12 +240,7 @@ def read(path: Path) -> Result:
     Raises:
         ResultsError: It cannot be read, or is none of this format.
     """
-    try:
-        result = msgspec.json.decode(path.read_bytes(), type=Result)
-    except OSError as error:
-        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
-    except msgspec.MsgspecError as error:
-        raise ResultsError(path, f"is no result of a stress test: {error}") from error
+    result = read_json(path, Result, "result of a stress test")
     if result.format != FORMAT:
         raise ResultsError(path, f"has format {result.format}; this lab reads {FORMAT}")
     return result

@@ -7,26 +7,25 @@ what stands side by side was measured within a minute.
 
 from __future__ import annotations
 
-import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from math import ceil
 
 from rich.console import Console
 from rich.progress import track
 
-from lab import environment, probes, profiles
+from lab import environment
 from lab.errors import UsageError
-from lab.experiment import missing
-from lab.generators.process import EngineGenerator
-from lab.model import Expectation, Load, Plan, Profile, Workload
-from lab.runner import Parts, capture
+from lab.experiment import available, repeatable, share_cores
+from lab.generators.descriptors import most_connections
+from lab.model import Expectation, Load, Profile, Workload
+from lab.runner import capture
 from lab.servers import adapter
 from lab.servers.readiness import fetch
 from lab.stress.faults import FAULTS, Fault
 from lab.stress.result import CONTROL, FORMAT, Outcome, ProfileResult, Result
+from lab.stress.show import progress
 from lab.stress.trial import USUAL, Pace, Setting, measure
 
 PROFILES = ("production", "tuned", "baseline")
@@ -43,8 +42,11 @@ workers and not for the accept queue."""
 RATE = 50.0
 """Requests a second that every profile has room for: what is felt is the fault, not the load."""
 
-CONNECTIONS, TIMEOUT = 256, 10.0
-"""Of the steady load; a service's callers usually give up sooner."""
+TIMEOUT = 10.0
+"""Seconds; a service's callers usually give up sooner."""
+
+SPARE = 16
+"""Connections beyond those that can wait for a reply until their time has run out."""
 
 MACHINE = ("cpu", "machine", "kernel", "python", "uwsgi", "tools")
 """Parts of the environment that a reader of the stored result wants to know."""
@@ -93,22 +95,19 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
         Interrupted: A signal came; *keep* has what was finished.
     """
     faults = choose(wishes.faults)
-    cores = environment.split_cores()
-    if cores:
-        # As `lab run` has it: a process for each CPU of the server's, two at the least.
-        os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
+    cores = share_cores()
     chosen, skipped = _profiles(wishes.profiles or PROFILES)
-    if not chosen:
-        raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
-    load = Load(CONNECTIONS, timeout=TIMEOUT, rate=wishes.rate)
+    # One for each request that can be under way: with fewer, those that are due would queue here,
+    # and a server that hangs would be asked no more.
+    connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
+    load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
+    judged = capture(wishes.workload, chosen, adapter, fetch)
     quick = QUICK if wishes.workload == WAITING else None
-    setting = Setting(
-        _judged(wishes.workload, chosen, load), load, cores, quick=quick, pace=wishes.pace
-    )
+    setting = Setting(judged, load, cores, quick=quick, pace=wishes.pace)
     here = environment.read_environment()
     empty = Result(
         format=FORMAT,
-        command=_repeatable(wishes.command),
+        command=repeatable(wishes.command),
         machine={name: here[name] for name in MACHINE if name in here},
         workload=f"{wishes.workload.app or wishes.workload.name}, GET {wishes.workload.path}",
         rate=wishes.rate,
@@ -122,10 +121,15 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
     turns = [(fault, profile) for fault in faults for profile in chosen]
     try:
         for fault, profile in track(turns, "planted faults", console=console, transient=True):
-            found.append((profile, measure(fault, profile, setting)))
-    except BaseException:
+            outcome = measure(fault, profile, setting)
+            found.append((profile, outcome))
+            console.print(progress(profile.name, outcome), markup=False, highlight=False)
+    except BaseException as error:
         if found:
-            keep(_with(empty, chosen, found))
+            try:
+                keep(_with(empty, chosen, found))
+            except Exception as other:  # noqa: BLE001 - what ended the test is said first
+                error.add_note(f"lab: {other}")
         raise
     return _with(empty, chosen, found)
 
@@ -145,47 +149,14 @@ def _with(
 
 
 def _profiles(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
-    """Return the profiles that can run here, and why the others cannot."""
-    chosen: list[Profile] = []
-    skipped: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        profile = profiles.read(name)
-        if profile.name in (each.name for each in chosen):
-            raise UsageError(f"two profiles have the name {profile.name}: {name} is one of them")
+    """Return the profiles that can be tested here, and why the others cannot."""
+    chosen, skipped = available(tuple(dict.fromkeys(names)))
+    for profile in chosen:
+        if [each.name for each in chosen].count(profile.name) > 1:
+            raise UsageError(f"two profiles have the name {profile.name}: rename one of them")
         if profile.reply is not None:
             skipped[profile.name] = f"{profile.name} serves no application"
-        elif (reason := missing(profile)) is not None:
-            skipped[profile.name] = reason
-        else:
-            chosen.append(profile)
-    return chosen, skipped
-
-
-def _judged(workload: Workload, chosen: Sequence[Profile], load: Load) -> Workload:
-    """Return *workload* with the reply that is required, asked of the first profile if need be."""
-    plan = Plan(
-        profiles=tuple(chosen),
-        reference=chosen[0].name,
-        workload=workload,
-        load=load,
-        blocks=1,
-        warmup=0.0,
-        window=0.0,
-        seed=0,
-    )
-    parts = Parts(
-        server=adapter,
-        generator=EngineGenerator(),
-        probes=(),
-        facts=probes.facts,
-        record=lambda _trial: None,
-        environment="",
-    )
-    return capture(plan, parts, fetch)
-
-
-def _repeatable(command: Sequence[str]) -> str:
-    program = Path(command[0])
-    if program.is_relative_to(Path.cwd()):
-        program = program.relative_to(Path.cwd())
-    return shlex.join([str(program), *command[1:]])
+    serving = [profile for profile in chosen if profile.reply is None]
+    if not serving:
+        raise UsageError("no profile can be tested: " + "; ".join(skipped.values()))
+    return serving, skipped

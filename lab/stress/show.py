@@ -69,8 +69,19 @@ def felt(counts: Counts) -> str:
     >>> felt(Counts(300, lost=2, late=0, wrong=1)), felt(Counts(300, 0, 0, 0))
     ('2 lost, 1 wrong', '0')
     """
-    parts = {"lost": counts.lost, "wrong": counts.wrong, "late": counts.late}
+    parts = {
+        "lost": counts.lost,
+        "wrong": counts.wrong,
+        "late": counts.late,
+        "turned away": counts.turned_away,
+    }
     return ", ".join(f"{count(number)} {word}" for word, number in parts.items() if number) or "0"
+
+
+def progress(profile: str, outcome: Outcome) -> str:
+    """Return what is said of a trial when it is done; of one that failed with its log's end."""
+    said = outcome.problem or cell(outcome).text
+    return f"{outcome.fault} on {profile}: {said}" + (f"\n{outcome.log}" if outcome.log else "")
 
 
 def notes(result: Result) -> tuple[str, ...]:
@@ -90,13 +101,17 @@ def _said(outcome: Outcome) -> str:
     counts = outcome.counts
     assert counts is not None
     parts = [outcome.note] if outcome.note else []
+    if outcome.tries > 1:
+        parts.append(f"the last of {outcome.tries} trials, the others were disturbed")
+    if outcome.replaced:
+        parts.append(f"{outcome.replaced} worker{'s' * (outcome.replaced > 1)} replaced")
     if counts.lost or counts.wrong or counts.turned_away:
         kinds = sorted(counts.errors.items(), key=lambda each: -each[1])
         parts.append(", ".join(f"{count(number)} {kind}" for kind, number in kinds))
-    if counts.turned_away:
-        parts.append(f"{count(counts.turned_away)} of them turned away after the stop")
     if outcome.burst is not None and not outcome.burst.clean:
-        parts.append(f"of the {count(outcome.burst.attempted)} at once: {felt(outcome.burst)}")
+        bursts = len(outcome.planted)
+        how = "at once" if bursts == 1 else f"sent in {bursts} bursts"
+        parts.append(f"of the {count(outcome.burst.attempted)} {how}: {felt(outcome.burst)}")
     if counts.starved:
         parts.append(f"the load generator itself was late with {count(counts.delayed)}")
     return "; ".join(parts)
@@ -111,6 +126,11 @@ def banners(result: Result) -> tuple[str, ...]:
             "was too busy, or the load is too much for it. The other rows of that column mean "
             "nothing."
         )
+    if uncontrolled := result.uncontrolled():
+        texts.append(
+            f"There is no control for {', '.join(uncontrolled)}: its trial failed, or was not "
+            "reached. What a fault did there cannot be told from what would have been without it."
+        )
     if disturbed := result.disturbed():
         texts.append(
             f"Something else disturbed {', '.join(disturbed)}: requests were lost or late before "
@@ -122,10 +142,15 @@ def banners(result: Result) -> tuple[str, ...]:
 
 def legend(result: Result) -> tuple[str, ...]:
     """Return what the words of the table mean."""
-    cells = "A cell: what clients felt, of how many requests, and the longest wait for a right one."
+    cells = (
+        "A cell: what clients felt, of how many requests, and the longest wait for a right one. "
+        "One trial each."
+    )
     words = (
-        "lost: no whole reply (refused, reset, closed, cut off, or none within the timeout). "
-        f"wrong: another status or body. late: right, but over {LATE:g} s after it was due. "
+        "lost: no whole reply (refused, except after a stop; reset, closed, cut off, or none "
+        "within the timeout). wrong: another status or body. "
+        f"late: right, but over {LATE:g} s after it was due. "
+        "turned away: refused after a stop, when a balancer asks another server. "
         "0: none of these."
     )
     faults = (f"{name}: {summary}." for name, summary in result.faults.items())

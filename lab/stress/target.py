@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 
 import psutil
 
 from lab.generators.process import EngineSession
-from lab.model import Window
 from lab.servers.process import Process
+from lab.stress.counting import Burst
 from lab.stress.overlay import program
 
 INTERVAL = 0.02
@@ -21,6 +22,9 @@ INTERVAL = 0.02
 
 HEAD_START = 0.010
 """Seconds from sending a burst until the fault: by then the workers have taken their first."""
+
+HELPERS = ("resource_tracker", "forkserver")
+"""In the command line of a process of `multiprocessing` that serves nobody."""
 
 _SPAWNED = re.compile(r"spawned uWSGI worker \d+ .*?pid: (\d+)")
 """uWSGI says "spawned" of the first, and "Respawned" of those that take their place."""
@@ -41,24 +45,29 @@ class Target:
         self.folder = folder
         self.planted: list[float] = []
         """When, by `time.perf_counter`."""
-        self.bursts: list[Window] = []
+        self.bursts: list[Burst] = []
+        """When they ended, by `time.perf_counter`."""
+        self.idle = 0
+        """Bursts that were over before the fault was planted."""
         self._burst = burst
-        self._under_way = False
+        self._begun: float | None = None
 
     # -- the load on top ---------------------------------------------------------------------------
 
     def press(self) -> None:
         """Send the burst, and return while it is under way."""
         if self._burst is not None:
-            self._burst.begin()
-            self._under_way = True
+            self._begun = self._burst.begin()
             time.sleep(HEAD_START)
 
     def settle(self) -> None:
         """Wait until each request of the burst has its outcome."""
-        if self._burst is not None and self._under_way:
-            self._under_way = False
-            self.bursts.append(self._burst.end())
+        if self._burst is not None and self._begun is not None:
+            window = self._burst.end()
+            ended = self._begun + window.wall
+            self._begun = None
+            self.bursts.append(Burst(window, ended))
+            self.idle += bool(self.planted) and ended < self.planted[-1]
 
     # -- what a fault does and sees ----------------------------------------------------------------
 
@@ -98,12 +107,20 @@ class Target:
         are meant that are there now.
         """
         told = [int(pid) for pid in _SPAWNED.findall(self.server.log())]
-        return told if "uwsgi" in self.programs else self._leaves()
+        return told if "uwsgi" in self.programs else self._children()
+
+    def pids(self) -> set[int]:
+        """Return all of the server's processes."""
+        return {process.pid for process in self._processes()}
 
     def workers(self, index: int | None = None) -> list[int]:
         """Return those that live, the oldest first; with *index* of that command only."""
-        tree = self._tree() if index is None else self._below(index)
+        tree = self.pids() if index is None else self._below(index)
         return [pid for pid in dict.fromkeys(self.spawned()) if pid in tree]
+
+    def ended(self, pids: Sequence[int]) -> int:
+        """Return how many of some processes have ended."""
+        return len(pids) - len(_alive(pids))
 
     def renewal(self, index: int | None = None) -> Callable[[], bool]:
         """
@@ -125,19 +142,19 @@ class Target:
 
         return renewed
 
-    def _leaves(self) -> list[int]:
-        """Return the processes without children that are not nginx's, the oldest first."""
-        found = []
-        for process in self._processes():
-            try:
-                if process.name() != "nginx" and not process.children():
-                    found.append((process.create_time(), process.pid))
-            except psutil.NoSuchProcess:  # it has ended meanwhile
-                continue
-        return [pid for _, pid in sorted(found)]
+    def _children(self) -> list[int]:
+        """
+        Return the children of each command but nginx, the oldest first.
 
-    def _tree(self) -> set[int]:
-        return {process.pid for process in self._processes()}
+        A command without any serves by itself.
+        """
+        found = []
+        pids = [pid for pid, words in self.server.commands if program(words) != "nginx"]
+        for command in _alive(pids):
+            with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                own = [each for each in _living(command, deep=False) if not _helps(each)]
+                found += own or [command]
+        return [pid for _, pid in sorted((each.create_time(), each.pid) for each in found)]
 
     def _below(self, index: int) -> set[int]:
         """Return the process of a command, and all below it."""
@@ -154,12 +171,24 @@ class Target:
             return []
 
 
-def _living(root: psutil.Process) -> list[psutil.Process]:
+def _living(root: psutil.Process, *, deep: bool = True) -> list[psutil.Process]:
+    return _alive([process.pid for process in root.children(recursive=deep)])
+
+
+def _alive(pids: Sequence[int]) -> list[psutil.Process]:
     found = []
-    for process in root.children(recursive=True):
-        try:
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):  # it has ended
+            process = psutil.Process(pid)
             if process.status() != psutil.STATUS_ZOMBIE:
                 found.append(process)
-        except psutil.NoSuchProcess:  # it has ended meanwhile
-            continue
     return found
+
+
+def _helps(process: psutil.Process) -> bool:
+    """Return whether it is none of those that serve."""
+    try:
+        words = " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return True
+    return any(helper in words for helper in HELPERS)

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from lab.environment import Cores
 from lab.errors import GeneratorError, ServerStartError
 from lab.generators.process import EngineGenerator, EngineSession, Recording
-from lab.model import Endpoint, Load, Profile, Window, Workload
+from lab.model import Endpoint, Load, Profile, Workload
 from lab.servers import adapter
-from lab.stress.counting import count, first, series
+from lab.stress.counting import Burst, count, count_burst, first, series
 from lab.stress.faults import Fault
 from lab.stress.overlay import overlay
 from lab.stress.planting import TOUCHED
@@ -29,8 +30,6 @@ SLICE = 0.25
 REPEATS = 2
 """A trial that was disturbed is made again at most so often; never one in which the fault did."""
 
-Cores = tuple[tuple[int, ...], tuple[int, ...]]
-
 
 @dataclass(frozen=True, slots=True)
 class Pace:
@@ -42,6 +41,8 @@ class Pace:
     """From when the fault is over to the end of the load."""
     whole: float = 8.0
     """The load, unless the fault has stopped the server."""
+    stopped: float = 2.0
+    """From asking the server to stop to the end of the load."""
 
 
 USUAL = Pace()
@@ -57,7 +58,7 @@ class Setting:
     cores: Cores | None
     """The server's and the generator's; None for any."""
     quick: Workload | None = None
-    """The same application asked for something that takes no time; None to ask for the same."""
+    """The same application asked for something that takes no time; None where that is unknown."""
     pace: Pace = USUAL
 
 
@@ -74,16 +75,22 @@ def measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
         LabError: The server could not be stopped.
     """
     if (why := fault.problem(profile)) is not None:
-        return Outcome(fault.name, problem=f"not possible: {why}", possible=False)
+        return _impossible(fault, why)
+    if fault.quick and setting.quick is None:
+        return _impossible(fault, "it needs a path that is known to take no time")
     try:
-        for _ in range(1 + REPEATS):
-            outcome = _measure(fault, profile, setting)
+        for tries in range(1, 2 + REPEATS):
+            outcome = replace(_measure(fault, profile, setting), tries=tries)
             if not outcome.disturbed:
                 break
     except (ServerStartError, GeneratorError) as error:
-        line = str(error).partition("\n")[0]
-        return Outcome(fault.name, problem=f"failed: {line}")
+        line, _, log = str(error).partition("\n")
+        return Outcome(fault.name, problem=f"failed: {line}", log=log)
     return outcome
+
+
+def _impossible(fault: Fault, why: str) -> Outcome:
+    return Outcome(fault.name, problem=f"not possible: {why}", possible=False)
 
 
 def _measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
@@ -101,22 +108,27 @@ def _measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
         extra: EngineSession | None = None
         if fault.burst:
             at_once = Load(fault.burst, keepalive=False, requests=fault.burst, timeout=load.timeout)
-            asked = (fault.quick and setting.quick) or setting.workload
+            asked = setting.quick if fault.quick and setting.quick else setting.workload
             extra = stack.enter_context(_generator(server.endpoint, setting, asked, at_once))
         target = Target(server, folder, extra)
         already = Counter(target.spawned())
         began = steady.record(SLICE)
         _sleep_until(began + pace.before)
         seen = fault.plant(target)
-        if not fault.stops:
+        if not seen.possible:
+            return _impossible(fault, seen.note)
+        if fault.stops:
+            _sleep_until(target.planted[0] + pace.stopped)
+        else:
             _sleep_until(max(began + pace.whole, perf_counter() + pace.after))
-        replaced = (Counter(target.spawned()) - already).total()
-        # By then every request has been answered, or its time has run out, queued ones too.
+        # By then every request has been answered, or its time has run out: none is queued, as there
+        # is a connection for each that can be under way.
         recording = steady.finish(load.timeout + 1.0)
+        replaced = (Counter(target.spawned()) - already).total()
     outcome = Outcome(
         fault.name,
-        effect=seen.effect,
-        note=seen.note,
+        effect=seen.effect and not (target.idle and target.idle == len(target.bursts)),
+        note="; ".join(filter(None, (seen.note, _idle(target)))),
         replaced=replaced,
         planted=tuple(round(instant - began, 3) for instant in target.planted),
     )
@@ -129,11 +141,12 @@ def _measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
         or count(recording.windows).starved
     )
     outcome = replace(outcome, disturbed=disturbed)
-    return counted(outcome, recording, target.bursts, stopped)
+    bursts = [replace(each, ended=each.ended - began) for each in target.bursts]
+    return counted(outcome, recording, bursts, stopped)
 
 
 def counted(
-    outcome: Outcome, recording: Recording, bursts: Sequence[Window], stopped: float | None
+    outcome: Outcome, recording: Recording, bursts: Sequence[Burst], stopped: float | None
 ) -> Outcome:
     """
     Return *outcome* with the counts of its requests.
@@ -149,16 +162,23 @@ def counted(
     """
     steady = count(recording.windows, stopped)
     assert steady.attempted == recording.attempted, "a request was counted twice, or not at all"
-    # Who was refused out of a burst came after the stop: until then somebody listened.
-    extra = [count([window], None if stopped is None else 0.0) for window in bursts]
+    extra = [count_burst(each, stopped) for each in bursts]
     if any("ports" in each.errors for each in (steady, *extra)):
         raise GeneratorError("this machine has no local port left; try again in a minute")
     return replace(
         outcome,
         steady=steady,
         burst=sum(extra[1:], extra[0]) if extra else None,
-        series=series(recording.windows, stopped),
+        series=series(recording.windows, stopped, bursts),
     )
+
+
+def _idle(target: Target) -> str:
+    """Return that a fault met nothing under way, if so."""
+    if not target.idle:
+        return ""
+    times = "" if len(target.bursts) == 1 else f" {target.idle} of {len(target.bursts)} times"
+    return f"nothing was under way{times}: the burst was over before, ask for what takes longer"
 
 
 def _generator(

@@ -191,6 +191,9 @@ def test_a_counted_load_is_begun_and_awaited(serve):
     load = Load(connections=40, keepalive=False, requests=40)
     with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, load, None) as session:
         for turn in (1, 2):
-            session.begin()
+            before = perf_counter()
+            began = session.begin()
             _wait_until(lambda turn=turn: server.requests == 40 * turn)
-            assert session.end().ok == 40
+            window = session.end()
+            assert window.ok == 40
+            assert before <= began <= began + window.wall <= perf_counter()

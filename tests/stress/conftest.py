@@ -3,6 +3,7 @@
 import pytest
 
 from lab.model import Window
+from lab.stress.counting import Burst
 from lab.stress.result import FORMAT, Counts, Outcome, ProfileResult, Result, Series
 
 CLEAN = Counts(400, 0, 0, 0, longest=0.02)
@@ -27,6 +28,11 @@ def window(ok=0, errors=None, unfinished=0, latency=None, wall=0.25, **more):
         wait=0.0,
         **more,
     )
+
+
+def burst(ended, **counted):
+    """Return what a generator counted of requests that were sent at once."""
+    return Burst(window(**counted), ended)
 
 
 def outcome(fault="kill", counts=CLEAN, **more):

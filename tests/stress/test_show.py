@@ -11,7 +11,7 @@ from lab.report.tables import Meaning
 from lab.stress import figure, page
 from lab.stress.faults import FAULTS
 from lab.stress.result import CONTROL, Counts, Outcome, read, write
-from lab.stress.show import cell, document
+from lab.stress.show import cell, document, progress
 
 from .conftest import CLEAN, outcome
 
@@ -34,6 +34,14 @@ def test_a_fault_without_effect_is_no_success():
     assert said.meaning is Meaning.MUTED
 
 
+def test_who_was_turned_away_is_in_the_cell():
+    """Not lost, and yet to be seen: two servers can be compared by it."""
+    assert cell(outcome(counts=replace(CLEAN, turned_away=103))).text == (
+        "103 turned away of 400, 0.02 s"
+    )
+    assert cell(outcome(counts=replace(CLEAN, turned_away=103))).meaning is Meaning.GOOD
+
+
 def test_what_could_not_be_planted_is_said_with_its_reason(result):
     """It is neither 0 nor left out."""
     whole = result(Outcome("recycle", problem="not possible: no uWSGI", possible=False))
@@ -47,6 +55,20 @@ def test_a_dirty_control_is_said_first(result):
     whole = result(outcome("none", LOSES), outcome())
     assert whole.status() == whole.status(("tuned",)) == 3
     assert page.render(whole).startswith("> **Warning:** Without any fault, requests were lost")
+    assert whole.uncontrolled() == ()
+
+
+@pytest.mark.parametrize("control", [None, Outcome("none", problem="failed: no")])
+def test_a_control_that_is_missing_accuses_nobody(result, control):
+    """Neither the machine nor the load: nothing is known, which is the same exit status."""
+    whole = result(outcome("none"))
+    (tuned,) = whole.profiles
+    whole = replace(
+        whole, profiles=(replace(tuned, outcomes=() if control is None else (control,)),)
+    )
+    assert whole.dirty() == ()
+    assert whole.status() == 3
+    assert page.render(whole).startswith("> **Warning:** There is no control for tuned: its trial")
 
 
 def test_a_disturbed_trial_is_named(result):
@@ -55,6 +77,29 @@ def test_a_disturbed_trial_is_named(result):
     assert "Something else disturbed kill on tuned" in page.render(whole)
     assert whole.status(("tuned",)) == 3
     assert whole.status() == 0
+
+
+def test_how_often_a_trial_was_made_is_said(result):
+    """The last of three is not the same as the only one."""
+    text = page.render(result(outcome("none", tries=3), outcome()))
+    assert "- tuned, none: the last of 3 trials, the others were disturbed" in text
+    assert "kill:" not in text
+
+
+def test_workers_that_were_replaced_are_said(result):
+    """That a fault did something is seen by it."""
+    text = page.render(result(outcome(replaced=4), outcome("reload", replaced=1)))
+    assert "- tuned, kill: 4 workers replaced\n" in text
+    assert "- tuned, reload: 1 worker replaced\n" in text
+
+
+def test_what_is_said_of_a_trial_when_it_is_done():
+    """A line; of one that failed with the end of its log."""
+    assert progress("tuned", outcome(counts=LOSES)) == (
+        "kill on tuned: 3 lost, 41 late of 400, 1.23 s"
+    )
+    failed = Outcome("kill", problem="failed: it ended", log="segmentation fault")
+    assert progress("tuned", failed) == "kill on tuned: failed: it ended\nsegmentation fault"
 
 
 @pytest.mark.parametrize(
@@ -73,6 +118,8 @@ def test_a_required_profile_must_have_been_tried(result):
     """A trial that failed or was not reached proves nothing; an impossible one is none."""
     assert result(Outcome("kill", problem="failed: no")).status(("tuned",)) == 3
     assert result(Outcome("kill", problem="none", possible=False)).status(("tuned",)) == 0
+    assert result(outcome(effect=False)).status(("tuned",)) == 3
+    assert result(outcome(effect=False)).status() == 0
     whole = result(outcome())
     assert replace(whole, faults=whole.faults | {"drain": ""}).status(("tuned",)) == 3
     assert result(outcome(), skipped={"production": "no nginx"}).status(("production",)) == 3
@@ -84,6 +131,8 @@ def test_a_burst_counts_with_the_steady_load(result):
     text = page.render(whole)
     assert "| kill | 3 lost of 416, 1.23 s |" in text
     assert "of the 16 at once: 3 lost" in text
+    often = replace(outcome(burst=replace(LOSES, attempted=32)), planted=(0.2, 0.3))
+    assert "of the 32 sent in 2 bursts: 3 lost" in page.render(result(often))
 
 
 def test_the_terminal_and_the_page_say_the_same(result):
