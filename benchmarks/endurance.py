@@ -20,16 +20,12 @@ import argparse
 import json
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import Any
-
-import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -37,67 +33,13 @@ sys.path.insert(0, str(ROOT))
 from lab import profiles  # noqa: E402
 from lab.environment import read_environment  # noqa: E402
 from lab.experiment import missing  # noqa: E402
-from lab.servers import adapter  # noqa: E402
-from lab.workloads import workload  # noqa: E402
-from tests.faults.traffic import Tally, play  # noqa: E402
+from tests.faults.state import GROWTH, WARM_UP, State, settled  # noqa: E402
+from tests.faults.traffic import CLIENTS, Tally, load  # noqa: E402
+from tests.running import running  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "endurance.json"
 REQUESTS = 200_000
-WARM_UP = 50_000
-"""Python's collector looks at all objects only after some thousand requests of a worker, which then
-gets its own copy of every page that it had shared with its master: about 7 MB each, once."""
-CLIENTS = 4
-GROWTH = 2_000_000
-"""Bytes; a leak of 10 in each request would be found."""
-
-SETTLE = 10.0
-"""Seconds for the stack to close what the clients have left."""
-
-
-@dataclass
-class State:
-    """What the stack takes, at rest."""
-
-    pss: int
-    """Bytes of all its processes."""
-    own: int
-    """The anonymous and the shared part of them: all but pages of files."""
-    descriptors: dict[str, int]
-    """Process, by name and id -> open descriptors."""
-
-
-def tree(server: int) -> list[psutil.Process]:
-    """Return the processes below the guard, oldest first."""
-    return sorted(psutil.Process(server).children(recursive=True), key=lambda each: each.pid)
-
-
-def read_state(server: int) -> State:
-    """Read what all processes take now."""
-    members = tree(server)
-    rollups = [Path(f"/proc/{each.pid}/smaps_rollup").read_text() for each in members]
-    sizes = [dict(_sizes(text)) for text in rollups]
-    return State(
-        pss=sum(each["Pss"] for each in sizes),
-        own=sum(each["Pss_Anon"] + each["Pss_Shmem"] for each in sizes),
-        descriptors={f"{each.name()} {each.pid}": each.num_fds() for each in members},
-    )
-
-
-def _sizes(rollup: str) -> Iterator[tuple[str, int]]:
-    for line in rollup.splitlines():
-        name, _, value = line.partition(":")
-        if value.endswith(" kB"):
-            yield name, int(value.split()[0]) * 1024
-
-
-def settle(server: int, before: State) -> State:
-    """Return the state as soon as its descriptors are as before, or after some seconds."""
-    deadline = time.monotonic() + SETTLE
-    while (state := read_state(server)).descriptors != before.descriptors:
-        if time.monotonic() > deadline:
-            break
-        time.sleep(0.1)
-    return state
+INSTANCES, WORKERS = 2, 2
 
 
 def main() -> int:
@@ -105,35 +47,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n\n")[0])
     parser.add_argument("--requests", type=int, default=REQUESTS, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
     arguments = parser.parse_args()
     profile = profiles.read("production")
     if (reason := missing(profile)) is not None:
         print(reason)
         return 3
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        adapter(profile).start(profile, workload("fib"), Path(folder), None) as server,
-        ProcessPoolExecutor(CLIENTS) as pool,
-    ):
-        address = server.endpoint.host, server.endpoint.port
+    with running(profile, workers=WORKERS) as stack, ProcessPoolExecutor(CLIENTS) as pool:
         seeds = count(arguments.seed * 1000)
-
-        def load(requests: int) -> Tally:
-            total = Tally()
-            shares = [requests // CLIENTS] * CLIENTS
-            shares[0] += requests % CLIENTS
-            for each in [pool.submit(play, address, share, next(seeds)) for share in shares]:
-                total.add(each.result())
-            return total
-
-        warm_up = load(WARM_UP)
-        time.sleep(1.0)  # for nginx to close what the clients closed
-        before = read_state(server.pid)
+        warm_up = load(pool, stack.address, WARM_UP, seeds)
+        before = settled(stack.server.pid)
         began = time.monotonic()
-        tally = load(arguments.requests)
+        tally = load(pool, stack.address, arguments.requests, seeds)
         seconds = time.monotonic() - began
-        after = settle(server.pid, before)
-        respawned = server.log_tail(100_000).count("espawned uWSGI worker")
+        after = settled(stack.server.pid)
+        respawned = len(stack.spawned()) - INSTANCES * WORKERS
     tally.wrong += warm_up.wrong
     stored = {
         "command": "python " + subprocess.list2cmdline(["benchmarks/endurance.py", *sys.argv[1:]]),
@@ -149,7 +77,7 @@ def main() -> int:
     }
     problems = judge(tally, before, after, respawned)
     show(stored, problems)
-    RESULTS.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
+    arguments.output.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n")
     return 1 if problems else 0
 
 

@@ -5,7 +5,12 @@ Play malformed requests to uWSGI's http-socket, to its HTTP router, and to nginx
     .venv/bin/python benchmarks/malformed.py --mutations 200000    # and as many damaged ones
 
 The requests and what is right for each are tests/corpus/requests.toml. Writes the outcomes to
-benchmarks/results/malformed.json, and docs/malformed.md from them; `--page` writes the page only.
+benchmarks/results/malformed.json, and docs/malformed.md from them; `--page` writes the page only,
+and `--dry` nothing at all.
+
+Ends with status 1 where a server broke: a process died, a reply said that the server failed, its
+log speaks of a fault, the next client was not answered; behind nginx also where an outcome is not
+allowed, and where a damaged request got no HTTP, or silence although it was whole.
 """
 
 from __future__ import annotations
@@ -31,7 +36,8 @@ from tests.corpus import corpus  # noqa: E402
 from tests.corpus.corpus import WRONG_BODY  # noqa: E402
 from tests.corpus.mutations import mutations  # noqa: E402
 from tests.corpus.page import FRONT, PAGE, RESULTS, ROUTER, SOCKET, read, render  # noqa: E402
-from tests.corpus.stand import FAILURES, Stand, Storm, router, stand  # noqa: E402
+from tests.corpus.play import faults  # noqa: E402
+from tests.corpus.stand import FAILED, Stand, Storm, router, stand  # noqa: E402
 
 DOORS: dict[str, Callable[[], AbstractContextManager[Stand]]] = {
     SOCKET: lambda: stand("tuned"),
@@ -39,30 +45,37 @@ DOORS: dict[str, Callable[[], AbstractContextManager[Stand]]] = {
     FRONT: lambda: stand("production", workers=2),
 }
 
-FAILED = "500, 502, 503 or 504"
+FAILURES = "500, 502, 503 or 504"
+
+NEVER = ("malformed", "closed", "timeout")
+"""What behind nginx may become of no request at all; one without an end is "unfinished"."""
 
 
-def main() -> None:
-    """Play what is asked for, store it, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[1])
+def main() -> int:
+    """Play what is asked for, store it, and write the page; return 1 where a server broke."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
     parser.add_argument("--mutations", type=int, default=0, help="damaged requests for each door")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default: %(default)s)")
     parser.add_argument("--page", action="store_true", help="only write the page again")
+    parser.add_argument("--dry", action="store_true", help="write nothing, only judge")
     options = parser.parse_args()
+    problems: list[str] = []
     if not options.page:
         stored = read() if RESULTS.exists() else {}
-        stored |= {"versions": versions(), "outcomes": play()}
+        stored |= {"versions": versions(), "outcomes": play(problems)}
         if options.mutations:
-            stored["mutations"] = {
-                "count": options.mutations,
-                "seed": options.seed,
-                "doors": {
-                    door: damage(door, options.mutations, options.seed) for door in (SOCKET, FRONT)
-                },
-            }
-        RESULTS.write_text(json.dumps(stored, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    PAGE.write_text(render(read()), encoding="utf-8")
-    print(f"written: {PAGE.relative_to(ROOT)}")
+            asked = options.mutations, options.seed
+            doors = {door: damage(door, *asked, problems) for door in (SOCKET, FRONT)}
+            stored["mutations"] = dict(zip(("count", "seed"), asked, strict=True), doors=doors)
+        if not options.dry:
+            text = json.dumps(stored, indent=1, sort_keys=True)
+            RESULTS.write_text(text + "\n", encoding="utf-8")
+    if not options.dry:
+        PAGE.write_text(render(read()), encoding="utf-8")
+        print(f"written: {PAGE.relative_to(ROOT)}")
+    for problem in problems:
+        print(f"WRONG: {problem}")
+    return 1 if problems else 0
 
 
 def versions() -> dict[str, str]:
@@ -77,8 +90,8 @@ def versions() -> dict[str, str]:
     }
 
 
-def play() -> dict[str, dict[str, dict[str, str]]]:
-    """Play the corpus to each door; return name, door, outcome."""
+def play(problems: list[str]) -> dict[str, dict[str, dict[str, str]]]:
+    """Play the corpus to each door; return name, door, outcome, and add to *problems*."""
     requests = corpus.read()
     outcomes: dict[str, dict[str, dict[str, str]]] = {request.name: {} for request in requests}
     for door, start in DOORS.items():
@@ -90,43 +103,55 @@ def play() -> dict[str, dict[str, dict[str, str]]]:
                 word = WRONG_BODY if wrong and wrong.startswith(WRONG_BODY) else outcome.word
                 said = {"said": outcome.said} if outcome.said else {}
                 outcomes[request.name][door] = {"outcome": word, **said}
-            check(server, door)
+            wrong_ones = faults(requests, played) if door == FRONT else []
+            wrong_ones += [
+                f"{name}: failed, {each}" for name, each in played.items() if each.failed()
+            ]
+            problems += [f"{door}: {each}" for each in wrong_ones + broken(server)]
         print(f"{door}: {len(requests)} requests", file=sys.stderr)
     return outcomes
 
 
-def damage(door: str, count: int, seed: int) -> dict[str, Any]:
-    """Send damaged requests to a door; return what came back, and how many workers died."""
+def damage(door: str, count: int, seed: int, problems: list[str]) -> dict[str, Any]:
+    """Send damaged requests to a door; return what came back, and add to *problems*."""
     damaged = mutations([request.raw for request in corpus.read()], count, seed)
     with DOORS[door]() as server:
         begun = monotonic()
         storm = server.storm(damaged, 1.0, 256) if door == FRONT else server.storm(damaged)
         seconds = monotonic() - begun
-        deaths = check(server, door)
+        deaths = server.deaths()
+        problems += [f"{door}, damaged: {each}" for each in wrongs(storm, door) + broken(server)]
     print(f"{door}: {count:,} damaged requests in {seconds:.0f} s", file=sys.stderr)
-    for sent, said in storm.malformed if door == FRONT else ():
-        print(f"  malformed: {said!r} to {sent[:200]!r}", file=sys.stderr)
     return {"outcomes": summary(storm), "deaths": deaths}
 
 
-def check(server: Stand, door: str) -> int:
-    """Return how many processes died; end the program if the server does not answer any more."""
-    if not server.answers():
-        sys.exit(f"{door}: it does not answer any more")
-    return server.deaths()
+def broken(server: Stand) -> list[str]:
+    """Return what broke in the server, one sentence each."""
+    found = [] if server.answers() else ["it does not answer any more"]
+    if deaths := server.deaths():
+        found.append(f"{deaths} processes died")
+    return found + [f"its log says {each!r}" for each in server.complaints()]
+
+
+def wrongs(storm: Storm, door: str) -> list[str]:
+    """Return which outcomes no damaged request may have, one sentence each, with examples."""
+    never = (FAILED, *NEVER) if door == FRONT else (FAILED,)
+    counts = [f"{storm.words[word]} x {word}" for word in never if storm.words[word]]
+    examples = [each for each in storm.examples if each[0] in never]
+    return counts + [f"{word}: {said!r} to {sent[:200]!r}" for word, sent, said in examples]
 
 
 def summary(storm: Storm) -> dict[str, int]:
     """Count connections by their first status's class, or by the word; any failure is one."""
-    counts: Counter[str] = Counter({FAILED: storm.failures()})
+    counts: Counter[str] = Counter({FAILURES: storm.words[FAILED]})
     for word, count in storm.words.items():
         first = word.split()[0]
         if first in ("501", "505"):
             counts["501 or 505"] += count
-        elif first not in FAILURES:
+        elif first != FAILED:
             counts[f"{first[0]}xx" if first.isdigit() else first] += count
     return dict(counts)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

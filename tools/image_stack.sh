@@ -39,30 +39,10 @@ locust_in_compose() {
     none_failed
 }
 
-# The requests of tests/corpus, by the client of those tests.
+# The requests of tests/corpus, as its tests play them.
 corpus() {
     before=$(podman top fibonacci_app-a_1 hpid; podman top fibonacci_app-b_1 hpid)
-    .venv/bin/python - "${LISTEN#*:}" <<'END' || return 1
-import asyncio, sys
-from tests.corpus.client import PATIENCE, ask
-from tests.corpus.corpus import read
-
-async def one(request, gate):
-    async with gate:
-        stays = PATIENCE if request.complete else 0.0
-        address = "127.0.0.1", int(sys.argv[1])
-        return request.judge(await ask(address, request.raw, replies=request.replies, stays=stays))
-
-async def play():
-    requests, gate = read(), asyncio.Semaphore(64)
-    faults = await asyncio.gather(*(one(each, gate) for each in requests))
-    wrong = [f"{each.name}: {fault}" for each, fault in zip(requests, faults) if fault]
-    if len(requests) < 130:
-        wrong.append(f"only {len(requests)} requests")
-    sys.exit("\n".join(wrong) or 0)
-
-asyncio.run(play())
-END
+    .venv/bin/python -m tests.corpus.play "${LISTEN#*:}" || return 1
     [ "$before" = "$(podman top fibonacci_app-a_1 hpid; podman top fibonacci_app-b_1 hpid)" ]
 }
 

@@ -2,19 +2,13 @@
 
 import http.client
 import os
-import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
-import psutil
 import pytest
 
 from app import create_app
-from lab import profiles
-from lab.analysis.observations import workload_of
-from lab.servers import adapter
-from lab.workloads import workload
+from tests.running import Running, running
 
 
 @dataclass(frozen=True)
@@ -40,20 +34,8 @@ def _reply(status, headers, body):
     return Reply(status, headers, body)
 
 
-class Server:
+class Server(Running):
     """A running profile, asked one request a connection, its bytes as they are given."""
-
-    def __init__(self, server):
-        self.address = server.endpoint.host, server.endpoint.port
-        self._server = server
-
-    def tree(self):
-        """Return its processes."""
-        return psutil.Process(self._server.pid).children(recursive=True)
-
-    def log(self):
-        """Return what it has written, up to a thousand lines."""
-        return self._server.log_tail(1000)
 
     def __call__(self, method, path, headers=None, body=None):
         """Ask, and return the reply."""
@@ -76,13 +58,8 @@ class Server:
 @contextmanager
 def served(name, ready=None):
     """Run a profile, and yield what asks it; *ready* is another workload than our own."""
-    profile = profiles.read(name)
-    ready = ready or workload_of(profile, workload("fib"))
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        adapter(profile).start(profile, ready, Path(folder), None) as server,
-    ):
-        yield Server(server)
+    with running(name, ready) as started:
+        yield Server(started.server, started.folder)
 
 
 @pytest.fixture(scope="session")

@@ -29,10 +29,17 @@ PATIENCE = 15.0
 QUIET = 0.3
 """Seconds without a byte after which an open connection has no further reply to come."""
 
+FAILURES = frozenset({"500", "502", "503", "504"})
+"""501 and 505 are answers: such a coding, method or version is not spoken here."""
+
 _INTERIM = re.compile(rb"(?:HTTP/1\.1 100 Continue\r\n\r\n)+")
 
 _SIMPLE = re.compile(rb"[A-Z_-]+ +(?!HTTP/)[^ \r\n]+ *\r?\n")
 """A request line of HTTP/0.9, which has no version; behind a body it begins in midst of a line."""
+
+
+_STATUS = re.compile(r" (\d{3})(?= |$)")
+"""In a status line, whatever is in front of it; what the client sent comes before the status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,12 @@ class Outcome:
     """One for each reply."""
     said: str = ""
     """The first line received, where that is malformed."""
+    status: str = ""
+    """Where it is malformed: the statuses that can be read all the same."""
+
+    def failed(self) -> bool:
+        """Whether any reply says that the server failed, in a sound status line or not."""
+        return not FAILURES.isdisjoint([*self.word.split(), *self.status.split()])
 
 
 async def ask(
@@ -105,8 +118,9 @@ def classify(sent: bytes, data: bytes, silence: str = "closed") -> Outcome:
     if rest and simple and _SIMPLE.search(sent):
         return Outcome(" ".join([*words, "http09"]), (*bodies, rest))
     if rest:
-        line = rest.partition(b"\r\n")[0][:80].decode("latin-1")
-        return Outcome("malformed", said=line)
+        line = rest.partition(b"\r\n")[0].decode("latin-1")
+        status = " ".join([*words, *_STATUS.findall(line)[-1:]])
+        return Outcome("malformed", said=line[:80], status=status)
     return Outcome(" ".join(words) or silence, tuple(bodies))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.corpus import corpus
 from tests.corpus.client import Outcome
-from tests.corpus.corpus import Request
+from tests.corpus.corpus import WRONG_BODY, Request
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "malformed.json"
@@ -24,6 +24,7 @@ VERDICTS = {
     "right": "right",
     "handled": "handled although invalid",
     "refused": "valid, and not answered rightly",
+    "wrong": "another answer than the right one",
     "silent": "closed or left without a word",
     "malformed": "malformed reply",
 }
@@ -95,6 +96,8 @@ def verdict(request: Request, stored: dict[str, str], door: str) -> str:
         return "right"
     if outcome.word == "malformed":
         return "malformed"
+    if outcome.word == WRONG_BODY:
+        return "wrong"
     if not outcome.word[0].isdigit():
         return "silent"
     valid = any(each.startswith("200") for each in request.allowed)

@@ -87,6 +87,27 @@ def test_what_comes_back_is_named(sent, data, word):
 
 
 @pytest.mark.parametrize(
+    ("data", "failed"),
+    [
+        (OK, False),
+        (OK.replace(b"200 OK", b"501 Not Implemented"), False),
+        (OK.replace(b"200 OK", b"502 Bad Gateway"), True),
+        (OK + OK.replace(b"200 OK", b"500 Internal Server Error"), True),
+        (b"Set-Cookie: a=b 500 Internal Server Error\r\n\r\n", True),
+        (OK + b"a b 503 Service Unavailable\r\n\r\n", True),
+        (OK.replace(b"200 OK", b"500 Internal Server Error") + b"surplus", True),
+        # The client's own words come first.
+        (b"HTTP/1.1 500 x 200 OK\r\n" + b"x" * 10, False),
+        (b"x" * 100 + b" 500 Internal Server Error\r\n\r\n", True),
+        (b"", False),
+    ],
+)
+def test_a_failure_of_the_server_is_seen(data, failed):
+    """In the first reply or a later one, in a broken status line, too; and nowhere else."""
+    assert classify(GET, data).failed() == failed
+
+
+@pytest.mark.parametrize(
     ("outcome", "said"),
     [
         (Outcome("200", (b"[0, 1, 1, 2, 3, 5, 8, 13]",)), None),

@@ -1,32 +1,27 @@
-"""The production stack and its parts, run for a test, and what each instance says of itself."""
+"""The production stack, run for a test, and what each instance says of itself."""
 
 import dataclasses
 import http.client
 import json
-import signal
 import socket
-import subprocess
 from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
 
 import psutil
 import pytest
 
 from lab import profiles
 from lab.experiment import missing
-from lab.model import Endpoint, Expectation, Workload
-from lab.servers import adapter
-from lab.servers.command import fill
-from lab.servers.launch import ROOT, environment
-from lab.servers.ports import HOST, free_port
-from lab.servers.readiness import fetch
+from lab.model import Expectation, Workload
 from lab.workloads import workload
-from tests.lab_process import alive, until
+from tests.lab_process import until
+from tests.running import Running, running
 
 FIB = workload("fib")
 
 OWN = "{here}/production.ini"
 """How the profile's commands name it."""
-
 
 ONE_NGINX = ("worker_processes 2;", "worker_processes 1;")
 """For tests that need a request at every worker: each process of nginx counts for itself what is
@@ -43,6 +38,20 @@ def waiting(milliseconds):
     return Workload("waiting", f"/{milliseconds}", expect, app="app.waiting:app")
 
 
+def application(name):
+    """Return one of the applications beside this file as a workload."""
+    here = Path(__file__).parent
+    return Workload(name, "/", Expectation(body=b"done"), f"applications:{name}", here)
+
+
+def connections(processes, port=None, status=psutil.CONN_ESTABLISHED):
+    """Return the processes' TCP connections in a state, by default accepted; all, or to a port."""
+    pids = {each.pid for each in processes}
+    # Once for all: the kernel's table has what other tests have closed, too.
+    found = [each for each in psutil.net_connections("tcp") if each.pid in pids]
+    return [each for each in found if each.status == status and port in (None, each.laddr.port)]
+
+
 class Instance:
     """One uWSGI of the stack, known by its stats socket."""
 
@@ -50,7 +59,7 @@ class Instance:
         self.socket = sock
 
     def stats(self):
-        """Return what it says of itself."""
+        """Return what it says of itself; an OSError where it does not in time."""
         connection = http.client.HTTPConnection("stats")
         connection.sock = socket.socket(socket.AF_UNIX)
         connection.sock.settimeout(STATS)
@@ -70,9 +79,9 @@ class Instance:
         return {each["pid"]: each for each in found if each["pid"]}
 
     def busy(self):
-        """Return the process ids of those that have a request under way."""
-        found = self.workers().items()
-        return [pid for pid, each in found if each["cores"][0]["in_request"]]
+        """Return the process ids of those that have a request under way; an error if it is mute."""
+        found = self.stats()["workers"]
+        return [each["pid"] for each in found if each["pid"] and each["cores"][0]["in_request"]]
 
     def wait_for_new(self, pids):
         """Wait until it has as many workers as *pids*, all of them others, and return those."""
@@ -84,19 +93,18 @@ class Instance:
         return until(replaced, f"new workers at {self.socket.name}")
 
 
-class Stack:
+class Stack(Running):
     """A started production stack: nginx, and the instances a and b."""
 
-    def __init__(self, server, folder):
-        self.server = server
-        self.address = server.endpoint.host, server.endpoint.port
-        self.folder = folder
-        self.instances = [Instance(folder / "a.sock"), Instance(folder / "b.sock")]
-        self.nginx = psutil.Process(int((folder / "nginx.pid").read_text()))
+    @cached_property
+    def instances(self):
+        """Both of them."""
+        return [Instance(self.folder / "a.sock"), Instance(self.folder / "b.sock")]
 
-    def tree(self):
-        """Return all of its processes."""
-        return psutil.Process(self.server.pid).children(recursive=True)
+    @cached_property
+    def nginx(self):
+        """Its master process."""
+        return psutil.Process(int((self.folder / "nginx.pid").read_text()))
 
     def workers(self):
         """Return the process ids of all workers of uWSGI."""
@@ -116,7 +124,7 @@ def read_profile():
 
 
 @contextmanager
-def production(folder, load=FIB, *, options="", replace=()):
+def production(folder, load=FIB, *, options="", replace=(), workers=2):
     """
     Run the production stack under the lab's guard.
 
@@ -125,6 +133,7 @@ def production(folder, load=FIB, *, options="", replace=()):
         load: Its application, and what proves that it is ready.
         options: Lines that come after those of production.ini, where the last of two counts.
         replace: Pairs of texts, for nginx's configuration.
+        workers: Of each instance.
     """
     profile = read_profile()
     # Not by the command line or the environment: both come first, and would not count.
@@ -141,94 +150,8 @@ def production(folder, load=FIB, *, options="", replace=()):
         ),
         replace=(*replace, *profile.replace),
     )
-    with adapter(profile).start(profile, load, folder, None) as server:
-        stack = Stack(server, folder)
-        # nginx is ready when one of them is; a test begins when both are.
-        for each in stack.instances:
+    with running(profile, load, folder, workers) as started:
+        stack = Stack(started.server, folder)
+        for each in stack.instances:  # what an instance opens last, after its workers
             until(each.workers, f"stats at {each.socket.name}")
         yield stack
-
-
-class Parts:
-    """
-    nginx and the instances, each started and stopped by itself; a context manager.
-
-    The lab's guard starts a stack as a whole. Here one of its commands can be stopped and started
-    again, and where its log goes can be chosen.
-    """
-
-    def __init__(self, folder, load, log=subprocess.DEVNULL):
-        self._profile = read_profile()
-        self._folder, self._load, self._log = folder, load, log
-        self._running = {}
-        self.endpoint = Endpoint(HOST, free_port())
-        self.address = self.endpoint.host, self.endpoint.port
-        self.instances = {name: Instance(folder / f"{name}.sock") for name in "ab"}
-        self._words = {
-            "host": self.endpoint.host,
-            "port": str(self.endpoint.port),
-            "app": load.app or dict(self._profile.options)["app"],
-            "chdir": str(load.chdir or ROOT),
-            "here": str(self._profile.path.parent),
-            "folder": str(folder),
-        }
-        for name in self._profile.fill:
-            text = dict(self._profile.options)[name]
-            for old, new in self._profile.replace:
-                text = text.replace(old, new)
-            (folder / name).write_text(fill(text, self._words, self._profile))
-
-    def __enter__(self):
-        try:
-            for name in ("nginx", "a", "b"):
-                self.start(name)
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        for process in self._running.values():
-            tree = [process, *process.children(recursive=True)] if process.is_running() else []
-            for each in tree:
-                each.kill()
-            process.wait(10)
-            until(lambda left=tree: not alive(left), "the end of a killed process")
-
-    def start(self, name):
-        """Start one of nginx, a and b, and wait until it serves."""
-        command = self._profile.commands[("nginx", "a", "b").index(name)]
-        self._running[name] = psutil.Popen(
-            [fill(word, self._words, self._profile) for word in command],
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
-        )
-        if name in self.instances:
-            until(self.instances[name].workers, f"instance {name}")
-
-    def stop(self, name, timeout=30.0):
-        """Stop one by SIGTERM, and return its exit status when nothing of it is left."""
-        process = self._running[name]
-        tree = process.children(recursive=True)
-        process.send_signal(signal.SIGTERM)
-        status = process.wait(timeout)
-        until(lambda: not alive(tree), f"end of what {name} had started")
-        return status
-
-    def tree(self):
-        """Return all of their processes."""
-        found = self._running.values()
-        return [*found, *(child for each in found for child in each.children(recursive=True))]
-
-    def wait_until_right(self):
-        """Wait until a client gets the right reply."""
-
-        def right():
-            try:
-                return fetch(self.endpoint, self._load.path, 5.0)[2] == self._load.expect.body
-            except OSError:
-                return False
-
-        until(right, "the right reply")

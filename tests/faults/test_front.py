@@ -34,11 +34,10 @@ def ask(address, method="GET", headers=None):
         connection.close()
 
 
-def test_a_burst_waits_in_the_instances_queues(tmp_path, monkeypatch):
+def test_a_burst_waits_in_the_instances_queues(tmp_path):
     """400 clients at once, two workers: `listen` has room, so each gets its answer."""
-    monkeypatch.setenv("PROCESSES", "1")
     load = waiting(5)
-    with production(tmp_path, load) as stack:
+    with production(tmp_path, load, workers=1) as stack:
         burst = Load(connections=400, keepalive=False, requests=400, timeout=30.0)
         engine = make_engine(
             stack.address, build_request(load.path, "x", keepalive=False), load.expect, burst

@@ -4,31 +4,25 @@ import fcntl
 import os
 import signal
 import time
-from pathlib import Path
 
-import psutil
 import pytest
 
-from lab.model import Expectation, Workload
-from tests.lab_process import until
+from tests.lab_process import alive, until
 
 from .applications import LINE
+from .parts import Parts
 from .prober import Clients
-from .stacks import Parts
+from .stacks import application
 
-
-def load(name):
-    """Return one of the applications beside this file as a workload."""
-    here = Path(__file__).parent
-    return Workload(name, "/", Expectation(body=b"done"), f"applications:{name}", here)
-
-
-LOGGING, PRINTING = load("logging_app"), load("printing_app")
+LOGGING, PRINTING = application("logging_app"), application("printing_app")
 
 PIPE = 4096
 """Bytes that the log's pipe holds: the smallest there is, so that it is full at once."""
 
 REQUESTS = 1500
+
+DEADLINE = 20.0
+"""Seconds for what takes about one; a master that waits for a reader never does it."""
 
 
 @pytest.fixture
@@ -81,8 +75,8 @@ def test_unread_log_holds_up_nothing_else(tmp_path, pipe):
             now = instance.workers()
             return len(now) == len(before) and victim not in now
 
-        until(replaced, "a new worker", timeout=4.0)
-        assert parts.stop("a", timeout=4.0) == 0
+        until(replaced, "a new worker", DEADLINE)
+        assert parts.stop("a", DEADLINE) == 0
 
 
 def test_log_whose_reader_left(tmp_path, pipe):
@@ -99,4 +93,4 @@ def test_log_whose_reader_left(tmp_path, pipe):
         time.sleep(1.0)
         share = (used(tree) - before) / (time.monotonic() - began)
         assert share < 0.3  # a worker that spins takes as much as it gets
-        assert all(psutil.pid_exists(each.pid) for each in tree)
+        assert alive(tree) == tree

@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
+from .parts import Parts
 from .prober import Clients
-from .stacks import Parts, production, waiting
+from .stacks import production, waiting
 
 LOAD = waiting(20)
 ASKED = LOAD.path, LOAD.expect.body
@@ -14,7 +15,7 @@ ASKED = LOAD.path, LOAD.expect.body
 
 @pytest.mark.parametrize("rounds", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_reloads_lose_nothing(tmp_path, rounds):
-    """SIGHUP to one instance, then to the other: every client gets its reply."""
+    """SIGHUP twice, to one instance and then to the other: every client gets its reply."""
     with production(tmp_path, LOAD) as stack, Clients(stack.address, *ASKED) as clients:
         for instance in stack.instances * rounds:
             clients.wait_for(20)

@@ -8,7 +8,7 @@ import pytest
 
 from lab import profiles, uwsgi_config
 
-from .stacks import production
+from .stacks import connections, production
 
 PRIVATE = {"socket", "uwsgi-socket", "stats", "stats-server", "suwsgi-socket", "master-fifo"}
 """Options of uWSGI with an address that gives whoever reaches it more than the service."""
@@ -38,10 +38,8 @@ def test_who_may_talk_to_the_production_stack(tmp_path):
             if path.is_socket() and path.name != "metrics.sock"  # TCP where it is deployed
         }
         listening = {
-            (each.name(), connection.laddr.port)
-            for each in stack.tree()
-            for connection in each.net_connections("inet")
-            if connection.status == psutil.CONN_LISTEN
+            (psutil.Process(each.pid).name(), each.laddr.port)
+            for each in connections(stack.tree(), status=psutil.CONN_LISTEN)
         }
     names = ("a.sock", "a.sock.stats", "b.sock", "b.sock.stats")
     assert sockets == dict.fromkeys(names, 0o600)

@@ -12,7 +12,8 @@ import random
 import socket
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import cache, partial
 
@@ -24,6 +25,9 @@ LONGEST = 100
 
 TIMEOUT = 30.0
 """Seconds."""
+
+CLIENTS = 4
+"""At the same time."""
 
 Address = tuple[str, int]
 Connection = http.client.HTTPConnection
@@ -149,3 +153,13 @@ def play(address: Address, requests: int, seed: int) -> Tally:
             tally.right[kind] += 1
     connection.close()
     return tally
+
+
+def load(pool: Executor, address: Address, requests: int, seeds: Iterator[int]) -> Tally:
+    """Send so many requests, shared out among the clients, each with a seed of its own."""
+    shares = [requests // CLIENTS] * CLIENTS
+    shares[0] += requests % CLIENTS
+    total = Tally()
+    for each in [pool.submit(play, address, share, next(seeds)) for share in shares]:
+        total.add(each.result())
+    return total

@@ -1,0 +1,1 @@
+"""Faults that production must survive, planted in the real stack; who asks meanwhile."""

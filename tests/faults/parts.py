@@ -1,0 +1,113 @@
+"""The parts of the production stack, each started and stopped by itself."""
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+
+import psutil
+
+from lab.model import Endpoint
+from lab.servers.command import fill
+from lab.servers.launch import ROOT, environment
+from lab.servers.ports import HOST, free_port
+from lab.servers.readiness import fetch
+from tests.lab_process import alive, until
+
+from .stacks import Instance, read_profile
+
+
+def session(leader):
+    """Return the processes of the session that *leader* began and that nobody has left."""
+    found = []
+    for each in psutil.process_iter():
+        with suppress(ProcessLookupError):  # ended meanwhile
+            if os.getsid(each.pid) == leader:
+                found.append(each)
+    return found
+
+
+class Parts:
+    """
+    nginx and the instances, each started and stopped by itself; a context manager.
+
+    The lab's guard starts a stack as a whole. Here one of its commands can be stopped and started
+    again, and where its log goes can be chosen.
+    """
+
+    def __init__(self, folder, load, log=subprocess.DEVNULL):
+        self._profile = read_profile()
+        self._folder, self._load, self._log = folder, load, log
+        self._running = {}
+        self.endpoint = Endpoint(HOST, free_port())
+        self.address = self.endpoint.host, self.endpoint.port
+        self.instances = {name: Instance(folder / f"{name}.sock") for name in "ab"}
+        self._words = {
+            "host": self.endpoint.host,
+            "port": str(self.endpoint.port),
+            "app": load.app or dict(self._profile.options)["app"],
+            "chdir": str(load.chdir or ROOT),
+            "here": str(self._profile.path.parent),
+            "folder": str(folder),
+        }
+        for name in self._profile.fill:
+            text = dict(self._profile.options)[name]
+            for old, new in self._profile.replace:
+                text = text.replace(old, new)
+            (folder / name).write_text(fill(text, self._words, self._profile))
+
+    def __enter__(self):
+        try:
+            for name in ("nginx", "a", "b"):
+                self.start(name)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        tree = self.tree()
+        for each in tree:
+            each.kill()
+        for process in self._running.values():
+            process.wait(10)
+        until(lambda: not alive(tree), "the end of what was killed")
+
+    def start(self, name):
+        """Start one of nginx, a and b, and wait until it serves."""
+        command = self._profile.commands[("nginx", "a", "b").index(name)]
+        self._running[name] = psutil.Popen(
+            [fill(word, self._words, self._profile) for word in command],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+        )
+        if name in self.instances:
+            until(self.instances[name].workers, f"instance {name}")
+
+    def stop(self, name, timeout=30.0):
+        """Stop one by SIGTERM, and return its exit status when nothing of it is left."""
+        process = self._running[name]
+        tree = session(process.pid)
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(timeout)
+        del self._running[name]
+        until(lambda: not alive(tree), f"end of what {name} had started")
+        return status
+
+    def tree(self):
+        """Return all of their processes, also those whose parent has died."""
+        return [each for process in self._running.values() for each in session(process.pid)]
+
+    def wait_until_right(self):
+        """Wait until a client gets the right reply."""
+
+        def right():
+            try:
+                return fetch(self.endpoint, self._load.path, 5.0)[2] == self._load.expect.body
+            except OSError:
+                return False
+
+        until(right, "the right reply")

@@ -1,0 +1,84 @@
+"""A profile that runs for a test: where it answers, its processes, and what it has written."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+import psutil
+
+from lab import profiles
+from lab.analysis.observations import workload_of
+from lab.model import Profile, Workload
+from lab.servers import adapter
+from lab.servers.process import Process
+from lab.workloads import workload
+from tests.lab_process import until
+
+_WORKER = re.compile(r"spawned uWSGI worker \d+ \(.*?pid: (\d+)")
+
+
+@dataclass
+class Running:
+    """A started profile."""
+
+    server: Process
+    folder: Path
+    """Its log and its sockets."""
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Host and port where it answers."""
+        return self.server.endpoint.host, self.server.endpoint.port
+
+    def tree(self) -> list[psutil.Process]:
+        """Return its processes, without the guard above them."""
+        return psutil.Process(self.server.pid).children(recursive=True)
+
+    def log(self) -> str:
+        """Return all that it has written so far."""
+        path = self.folder / "server.log"
+        return path.read_text(encoding="utf-8", errors="replace")
+
+    def spawned(self) -> list[int]:
+        """Return the process ids of all workers of uWSGI that were ever started."""
+        return [int(pid) for pid in _WORKER.findall(self.log())]
+
+
+@contextmanager
+def running(
+    profile: str | Profile,
+    load: Workload | None = None,
+    folder: Path | None = None,
+    workers: int | None = None,
+) -> Iterator[Running]:
+    """
+    Run a profile until the block ends.
+
+    Args:
+        profile: It, or what `lab run` calls it.
+        load: Its application, and what proves that it is ready; by default this project's.
+        folder: Its log and its sockets; by default one that is removed at the end.
+        workers: Of each uWSGI, and all of them are waited for: one is enough to be ready, while
+            another instance may still be starting. By default as many as the profile says.
+    """
+    if isinstance(profile, str):
+        profile = profiles.read(profile)
+    load = load or workload_of(profile, workload("fib"))
+    asked = {} if workers is None else {"PROCESSES": str(workers)}
+    with (
+        mock.patch.dict(os.environ, asked),
+        nullcontext(folder) if folder else tempfile.TemporaryDirectory() as path,
+        adapter(profile).start(profile, load, Path(path), None) as server,
+    ):
+        found = Running(server, Path(path))
+        instances = sum("uwsgi" in command for command in profile.commands) or 1
+        expected = instances * (workers or 0)
+        until(lambda: len(found.spawned()) >= expected, f"the start of {expected} workers")
+        yield found
