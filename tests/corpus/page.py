@@ -63,22 +63,25 @@ duplicated, ends exchanged. {count:,} of them for each door, seed {seed}, counte
 reply or by what came instead of one:
 """
 
-UNFINISHED = """
-*Unfinished* are those that had no end: the client waited, and ended its side. Behind nginx it waits
-for a second first; on `http-socket` it does not wait, because uWSGI holds a worker as long as the
-client does.
-"""
-
-ONE_BY_ONE = """\
-## Request by request
-
-A number is the status of a reply. **Bold** is what is not right there.
+WORDS = """\
+In the tables below a number is the status of a reply; the words are:
 
 - *closed*: the server ended the connection without a byte.
 - *unfinished*: it did so after the client had said that no more would come.
 - *timeout*: neither a reply nor an end in 15 seconds.
 - *http09*: the answer without a status line, as HTTP/0.9 has it.
-- `code`: the first line of what came back instead of HTTP.
+- *malformed*: bytes that are no HTTP reply, by their status line, a header or the framing.
+"""
+
+UNFINISHED = """
+Behind nginx the client waits for a second before it says that no more will come; on `http-socket` it
+does not wait, because uWSGI holds a worker as long as the client does.
+"""
+
+ONE_BY_ONE = """\
+## Request by request
+
+**Bold** is what is not right there; `code` is the first line of a malformed reply.
 """
 
 
@@ -114,7 +117,7 @@ def render(stored: dict[str, Any]) -> str:
     new = {request.name for request in corpus.read()} ^ stored["outcomes"].keys()
     if new:
         raise ValueError(f"{RESULTS.name} is out of date ({', '.join(new)}): run {COMMAND}")
-    return "\n".join([INTRO, *_counts(stored), *_mutations(stored), *_tables(stored)]) + "\n"
+    return "\n".join([INTRO, *_counts(stored), WORDS, *_mutations(stored), *_tables(stored)]) + "\n"
 
 
 def _counts(stored: dict[str, Any]) -> Iterator[str]:

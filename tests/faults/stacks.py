@@ -23,10 +23,6 @@ FIB = workload("fib")
 OWN = "{here}/production.ini"
 """How the profile's commands name it."""
 
-ONE_NGINX = ("worker_processes 2;", "worker_processes 1;")
-"""For tests that need a request at every worker: each process of nginx counts for itself what is
-under way, so that two of them may send more to one instance than to the other."""
-
 STATS = 3.0
 """Seconds in which an instance has to say how it is; its master may be stuck."""
 

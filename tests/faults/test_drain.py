@@ -13,7 +13,7 @@ from tests.lab_process import alive, until
 from tests.running import running
 
 from .prober import ask
-from .stacks import ONE_NGINX, application, connections, production
+from .stacks import application, connections, production
 
 LOAD = application("gated_app")
 
@@ -106,7 +106,7 @@ def test_an_instance_answers_what_is_under_way(tmp_path, gate):
 
 def test_the_stack_answers_what_is_under_way(tmp_path, gate):
     """nginx is stopped first, then both instances: what they had accepted is answered."""
-    with production(tmp_path, LOAD, replace=[*ONCE, ONE_NGINX], workers=REQUESTS) as stack:
+    with production(tmp_path, LOAD, replace=ONCE, workers=REQUESTS) as stack:
         tree = stack.tree()
         masters = [psutil.Process(each.stats()["pid"]) for each in stack.instances]
         requests = Requests(stack.address, gate, 2 * REQUESTS)

@@ -14,6 +14,7 @@ from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
 from lab.model import Expectation, Load, Workload
 from lab.servers.launch import ROOT
+from lab.servers.ports import free_port
 from tests.lab_process import until
 
 from .stacks import production, waiting
@@ -23,11 +24,11 @@ JOURNAL = Workload(
 )
 
 
-def ask(address, method="GET", headers=None):
+def ask(address, method="GET", headers=None, path="/"):
     """Return status and body of one request."""
     connection = http.client.HTTPConnection(*address, timeout=20)
     try:
-        connection.request(method, "/", headers=headers or {})
+        connection.request(method, path, headers=headers or {})
         reply = connection.getresponse()
         return reply.status, reply.read()
     finally:
@@ -84,6 +85,18 @@ def test_what_is_not_repeatable_is_not_repeated(tmp_path, monkeypatch, method, t
         client.join(30)
     assert found == [status]
     assert journal.read_text() == f"{method}\n" * times
+
+
+@pytest.mark.parametrize(("allowed", "status"), [("127.0.0.0/8", 200), ("10.0.0.0/8", 403)])
+def test_figures_are_not_for_the_public(tmp_path, allowed, status):
+    """Port 8081 answers this machine and private networks, and no other address."""
+    where = "127.0.0.1", free_port()
+    moved = (
+        ("listen 8081", "listen {}:{}".format(*where)),
+        ("allow 127.0.0.0/8", f"allow {allowed}"),
+    )
+    with production(tmp_path, replace=moved):
+        assert ask(where, path="/metrics/a")[0] == status
 
 
 def slow_body(address):

@@ -9,7 +9,7 @@ from lab import profiles
 from tests.lab_process import until
 
 from .prober import Clients, ask
-from .stacks import ONE_NGINX, production, waiting
+from .stacks import production, waiting
 
 LOAD = waiting(0)
 STUCK = waiting(60_000)
@@ -33,7 +33,7 @@ SHORTER = ("uwsgi_next_upstream_timeout 5s;", "uwsgi_next_upstream_timeout 1s;")
 )
 def test_stuck_requests(tmp_path, workers, latest):
     """Two requests that never end are cut off by harakiri, once each, and others are served."""
-    changed = {"options": f"harakiri = {HARAKIRI}", "replace": [SHORTER, ONE_NGINX]}
+    changed = {"options": f"harakiri = {HARAKIRI}", "replace": [SHORTER]}
     with production(tmp_path, LOAD, **changed, workers=workers) as stack:
         stuck = []
         asked = stack.address, STUCK.path, STUCK.expect.body
@@ -66,3 +66,18 @@ def test_a_stuck_request_is_not_tried_twice():
         for name, value in re.findall(r"^ *(uwsgi_\w+) (\d+)s;$", nginx, re.MULTILINE)
     }
     assert seconds["uwsgi_next_upstream_timeout"] < harakiri < seconds["uwsgi_read_timeout"]
+
+
+def test_nobody_waits_for_a_busy_instance(tmp_path):
+    """While one instance's only worker is busy, the other gets every request, from both nginx."""
+    long = waiting(3000)
+    with production(tmp_path, LOAD, workers=1) as stack:
+        busy = threading.Thread(target=ask, args=(stack.address, long.path, long.expect.body))
+        busy.start()
+        until(stack.busy, "a worker at work")
+        # One after the other: to a second client both instances would be busy alike.
+        with Clients(stack.address, LOAD.path, LOAD.expect.body, threads=1) as client:
+            client.wait_for(60)
+        assert stack.busy()  # all of it happened meanwhile
+        busy.join()
+    assert client.failed == []
