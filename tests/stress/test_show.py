@@ -83,7 +83,7 @@ def test_how_often_a_trial_was_made_is_said(result):
     """The last of three is not the same as the only one."""
     text = page.render(result(outcome("none", tries=3), outcome()))
     assert "- tuned, none: the last of 3 trials, the others were disturbed" in text
-    assert "kill:" not in text
+    assert "- tuned, kill" not in text
 
 
 def test_workers_that_were_replaced_are_said(result):
