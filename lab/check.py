@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from lab.environment import output_of, read_environment
@@ -42,6 +43,12 @@ PRESSURE = 0.05
 
 MEMORY = 500e6
 """Bytes: eight workers of a small application, the generator and the lab."""
+
+TRACKED = 4_000_000
+"""Connections that a firewall must be able to track: 30,000 a second, each for the two minutes that
+it stays in the table."""
+
+TABLE = Path("/proc/sys/net/netfilter")
 
 SAMPLE = 0.5
 """Seconds in which other load is looked at: 50 of the kernel's ticks."""
@@ -86,6 +93,8 @@ class Moment:
     """Bytes swapped out."""
     routing: bool | None = None
     """Whether uWSGI was built with internal routing; None without uWSGI."""
+    tracked: tuple[int, int] | None = None
+    """Connections that the firewall tracks now, and at most; None where it cannot."""
 
 
 def check() -> list[Check]:
@@ -109,7 +118,16 @@ def read_moment(seconds: float = SAMPLE) -> Moment:
         memory=read_meminfo("MemAvailable"),
         swapped=None if total is None or free is None else total - free,
         routing=None if options is None else "--route " in options,
+        tracked=_read_tracked(),
     )
+
+
+def _read_tracked() -> tuple[int, int] | None:
+    try:
+        now, most = (int((TABLE / f"nf_conntrack_{name}").read_text()) for name in ("count", "max"))
+    except (OSError, ValueError):  # a kernel without it, or a sandbox that hides it
+        return None
+    return now, most
 
 
 def assess(environment: Mapping[str, Any], moment: Moment) -> list[Check]:
@@ -118,6 +136,7 @@ def assess(environment: Mapping[str, Any], moment: Moment) -> list[Check]:
         *_cpu(environment),
         *_limits(environment),
         *_ports(environment, moment),
+        *_tracking(moment),
         *_load(moment),
         *_memory(moment),
         *_tools(environment, moment),
@@ -200,6 +219,21 @@ def _ports(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
         "ok" if waiting <= ports / 2 else "warn",
         "Above half of the range the kernel takes up to 100 times as long to find a free port",
         "Wait a minute, or: sysctl -w net.ipv4.ip_local_port_range='10240 65535'",
+    )
+
+
+def _tracking(moment: Moment) -> Iterator[Check]:
+    """Judge the table that a container engine's rules make the kernel keep, for loopback, too."""
+    now, most = moment.tracked or (0, 0)
+    if not now:
+        return
+    yield _judged(
+        "firewall",
+        f"tracks {now:,} connections, {most:,} at most",
+        "ok" if most >= TRACKED else "warn",
+        f"From {most / 120:,.0f} new connections a second on its table is full after two minutes, "
+        "and handshakes are dropped",
+        f"sysctl -w net.netfilter.nf_conntrack_max={TRACKED}",
     )
 
 

@@ -34,7 +34,7 @@ QUIET = {
 }
 
 
-def judged(environment=SOUND, *, memory=8e9, swapped=0, routing=True, **readings):
+def judged(environment=SOUND, *, memory=8e9, swapped=0, routing=True, tracked=None, **readings):
     """Return the findings by name, of a sound and quiet machine with these differences."""
     known = QUIET | {name.replace("__", "."): value for name, value in readings.items()}
     moment = Moment(
@@ -42,6 +42,7 @@ def judged(environment=SOUND, *, memory=8e9, swapped=0, routing=True, **readings
         int(memory),
         swapped,
         routing,
+        tracked,
     )
     return {finding.name: finding for finding in assess(environment, moment)}
 
@@ -108,6 +109,7 @@ def test_what_a_machine_lacks_is_judged(path, value, name, level):
         ({"memory": 100e6}, "memory"),
         ({"swapped": 2**30}, "swap"),
         ({"routing": False}, "uwsgi routing"),
+        ({"tracked": (900, 262_144)}, "firewall"),
     ],
 )
 def test_what_goes_on_is_judged(moment, name):
@@ -115,6 +117,12 @@ def test_what_goes_on_is_judged(moment, name):
     findings = judged(**moment)
     assert [f.name for f in findings.values() if f.level != "ok"] == [name]
     assert findings[name].level == "warn"
+
+
+@pytest.mark.parametrize("tracked", [(0, 262_144), (900, 4_194_304)])
+def test_a_firewall_that_tracks_nothing_or_enough_is_fine(tracked):
+    """Only a table that the load can fill drops handshakes."""
+    assert {finding.level for finding in judged(tracked=tracked).values()} == {"ok"}
 
 
 def test_a_kernel_without_pressure_is_said_to_have_none():
