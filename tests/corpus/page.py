@@ -74,8 +74,8 @@ In the tables below a number is the status of a reply; the words are:
 """
 
 UNFINISHED = """
-Behind nginx the client waits for a second before it says that no more will come; on `http-socket` it
-does not wait, because uWSGI holds a worker as long as the client does.
+Behind nginx the client waits for a second before it says that no more will come; on `http-socket`
+it does not wait, because uWSGI holds a worker as long as the client does.
 """
 
 ONE_BY_ONE = """\
