@@ -53,6 +53,17 @@ class Seconds(click.ParamType[float]):
         return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
 
 
+CHDIR = click.option("--chdir", type=click.Path(path_type=Path), help="Folder to import --app in.")
+STATUS = click.option("--status", type=int, default=200, help="Status of a correct reply to --app.")
+CHECK = click.option(
+    "--check",
+    "pattern",
+    metavar="REGEX",
+    help="What a correct reply to --app contains, if it is not always the same.",
+)
+"""How any command that takes `--app` is told about it."""
+
+
 @click.command("run")
 @click.argument("names", nargs=-1, metavar="[PROFILE]...")
 @click.option(
@@ -75,14 +86,9 @@ class Seconds(click.ParamType[float]):
     metavar="/PATH",
     help="Request target; fib takes powers, as /10^99.  [default: /9000, or / with --app]",
 )
-@click.option("--chdir", type=click.Path(path_type=Path), help="Folder to import --app in.")
-@click.option("--status", type=int, default=200, help="Status of a correct reply to --app.")
-@click.option(
-    "--check",
-    "pattern",
-    metavar="REGEX",
-    help="What a correct reply to --app contains, if it is not always the same.",
-)
+@CHDIR
+@STATUS
+@CHECK
 @click.option(
     "--load",
     "load_name",

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from lab.cli.run import CHDIR, CHECK, STATUS
 from lab.errors import UsageError
 from lab.report import terminal
 from lab.results import write_text
@@ -36,14 +37,9 @@ from lab.workloads import workload
     help=f"Your WSGI application.  [default: {WAITING.app}, which waits 12 ms]",
 )
 @click.option("--path", metavar="/PATH", help="Request target.  [default: / with --app]")
-@click.option("--chdir", type=click.Path(path_type=Path), help="Folder to import --app in.")
-@click.option("--status", type=int, default=200, help="Status of a correct reply to --app.")
-@click.option(
-    "--check",
-    "pattern",
-    metavar="REGEX",
-    help="What a correct reply to --app contains, if it is not always the same.",
-)
+@CHDIR
+@STATUS
+@CHECK
 @click.option(
     "--require",
     multiple=True,

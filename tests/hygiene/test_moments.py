@@ -7,6 +7,7 @@ import random
 import signal
 import socket
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -65,19 +66,31 @@ def temporary(tmp_path, monkeypatch):
     return folder
 
 
-def end(folder, temporary, marked, moment):
-    """End a run at *moment*, and look at what is left."""
-    lab = start(*moment.door, moment.profile, *SMALL, *BLOCKS, cwd=folder)
+@contextmanager
+def running(lab):
+    """Whatever a test finds, the run that it started is over afterwards."""
     try:
-        time.sleep(moment.at)
-        assert lab.poll() is None, (folder / "output").read_text()
-        served, finished = ports(marked()), trials(folder)
-        lab.send_signal(moment.signal)
-        code = lab.wait(15)
-        until(lambda: not marked(), "the end of all that it had started", GONE)
+        yield lab
     finally:
         lab.kill()
         lab.wait()
+
+
+def interrupt(lab, number, marked):
+    """Send a signal, wait for the end of all that the run had started, return its status."""
+    lab.send_signal(number)
+    code = lab.wait(15)
+    until(lambda: not marked(), "the end of all that it had started", GONE)
+    return code
+
+
+def end(folder, temporary, marked, moment):
+    """End a run at *moment*, and look at what is left."""
+    with running(start(*moment.door, moment.profile, *SMALL, *BLOCKS, cwd=folder)) as lab:
+        time.sleep(moment.at)
+        assert lab.poll() is None, (folder / "output").read_text()
+        served, finished = ports(marked()), trials(folder)
+        code = interrupt(lab, moment.signal, marked)
     ended = {-moment.signal}  # before the lab listened to it
     if moment.signal is not signal.SIGKILL:
         ended.add(130)
@@ -112,15 +125,9 @@ def test_a_moment(tmp_path, temporary, marked, moment):
 
 def test_a_signal_while_the_report_is_written(tmp_path, temporary, marked):
     """The trials and what is written of the report are whole; the rest can be made from them."""
-    lab = start(*LAB, "baseline", *SMALL, cwd=tmp_path)
-    try:
+    with running(start(*LAB, "baseline", *SMALL, cwd=tmp_path)) as lab:
         page = until(lambda: next(tmp_path.glob("results/*/report.md"), None), "the report")
-        lab.send_signal(signal.SIGTERM)
-        code = lab.wait(15)
-        until(lambda: not marked(), "the end of all that it had started", GONE)
-    finally:
-        lab.kill()
-        lab.wait()
+        code = interrupt(lab, signal.SIGTERM, marked)
     # The signal's own: when everything was written and said.
     assert code in {130, -signal.SIGTERM}, (tmp_path / "output").read_text()
     assert not [each for each in temporary.rglob("*") if not each.is_dir()]
