@@ -95,9 +95,8 @@ class Worker:
     def begin(self) -> dict[str, Any]:
         """Send a counted load, which goes on meanwhile; `end` gives what became of it."""
         assert self._load.requests is not None
-        began = perf_counter()
         self._engine.begin_count(self._load.requests)
-        return {"began": began}
+        return {"began": self._engine.opened}
 
     def end(self) -> dict[str, Any]:
         """Wait until the counted load that `begin` sent is over."""
@@ -112,9 +111,8 @@ class Worker:
         self._series = []
         self._attempted = engine.attempted
         self._every = every
-        began = perf_counter()
-        self._cut = began + every
-        return {"began": began}
+        self._cut = engine.opened + every
+        return {"began": engine.opened}
 
     def finish(self, drain: float) -> dict[str, Any]:
         """Begin no more requests, give those under way *drain* seconds, and end the series."""

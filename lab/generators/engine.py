@@ -134,7 +134,8 @@ class Engine:
         self._granted = self._left
         for slot in self._connections.slots:
             slot.replies = 0
-        self._recorder.restart(carried=window.unfinished - self._recorder.abandoned)
+        carried = window.unfinished - self._recorder.abandoned
+        self._recorder.restart(carried, continued=True)
         return window
 
     def begin_count(self, requests: int) -> None:
@@ -143,6 +144,11 @@ class Engine:
         self.open_window()
         self._grant(requests)
         self._start(self._connections.slots)
+
+    @property
+    def opened(self) -> float:
+        """Instant at which the window opened, by `time.perf_counter`."""
+        return self._recorder.opened
 
     @property
     def attempted(self) -> int:

@@ -10,6 +10,9 @@ from lab.model import Window
 
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
+_Reading = tuple[float, float, float]
+"""Instant by `perf_counter`, and the thread's seconds on a CPU and waiting for one."""
+
 
 def read_thread_times() -> tuple[float, float]:
     """
@@ -24,6 +27,10 @@ def read_thread_times() -> tuple[float, float]:
     return int(on_cpu) / 1e9, int(waited) / 1e9
 
 
+def _read_clocks() -> _Reading:
+    return (perf_counter(), *read_thread_times())
+
+
 class Recorder:
     """
     Counts of one window at a time; written by the engine, and turned into a `Window`.
@@ -32,12 +39,11 @@ class Recorder:
     """
 
     __slots__ = (
-        "_cpu",
+        "_closed",
         "_end",
         "_latency_sum",
         "_opened",
         "_received",
-        "_wait",
         "abandoned",
         "carried",
         "connections",
@@ -61,12 +67,13 @@ class Recorder:
         self.service = {}
         self.restart(carried=0)
 
-    def restart(self, carried: int) -> None:
+    def restart(self, carried: int, continued: bool = False) -> None:
         """
         Open a window with nothing counted.
 
         Args:
             carried: Requests under way or queued now.
+            continued: It opens at the instant at which the last one was closed, not now.
         """
         self.carried = carried
         self.abandoned = 0
@@ -81,9 +88,13 @@ class Recorder:
         self.service.clear()
         self._received = 0
         self._latency_sum = 0.0
-        self._end: tuple[float, float, float] | None = None
-        self._cpu, self._wait = read_thread_times()
-        self._opened = perf_counter()
+        self._opened = self._closed if continued else _read_clocks()
+        self._end: _Reading | None = None
+
+    @property
+    def opened(self) -> float:
+        """Instant at which the window opened, by `time.perf_counter`."""
+        return self._opened[0]
 
     def add(self, ok: int, received: int, latency_sum: float) -> None:
         """Add a batch: correct replies, bytes, and the sum of their latencies in seconds."""
@@ -94,7 +105,7 @@ class Recorder:
     def end(self) -> None:
         """Fix the end of the window at the first call: a counted load has its last outcome."""
         if self._end is None:
-            self._end = (perf_counter(), *read_thread_times())
+            self._end = _read_clocks()
 
     def close(self, unfinished: int, replies: tuple[int, ...], queued: int = 0) -> Window:
         """
@@ -105,10 +116,11 @@ class Recorder:
             replies: Correct replies of each slot.
             queued: Those of the unfinished requests that were not sent yet.
         """
-        closed, cpu, wait = self._end or (perf_counter(), *read_thread_times())
+        self._closed = self._end or _read_clocks()
+        wall, cpu, wait = (b - a for a, b in zip(self._opened, self._closed, strict=True))
         return Window(
             process=os.getpid(),
-            wall=closed - self._opened,
+            wall=wall,
             ok=self.ok,
             errors=dict(self.errors),
             unfinished=unfinished + self.abandoned,
@@ -118,8 +130,8 @@ class Recorder:
             received=self._received,
             latency=dict(self.latency),
             latency_sum=self._latency_sum,
-            cpu=cpu - self._cpu,
-            wait=wait - self._wait,
+            cpu=cpu,
+            wait=wait,
             planned=self.planned,
             late=self.late,
             queued=queued,

@@ -77,6 +77,18 @@ def test_windows_cut_from_a_load_hold_each_request_once(serve, engine, rate):
         assert attempted + windows[-1].planned == ok
 
 
+def test_windows_cut_from_a_load_have_no_gap_between_them(serve, engine):
+    """Each opens at the instant at which the last one ended, so their lengths add up."""
+    made = engine(serve(REPLY).address, connections=4)
+    made.resume()
+    made.open_window()
+    began, ends = made.opened, 0.0
+    for _ in range(50):
+        _step_until(made, lambda: made.ok >= 1)
+        ends += made.cut_window().wall
+        assert began + ends == pytest.approx(made.opened, abs=1e-9)
+
+
 def test_every_attempt_has_one_outcome(serve, engine):
     """In a timed window, attempts are correct replies, errors and unfinished requests."""
     turn = iter(range(1_000_000))
