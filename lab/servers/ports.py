@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import socket
+from contextlib import suppress
 from pathlib import Path
 
 HOST = "127.0.0.1"
 """Servers under test are reached on the loopback only."""
+
+_LISTEN = "0A"
 
 
 def free_port() -> int:
@@ -24,15 +26,21 @@ def listens(port: int) -> bool:
 
 
 def listeners(port: int) -> frozenset[str]:
-    """Return the sockets that listen on TCP *port*, as /proc/PID/fd names them."""
+    """
+    Return the sockets that listen on TCP *port*, as /proc/PID/fd names them.
+
+    Source: Linux, net/ipv4/tcp_ipv4.c, tcp_get_idx: the rows of listening sockets come first.
+    """
     found: set[str] = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            text = Path(table).read_text(encoding="ascii")
-        except FileNotFoundError:  # no IPv6 in this kernel
-            continue
-        # Local address, remote address, state 0A (LISTEN); the tenth field is the inode. Found by
-        # search, because after a trial the table has tens of thousands of other rows.
-        for row in re.finditer(rf"^.*:{port:04X} \S+ 0A .*$", text, re.MULTILINE):
-            found.add(f"socket:[{row[0].split()[9]}]")
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        # A kernel without IPv6 has no second one.
+        with suppress(FileNotFoundError), table.open(encoding="ascii") as rows:
+            next(rows)  # the names of the columns
+            for row in rows:
+                _, address, _, state, *_, inode = row.split(maxsplit=10)[:10]
+                # After a trial tens of thousands of connections follow, 0.1 s to read.
+                if state != _LISTEN:
+                    break
+                if int(address.rpartition(":")[2], 16) == port:
+                    found.add(f"socket:[{inode}]")
     return frozenset(found)
