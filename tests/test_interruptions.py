@@ -17,8 +17,11 @@ SLOW = pytest.mark.slow
 )
 # Without and with a master process.
 @pytest.mark.parametrize("profile", ["baseline", pytest.param("tuned", marks=SLOW)])
-def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, name, profile):
-    """Whatever ends the lab, its servers and its generator are gone within two seconds."""
+def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, monkeypatch, name, profile):
+    """Whatever ends the lab, servers, generator and their files are gone within two seconds."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
     lab = start("lab", "run", profile, *SMALL, "--blocks", "50", cwd=tmp_path)
     try:
         until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
@@ -30,6 +33,7 @@ def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, name, profile):
         lab.kill()
         lab.wait()
     assert code == (-signal.SIGKILL if name == "SIGKILL" else 130)
+    assert not list(temporary.iterdir())
     kept = trials(tmp_path)
     assert kept
     report = run("lab", "report", cwd=tmp_path)
