@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 
 import click
@@ -13,6 +15,9 @@ from lab.cli.selftest import selftest_command
 from lab.cli.stress import stress_command
 from lab.errors import LabError
 from lab.interrupts import interruptible
+
+_UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
+"""How an output ends early: its reader, such as `head`, has seen enough, or a disk is full."""
 
 
 def main() -> None:
@@ -27,8 +32,13 @@ def main() -> None:
         for line in (f"lab: {error}", *getattr(error, "__notes__", ())):
             click.echo(line, err=True)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
-        sys.stderr.close()
+    except OSError as error:
+        if error.errno not in _UNWRITTEN:
+            raise
+        # The buffer's rest goes nowhere, so that Python does not complain of it at its own end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            click.echo(f"lab: the output could not be written: {error.strerror}", err=True)
         sys.exit(1)
     sys.exit(status)
 

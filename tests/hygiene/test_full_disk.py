@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from contextlib import suppress
@@ -13,7 +14,7 @@ import pytest
 from lab.errors import ResultsError
 from lab.results import FORMAT, Header, RunWriter, write_text
 from tests.hygiene.conftest import write_peer
-from tests.lab_process import run, start, trials, until
+from tests.lab_process import BIN, run, start, trials, until
 from tests.runner.scripted import plan
 
 SIZES = ("--connections", "4", "--window", "0.1", "--warmup", "0.1")
@@ -122,6 +123,27 @@ def test_a_folder_that_must_not_be_written_is_named(tmp_path, marked):
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("lab: /proc/results: cannot be written: ")
     assert not marked()
+
+
+def test_an_output_that_cannot_be_written_is_told():
+    """In one line, as of `lab list > file` on a disk that is full."""
+    with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
+        done = subprocess.run(
+            [BIN / "lab", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == "lab: the output could not be written: No space left on device\n"
+
+
+def test_an_output_that_nobody_reads_any_more_ends_in_silence():
+    """As of `lab list | head -1`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as pipe:  # noqa: PTH123 - a descriptor
+        done = subprocess.run(
+            [BIN / "lab", "list"], stdout=pipe, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path):
