@@ -96,5 +96,16 @@ def _validate_load(load: Load) -> None:
         raise UsageError(f"--connections {load.connections}: between 1 and 10,000")
     if load.rate is not None and load.requests is not None:
         raise UsageError("--rate is for a load that lasts; --load walkthrough counts its requests")
-    if load.rate is not None and not 1 <= load.rate <= 100_000:
-        raise UsageError(f"--rate {load.rate:g}: between 1 and 100,000 requests a second")
+    if load.rate is not None:
+        validate_rate(load.rate)
+
+
+def validate_rate(rate: float) -> None:
+    """
+    Refuse a rate that no generator of ours keeps.
+
+    Raises:
+        UsageError: It is out of range.
+    """
+    if not 1 <= rate <= 100_000:
+        raise UsageError(f"--rate {rate:g}: between 1 and 100,000 requests a second")

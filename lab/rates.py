@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
+from lab.plan import validate_rate
 
 CAPACITY_BLOCKS = 3
 """Blocks of the closed loop that capacity is taken from: a share needs no interval."""
@@ -50,7 +51,9 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
             raise UsageError(f"--rate {word!r}: write requests a second, as in 2000, or 50%,80%")
         is_share = match[2] == "%"
         value = float(match[1]) / (100 if is_share else 1)
-        if is_share and not 0.01 <= value <= 2:
+        if not is_share:
+            validate_rate(value)
+        elif not 0.01 <= value <= 2:
             raise UsageError(f"--rate {word}: between 1% and 200% of the measured capacity")
         rates.append(Rate(value, is_share))
     return tuple(rates)

@@ -39,6 +39,13 @@ def test_what_is_no_rate_is_refused_with_an_example(text):
         parse_rates(text)
 
 
+@pytest.mark.parametrize("text", ["200000", "50%,0.5/s"])
+def test_a_rate_that_cannot_be_kept_is_refused_before_any_run(text):
+    """A share beside it would have its capacity measured first, for minutes."""
+    with pytest.raises(UsageError, match=r"--rate .*: between 1 and 100,000"):
+        parse_rates(text)
+
+
 def test_the_capacity_is_the_slowest_profiles_and_names_those_that_are_not_known():
     """A profile without a throughput may be slower still, so it is not passed over in silence."""
     run = make.ladder_run({"a": (3000, 3e-4), "b": (2000, 4e-4), "c": (1000, 9e-4)}, blocks=3)
