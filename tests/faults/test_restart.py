@@ -2,11 +2,14 @@
 
 import os
 import signal
+import threading
 
 import pytest
 
+from tests.lab_process import until
+
 from .parts import Parts
-from .prober import Clients
+from .prober import Clients, ask
 from .stacks import production, waiting
 
 LOAD = waiting(20)
@@ -23,6 +26,27 @@ def test_reloads_lose_nothing(tmp_path, rounds):
             os.kill(stats["pid"], signal.SIGHUP)
             instance.wait_for_new(before)
         clients.wait_for(100)
+    assert clients.failed == []
+
+
+@pytest.mark.slow
+def test_a_restart_during_a_long_request_loses_nothing(tmp_path):
+    """What waits in the queue of an instance that cannot end yet is answered by the other one."""
+    long = waiting(7000)
+    answers = []
+    with Parts(tmp_path, LOAD) as parts:
+        parts.wait_until_right()
+        asked = parts.address, long.path, long.expect.body
+        thread = threading.Thread(target=lambda: answers.append(ask(*asked)))
+        thread.start()
+        busy = until(lambda: [n for n, each in parts.instances.items() if each.busy()], "a request")
+        with Clients(parts.address, *ASKED) as clients:
+            clients.wait_for(20)
+            assert parts.stop(*busy) == 0
+            parts.start(*busy)
+            clients.wait_for(100)
+        thread.join()
+    assert [each.failure for each in answers] == [""]
     assert clients.failed == []
 
 

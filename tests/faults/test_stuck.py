@@ -17,7 +17,7 @@ STUCK = waiting(60_000)
 HARAKIRI = 2
 """Seconds, instead of 30."""
 
-SHORTER = ("uwsgi_next_upstream_timeout 5s;", "uwsgi_next_upstream_timeout 1s;")
+SHORTER = ("uwsgi_next_upstream_timeout 29s;", "uwsgi_next_upstream_timeout 1s;")
 """In its proportion to HARAKIRI."""
 
 
