@@ -38,7 +38,9 @@ STEPS = {
         added=(
             ("buffer-size", "32768"),
             ("harakiri", "30"),
+            ("hook-asap", "unix_signal:15 end_me"),
             ("hook-master-start", "unix_signal:15 gracefully_kill_them_all"),
+            ("hook-post-app", "unix_signal:1 gracefully_kill"),
             ("ignore-sigpipe", "true"),
             ("max-vars", "256"),
             ("need-app", "true"),

@@ -1,0 +1,68 @@
+"""A server that is asked to stop while it starts does so, as one that is deployed by mistake."""
+
+import subprocess
+
+import psutil
+import pytest
+
+from lab.profiles import FOLDER
+from lab.servers.launch import environment
+from tests.lab_process import alive, until
+
+from .parts import session
+from .test_start_up import UWSGI
+
+LOADING = """
+import pathlib, time
+pathlib.Path(__file__).with_suffix(".begun").touch()
+while True:
+    time.sleep(0.01)
+"""
+
+
+@pytest.fixture(params=[pytest.param("safety", marks=pytest.mark.slow), "tuned", "production"])
+def start(tmp_path, request):
+    """Return a function that starts a profile, with lines added, and its output in `log`."""
+    started = []
+
+    def start(added="", **variables):
+        ini = tmp_path / "mine.ini"
+        ini.write_text(f"[uwsgi]\nini = {FOLDER / request.param}.ini\n{added}\n")
+        known = {"SOCKET": str(tmp_path / "a.sock"), "PORT": "0", "PROCESSES": "2"}
+        with (tmp_path / "log").open("w") as output:
+            process = psutil.Popen(
+                (UWSGI, str(ini)),
+                env=environment() | known | variables,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        for each in session(process.pid):
+            each.kill()
+        process.wait(10)
+
+
+def test_while_its_application_is_loaded(start, tmp_path):
+    """uWSGI would ignore SIGTERM until the import is over."""
+    (tmp_path / "loading.py").write_text(LOADING)
+    process = start(WSGI_APP="loading:app", WSGI_CHDIR=str(tmp_path))
+    until((tmp_path / "loading.begun").exists, "the import")
+    process.terminate()
+    assert process.wait(5) == 30  # what uWSGI ends with when a signal ends it
+
+
+def test_while_its_workers_are_forked(start, tmp_path):
+    """A worker that does not yet know what to do on SIGHUP must not miss the one that ends it."""
+    process = start("hook-post-fork = exec:sleep 2")
+    until(lambda: "(master-start)" in (tmp_path / "log").read_text(), "the end of the start")
+    workers = process.children()
+    assert len(workers) == 2
+    process.terminate()
+    assert process.wait(5) == 0
+    assert not alive(workers)
