@@ -8,6 +8,7 @@ from pathlib import Path
 from lab.model import Subject
 from lab.probes import facts, probes
 from lab.probes.facts import classify
+from tests.lab_process import descendants, until
 from tests.probes.clients import connect, until_answered
 from tests.probes.trees import tree
 
@@ -34,11 +35,17 @@ def server(port, *, pure=""):
     )
 
 
+def wait_until_up(root, port):
+    """Wait until the server answers, and until its second worker is there, which may be later."""
+    root.heard()
+    until_answered(port, REQUEST)
+    until(lambda: len(descendants(root.pid)) == 3, "a master and two workers")
+
+
 def test_a_loaded_server_gives_every_reading(free_port):
     """Started in order and ended in reverse, they tell what it used."""
     with tree(server(free_port)) as root:
-        root.heard()
-        until_answered(free_port, REQUEST)
+        wait_until_up(root, free_port)
         subject = Subject(root.pid, free_port)
         before = [(probe, probe.start(subject)) for probe in probes()]
         for _ in range(5):  # CPU comes in ticks of 10 ms
@@ -74,8 +81,7 @@ def test_the_cpu_lies_next_to_the_window():
 def test_the_build_that_a_server_loaded_is_seen_from_outside(free_port):
     """A fallback to plain Python does not go unnoticed."""
     with tree(server(free_port, pure="1")) as root:
-        root.heard()
-        until_answered(free_port, REQUEST)
+        wait_until_up(root, free_port)
         found = facts(Subject(root.pid, free_port))
     assert found == {"fib": "pure", "listeners": "1", "processes": "3"}
 
