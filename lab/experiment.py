@@ -27,7 +27,7 @@ from lab.report import html, markdown
 from lab.report import json as json_report
 from lab.results import FORMAT, Header, RunWriter, read_run, run_of
 from lab.runner import Observer, Parts, capture, run
-from lab.servers import adapter
+from lab.servers import adapter, uwsgi
 from lab.servers.readiness import fetch
 
 SUSTAINED = Load()
@@ -229,7 +229,7 @@ def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
     Return the profiles that can run here, and why each of the others cannot.
 
     Raises:
-        ProfileError: A profile is unknown or cannot be resolved.
+        ProfileError: A profile is unknown, cannot be resolved, or would harm a running server.
         UsageError: None can run here.
     """
     found = [(profile, missing(profile)) for profile in map(profiles.read, names)]
@@ -237,6 +237,9 @@ def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
     skipped = {profile.name: reason for profile, reason in found if reason is not None}
     if not chosen:
         raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
+    for profile in chosen:
+        if profile.server == "uwsgi":
+            uwsgi.check(profile)  # now, and not when its turn comes
     return chosen, skipped
 
 

@@ -1,9 +1,12 @@
 """
 The options that uWSGI really gets from an ini file, asked of uWSGI itself.
 
-`uwsgi X.ini --show-config` prints every option after includes, conditions and variables, which no
-parser of our own could promise to do alike. With `--no-server` it still loads the application and
-binds the router's port (2.0.31), so it is ended as soon as the configuration is printed.
+uWSGI can print every option after includes, conditions and variables, which no parser of our own
+could promise to do alike. `--show-config` does so late: by then it has gone to the background, sent
+its output to the ini's log, and run the ini's first hooks, and it goes on to write the pidfile
+(2.0.31, uwsgi_setup in core/uwsgi.c). Its own function is called by the very first hook instead,
+and the second ends it at once, without the removals of `vacuum` at exit: nothing is touched that a
+server which runs from the same file may be using.
 """
 
 from __future__ import annotations
@@ -25,10 +28,12 @@ profile fixes, and cannot be bound."""
 
 OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
 
-LOG_DATE = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9][0-9] [0-9:]{8} [0-9]{4} - ")
-"""What `log-date` puts before each line, those of the configuration too."""
+HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
+"""On the command line, so that they are the first of all options, and of all hooks."""
 
-CONTROL = frozenset({"ini", "include", "endif", "set-ph", "set-placeholder", "show-config"})
+READING = "[uWSGI] getting INI configuration from "
+
+CONTROL = frozenset({"ini", "include", "endif", "set-ph", "set-placeholder"})
 """Options that shape the configuration and do not survive into it; so do all that begin `if-`."""
 
 
@@ -47,7 +52,8 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
         ProfileError: uWSGI refuses the file; with uWSGI's own words.
         LabError: uWSGI is not installed.
     """
-    command = (binary(), str(path.resolve()), "--show-config", "--no-server")
+    hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
+    command = (binary(), *hooks, str(path.resolve()))
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -60,19 +66,21 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
         printed: list[str] = []
         try:
             for raw in process.stdout:
-                line = raw.decode("utf-8", "replace").rstrip("\n")
-                printed.append(LOG_DATE.sub("", line, count=1))
-                if printed[-1] == CLOSING:
+                printed.append(raw.decode("utf-8", "replace").rstrip("\n"))
+                if printed[-1].endswith(CLOSING):
                     break
         finally:
             # It is our child and not yet waited for, so the number is still its own.
             os.killpg(process.pid, signal.SIGKILL)
-    if not printed or printed[-1] != CLOSING:
+    if OPENING not in printed or not printed[-1].endswith(CLOSING):
         raise _refusal(path, printed)
     replacements = ((str(root.resolve()), "{root}"), (str(path.resolve().parent), "{here}"))
+    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
+    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
+    prefix = lines[0].index(" = ".join(HOOKS[0]))
     return tuple(
         (key, _portable(value, replacements))
-        for key, value in parse_config(printed[printed.index(OPENING) :])
+        for key, value in parse_config([line[prefix:] for line in lines[len(HOOKS) :]])
     )
 
 
@@ -80,7 +88,7 @@ def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """
     Return the options of what `--show-config` printed, without those that only shape it.
 
-    >>> parse_config(["[uwsgi]", "no-server = true", "set-ph = a=1", "a = 1", "http = :1"])
+    >>> parse_config(["set-ph = a=1", "a = 1", "http = :1", ";end of configuration"])
     (('http', ':1'),)
     """
     pairs = [line.partition(" = ")[::2] for line in lines if " = " in line]
@@ -94,8 +102,6 @@ def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
             placeholder = None  # uWSGI lists the placeholder itself once more
         elif key not in CONTROL and not key.startswith("if-"):
             options.append((key, value))
-    if ("no-server", "true") in options:
-        options.remove(("no-server", "true"))
     return tuple(options)
 
 
@@ -108,17 +114,19 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
 
 
 def _refusal(path: Path, printed: Sequence[str]) -> ProfileError:
-    said = next((line for line in reversed(printed) if line.strip()), "nothing")
+    said = next((line for line in reversed(printed) if line.strip()), READING)
     if unknown := re.search(r"unknown config directive: (\S+)", said):
         for read in _files(path, printed):
             number = line_of(read.read_text(encoding="utf-8", errors="replace"), unknown[1])
             if number is not None:
                 return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {said}", number)
+    if said.startswith(READING):
+        problem = "uWSGI ended while it read it and said nothing; test a copy with fewer options"
+        return ProfileError(path, problem)
     return ProfileError(path, f"uWSGI refuses it: {said}")
 
 
 def _files(path: Path, printed: Sequence[str]) -> Sequence[Path]:
-    opening = "[uWSGI] getting INI configuration from "
-    named = [line.removeprefix(opening) for line in printed if line.startswith(opening)]
+    named = [line.removeprefix(READING) for line in printed if line.startswith(READING)]
     included = [Path(os.path.normpath(name)) for name in named]
     return [path, *(each for each in included if each.is_file() and each != path.resolve())]

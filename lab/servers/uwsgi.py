@@ -7,11 +7,26 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from lab.errors import ServerStartError
+from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Profile, Workload
 from lab.servers.launch import ROOT, binary, environment
+from lab.servers.live import check_unused
 from lab.servers.process import Order, Process, serve
 from lab.uwsgi_options import is_on
+
+
+def check(profile: Profile) -> None:
+    """
+    Refuse a profile that the lab cannot run, or that would harm a server which runs now.
+
+    Raises:
+        ProfileError: It goes to the background, or names what another server is using.
+    """
+    for option in ("daemonize", "daemonize2"):
+        if option in dict(profile.options):
+            problem = f"{option} takes it to the background, where the lab cannot watch it"
+            raise ProfileError(profile.path, f"{problem}; test a copy of the file without it")
+    check_unused(profile)
 
 
 class UwsgiServer:
@@ -25,6 +40,7 @@ class UwsgiServer:
 
         Raises:
             ServerStartError: It does not obey PORT, ended, or gave no correct reply in time.
+            ProfileError: See `check`.
         """
         if not any("{port}" in value for _, value in profile.options):
             raise ServerStartError(
@@ -32,6 +48,7 @@ class UwsgiServer:
                 f"{profile.path} does not obey PORT, so it cannot run beside other servers; write "
                 "`http-socket = 127.0.0.1:$(PORT)` in it",
             )
+        check(profile)
 
         def order(endpoint: Endpoint) -> Order:
             variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
