@@ -75,10 +75,18 @@ class TooFewSamplesError(LabError):
 
 
 class Interrupted(LabError):  # noqa: N818 - it is an event, not a fault
-    """A signal asked the lab to end; everything measured so far is kept."""
+    """
+    A signal asked the lab to end; everything measured so far is kept.
+
+    Who knows where it is says so in `kept`.
+    """
 
     exit_code = 130
 
     def __init__(self, signal_name: str) -> None:
         self.signal_name = signal_name
-        super().__init__(f"interrupted by {signal_name}; the finished trials are kept")
+        self.kept = "the finished trials are kept"
+        super().__init__(signal_name)
+
+    def __str__(self) -> str:
+        return f"interrupted by {self.signal_name}; {self.kept}"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from rich.console import Console
 
 from lab.cli.run import CHDIR, CHECK, STATUS
-from lab.errors import UsageError
+from lab.errors import Interrupted, ResultsError, UsageError
 from lab.report import terminal
 from lab.results import write_text
 from lab.stress.faults import FAULTS
@@ -71,8 +73,8 @@ def stress_command(
     Plant faults in PROFILEs under a steady load, and count what clients feel.
 
     Default: production tuned baseline. Each fault gets a fresh server of its own, for some ten
-    seconds. Exit status 3: requests were lost or late without any fault, so this machine cannot
-    tell.
+    seconds. Exit status 3: requests were lost, late or answered wrongly without any fault, so
+    what a fault did cannot be told; such a profile's other faults are left out.
     """
     names = names or PROFILES
     for name in require:
@@ -85,20 +87,81 @@ def stress_command(
         subject = workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
 
     for option, file in (("--output", output), ("--figure", figure)):
-        if file is not None and not file.parent.is_dir():
-            raise UsageError(f"{option} {file}: there is no folder {file.parent}")
+        _check_writable(option, file)
+
+    kept = "no trial had finished"
 
     def keep(result: Result) -> None:
-        terminal.show_document(document(result), Console())
-        if output is not None:
-            write(result, output)
-        if figure is not None:
-            # matplotlib takes half a second to import, and only this needs it.
-            from lab.stress.figure import svg  # noqa: PLC0415
+        nonlocal kept
+        written, errors = _write(result, output, figure)
+        kept = _kept(result, written)
+        try:
+            # Last: its reader may have gone, or its disk be full.
+            terminal.show_document(document(result), Console())
+        finally:
+            _raise(errors)
 
-            write_text(figure, svg(result))
-
-    wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate)
-    result = stress(wishes, Console(stderr=True), keep)
+    wishes = Wishes(
+        profiles=names, faults=faults, workload=subject, rate=rate, required=tuple(require)
+    )
+    try:
+        result = stress(wishes, Console(stderr=True), keep)
+    except Interrupted as error:
+        error.kept = kept
+        raise
     keep(result)
     return result.status(require)
+
+
+def _check_writable(option: str, file: Path | None) -> None:
+    """Refuse what could not be written after minutes; raises UsageError."""
+    if file is None:
+        return
+    if file.is_dir():
+        raise UsageError(f"{option} {file}: it is a folder; name a file")
+    if not file.parent.is_dir():
+        raise UsageError(f"{option} {file}: there is no folder {file.parent}")
+    if file.exists() and not file.is_file():
+        return  # such as /dev/stdout
+    try:
+        tempfile.TemporaryFile(dir=file.parent).close()
+    except OSError as error:
+        raise UsageError(f"{option} {file}: cannot be written: {error.strerror}") from error
+
+
+def _write(
+    result: Result, output: Path | None, figure: Path | None
+) -> tuple[list[Path], list[ResultsError]]:
+    """Write each file that is asked for, whatever becomes of the other; return what was."""
+    written, errors = [], []
+    for file, put in ((output, write), (figure, _draw)):
+        if file is not None:
+            try:
+                put(result, file)
+                written.append(file)
+            except ResultsError as error:
+                errors.append(error)
+    return written, errors
+
+
+def _raise(errors: Sequence[ResultsError]) -> None:
+    """Raise the first one, with the others as its notes."""
+    for error in errors[1:]:
+        errors[0].add_note(f"lab: {error}")
+    if errors:
+        raise errors[0]
+
+
+def _draw(result: Result, file: Path) -> None:
+    # matplotlib takes half a second to import, and only this needs it.
+    from lab.stress.figure import svg  # noqa: PLC0415
+
+    write_text(file, svg(result))
+
+
+def _kept(result: Result, written: Sequence[Path]) -> str:
+    """Return what there is of a test that was ended early."""
+    number = sum(outcome.made for profile in result.profiles for outcome in profile.outcomes)
+    where = f"written to {' and '.join(map(str, written))}" if written else "only shown above"
+    hint = "" if written else " (no --output)"
+    return f"{number} trial{'s' * (number > 1)} finished, {where}{hint}"

@@ -59,6 +59,10 @@ class Seen:
     note: str = ""
     possible: bool = True
     """False if the profile has nothing to plant it in; the note says what it lacks."""
+    killed: int | None = None
+    """Workers that were killed; None of a fault that kills none."""
+    replaced: int | None = None
+    """Those whose place was taken."""
 
 
 def nothing(_target: Target) -> Seen:
@@ -99,7 +103,7 @@ def chain_reload(target: Target) -> Seen:
 
 def recycle(target: Target) -> Seen:
     """Wait until each worker has come to the end of its life, and another one has its place."""
-    if target.spawned() and "spawned uWSGI master" not in target.server.log():
+    if target.told() and "spawned uWSGI master" not in target.server.log():
         return Seen(possible=False, note="there is no master, who does it")
     workers, renewed = target.workers(), target.renewal()
 
@@ -141,11 +145,9 @@ def kill(target: Target) -> Seen:
         if turn < KILLS - 1:
             time.sleep(max(0.0, began + KILL_EVERY - perf_counter()))
     if not killed:
-        return Seen(effect=False, note="no worker was found to kill: its log tells of none")
-    if replaced == killed:
-        return Seen()
-    none = "" if target.workers() else "; in the end there was none"
-    return Seen(note=f"{replaced} of {killed} killed workers were replaced{none}")
+        return Seen(effect=False, note="no worker was found to kill")
+    none = "" if target.workers() else "in the end there was no worker"
+    return Seen(note=none, killed=killed, replaced=replaced)
 
 
 def drain(target: Target) -> Seen:

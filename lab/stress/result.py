@@ -110,9 +110,11 @@ class Outcome:
     """The last lines of the server's log, where the trial failed."""
     possible: bool = True
     """False where the profile has nothing to plant the fault in."""
+    made: bool = True
+    """False where there was no trial, as the control was not clean."""
     effect: bool = True
     """Whether it can have hurt: not where the server did nothing about it, nor where no request was
-    under way that a burst was to bring."""
+    under way that a burst was to bring, unless clients felt it all the same."""
     note: str = ""
     """What is to be known of it, such as why it had no effect."""
     disturbed: bool = False
@@ -120,9 +122,11 @@ class Outcome:
     late with many, each time that it was tried."""
     tries: int = 1
     """How often the trial was made; the last one is told of. More than one were disturbed."""
-    replaced: int = 0
-    """Worker processes that were started after the load began; of a server other than uWSGI those
-    that still lived at its end."""
+    replaced: int | None = None
+    """Worker processes that were started after the load began, or that took a killed one's place;
+    None where that is unknown: only a uWSGI log names them all."""
+    killed: int | None = None
+    """Worker processes that were killed; None where the fault kills none."""
     planted: tuple[float, ...] = ()
     """Seconds from the begin of the load to each time that the fault was planted."""
     steady: Counts | None = None
@@ -183,18 +187,28 @@ class Result:
                 found.append(profile.name)
         return tuple(found)
 
+    def wrong(self) -> tuple[str, ...]:
+        """Return the profiles that answered wrongly without any fault."""
+        controls = {each.name: self.outcome(each.name, CONTROL) for each in self.profiles}
+        return tuple(n for n, it in controls.items() if it and it.counts and it.counts.wrong)
+
     def uncontrolled(self) -> tuple[str, ...]:
         """Return the profiles of which nothing is known without a fault."""
         controls = {each.name: self.outcome(each.name, CONTROL) for each in self.profiles}
         return tuple(name for name, it in controls.items() if it is None or it.counts is None)
 
     def disturbed(self) -> tuple[str, ...]:
-        """Return "fault on profile" of each trial that something else had disturbed."""
+        """
+        Return "fault on profile" of each trial that something else had disturbed.
+
+        Not of a control that is `dirty`, which says it.
+        """
+        dirty = self.dirty()
         return tuple(
             f"{outcome.fault} on {profile.name}"
             for profile in self.profiles
             for outcome in profile.outcomes
-            if outcome.disturbed
+            if outcome.disturbed and not (outcome.fault == CONTROL and profile.name in dirty)
         )
 
     def status(self, required: Collection[str] = ()) -> int:
@@ -205,22 +219,24 @@ class Result:
             required: Profiles that may neither lose a request nor answer one wrongly.
 
         Returns:
-            3 where a control is not clean or missing, or a trial of a required profile failed, was
-            disturbed or had no effect; else 99 where a required profile lost something or answered
-            wrongly; else 0.
+            3 where a control is not clean or missing; else 99 where a required profile lost
+            something or answered wrongly in a trial that was not disturbed; else 3 where a trial of
+            one failed, was disturbed or had no effect; else 0.
         """
         own = [each for each in self.profiles if each.name in required]
         outcomes = [outcome for profile in own for outcome in profile.outcomes]
+        if self.dirty() or self.uncontrolled():
+            return UNPROVED
+        told = [each.counts for each in outcomes if each.counts and not each.disturbed]
+        if any(counts.lost or counts.wrong for counts in told):
+            return LOST
         short = any(len(profile.outcomes) < len(self.faults) for profile in own)
         failed = any(
             each.possible and (each.counts is None or each.disturbed or not each.effect)
             for each in outcomes
         )
-        unknown = self.dirty() or self.uncontrolled()
-        if unknown or failed or short or any(name in self.skipped for name in required):
-            return UNPROVED
-        counted = [each.counts for each in outcomes if each.counts is not None]
-        return LOST if any(counts.lost or counts.wrong for counts in counted) else 0
+        missing = any(name in self.skipped for name in required)
+        return UNPROVED if failed or short or missing else 0
 
 
 def write(result: Result, path: Path) -> None:

@@ -8,7 +8,7 @@ what stands side by side was measured within a minute.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 
@@ -52,6 +52,9 @@ MACHINE = ("cpu", "machine", "kernel", "python", "uwsgi", "tools")
 """Parts of the environment that a reader of the stored result wants to know."""
 
 
+NOT_RUN = "not run: its control was not clean"
+
+
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """What a user asked for."""
@@ -63,6 +66,8 @@ class Wishes:
     workload: Workload = WAITING
     rate: float = RATE
     pace: Pace = USUAL
+    required: Collection[str] = ()
+    """Names of profiles that must be tested."""
     command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
 
 
@@ -90,13 +95,17 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
         keep: Given what is known so far when something ends the test early.
 
     Raises:
-        UsageError: A fault is unknown, no profile can run here, or the workload cannot be judged.
+        UsageError: A fault is unknown, no profile can run here, one that is required cannot, or the
+            workload cannot be judged.
         ProfileError: A profile is unknown or cannot be resolved.
         Interrupted: A signal came; *keep* has what was finished.
     """
     faults = choose(wishes.faults)
     cores = share_cores()
     chosen, skipped = _profiles(wishes.profiles or PROFILES)
+    for name in wishes.required:
+        if name in skipped:
+            raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
     # One for each request that can be under way: with fewer, those that are due would queue here,
     # and a server that hangs would be asked no more.
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
@@ -121,7 +130,10 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
     turns = [(fault, profile) for fault in faults for profile in chosen]
     try:
         for fault, profile in track(turns, "planted faults", console=console, transient=True):
-            outcome = measure(fault, profile, setting)
+            if any(of is profile and not _clean(control) for of, control in found):
+                outcome = Outcome(fault.name, problem=NOT_RUN, made=False)
+            else:
+                outcome = measure(fault, profile, setting)
             found.append((profile, outcome))
             console.print(progress(profile.name, outcome), markup=False, highlight=False)
     except BaseException as error:
@@ -132,6 +144,11 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
                 error.add_note(f"lab: {other}")
         raise
     return _with(empty, chosen, found)
+
+
+def _clean(outcome: Outcome) -> bool:
+    """Return whether *outcome* is no control, or one that lets the faults be told from it."""
+    return outcome.fault != CONTROL or outcome.counts is None or outcome.counts.clean
 
 
 def _with(

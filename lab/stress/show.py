@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lab.report.machine import machine_lines
 from lab.report.numbers import count, figure
 from lab.report.tables import Cell, Column, Document, Meaning, Table
 from lab.stress.counting import LATE
-from lab.stress.result import Counts, Outcome, Result
+from lab.stress.result import CONTROL, Counts, Outcome, Result
 
 
 def document(result: Result) -> Document:
@@ -49,6 +51,8 @@ def cell(outcome: Outcome | None) -> Cell:
     if counts is None:
         if not outcome.possible:
             return Cell("not possible", Meaning.MUTED)
+        if not outcome.made:
+            return Cell("not run", Meaning.MUTED)
         return Cell("failed", Meaning.BAD)
     text = f"{felt(counts)} of {count(counts.attempted)}"
     if counts.longest is not None:
@@ -96,6 +100,8 @@ def notes(result: Result) -> tuple[str, ...]:
 
 
 def _said(outcome: Outcome) -> str:
+    if not outcome.made:
+        return ""  # once, in the banner
     if outcome.problem is not None:
         return outcome.problem
     counts = outcome.counts
@@ -103,8 +109,10 @@ def _said(outcome: Outcome) -> str:
     parts = [outcome.note] if outcome.note else []
     if outcome.tries > 1:
         parts.append(f"the last of {outcome.tries} trials, the others were disturbed")
-    if outcome.replaced:
-        parts.append(f"{outcome.replaced} worker{'s' * (outcome.replaced > 1)} replaced")
+    if outcome.killed and outcome.replaced is not None:
+        parts.append(f"{outcome.replaced} of {outcome.killed} killed workers were replaced")
+    elif outcome.replaced and outcome.fault != CONTROL:
+        parts.append(f"{outcome.replaced} new worker{'s' * (outcome.replaced > 1)}")
     if counts.lost or counts.wrong or counts.turned_away:
         kinds = sorted(counts.errors.items(), key=lambda each: -each[1])
         parts.append(", ".join(f"{count(number)} {kind}" for kind, number in kinds))
@@ -120,11 +128,17 @@ def _said(outcome: Outcome) -> str:
 def banners(result: Result) -> tuple[str, ...]:
     """Return what puts the whole table into doubt."""
     texts = []
-    if dirty := result.dirty():
+    wrong = result.wrong()
+    if wrong:
         texts.append(
-            f"Without any fault, requests were lost or late on {', '.join(dirty)}: this machine "
-            "was too busy, or the load is too much for it. The other rows of that column mean "
-            "nothing."
+            f"{', '.join(wrong)} gave another status or body without any fault: mend the "
+            "application, or use --status or --check. What faults do there cannot be told."
+        )
+    if unfit := [name for name in result.dirty() if name not in wrong or _slow(result, name)]:
+        texts.append(
+            f"Without any fault, requests were lost or late on {', '.join(unfit)}: this machine "
+            "was too busy, or the load is too much for it. What faults do there cannot be "
+            f"told. Try {_rate(result, unfit)}."
         )
     if uncontrolled := result.uncontrolled():
         texts.append(
@@ -133,11 +147,36 @@ def banners(result: Result) -> tuple[str, ...]:
         )
     if disturbed := result.disturbed():
         texts.append(
-            f"Something else disturbed {', '.join(disturbed)}: requests were lost or late before "
-            "the fault was planted, or the load generator itself was late with many. What these "
-            "cells say is not the fault's doing alone."
+            f"Something else disturbed {', '.join(disturbed)}: requests were lost, late or "
+            "wrong before the fault was planted, or the load generator itself was late with many. "
+            "What these cells say is not the fault's doing alone."
         )
     return tuple(texts)
+
+
+def _slow(result: Result, profile: str) -> bool:
+    counts = _control(result, profile)
+    return bool(counts.lost or counts.late)
+
+
+def _rate(result: Result, profiles: Sequence[str]) -> str:
+    """Return a rate that each of some profiles has room for: half of what it answered rightly."""
+    rates = []
+    for profile in profiles:
+        counts = _control(result, profile)
+        control = result.outcome(profile, CONTROL)
+        # To the last reply, so that a queue which the load left behind counts with its time.
+        seconds = control.series.at[-1] if control and control.series else 0.0
+        right = counts.attempted - counts.lost - counts.wrong
+        rates.append(int(right / seconds / 2) if seconds else 0)
+    return f"--rate {min(rates)}" if min(rates) >= 1 else "a lower --rate"
+
+
+def _control(result: Result, profile: str) -> Counts:
+    outcome = result.outcome(profile, CONTROL)
+    assert outcome is not None
+    assert outcome.counts is not None
+    return outcome.counts
 
 
 def legend(result: Result) -> tuple[str, ...]:

@@ -103,11 +103,16 @@ class Target:
         """
         Return the process ids of all workers that there have been, in order.
 
-        One that began again as the same process is there twice. Where uWSGI tells of none, those
-        are meant that are there now.
+        One that began again as the same process is there twice. Where no log names them, as that of
+        uWSGI with `logto2`, those are meant that are there now.
         """
-        told = [int(pid) for pid in _SPAWNED.findall(self.server.log())]
-        return told if "uwsgi" in self.programs else self._children()
+        return self.told() or self._children()
+
+    def told(self) -> list[int]:
+        """Return the process ids of all workers that uWSGI's log names, in order."""
+        if "uwsgi" not in self.programs:
+            return []
+        return [int(pid) for pid in _SPAWNED.findall(self.server.log())]
 
     def pids(self) -> set[int]:
         """Return all of the server's processes."""

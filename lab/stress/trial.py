@@ -15,7 +15,7 @@ from time import perf_counter
 from lab.environment import Cores
 from lab.errors import GeneratorError, ServerStartError
 from lab.generators.process import EngineGenerator, EngineSession, Recording
-from lab.model import Endpoint, Load, Profile, Workload
+from lab.model import Endpoint, Load, Profile, Window, Workload
 from lab.servers import adapter
 from lab.stress.counting import Burst, count, count_burst, first, series
 from lab.stress.faults import Fault
@@ -68,7 +68,8 @@ def measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
 
     A trial that fails is an outcome that says so. One that something else disturbed is made again:
     requests were lost or late before the fault was planted, or without any, or the generator had
-    not the CPU to send them in time.
+    not the CPU to send them in time. Not one in which they were answered wrongly then: that is the
+    application's doing, and it would do so again.
 
     Raises:
         ProfileError: A command of the profile has a word in braces that is not known.
@@ -80,8 +81,9 @@ def measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
         return _impossible(fault, "it needs a path that is known to take no time")
     try:
         for tries in range(1, 2 + REPEATS):
-            outcome = replace(_measure(fault, profile, setting), tries=tries)
-            if not outcome.disturbed:
+            outcome, again = _measure(fault, profile, setting)
+            outcome = replace(outcome, tries=tries)
+            if not again:
                 break
     except (ServerStartError, GeneratorError) as error:
         line, _, log = str(error).partition("\n")
@@ -93,7 +95,8 @@ def _impossible(fault: Fault, why: str) -> Outcome:
     return Outcome(fault.name, problem=f"not possible: {why}", possible=False)
 
 
-def _measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
+def _measure(fault: Fault, profile: Profile, setting: Setting) -> tuple[Outcome, bool]:
+    """Return the outcome of one trial, and whether it is to be made again."""
     pace, load = setting.pace, setting.load
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
@@ -111,12 +114,12 @@ def _measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
             asked = setting.quick if fault.quick and setting.quick else setting.workload
             extra = stack.enter_context(_generator(server.endpoint, setting, asked, at_once))
         target = Target(server, folder, extra)
-        already = Counter(target.spawned())
+        already = Counter(target.told())
         began = steady.record(SLICE)
         _sleep_until(began + pace.before)
         seen = fault.plant(target)
         if not seen.possible:
-            return _impossible(fault, seen.note)
+            return _impossible(fault, seen.note), False
         if fault.stops:
             _sleep_until(target.planted[0] + pace.stopped)
         else:
@@ -124,25 +127,50 @@ def _measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
         # By then every request has been answered, or its time has run out: none is queued, as there
         # is a connection for each that can be under way.
         recording = steady.finish(load.timeout + 1.0)
-        replaced = (Counter(target.spawned()) - already).total()
+        new = (Counter(target.told()) - already).total() if already else None
+    before = untouched(fault.name, recording.windows, pace)
     outcome = Outcome(
         fault.name,
-        effect=seen.effect and not (target.idle and target.idle == len(target.bursts)),
         note="; ".join(filter(None, (seen.note, _idle(target)))),
-        replaced=replaced,
+        disturbed=disturbed(before, recording.windows),
+        replaced=new if seen.killed is None else seen.replaced,
+        killed=seen.killed,
         planted=tuple(round(instant - began, 3) for instant in target.planted),
     )
     stopped = outcome.planted[0] if fault.stops else None
-    control = fault.name == CONTROL
-    before = recording.windows if control else first(recording.windows, pace.before)
-    disturbed = (
-        count(before).late > 0
-        or any(window.errors for window in before)
-        or count(recording.windows).starved
-    )
-    outcome = replace(outcome, disturbed=disturbed)
     bursts = [replace(each, ended=each.ended - began) for each in target.bursts]
-    return counted(outcome, recording, bursts, stopped)
+    outcome = counted(outcome, recording, bursts, stopped)
+    idle = target.idle > 0 and target.idle == len(target.bursts)
+    outcome = replace(outcome, effect=had_effect(outcome, seen.effect and not idle))
+    return outcome, outcome.disturbed and not count(before).wrong
+
+
+def untouched(fault: str, windows: Sequence[Window], pace: Pace) -> Sequence[Window]:
+    """Return the windows in which no fault can have done anything; of the control that is all."""
+    return windows if fault == CONTROL else first(windows, pace.before)
+
+
+def disturbed(before: Sequence[Window], whole: Sequence[Window]) -> bool:
+    """
+    Return whether something else than the fault was felt.
+
+    Args:
+        before: See `untouched`. What its last window leaves unfinished is not lost yet.
+        whole: All windows of the trial.
+    """
+    return count(before).late > 0 or any(window.errors for window in before) or count(whole).starved
+
+
+def had_effect(outcome: Outcome, seen: bool) -> bool:
+    """
+    Return whether a fault can have hurt.
+
+    Args:
+        outcome: With its counts: who felt it need not be in the burst.
+        seen: Whether the server did something about it while the burst was under way.
+    """
+    felt = outcome.counts is not None and not outcome.counts.clean
+    return seen or (felt and bool(outcome.planted))
 
 
 def counted(
@@ -178,7 +206,7 @@ def _idle(target: Target) -> str:
     if not target.idle:
         return ""
     times = "" if len(target.bursts) == 1 else f" {target.idle} of {len(target.bursts)} times"
-    return f"nothing was under way{times}: the burst was over before, ask for what takes longer"
+    return f"nothing of the burst was under way{times}: ask for what takes longer"
 
 
 def _generator(

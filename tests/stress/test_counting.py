@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.stress.counting import count, series
+from lab.stress.counting import count, first, series
 
 from .conftest import burst, window
 
@@ -78,3 +78,11 @@ def test_a_burst_that_is_refused_after_the_stop_is_turned_away():
     """In the slices as in the counts."""
     found = series([window(3), window(1)], stopped=0.3, bursts=[burst(0.4, errors={"refused": 5})])
     assert (found.lost, found.turned_away) == ((0, 0), (0, 5))
+
+
+def test_the_first_windows_had_ended_by_then():
+    """One that was still open when the fault was planted may hold what it did."""
+    windows = [window(1), window(2), window(3)]
+    assert first(windows, 0.5) == windows[:2]
+    assert first(windows, 0.74) == windows[:2]
+    assert first(windows, 0.2) == []

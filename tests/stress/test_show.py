@@ -11,7 +11,7 @@ from lab.report.tables import Meaning
 from lab.stress import figure, page
 from lab.stress.faults import FAULTS
 from lab.stress.result import CONTROL, Counts, Outcome, read, write
-from lab.stress.show import cell, document, progress
+from lab.stress.show import banners, cell, document, progress
 
 from .conftest import CLEAN, outcome
 
@@ -86,11 +86,51 @@ def test_how_often_a_trial_was_made_is_said(result):
     assert "- tuned, kill" not in text
 
 
-def test_workers_that_were_replaced_are_said(result):
-    """That a fault did something is seen by it."""
-    text = page.render(result(outcome(replaced=4), outcome("reload", replaced=1)))
-    assert "- tuned, kill: 4 workers replaced\n" in text
-    assert "- tuned, reload: 1 worker replaced\n" in text
+def test_new_workers_are_said(result):
+    """That a fault did something is seen by it; uWSGI with `cheaper` has some without any fault."""
+    faults = [outcome("none", replaced=1), outcome("recycle", replaced=4)]
+    text = page.render(result(*faults, outcome("reload", replaced=1), outcome("drain")))
+    assert "- tuned, recycle: 4 new workers\n" in text
+    assert "- tuned, reload: 1 new worker\n" in text
+    assert "- tuned, none" not in text
+    assert "- tuned, drain" not in text
+
+
+def test_of_killed_workers_it_is_said_how_many_were_replaced(result):
+    """Out of how many; none is told of as well."""
+    text = page.render(result(outcome(killed=6, replaced=6)))
+    assert "- tuned, kill: 6 of 6 killed workers were replaced\n" in text
+    text = page.render(result(outcome(killed=1, replaced=0)))
+    assert "- tuned, kill: 0 of 1 killed workers were replaced\n" in text
+
+
+def test_what_was_not_run_is_said_once(result):
+    """In the banner of the control; a cell says that it is neither a success nor a failure."""
+    left = Outcome("kill", problem="not run: its control was not clean", made=False)
+    assert cell(left).text == "not run"
+    assert cell(left).meaning is Meaning.MUTED
+    text = page.render(result(outcome("none", LOSES), left))
+    assert text.count("not run") == 1
+
+
+def test_a_wrong_control_is_the_application_s(result):
+    """Neither this machine's nor the load's: no other rate would mend it."""
+    (banner,) = banners(result(outcome("none", replace(CLEAN, wrong=20), disturbed=True)))
+    assert banner.startswith("tuned gave another status or body without any fault: mend the")
+    assert "--status or --check" in banner
+    both = banners(result(outcome("none", replace(LOSES, wrong=20))))
+    assert [text.partition(" ")[0] for text in both] == ["tuned", "Without"]
+
+
+def test_too_much_load_names_a_rate_that_fits(result):
+    """Half of the right replies a second, by when the last one had come; below 1 none."""
+    slow = outcome("none", Counts(401, lost=325, late=74, wrong=0))
+    series = replace(slow.series, at=(9.0, 18.0))
+    (banner,) = banners(result(replace(slow, series=series)))
+    assert banner.endswith("Try --rate 2.")
+    series = replace(slow.series, at=(50.0, 100.0))
+    (banner,) = banners(result(replace(slow, series=series)))
+    assert banner.endswith("Try a lower --rate.")
 
 
 def test_what_is_said_of_a_trial_when_it_is_done():
@@ -119,6 +159,9 @@ def test_a_required_profile_must_have_been_tried(result):
     assert result(Outcome("kill", problem="failed: no")).status(("tuned",)) == 3
     assert result(Outcome("kill", problem="none", possible=False)).status(("tuned",)) == 0
     assert result(outcome(effect=False)).status(("tuned",)) == 3
+    assert result(outcome(effect=False, counts=LOSES)).status(("tuned",)) == 99
+    assert result(outcome(), outcome("drain", counts=LOSES, effect=False)).status(("tuned",)) == 99
+    assert result(outcome(disturbed=True, counts=LOSES)).status(("tuned",)) == 3
     assert result(outcome(effect=False)).status() == 0
     whole = result(outcome())
     assert replace(whole, faults=whole.faults | {"drain": ""}).status(("tuned",)) == 3

@@ -1,0 +1,141 @@
+"""`lab stress` as a command: what it refuses, writes and says; the trials are stood in for."""
+
+import shutil
+
+import pytest
+
+from lab.cli import stress as door
+from lab.errors import Interrupted, ResultsError, UsageError
+from lab.stress import run as stress_run
+from lab.stress.result import Outcome, read
+
+from .conftest import outcome
+
+
+def call(*words):
+    """Run the command; return its exit status."""
+    return door.stress_command.main(list(words), standalone_mode=False)
+
+
+@pytest.fixture
+def test_of(monkeypatch, result, tmp_path):
+    """Let a test find a given result; *end* is called before it is returned."""
+    monkeypatch.chdir(tmp_path)
+
+    def make(*outcomes, end=lambda _keep, _found: None):
+        found = result(*outcomes)
+
+        def stress(_wishes, _console, keep):
+            end(keep, found)
+            return found
+
+        monkeypatch.setattr(door, "stress", stress)
+        return found
+
+    return make
+
+
+def test_what_is_found_is_written_before_it_is_shown(test_of, monkeypatch, tmp_path):
+    """Whoever reads the table may have gone, as `head -0`; five minutes are not lost with him."""
+    found = test_of(outcome())
+
+    def gone(*_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(door.terminal, "show_document", gone)
+    with pytest.raises(BrokenPipeError):
+        call("tuned", "--output", "it.json", "--figure", "it.svg")
+    assert read(tmp_path / "it.json") == found
+    assert "<svg" in (tmp_path / "it.svg").read_text()
+
+
+@pytest.mark.parametrize(("lost", "kept"), [("json", "svg"), ("svg", "json")])
+def test_one_file_that_cannot_be_written_does_not_cost_the_other(
+    test_of, tmp_path, capsys, lost, kept
+):
+    """Nor the table; what could not be written is said."""
+    for name in ("json", "svg"):
+        (tmp_path / name).mkdir()
+    test_of(outcome(), end=lambda *_: shutil.rmtree(tmp_path / lost))
+    with pytest.raises(ResultsError, match=f"{lost}/it: cannot be written"):
+        call("tuned", "--output", "json/it", "--figure", "svg/it")
+    assert (tmp_path / kept / "it").exists()
+    assert "What clients felt" in capsys.readouterr().out
+
+
+def test_each_file_that_cannot_be_written_is_said(test_of, tmp_path):
+    """The second one in a note."""
+    (tmp_path / "sub").mkdir()
+    test_of(outcome(), end=lambda *_: (tmp_path / "sub").rmdir())
+    with pytest.raises(ResultsError, match=r"sub/it\.json") as raised:
+        call("tuned", "--output", "sub/it.json", "--figure", "sub/it.svg")
+    assert "lab: sub/it.svg: cannot be written" in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "finished", "said"),
+    [
+        ((), False, "no trial had finished"),
+        (("--output", "it.json"), False, "no trial had finished"),
+        ((), True, "2 trials finished, only shown above (no --output)"),
+        (("--output", "it.json"), True, "2 trials finished, written to it.json"),
+        (
+            ("--output", "it.json", "--figure", "it.svg"),
+            True,
+            "2 trials finished, written to it.json and it.svg",
+        ),
+    ],
+)
+def test_an_interrupted_test_says_what_there_is_of_it(test_of, words, finished, said):
+    """And nothing that there is not."""
+
+    def end(keep, found):
+        if finished:
+            keep(found)
+        raise Interrupted("SIGINT")
+
+    test_of(outcome(), end=end)
+    with pytest.raises(Interrupted) as raised:
+        call("tuned", *words)
+    assert str(raised.value) == f"interrupted by SIGINT; {said}"
+
+
+def test_a_trial_that_was_left_out_has_not_finished(test_of):
+    """It is not counted among those that did."""
+
+    def end(keep, found):
+        keep(found)
+        raise Interrupted("SIGTERM")
+
+    test_of(outcome(), Outcome("drain", problem="not run", made=False), end=end)
+    with pytest.raises(Interrupted, match="2 trials finished"):
+        call("tuned")
+
+
+@pytest.mark.parametrize("option", ["--output", "--figure"])
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("no/it.json", "there is no folder no"),
+        (".", "it is a folder; name a file"),
+        ("/proc/it.json", "cannot be written: "),
+    ],
+)
+def test_what_cannot_be_written_is_refused_before_the_test(test_of, option, file, said):
+    """Not after five minutes."""
+    test_of(outcome(), end=lambda *_: pytest.fail("the test began"))
+    with pytest.raises(UsageError, match=f"^{option} {file}: {said}"):
+        call("tuned", option, file)
+
+
+def test_what_is_no_file_can_be_written_to(test_of):
+    """As /dev/stdout; nor does asking leave anything behind."""
+    test_of(outcome())
+    assert call("tuned", "--output", "/dev/null") == 0
+
+
+def test_a_required_profile_that_cannot_be_tested_is_refused(monkeypatch):
+    """At once and with the reason, not by exit status 3 after everything."""
+    monkeypatch.setattr(stress_run, "measure", lambda *_: pytest.fail("a trial began"))
+    with pytest.raises(UsageError, match=r"--require bare: .*bare serves no application"):
+        call("tuned", "bare", "--require", "bare")
