@@ -6,7 +6,12 @@ import json
 
 import pytest
 
-from lab.model import Verdict
+from lab.analysis.compare import verdict_of
+from lab.model import METRICS, Verdict
+from lab.run_tables import RUNS
+from lab.selftest.cases import CASES
+from lab.selftest.effects import EFFECTS
+from lab.selftest.result import read
 
 from .lab_process import ROOT
 
@@ -25,6 +30,27 @@ def test_identical_servers_hardly_ever_differ(metric):
     assert len(verdicts) == 20
     assert Verdict.INVALID not in verdicts
     assert sum(verdict in {Verdict.FASTER, Verdict.SLOWER} for verdict in verdicts) <= 1
+
+
+@pytest.mark.parametrize("metric", ["cpu", "throughput"])
+def test_the_verdicts_on_identical_servers_follow_from_their_ratios(metric):
+    """Each is what the rule makes of the stored interval and floor, and not only a word."""
+    found = stored("aa")
+    for pair in found["comparisons"][metric]:
+        _, low, high = pair["ratio"]
+        verdict = verdict_of(low, high, found["floors"][metric], METRICS[metric].better)
+        assert pair["verdict"] == verdict, pair
+
+
+def test_the_self_test_found_what_was_planted():
+    """All of it was made, and every planted difference was told as what it is."""
+    found = read(RUNS / "selftest.json")
+    assert (found.status, found.quick) == (0, False)
+    assert [case.name for case in found.cases] == [case.name for case in CASES]
+    assert [effect.name for effect in found.effects] == [effect.name for effect in EFFECTS]
+    for planted, effect in zip(EFFECTS, found.effects, strict=True):
+        assert effect.found in planted.allowed
+        assert effect.right
 
 
 def test_the_production_stack_stays_right_and_small():

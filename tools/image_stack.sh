@@ -12,10 +12,14 @@ scraped() {
     [ "$(get http://127.0.0.1:9090/api/v1/targets | grep -o '"health":"up"' | wc -l)" = 2 ]
 }
 
-# While instance $2 is gone, and when it is back, no request to $1 fails.
+# While instance $2 stops, is gone and starts again, and when it is back, no request to $1 fails.
 survives() {
-    podman stop --time 35 "$2" && exited "$2" || return 1
-    hundred "$1" && podman start "$2" && within_30s healthy "$2" && hundred "$1"
+    touch "$work/asking"
+    while [ -e "$work/asking" ]; do hundred "$1" || exit 1; done &
+    podman stop --time 35 "$2" && exited "$2" && hundred "$1" && podman start "$2" && within_30s healthy "$2"
+    back=$?
+    rm "$work/asking"
+    wait $! && [ "$back" = 0 ] && hundred "$1"
 }
 
 hundred() {

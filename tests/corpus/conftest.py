@@ -2,6 +2,8 @@
 
 import pytest
 
+from lab import profiles
+from lab.experiment import missing
 from tests.corpus.corpus import read
 from tests.corpus.stand import stand
 
@@ -16,7 +18,9 @@ def corpus():
 
 @pytest.fixture(scope="package")
 def front():
-    """Run the production stack: nginx in front of two instances."""
+    """Run the production stack: nginx in front of two instances. Skip where that is missing."""
+    if (reason := missing(profiles.read("production"))) is not None:
+        pytest.skip(reason)
     with stand("production", workers=2) as server:
         yield server
 

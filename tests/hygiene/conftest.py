@@ -52,12 +52,34 @@ def _mark(process: psutil.Process) -> str | None:
 
 
 def ports(processes: list[psutil.Process]) -> set[int]:
-    """Return the ports on which they listen."""
-    found = set()
-    for process in processes:
-        try:
-            sockets = process.net_connections("tcp")
-        except (psutil.Error, OSError):
-            continue
-        found |= {each.laddr.port for each in sockets if each.status == psutil.CONN_LISTEN}
+    """
+    Return the ports on which they listen.
+
+    psutil would read each process's whole table, for seconds: by then a server may have ended.
+    """
+    listening = _listening()
+    return {port for each in processes for file in _files(each) if (port := listening.get(file))}
+
+
+def _listening() -> dict[str, int]:
+    """Return the ports of all sockets that listen, by their names in /proc/PID/fd."""
+    found = {}
+    for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
+        with suppress(FileNotFoundError), table.open(encoding="ascii") as rows:
+            next(rows)  # the names of the columns
+            for row in rows:
+                _, address, _, state, *_, inode = row.split(maxsplit=10)[:10]
+                if state != "0A":  # those that listen come first
+                    break
+                found[f"socket:[{inode}]"] = int(address.rpartition(":")[2], 16)
+    return found
+
+
+def _files(process: psutil.Process) -> list[str]:
+    """Return what its open files are; none of one that has ended."""
+    found = []
+    with suppress(OSError):
+        for file in Path(f"/proc/{process.pid}/fd").iterdir():
+            with suppress(OSError):
+                found.append(str(file.readlink()))
     return found

@@ -41,11 +41,12 @@ class Moment:
     door: tuple[str, ...]
     profile: str
     signal: signal.Signals
-    at: float
-    """Seconds after its start."""
+    at: float | None
+    """Seconds after its start; None for when a trial has ended and a server is up again."""
 
     def __str__(self):
-        return f"{self.door[0]}-{self.profile}-{self.signal.name}-{self.at:.2f}s"
+        at = "served" if self.at is None else f"{self.at:.2f}s"
+        return f"{self.door[0]}-{self.profile}-{self.signal.name}-{at}"
 
 
 def moments(count, seed, *doors):
@@ -87,9 +88,14 @@ def interrupt(lab, number, marked):
 def end(folder, temporary, marked, moment):
     """End a run at *moment*, and look at what is left."""
     with running(start(*moment.door, moment.profile, *SMALL, *BLOCKS, cwd=folder)) as lab:
-        time.sleep(moment.at)
+        if moment.at is None:
+            until(lambda: trials(folder), "the first trial")
+            served = until(lambda: ports(marked()), "a server")
+        else:
+            time.sleep(moment.at)
+            served = ports(marked())
         assert lab.poll() is None, (folder / "output").read_text()
-        served, finished = ports(marked()), trials(folder)
+        finished = trials(folder)
         code = interrupt(lab, moment.signal, marked)
     ended = {-moment.signal}  # before the lab listened to it
     if moment.signal is not signal.SIGKILL:
@@ -113,7 +119,9 @@ def end(folder, temporary, marked, moment):
         assert report.returncode in {0, 1, 3}, report.stderr
 
 
-@pytest.mark.parametrize("moment", [*moments(4, 36, LAB)], ids=str)
+@pytest.mark.parametrize(
+    "moment", [*moments(3, 36, LAB), Moment(LAB, "tuned", signal.SIGKILL, None)], ids=str
+)
 def test_a_moment(tmp_path, temporary, marked, moment):
     """
     Nothing runs, the port is free, every finished trial is kept and can be reported.
