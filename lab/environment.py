@@ -12,7 +12,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -33,6 +32,7 @@ from lab.probes.machine import (
     read_text,
 )
 from lab.probes.processes import PROC
+from lab.servers.launch import find_command
 
 Cores = tuple[tuple[int, ...], tuple[int, ...]]
 """The server's and the generator's CPUs."""
@@ -121,15 +121,9 @@ def parse_plugins(text: str) -> list[str]:
     return sorted(set(names))
 
 
-def command_path(name: str) -> str | None:
-    """Return where a command is: beside this Python first, then on PATH."""
-    folders = (str(Path(sys.executable).parent), os.environ.get("PATH", ""), "/usr/sbin", "/sbin")
-    return shutil.which(name, path=os.pathsep.join(folders))
-
-
 def output_of(*command: str) -> str | None:
     """Return what a command prints on both streams, in the project's folder; None if it cannot."""
-    path = command_path(command[0])
+    path = find_command(command[0])
     if path is None:
         return None
     try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -28,6 +27,7 @@ from lab.report import json as json_report
 from lab.results import FORMAT, Header, RunWriter, read_run, run_of
 from lab.runner import Observer, Parts, capture, run
 from lab.servers import adapter, uwsgi
+from lab.servers.launch import find_command
 from lab.servers.readiness import fetch
 
 SUSTAINED = Load()
@@ -245,9 +245,8 @@ def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
 
 def missing(profile: Profile) -> str | None:
     """Return why *profile* cannot run on this machine, or None."""
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", "")))
     for command in profile.commands:
-        if command[0] != "{python}" and shutil.which(command[0], path=path) is None:
+        if command[0] != "{python}" and find_command(command[0]) is None:
             hint = f" ({profile.needs})" if profile.needs else ""
             return f"{profile.name} needs {command[0]}{hint}, which is not installed"
     return None

@@ -99,7 +99,7 @@ def test_a_change_is_named_and_changes_the_digest(environment, change, key):
 
 def test_a_tool_that_is_missing_is_absent(monkeypatch, tmp_path):
     """Without git, uwsgi and the load tools nothing is said of them."""
-    monkeypatch.setattr("lab.environment.command_path", lambda name: None)
+    monkeypatch.setattr("lab.environment.find_command", lambda name: None)
     found = read_environment()
     assert not {"git", "uwsgi", "tools", "fib"} & found.keys()
     assert "kernel" in found

@@ -13,16 +13,28 @@ ROOT = Path(__file__).resolve().parents[2]
 """This project's folder, where an application is imported unless another folder is named."""
 
 
+def search_path() -> str:
+    """Return where commands are looked up: beside this Python, on PATH, and where nginx is."""
+    beside = str(Path(sys.executable).parent)
+    # Distributions put nginx into sbin, and sbin on the PATH of root only.
+    return os.pathsep.join((beside, os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+
+
+def find_command(name: str) -> str | None:
+    """Return the path of a command, or None."""
+    return shutil.which(name, path=search_path())
+
+
 def binary() -> str:
     """
-    Return the path of uwsgi: the one beside this Python, else the one on PATH.
+    Return the path of uwsgi.
 
     Raises:
         LabError: There is none.
     """
-    beside = str(Path(sys.executable).parent)
-    path = shutil.which("uwsgi", path=os.pathsep.join((beside, os.environ.get("PATH", ""))))
+    path = find_command("uwsgi")
     if path is None:
+        beside = Path(sys.executable).parent
         raise LabError(f"uwsgi is neither in {beside} nor on PATH: pip install uwsgi")
     return path
 
@@ -40,6 +52,4 @@ def environment(**variables: str) -> dict[str, str]:
         for name, value in os.environ.items()
         if name not in names and not name.startswith("UWSGI_")
     }
-    beside = str(Path(sys.executable).parent)
-    kept["PATH"] = os.pathsep.join((beside, kept.get("PATH", os.defpath)))
-    return kept | variables
+    return kept | {"PATH": search_path()} | variables

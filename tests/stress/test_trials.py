@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from lab import profiles, run_tables
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Load
 from lab.servers import adapter
+from lab.servers.launch import find_command
 from lab.stress import counting, figure, planting, target, trial
 from lab.stress import run as stress_run
 from lab.stress.faults import FAULTS
@@ -27,7 +27,7 @@ from .conftest import CLEAN
 
 SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
 
-needs_nginx = pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not installed")
+needs_nginx = pytest.mark.skipif(find_command("nginx") is None, reason="nginx is not installed")
 
 
 @pytest.fixture(autouse=True)
