@@ -15,10 +15,14 @@ Source: fcntl(2), O_NONBLOCK, which belongs to the open file and so is uWSGI's, 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+MOST = 1024
+"""Workers of an instance. Each takes megabytes; a digit too many takes all of the memory."""
 
 
 def check_processes(environ: Mapping[str, str]) -> None:
@@ -28,11 +32,16 @@ def check_processes(environ: Mapping[str, str]) -> None:
     uWSGI reads "four" as 0, starts a master without workers, accepts and never answers.
 
     Raises:
-        ValueError: PROCESSES is set, and is not a number above 0.
+        ValueError: PROCESSES is set, and is not a number from 1 to `MOST`.
     """
     value = environ.get("PROCESSES")
-    if value is not None and not (value.isascii() and value.isdecimal() and int(value)):
-        raise ValueError(f"PROCESSES={value!r}: expected a number above 0, or leave it unset")
+    if value is None:
+        return
+    number = int(value) if re.fullmatch("[0-9]{1,9}", value) else 0
+    if not 1 <= number <= MOST:
+        raise ValueError(
+            f"PROCESSES={value!r}: expected a number from 1 to {MOST}, or leave it unset"
+        )
 
 
 def check_folder(socket: Path) -> None:

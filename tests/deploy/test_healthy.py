@@ -1,9 +1,12 @@
 """What the image's health check and the probes run, against real servers."""
 
 import os
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -11,10 +14,19 @@ import pytest
 
 from lab import profiles
 from lab.analysis.observations import workload_of
+from lab.experiment import missing
 from lab.servers import adapter
 from lab.servers.ports import free_port
 from lab.workloads import workload
 from tests.deploy.conftest import ROOT
+from tests.faults.prober import ask
+from tests.faults.stacks import application, production
+from tests.lab_process import until
+
+GATED = application("gated_app")
+
+LATEST = 5.0
+"""Seconds; it gives up after one. An orchestrator that waits longer learns of a fault too late."""
 
 
 def healthy(*arguments, **environment):
@@ -24,16 +36,24 @@ def healthy(*arguments, **environment):
         env={"PATH": os.environ["PATH"]} | environment,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=LATEST,
         check=False,
     )
     return done.returncode, done.stderr
+
+
+def assert_no_answer(*arguments, **environment):
+    """Assert that it fails in time, and says that nobody answered."""
+    status, said = healthy(*arguments, **environment)
+    assert (status, said.partition(":")[0]) == (1, "no answer")
 
 
 @pytest.fixture(scope="module", params=["tuned", "production"])
 def where(request):
     """Return the environment of a running service: its port, or an instance's socket."""
     profile = profiles.read(request.param)
+    if (reason := missing(profile)) is not None:
+        pytest.skip(reason)
     ready = workload_of(profile, workload("fib"))
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -62,17 +82,63 @@ def test_it_asks_what_it_is_told_to(where):
     assert "400 BAD REQUEST" in said
 
 
-def test_a_master_is_alive_whatever_its_workers_do(where):
-    """An instance whose statistics are answered; without one, nothing is alive."""
-    if "SOCKET" in where:
-        assert healthy("master", **where) == (0, "")
-        status, said = healthy("master", SOCKET=where["SOCKET"] + ".gone")
-        assert (status, said.partition(":")[0]) == (1, "no answer")
+def test_a_master_is_alive_whatever_its_workers_do(tmp_path):
+    """While every worker is at work an instance does not answer, and its master does."""
+    gate = tmp_path / "gate"
+    with production(tmp_path, GATED, workers=1) as stack:
+        asked = stack.address, f"/?{gate}", GATED.expect.body
+        clients = [threading.Thread(target=ask, args=asked) for _ in stack.instances]
+        try:
+            for each in clients:
+                each.start()
+            until(lambda: len(stack.busy()) == len(clients), "all workers at work")
+            for each in stack.instances:
+                assert healthy("master", SOCKET=str(each.socket)) == (0, "")
+            assert_no_answer(SOCKET=str(stack.instances[0].socket))
+        finally:
+            gate.touch()
+            for each in clients:
+                each.join()
+        assert healthy(SOCKET=str(stack.instances[0].socket)) == (0, "")
 
 
 def test_no_server_is_not_healthy(tmp_path):
     """Where nothing listens, it says so."""
-    status, said = healthy(PORT=str(free_port()))
-    assert (status, said.partition(":")[0]) == (1, "no answer")
-    status, said = healthy(SOCKET=str(tmp_path / "a.sock"))
-    assert (status, said.partition(":")[0]) == (1, "no answer")
+    sock = str(tmp_path / "a.sock")
+    assert_no_answer(PORT=str(free_port()))
+    assert_no_answer(SOCKET=sock)
+    assert_no_answer("master", SOCKET=sock)
+
+
+@contextmanager
+def listener(where, *, closes):
+    """Accept at a path or a port; read what is asked, and close without a word, or say nothing."""
+    with socket.socket(socket.AF_UNIX if isinstance(where, str) else socket.AF_INET) as listening:
+        listening.bind(where)
+        listening.listen()
+
+        def close():
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(4096)
+
+        thread = threading.Thread(target=close if closes else lambda: None)
+        thread.start()
+        yield
+        thread.join()
+
+
+@pytest.mark.parametrize("unix", [False, True])
+def test_a_reply_without_a_word_is_none(tmp_path, unix):
+    """A service that closes the connection without a reply is not well."""
+    sock, port = str(tmp_path / "a.sock"), free_port()
+    environment = {"SOCKET": sock} if unix else {"PORT": str(port)}
+    with listener(sock if unix else ("127.0.0.1", port), closes=True):
+        assert healthy(**environment) == (1, "expected status 200, got ''\n")
+
+
+def test_silence_is_no_reply():
+    """A service that accepts, and never answers, is not well, and holds nobody up."""
+    port = free_port()
+    with listener(("127.0.0.1", port), closes=False):
+        assert_no_answer(PORT=str(port))

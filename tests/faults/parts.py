@@ -32,12 +32,12 @@ class Parts:
     nginx and the instances, each started and stopped by itself; a context manager.
 
     The lab's guard starts a stack as a whole. Here one of its commands can be stopped and started
-    again, and where its log goes can be chosen.
+    again, and where its standard output and standard error go can be chosen.
     """
 
-    def __init__(self, folder, load, log=subprocess.DEVNULL):
+    def __init__(self, folder, load, logs=(subprocess.DEVNULL, subprocess.DEVNULL)):
         self._profile = read_profile()
-        self._folder, self._load, self._log = folder, load, log
+        self._folder, self._load, self._logs = folder, load, logs
         self._running = {}
         self.endpoint = Endpoint(HOST, free_port())
         self.address = self.endpoint.host, self.endpoint.port
@@ -80,8 +80,8 @@ class Parts:
             [fill(word, self._words, self._profile) for word in command],
             env=environment(),
             stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
+            stdout=self._logs[0],
+            stderr=self._logs[1],
             start_new_session=True,
         )
         if name in self.instances:

@@ -4,6 +4,7 @@ import fcntl
 import os
 import signal
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -17,7 +18,7 @@ from .stacks import application
 LOGGING, PRINTING = application("logging_app"), application("printing_app")
 
 PIPE = 4096
-"""Bytes that the log's pipe holds: the smallest there is, so that it is full at once."""
+"""Bytes that a log's pipe holds: the smallest there is, so that it is full at once."""
 
 REQUESTS = 1500
 
@@ -26,13 +27,18 @@ DEADLINE = 20.0
 
 
 @pytest.fixture
-def pipe():
-    """Return both ends of a pipe, as file descriptors; the test may close the first."""
-    reader, writer = os.pipe()
-    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, PIPE)
-    ends = {reader, writer}
-    yield reader, writer, ends
-    for each in ends:
+def pipes():
+    """
+    Return the reading and the writing ends of two pipes; the test may remove and close the first.
+
+    One for standard output and one for standard error, as a container has: not waiting for the
+    reader is a property of the pipe, so of one pipe for both either would do.
+    """
+    readers, writers = ends = tuple(map(list, zip(os.pipe(), os.pipe(), strict=True)))
+    for each in writers:
+        fcntl.fcntl(each, fcntl.F_SETPIPE_SZ, PIPE)
+    yield ends
+    for each in (*readers, *writers):
         os.close(each)
 
 
@@ -43,6 +49,17 @@ def asked(parts):
     return clients
 
 
+def fill(writer):
+    """Write to a pipe until it is full; whether its other writers wait is left as it is."""
+    own = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY | os.O_NONBLOCK)
+    try:
+        with suppress(BlockingIOError):
+            while True:
+                os.write(own, b".")
+    finally:
+        os.close(own)
+
+
 def used(processes):
     """Return the CPU seconds that they have used."""
     times = [each.cpu_times() for each in processes]
@@ -50,21 +67,21 @@ def used(processes):
 
 
 @pytest.mark.parametrize("load", [LOGGING, PRINTING], ids=lambda load: load.name)
-def test_unread_log(tmp_path, pipe, load):
-    """With its log going to a pipe that nobody reads, every request is answered."""
-    reader, writer, _ = pipe
+def test_unread_log(tmp_path, pipes, load):
+    """With its log going to pipes that nobody reads, every request is answered."""
+    (reader, _), writers = pipes
     assert REQUESTS * len(LINE) > 5 * 65536
-    with Parts(tmp_path, load, writer) as parts:
+    with Parts(tmp_path, load, writers) as parts:
         parts.wait_until_right()
         clients = asked(parts)
         assert len(os.read(reader, PIPE)) > PIPE / 2  # it was full, not shut
         assert clients.failed == []
 
 
-def test_unread_log_holds_up_nothing_else(tmp_path, pipe):
-    """With an unread log, too, a killed worker is replaced, and SIGTERM ends an instance."""
-    _, writer, _ = pipe
-    with Parts(tmp_path, LOGGING, writer) as parts:
+def test_unread_log_holds_up_nothing_else(tmp_path, pipes):
+    """With an unread log, too, a worker is replaced, SIGTERM ends an instance, and it starts."""
+    _, writers = pipes
+    with Parts(tmp_path, LOGGING, writers) as parts:
         parts.wait_until_right()
         asked(parts)
         instance = parts.instances["a"]
@@ -77,15 +94,19 @@ def test_unread_log_holds_up_nothing_else(tmp_path, pipe):
 
         until(replaced, "a new worker", DEADLINE)
         assert parts.stop("a", DEADLINE) == 0
+        # Its first words go to standard error, before it can ask for anything. That the pipe does
+        # not hold them up is from the start before, as long as the supervisor keeps the pipe.
+        fill(writers[1])
+        parts.start("a")
 
 
-def test_log_whose_reader_left(tmp_path, pipe):
+def test_log_whose_reader_left(tmp_path, pipes):
     """When the log's reader has gone, every request is answered, and nobody spins."""
-    reader, writer, ends = pipe
-    with Parts(tmp_path, LOGGING, writer) as parts:
+    readers, writers = pipes
+    with Parts(tmp_path, LOGGING, writers) as parts:
         parts.wait_until_right()
-        os.close(reader)
-        ends.remove(reader)
+        while readers:
+            os.close(readers.pop())
         clients = asked(parts)
         assert clients.failed == []
         tree = parts.tree()

@@ -1,5 +1,6 @@
 """Clients that are slow to send, or to read: everyone else is served."""
 
+import http.client
 import socket
 import threading
 import time
@@ -8,6 +9,8 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
+from lab.model import Expectation, Workload
+from lab.servers.launch import ROOT
 from lab.workloads import fibonacci_body
 from tests.lab_process import until
 from tests.running import running
@@ -20,6 +23,10 @@ PACE = 0.2
 
 LATEST = 3.5
 """Seconds in which every other client has its reply; uWSGI alone would hold a worker for 4."""
+
+LONG = Workload(
+    "long", "/", Expectation(body=b"short"), "long_reply:application", ROOT / "tests/sites"
+)
 
 HEADERS = b"GET /9000 HTTP/1.1\r\nHost: x\r\nX-Slow: "
 BODY = b"POST /9000 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
@@ -79,9 +86,9 @@ def stack(tmp_path_factory):
         yield running
 
 
-def serves_others(stack):
+def serves_others(stack, load=FIB):
     """Ask a hundred times and more from other connections; every reply is right and in time."""
-    with Clients(stack.address, FIB.path, FIB.expect.body, threads=4) as others:
+    with Clients(stack.address, load.path, load.expect.body, threads=4) as others:
         others.wait_for(100)
         time.sleep(2 * PACE)  # the slow ones go on meanwhile
     assert others.failed == []
@@ -115,8 +122,8 @@ def test_two_slow_senders_stop_two_workers():
 
 
 @contextmanager
-def slow_readers(address, count):
-    """Ask for the longest reply so often, and read nothing of it."""
+def slow_readers(address, count, path):
+    """Ask for a long reply so often, and read nothing of it."""
     opened = []
     try:
         for _ in range(count):
@@ -124,7 +131,7 @@ def slow_readers(address, count):
             opened.append(connection)
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
             connection.connect(address)
-            connection.sendall(b"GET /" + b"9" * 100 + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+            connection.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
         yield opened
     finally:
         for connection in opened:
@@ -134,7 +141,7 @@ def slow_readers(address, count):
 def test_slow_readers(stack):
     """Fifty clients do not read the longest reply: the others are served, and it is whole."""
     body = fibonacci_body(10**100 - 1)
-    with slow_readers(stack.address, 50) as readers:
+    with slow_readers(stack.address, 50, "/" + "9" * 100) as readers:
         serves_others(stack)
         assert stack.busy() == []
         for connection in readers:
@@ -145,3 +152,18 @@ def test_slow_readers(stack):
                 assert piece, "the reply is cut off"
                 received += piece
             assert received.startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+@pytest.mark.slow
+def test_slow_readers_of_what_no_buffer_holds(tmp_path):
+    """The same for replies of 8 MB, which no socket's buffer takes: nginx keeps them in files."""
+    with (
+        production(tmp_path, LONG, workers=1) as stack,
+        slow_readers(stack.address, 8, "/long") as readers,
+    ):
+        serves_others(stack, LONG)
+        assert stack.busy() == []
+        for connection in readers:
+            reply = http.client.HTTPResponse(connection)
+            reply.begin()
+            assert reply.read() == b"0123456789abcdef" * 2**19

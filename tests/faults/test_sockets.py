@@ -1,5 +1,6 @@
 """Who may talk to the service, and in which protocol."""
 
+import json
 import re
 import stat
 
@@ -7,8 +8,19 @@ import psutil
 import pytest
 
 from lab import profiles, uwsgi_config
+from lab.model import Expectation, Workload
+from lab.servers.readiness import fetch
 
 from .stacks import connections, production
+
+SEEN = Workload(
+    "journal",
+    "/",
+    Expectation(pattern="umask"),
+    "journal:application",
+    profiles.ROOT / "tests/sites",
+)
+"""An application that says what it sees."""
 
 PRIVATE = {"socket", "uwsgi-socket", "stats", "stats-server", "suwsgi-socket", "master-fifo"}
 """Options of uWSGI with an address that gives whoever reaches it more than the service."""
@@ -30,8 +42,8 @@ def test_private_sockets_have_no_port(path):
 
 
 def test_who_may_talk_to_the_production_stack(tmp_path):
-    """Its UNIX sockets are their owner's alone, and only nginx has a port: the one for clients."""
-    with production(tmp_path) as stack:
+    """Its UNIX sockets and files are their owner's alone; only nginx has a port, for clients."""
+    with production(tmp_path, SEEN) as stack:
         sockets = {
             path.name: stat.S_IMODE(path.stat().st_mode)
             for path in tmp_path.iterdir()
@@ -41,6 +53,8 @@ def test_who_may_talk_to_the_production_stack(tmp_path):
             (psutil.Process(each.pid).name(), each.laddr.port)
             for each in connections(stack.tree(), status=psutil.CONN_LISTEN)
         }
+        umask = json.loads(fetch(stack.server.endpoint, "/", 5.0)[2])["umask"]
     names = ("a.sock", "a.sock.stats", "b.sock", "b.sock.stats")
     assert sockets == dict.fromkeys(names, 0o600)
+    assert umask == "0077"
     assert listening == {("nginx", stack.address[1])}

@@ -17,8 +17,12 @@ from lab.servers.ports import free_port
 UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 TUNED, PRODUCTION = FOLDER / "tuned.ini", FOLDER / "production.ini"
 
-DEADLINE = 10.0
-"""Seconds; about 0.2 is usual. A server that starts all the same runs into it."""
+DEADLINE = 3.0
+"""Seconds; about 0.2 is usual. A server that starts all the same runs into it, too."""
+
+GIVEN_UP = "--bounding-set=-dac_override,-dac_read_search"
+AS_OTHERS = ("setpriv", GIVEN_UP) if os.geteuid() == 0 else ()
+"""Root may read and write every file, unless it has given that up."""
 
 LAST = 6
 """So many last lines must say it; uWSGI removes sockets and says so after its last words."""
@@ -36,6 +40,12 @@ class Fault:
     variables: dict[str, str] = field(default_factory=dict)
     added: str = ""
     """A line after those of *path*, in an ini that includes it."""
+
+
+def refused(processes):
+    """Return the fault of asking for a number of workers that is none."""
+    words = (f"PROCESSES={processes!r}", "from 1 to 1024")
+    return Fault(PRODUCTION, words, variables={"PROCESSES": processes})
 
 
 FAULTS = {
@@ -79,9 +89,17 @@ FAULTS = {
         ("no folder {folder}/nowhere for the socket", "SOCKET"),
         variables={"SOCKET": "{folder}/nowhere/a.sock"},
     ),
-    "workers that are no number": Fault(
-        PRODUCTION, ("PROCESSES='four'", "a number above 0"), variables={"PROCESSES": "four"}
+    "workers that are no number": refused("four"),
+    "no workers": refused("0"),
+    "fewer workers than none": Fault(
+        PRODUCTION,
+        ('invalid value for option "processes"', "> 0"),
+        before=("production.ini",),
+        variables={"PROCESSES": "-1"},
     ),
+    "workers that are left open": refused(""),
+    "workers in digits that uWSGI does not know": refused("\u0663"),
+    "more workers than any machine is for": refused("1025"),
     "no python3 to count the CPUs": Fault(
         PRODUCTION, ("python3", "not found"), variables={"PATH": "{folder}"}
     ),
@@ -148,11 +166,16 @@ def test_unreadable_ini(tmp_path):
     """A profile that may not be read is named with the reason."""
     path = tmp_path / "mine.ini"
     path.touch(mode=0)
-    # Root may read every file, unless it has given that up.
-    given_up = "--bounding-set=-dac_override,-dac_read_search"
-    as_others = ("setpriv", given_up) if os.geteuid() == 0 else ()
-    status, printed = start(path, tmp_path, *as_others)
+    status, printed = start(path, tmp_path, *AS_OTHERS)
     assert_says(status, printed, (str(path), "Permission denied"))
+
+
+def test_unwritable_folder(tmp_path):
+    """A folder where the socket cannot be made is named with the user who may not write there."""
+    folder = tmp_path / "run"
+    folder.mkdir(mode=0o500)
+    status, printed = start(PRODUCTION, tmp_path, *AS_OTHERS, SOCKET=str(folder / "a.sock"))
+    assert_says(status, printed, (f"{folder} cannot be written by user {os.geteuid()}",))
 
 
 @pytest.mark.parametrize("name", ["tuned", "production"])

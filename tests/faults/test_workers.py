@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from app.workers import LEAST, workers
+from app.workers import workers
 from lab import profiles
 from lab.uwsgi_config import read_options
 
@@ -36,7 +36,7 @@ V1_FOLDER = "sys/fs/cgroup/cpu,cpuacct"
         ({}, CPUS),
         (V2, CPUS),
         (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "max 100000\n"}, CPUS),
-        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "50000 100000\n"}, LEAST),
+        (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "50000 100000\n"}, 2),
         (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "350000 100000\n"}, 4),
         (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "3200000 100000\n"}, CPUS),
         (V2 | {"sys/fs/cgroup/pod/service/cpu.max": "garbage\n"}, CPUS),
@@ -77,7 +77,7 @@ V1_FOLDER = "sys/fs/cgroup/cpu,cpuacct"
                 "sys/fs/cgroup/cpu/docker/cpu.cfs_quota_us": "50000\n",
                 "sys/fs/cgroup/cpu/docker/cpu.cfs_period_us": "100000\n",
             },
-            LEAST,
+            2,
         ),
         (V1 | {f"{V1_FOLDER}/docker/x/cpu.cfs_quota_us": "350000\n"}, CPUS),
         # Another controller's quota is none of ours.
@@ -102,7 +102,7 @@ def test_unknown_groups_are_no_limit(tmp_path, text):
 def test_one_cpu(tmp_path, monkeypatch):
     """On one CPU there are two workers."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    assert workers(tmp_path) == LEAST
+    assert workers(tmp_path) == 2
 
 
 def test_the_profile_asks(tmp_path, monkeypatch):
