@@ -178,24 +178,22 @@ class Result:
         (own,) = (each for each in self.profiles if each.name == profile)
         return next((each for each in own.outcomes if each.fault == fault), None)
 
+    def controls(self) -> Mapping[str, Counts | None]:
+        """Return what was felt on each profile without any fault; None where that is unknown."""
+        found = {each.name: self.outcome(each.name, CONTROL) for each in self.profiles}
+        return {name: None if it is None else it.counts for name, it in found.items()}
+
     def dirty(self) -> tuple[str, ...]:
-        """Return the profiles that lost requests, or kept them waiting, without any fault."""
-        found = []
-        for profile in self.profiles:
-            control = self.outcome(profile.name, CONTROL)
-            if control is not None and control.counts is not None and not control.counts.clean:
-                found.append(profile.name)
-        return tuple(found)
+        """Return the profiles on which not all was as it should be without any fault."""
+        return tuple(name for name, felt in self.controls().items() if felt and not felt.clean)
 
     def wrong(self) -> tuple[str, ...]:
         """Return the profiles that answered wrongly without any fault."""
-        controls = {each.name: self.outcome(each.name, CONTROL) for each in self.profiles}
-        return tuple(n for n, it in controls.items() if it and it.counts and it.counts.wrong)
+        return tuple(name for name, felt in self.controls().items() if felt and felt.wrong)
 
     def uncontrolled(self) -> tuple[str, ...]:
         """Return the profiles of which nothing is known without a fault."""
-        controls = {each.name: self.outcome(each.name, CONTROL) for each in self.profiles}
-        return tuple(name for name, it in controls.items() if it is None or it.counts is None)
+        return tuple(name for name, felt in self.controls().items() if felt is None)
 
     def disturbed(self) -> tuple[str, ...]:
         """

@@ -51,7 +51,6 @@ SPARE = 16
 MACHINE = ("cpu", "machine", "kernel", "python", "uwsgi", "tools")
 """Parts of the environment that a reader of the stored result wants to know."""
 
-
 NOT_RUN = "not run: its control was not clean"
 
 
@@ -130,7 +129,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
     turns = [(fault, profile) for fault in faults for profile in chosen]
     try:
         for fault, profile in track(turns, "planted faults", console=console, transient=True):
-            if any(of is profile and not _clean(control) for of, control in found):
+            if profile.name in _with(empty, chosen, found).dirty():
                 outcome = Outcome(fault.name, problem=NOT_RUN, made=False)
             else:
                 outcome = measure(fault, profile, setting)
@@ -144,11 +143,6 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
                 error.add_note(f"lab: {other}")
         raise
     return _with(empty, chosen, found)
-
-
-def _clean(outcome: Outcome) -> bool:
-    """Return whether *outcome* is no control, or one that lets the faults be told from it."""
-    return outcome.fault != CONTROL or outcome.counts is None or outcome.counts.clean
 
 
 def _with(
