@@ -12,9 +12,11 @@ from pathlib import Path
 from unittest import mock
 
 import psutil
+import pytest
 
 from lab import profiles
 from lab.analysis.observations import workload_of
+from lab.experiment import missing
 from lab.model import Profile, Workload
 from lab.servers import adapter
 from lab.servers.process import Process
@@ -22,6 +24,14 @@ from lab.workloads import workload
 from tests.lab_process import until
 
 _WORKER = re.compile(r"spawned uWSGI worker \d+ \(.*?pid: (\d+)")
+
+
+def read_installed(name: str) -> Profile:
+    """Return the profile of a name; skip the test where a program that it needs is missing."""
+    profile = profiles.read(name)
+    if (reason := missing(profile)) is not None:
+        pytest.skip(reason)
+    return profile
 
 
 @dataclass

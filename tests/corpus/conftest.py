@@ -2,10 +2,9 @@
 
 import pytest
 
-from lab import profiles
-from lab.experiment import missing
 from tests.corpus.corpus import read
 from tests.corpus.stand import stand
+from tests.running import read_installed
 
 CORPUS = {request.name: request for request in read()}
 
@@ -19,8 +18,7 @@ def corpus():
 @pytest.fixture(scope="package")
 def front():
     """Run the production stack: nginx in front of two instances. Skip where that is missing."""
-    if (reason := missing(profiles.read("production"))) is not None:
-        pytest.skip(reason)
+    read_installed("production")
     with stand("production", workers=2) as server:
         yield server
 

@@ -12,9 +12,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from lab import profiles
 from lab.analysis.observations import workload_of
-from lab.experiment import missing
 from lab.servers import adapter
 from lab.servers.ports import free_port
 from lab.workloads import workload
@@ -22,6 +20,7 @@ from tests.deploy.conftest import ROOT
 from tests.faults.prober import ask
 from tests.faults.stacks import application, production
 from tests.lab_process import until
+from tests.running import read_installed
 
 GATED = application("gated_app")
 
@@ -51,9 +50,7 @@ def assert_no_answer(*arguments, **environment):
 @pytest.fixture(scope="module", params=["tuned", "production"])
 def where(request):
     """Return the environment of a running service: its port, or an instance's socket."""
-    profile = profiles.read(request.param)
-    if (reason := missing(profile)) is not None:
-        pytest.skip(reason)
+    profile = read_installed(request.param)
     ready = workload_of(profile, workload("fib"))
     with (
         tempfile.TemporaryDirectory() as folder,

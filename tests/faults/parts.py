@@ -13,8 +13,9 @@ from lab.servers.launch import ROOT, environment
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
 from tests.lab_process import alive, until
+from tests.running import read_installed
 
-from .stacks import Instance, read_profile
+from .stacks import Instance
 
 
 def session(leader):
@@ -36,7 +37,7 @@ class Parts:
     """
 
     def __init__(self, folder, load, logs=(subprocess.DEVNULL, subprocess.DEVNULL)):
-        self._profile = read_profile()
+        self._profile = read_installed("production")
         self._folder, self._load, self._logs = folder, load, logs
         self._running = {}
         self.endpoint = Endpoint(HOST, free_port())

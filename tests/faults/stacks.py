@@ -9,14 +9,11 @@ from functools import cached_property
 from pathlib import Path
 
 import psutil
-import pytest
 
-from lab import profiles
-from lab.experiment import missing
 from lab.model import Expectation, Workload
 from lab.workloads import workload
 from tests.lab_process import until
-from tests.running import Running, running
+from tests.running import Running, read_installed, running
 
 FIB = workload("fib")
 
@@ -111,14 +108,6 @@ class Stack(Running):
         return [pid for each in self.instances for pid in each.busy()]
 
 
-def read_profile():
-    """Return the production profile; skip the test where nginx is not installed."""
-    profile = profiles.read("production")
-    if (reason := missing(profile)) is not None:
-        pytest.skip(reason)
-    return profile
-
-
 @contextmanager
 def production(folder, load=FIB, *, options="", replace=(), workers=2):
     """
@@ -131,7 +120,7 @@ def production(folder, load=FIB, *, options="", replace=(), workers=2):
         replace: Pairs of texts, for nginx's configuration.
         workers: Of each instance.
     """
-    profile = read_profile()
+    profile = read_installed("production")
     # Not by the command line or the environment: both come first, and would not count.
     longer = folder / "longer.ini"
     longer.write_text(f"[uwsgi]\nini = {profile.path.with_suffix('.ini')}\n{options}\n")

@@ -12,11 +12,11 @@ import pytest
 
 from lab import profiles
 from lab.analysis.observations import workload_of
-from lab.experiment import missing
 from lab.model import Endpoint
 from lab.servers.ports import free_port, listens
 from lab.servers.readiness import fetch
 from tests.lab_process import alive, descendants, until
+from tests.running import read_installed
 
 from .conftest import FIB
 
@@ -26,9 +26,7 @@ UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 @pytest.mark.parametrize("name", profiles.find())
 def test_profile(start, name):
     """The profile answers /9000 correctly, and leaves neither process nor listener behind."""
-    profile = profiles.read(name)
-    if (reason := missing(profile)) is not None:
-        pytest.skip(reason)
+    profile = read_installed(name)
     workload = workload_of(profile, FIB)
     with start(name, workload) as server:
         assert server.ended() is None

@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles
-from lab.experiment import missing
 from lab.model import Load
 from lab.stress import planting
 from lab.stress.faults import FAULTS
 from lab.stress.run import QUICK, WAITING
 from lab.stress.trial import Pace, Setting, measure
+from tests.running import read_installed
 
 SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
 
@@ -74,8 +74,7 @@ def test_each_worker_is_replaced(name):
 @pytest.mark.slow
 def test_every_command_is_drained():
     """Not the front alone: whatever the profile started has ended."""
-    if (reason := missing(profiles.read("production"))) is not None:
-        pytest.skip(reason)
+    read_installed("production")
     ended = []
 
     def drain(target):
