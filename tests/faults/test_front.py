@@ -102,6 +102,55 @@ def test_figures_are_not_for_the_public(tmp_path, allowed, status):
         assert ask(where, path="/metrics/a")[0] == status
 
 
+def figures(stack, request):
+    """Return the reply to *request* on port 8081, which is a UNIX socket here."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(20)
+        connection.connect(str(stack.folder / "metrics.sock"))
+        connection.sendall(request + b"Connection: close\r\nHost: x\r\n\r\n")
+        return connection.makefile("rb").read()
+
+
+@pytest.fixture(scope="module")
+def journal_stack(tmp_path_factory):
+    """Run the stack with an application that answers any path with what it sees of its client."""
+    folder = tmp_path_factory.mktemp("stack")
+    # Where nginx looks for files unless told otherwise, and packages have put a welcome page.
+    (folder / "html").mkdir()
+    for name in ("index.html", "x.html"):
+        (folder / "html" / name).write_text("Welcome to nginx!")
+    with production(folder, JOURNAL) as stack:
+        yield stack
+
+
+def test_nothing_of_a_client_goes_on_from_port_8081(journal_stack):
+    """Whoever asks for figures reaches the instance with no header, method or query of its own."""
+    sent = (
+        b"GET /metrics/a?x HTTP/1.1\r\nX-Forwarded-Proto: \xff\r\nX-Forwarded-SSL: on\r\n"
+        b"X-Forwarded-For: 8.8.8.8\r\n"
+    )
+    reply = figures(journal_stack, sent)
+    assert reply.startswith(b"HTTP/1.1 200 ")
+    seen = json.loads(reply.partition(b"\r\n\r\n")[2])
+    assert seen["wsgi.url_scheme"] == seen["HTTP_X_FORWARDED_PROTO"] == "http"
+    assert (seen["HTTP_X_FORWARDED_FOR"], seen["HTTP_X_FORWARDED_SSL"]) == ("", "")
+
+
+@pytest.mark.parametrize(
+    "path", [b"/", b"/9", b"/metrics", b"/metrics/", b"/metrics/a/", b"/x.html"]
+)
+def test_port_8081_has_its_own_paths_only(journal_stack, path):
+    """It serves no files, no welcome page and not the application: 404."""
+    assert figures(journal_stack, b"GET %s HTTP/1.1\r\n" % path).startswith(b"HTTP/1.1 404 ")
+
+
+@pytest.mark.parametrize("method", [b"POST", b"PUT", b"DELETE", b"OPTIONS"])
+def test_port_8081_is_for_reading(journal_stack, method):
+    """Any method but GET and HEAD is a 405."""
+    sent = method + b" /metrics/a HTTP/1.1\r\nContent-Length: 0\r\n"
+    assert figures(journal_stack, sent).startswith(b"HTTP/1.1 405 ")
+
+
 def slow_body(address):
     """Begin a request whose body never ends, and return its connection."""
     connection = socket.create_connection(address, timeout=20)

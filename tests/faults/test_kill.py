@@ -80,3 +80,21 @@ def test_without_a_second_try_a_kill_is_felt(tmp_path):
             if clients.failed:
                 break
     assert {each.failure[:3] for each in clients.failed} == {"502"}
+
+
+def test_a_kill_loses_nothing_while_one_instance_is_down(tmp_path):
+    """With only one instance left, its other workers answer what a killed one was at."""
+    load = waiting(100)
+    with production(tmp_path, load, workers=WORKERS) as stack:
+        gone, left = stack.instances
+        os.kill(gone.stats()["pid"], signal.SIGINT)
+        until(lambda: not gone.socket.exists(), "the end of an instance")
+        with Clients(stack.address, load.path, load.expect.body, threads=WORKERS) as clients:
+            clients.wait_for(WORKERS)
+            for _ in range(4):
+                before = left.workers()
+                victim = until(left.busy, "a worker with a request under way")[0]
+                os.kill(victim, signal.SIGKILL)
+                clients.wait_for(2 * WORKERS)
+                until(lambda before=before: len(left.workers()) == len(before), "its successor")
+        assert clients.failed == []
