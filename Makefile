@@ -36,7 +36,7 @@ check: setup ## lint, types, tests
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@$(BIN)/lab run $(if $(QUICK),--quick) $(ARGS)
 
-endure: setup ## the long tests of faults: 400,000 bad and 200,000 mixed requests, stored (3 minutes)
+endure: setup ## the long tests of faults: a million bad and 200,000 mixed requests, stored (8 minutes)
 	@$(BIN)/python benchmarks/malformed.py --mutations 200000
 	@$(BIN)/python benchmarks/endurance.py
 

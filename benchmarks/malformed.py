@@ -2,11 +2,13 @@
 Play malformed requests to uWSGI's http-socket, to its HTTP router, and to nginx in front of it.
 
     .venv/bin/python benchmarks/malformed.py                       # the corpus: half a minute
-    .venv/bin/python benchmarks/malformed.py --mutations 200000    # and as many damaged ones
+    .venv/bin/python benchmarks/malformed.py --mutations 200000    # and as many damaged ones a door
 
-The requests and what is right for each are tests/corpus/requests.toml. Writes the outcomes to
+The requests and what is right for each are tests/corpus/requests.toml; the damaged ones go through
+five doors, and are others each time unless --seed repeats a run. Writes the outcomes to
 benchmarks/results/malformed.json, and docs/malformed.md from them; `--page` writes the page only,
-and `--dry` nothing at all.
+and `--dry` nothing at all. A request that ends a worker is looked for, made as small as it can be,
+and written below results/malformed/, as its bytes and as an entry for the corpus.
 
 Ends with status 1 where a server broke: a process died, a reply said that the server failed, its
 log speaks of a fault, the next client was not answered; behind nginx also where an outcome is not
@@ -18,13 +20,14 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import secrets
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -34,28 +37,30 @@ sys.path.insert(0, str(ROOT))
 
 from tests.corpus import corpus  # noqa: E402
 from tests.corpus.corpus import WRONG_BODY  # noqa: E402
+from tests.corpus.culprit import Trap, culprit, save, shrink  # noqa: E402
+from tests.corpus.doors import DOORS, FRONT, ROUTER, SOCKET, Door  # noqa: E402
 from tests.corpus.mutations import mutations  # noqa: E402
-from tests.corpus.page import FRONT, PAGE, RESULTS, ROUTER, SOCKET, read, render  # noqa: E402
+from tests.corpus.page import PAGE, RESULTS, read, render  # noqa: E402
 from tests.corpus.play import faults  # noqa: E402
-from tests.corpus.stand import FAILED, Stand, Storm, router, stand  # noqa: E402
+from tests.corpus.stand import FAILED, Stand, Storm  # noqa: E402
 
-DOORS: dict[str, Callable[[], AbstractContextManager[Stand]]] = {
-    SOCKET: lambda: stand("tuned"),
-    ROUTER: router,
-    FRONT: lambda: stand("production", workers=2),
-}
+FOUND = ROOT / "results" / "malformed"
+"""Where requests that end a worker are written."""
 
 FAILURES = "500, 502, 503 or 504"
 
 NEVER = ("malformed", "closed", "timeout")
 """What behind nginx may become of no request at all; one without an end is "unfinished"."""
 
+AT_A_TIME = 20_000
+"""Damaged requests, after which it is seen whether a process died."""
+
 
 def main() -> int:
     """Play what is asked for, store it, and write the page; return 1 where a server broke."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
     parser.add_argument("--mutations", type=int, default=0, help="damaged requests for each door")
-    parser.add_argument("--seed", type=int, default=1, help="which ones (default: %(default)s)")
+    parser.add_argument("--seed", type=int, help="which ones (default: others each time)")
     parser.add_argument("--page", action="store_true", help="only write the page again")
     parser.add_argument("--dry", action="store_true", help="write nothing, only judge")
     options = parser.parse_args()
@@ -64,9 +69,10 @@ def main() -> int:
         stored = read() if RESULTS.exists() else {}
         stored |= {"versions": versions(), "outcomes": play(problems)}
         if options.mutations:
-            asked = options.mutations, options.seed
-            doors = {door: damage(door, *asked, problems) for door in (SOCKET, FRONT)}
-            stored["mutations"] = dict(zip(("count", "seed"), asked, strict=True), doors=doors)
+            seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+            print(f"{options.mutations:,} damaged requests a door, --seed {seed}", file=sys.stderr)
+            doors = {door.name: damage(door, options.mutations, seed, problems) for door in DOORS}
+            stored["mutations"] = {"count": options.mutations, "seed": seed, "doors": doors}
         if not options.dry:
             text = json.dumps(stored, indent=1, sort_keys=True)
             RESULTS.write_text(text + "\n", encoding="utf-8")
@@ -94,35 +100,60 @@ def play(problems: list[str]) -> dict[str, dict[str, dict[str, str]]]:
     """Play the corpus to each door; return name, door, outcome, and add to *problems*."""
     requests = corpus.read()
     outcomes: dict[str, dict[str, dict[str, str]]] = {request.name: {} for request in requests}
-    for door, start in DOORS.items():
-        with start() as server:
+    for door in (SOCKET, ROUTER, FRONT):
+        with door.start() as server:
             played = server.play(requests)
             for request in requests:
                 outcome = played[request.name]
-                wrong = request.judge(outcome, front=door == FRONT)
+                wrong = request.judge(outcome, front=door.nginx)
                 word = WRONG_BODY if wrong and wrong.startswith(WRONG_BODY) else outcome.word
                 said = {"said": outcome.said} if outcome.said else {}
-                outcomes[request.name][door] = {"outcome": word, **said}
-            wrong_ones = faults(requests, played) if door == FRONT else []
+                outcomes[request.name][door.name] = {"outcome": word, **said}
+            wrong_ones = faults(requests, played) if door.nginx else []
             wrong_ones += [
                 f"{name}: failed, {each}" for name, each in played.items() if each.failed()
             ]
-            problems += [f"{door}: {each}" for each in wrong_ones + broken(server)]
-        print(f"{door}: {len(requests)} requests", file=sys.stderr)
+            problems += [f"{door.name}: {each}" for each in wrong_ones + broken(server)]
+        print(f"{door.name}: {len(requests)} requests", file=sys.stderr)
     return outcomes
 
 
-def damage(door: str, count: int, seed: int, problems: list[str]) -> dict[str, Any]:
-    """Send damaged requests to a door; return what came back, and add to *problems*."""
-    damaged = mutations([request.raw for request in corpus.read()], count, seed)
-    with DOORS[door]() as server:
-        begun = monotonic()
-        storm = server.storm(damaged, 1.0, 256) if door == FRONT else server.storm(damaged)
-        seconds = monotonic() - begun
-        deaths = server.deaths()
-        problems += [f"{door}, damaged: {each}" for each in wrongs(storm, door) + broken(server)]
-    print(f"{door}: {count:,} damaged requests in {seconds:.0f} s", file=sys.stderr)
+def damage(door: Door, count: int, seed: int, problems: list[str]) -> dict[str, Any]:
+    """
+    Send damaged requests through a door until all are sent, or a process has died.
+
+    Returns:
+        What came back; what is wrong with it is added to *problems*.
+    """
+    raw = [door.aim(request.raw) for request in corpus.read()]
+    damaged = mutations(raw, count, seed)
+    storm, deaths = Storm(Counter(), []), 0
+    begun = monotonic()
+    with door.start() as server:
+        while requests := list(islice(damaged, AT_A_TIME)):
+            words, examples = door.storm(server, requests)
+            storm.words.update(words)
+            storm.examples.extend(examples)
+            if deaths := server.deaths():
+                break
+        found = broken(server)
+    problems += [f"{door.name}, damaged: {each}" for each in wrongs(storm, door) + found]
+    if deaths:
+        problems.append(f"{door.name}: {found_out(door, requests)}")
+    sent = sum(storm.words.values())
+    print(f"{door.name}: {sent:,} damaged in {monotonic() - begun:.0f} s", file=sys.stderr)
     return {"outcomes": summary(storm), "deaths": deaths}
+
+
+def found_out(door: Door, suspects: Sequence[bytes], folder: Path = FOUND) -> str:
+    """Look for the request that ended a worker, write it to *folder*, and say where."""
+    print(f"{door.name}: a process died; looking for the request", file=sys.stderr)
+    with Trap(door) as kills:
+        killer = culprit(suspects, kills)
+        if killer is None:
+            return f"none of these {len(suspects):,} requests did it again by itself"
+        files = save(folder, door, shrink(killer, kills))
+    return f"one request ends a worker: {', '.join(map(str, files))}"
 
 
 def broken(server: Stand) -> list[str]:
@@ -133,9 +164,9 @@ def broken(server: Stand) -> list[str]:
     return found + [f"its log says {each!r}" for each in server.complaints()]
 
 
-def wrongs(storm: Storm, door: str) -> list[str]:
+def wrongs(storm: Storm, door: Door) -> list[str]:
     """Return which outcomes no damaged request may have, one sentence each, with examples."""
-    never = (FAILED, *NEVER) if door == FRONT else (FAILED,)
+    never = (FAILED, *NEVER) if door.nginx else (FAILED,)
     counts = [f"{storm.words[word]} x {word}" for word in never if storm.words[word]]
     examples = [each for each in storm.examples if each[0] in never]
     return counts + [f"{word}: {said!r} to {sent[:200]!r}" for word, sent, said in examples]

@@ -60,13 +60,13 @@ class Outcome:
 
 
 async def ask(
-    address: tuple[str, int], sent: bytes, *, replies: int = 1, stays: float = PATIENCE
+    address: tuple[str, int] | str, sent: bytes, *, replies: int = 1, stays: float = PATIENCE
 ) -> Outcome:
     """
     Send bytes over a connection of their own, and read until nothing more is to come.
 
     Args:
-        address: Where the server listens.
+        address: Where the server listens: host and port, or the path of a UNIX socket.
         sent: At most what the kernel buffers, some 100 kB.
         replies: How many are waited for until silence counts as the end.
         stays: Seconds of silence after which the client ends its side of the connection; with
@@ -77,7 +77,8 @@ async def ask(
     """
     loop = asyncio.get_running_loop()
     data, silence = b"", "closed"
-    with socket.socket() as connection:
+    family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
+    with socket.socket(family) as connection:
         connection.setblocking(False)
         await loop.sock_connect(connection, address)
         # It may have refused what it read so far, and closed: its reply can still be read.
@@ -141,7 +142,8 @@ def _first(data: bytes, *, head: bool) -> tuple[Reply, int]:
     reply = Reply()
     try:
         if head:
-            end = data.find(b"\r\n\r\n") + 4
+            interim = _INTERIM.match(data)
+            end = data.find(b"\r\n\r\n", interim.end() if interim else 0) + 4
             whole = reply.feed(data[:end])
             # Its length is that of the body which the reply to HEAD leaves out.
             if whole or (reply.status and data[end : end + 5] in (b"", b"HTTP/")):

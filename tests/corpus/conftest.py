@@ -2,9 +2,11 @@
 
 import pytest
 
+from lab.model import Expectation, Workload
+from lab.servers.launch import ROOT
 from tests.corpus.corpus import read
 from tests.corpus.stand import stand
-from tests.running import read_installed
+from tests.running import read_installed, running
 
 CORPUS = {request.name: request for request in read()}
 
@@ -27,4 +29,13 @@ def front():
 def direct():
     """Run `tuned`: the same application on uWSGI's http-socket, nothing in front."""
     with stand("tuned") as server:
+        yield server
+
+
+@pytest.fixture(scope="package")
+def tuned_that_tells():
+    """Run `tuned` with an application that answers with what it sees of its client."""
+    expect = Expectation(pattern="url_scheme")
+    site = Workload("journal", "/", expect, "journal:application", ROOT / "tests/sites")
+    with running("tuned", site) as server:
         yield server

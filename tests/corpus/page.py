@@ -12,13 +12,16 @@ from typing import Any
 from tests.corpus import corpus
 from tests.corpus.client import Outcome
 from tests.corpus.corpus import WRONG_BODY, Request
+from tests.corpus.doors import DOORS, FRONT, ROUTER, SOCKET, Door
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "malformed.json"
+ONE_HEADER = ROOT / "benchmarks" / "results" / "one_header.json"
 PAGE = ROOT / "docs" / "malformed.md"
 COMMAND = "python benchmarks/malformed.py"
 
-SOCKET, ROUTER, FRONT = DOORS = ("http-socket", "HTTP router", "behind nginx")
+TABLED = (SOCKET, ROUTER, FRONT)
+"""The doors whose outcomes are shown for each request."""
 
 VERDICTS = {
     "right": "right",
@@ -44,6 +47,8 @@ router, and the production stack with nginx in front. It is why production means
 - **It guesses at framing.** `+5`, `0x5`, `5, 3` and 2^64 + 5 are taken for lengths, and an unknown
   transfer coding for none. A proxy that guesses otherwise sees other requests than uWSGI does.
 - **It takes what HTTP demands to be refused**: no Host, two of them, a blank before a colon, a NUL.
+- **One byte ends a worker**, unless the configuration closes it, as every profile here does but the
+  article's five rungs: [is yours open?](#one-header-ends-a-worker)
 
 The requests are [`tests/corpus/requests.toml`](../tests/corpus/requests.toml), byte by byte, each
 with the outcomes that are right and the reason. The tests play all of them behind nginx, where each
@@ -55,12 +60,75 @@ $ .venv/bin/python benchmarks/malformed.py --mutations 200000    # and damaged r
 ```
 """
 
+HEADER = """\
+## One header ends a worker
+
+uWSGI makes a WSGI application's `wsgi.url_scheme` of the header `X-Forwarded-Proto`, whoever
+sends it. Its Python plugin reads the value as UTF-8, does not look whether that went well, and
+puts what may be NULL into a dictionary: `plugins/python/wsgi_subhandler.c`, in every release
+from 2.0.8 (2014), which began to read that header, to 2.0.31, and in the repository of September
+2025. The worker ends by a segmentation fault before the application has seen the request, so
+nothing in the application, in any framework, can prevent it. Without a master the worker is gone
+for good, and in the article's rungs the service with it. A master starts a worker again, but
+only about one a second, so that a few requests a second keep a small service down. Right replies
+in {seconds:.0f} seconds of `tuned` with {workers} workers, to four clients that ask again ten
+milliseconds after each reply:
+
+{table}
+
+```console
+$ .venv/bin/python benchmarks/one_header.py
+```
+
+**See whether your own server is open.** Ask a test instance, not the one that customers use, since
+this ends one of its workers:
+
+```sh
+curl -i -H $'X-Forwarded-Proto: \\xff' http://127.0.0.1:8080/
+```
+
+It is open if the reply is empty (`curl: (52)`), or a 502 of the proxy in front, and uWSGI's log
+says `Segmentation Fault`. Behind two or more instances a proxy may have had the answer from
+another one: the log decides.
+
+**Close it in uWSGI**, with one line in the ini. What is neither `http` nor `https` becomes `http`,
+and what your proxy says stays:
+
+```ini
+route-if-not = regexp:${{HTTP_X_FORWARDED_PROTO}};^(https?)?$ setscheme:http
+```
+
+It needs internal routing, which uWSGI has where it was built with PCRE; `uwsgi --help` lists
+`--route-if-not` then. The profiles here write the same as three lines without a regular expression
+([`scheme.ini`](../uwsgi/scheme.ini)), which cost a request a third of it: 2,600 instructions in
+user space instead of 9,400.
+
+**Or close it in the proxy**, which should not let a client choose the scheme in any case. In
+nginx:
+
+```nginx
+uwsgi_param HTTP_X_FORWARDED_PROTO $scheme;         # with uwsgi_pass
+proxy_set_header X-Forwarded-Proto $scheme;         # with proxy_pass
+```
+
+nginx inherits such lines from the level above only where a block has none of its own: one
+`uwsgi_param` in a `location` takes all of them away, and opens that location.
+
+The other parts of a request that uWSGI makes text of are decoded as Latin-1, which knows every
+byte. All 256 bytes in each header that uWSGI interprets, in the path, the query, the protocol and
+a name are [a test](../tests/corpus/test_bytes.py) of every profile and peer; the same test shows
+what the article's rungs do.
+"""
+
 DAMAGED = """\
 ## Damaged at random
 
 The same requests after one to four random changes each: bytes flipped, inserted, deleted,
-duplicated, ends exchanged. {count:,} of them for each door, seed {seed}, counted by the first
-reply or by what came instead of one:
+duplicated, ends exchanged, a header added that uWSGI interprets, with any bytes. {count:,} of them
+through each of five doors, seed {seed} (each run draws its own; `--seed` repeats one), counted by
+the first reply or by what came instead of one. `http11-socket` is `tuned` with that front end;
+port 8081 is where the production stack answers Prometheus. A request that ended a process would be
+looked for, made as small as it can be, and kept:
 """
 
 WORDS = """\
@@ -91,11 +159,10 @@ def read() -> dict[str, Any]:
     return stored
 
 
-def verdict(request: Request, stored: dict[str, str], door: str) -> str:
+def verdict(request: Request, stored: dict[str, str], door: Door) -> str:
     """Return the key of `VERDICTS` for a stored outcome."""
     outcome = Outcome(stored["outcome"])
-    front = door == FRONT
-    if outcome.word in request.allowed or (not front and outcome.word in request.elsewhere):
+    if outcome.word in request.allowed or (not door.nginx and outcome.word in request.elsewhere):
         return "right"
     if outcome.word == "malformed":
         return "malformed"
@@ -117,22 +184,36 @@ def render(stored: dict[str, Any]) -> str:
     new = {request.name for request in corpus.read()} ^ stored["outcomes"].keys()
     if new:
         raise ValueError(f"{RESULTS.name} is out of date ({', '.join(new)}): run {COMMAND}")
-    return "\n".join([INTRO, *_counts(stored), WORDS, *_mutations(stored), *_tables(stored)]) + "\n"
+    parts = [INTRO, _one_header(), *_counts(stored), WORDS, *_mutations(stored), *_tables(stored)]
+    return "\n".join(parts) + "\n"
 
 
 def _counts(stored: dict[str, Any]) -> Iterator[str]:
     requests = corpus.read()
     yield f"Of {len(requests)} requests ({_versions(stored)}):"
     yield ""
-    yield _row("", *DOORS)
-    yield _row("---", *["---:"] * len(DOORS))
-    verdicts = {
-        door: Counter(verdict(each, stored["outcomes"][each.name][door], door) for each in requests)
-        for door in DOORS
-    }
+    yield _row("", *(door.name for door in TABLED))
+    yield _row("---", *["---:"] * len(TABLED))
+    outcomes = stored["outcomes"]
+    verdicts = [
+        Counter(verdict(each, outcomes[each.name][door.name], door) for each in requests)
+        for door in TABLED
+    ]
     for key, text in VERDICTS.items():
-        yield _row(text, *(str(verdicts[door][key]) for door in DOORS))
+        yield _row(text, *(str(counts[key]) for counts in verdicts))
     yield ""
+
+
+def _one_header() -> str:
+    stored = json.loads(ONE_HEADER.read_text(encoding="utf-8"))
+    right = {(each["rate"], each["rule"]): each["right"] for each in stored["rows"]}
+    rows = [_row("bad requests/s", "without its rule", "as it is"), _row(*["---:"] * 3)]
+    rows += [
+        _row(str(rate), f"{right[rate, False]:,}", f"{right[rate, True]:,}")
+        for rate in sorted({rate for rate, _ in right})
+    ]
+    table = "\n".join(rows)
+    return HEADER.format(table=table, seconds=stored["seconds"], workers=stored["workers"])
 
 
 def _versions(stored: dict[str, Any]) -> str:
@@ -145,7 +226,7 @@ def _mutations(stored: dict[str, Any]) -> Iterator[str]:
         return
     run = stored["mutations"]
     yield DAMAGED.format(count=run["count"], seed=run["seed"])
-    doors = {door: run["doors"][door] for door in DOORS if door in run["doors"]}
+    doors = {door.name: run["doors"][door.name] for door in DOORS if door.name in run["doors"]}
     yield _row("", *doors)
     yield _row("---", *["---:"] * len(doors))
     names = sorted({name for each in doors.values() for name in each["outcomes"]})
@@ -162,15 +243,15 @@ def _tables(stored: dict[str, Any]) -> Iterator[str]:
         yield ""
         yield f"### {group[0].upper()}{group[1:]}"
         yield ""
-        yield _row("request", *DOORS, "why")
-        yield _row(*["---"] * (len(DOORS) + 2))
+        yield _row("request", *(door.name for door in TABLED), "why")
+        yield _row(*["---"] * (len(TABLED) + 2))
         for request in requests:
             found = stored["outcomes"][request.name]
-            cells = [_cell(request, found[door], door) for door in DOORS]
+            cells = [_cell(request, found[door.name], door) for door in TABLED]
             yield _row(request.name, *cells, request.why)
 
 
-def _cell(request: Request, found: dict[str, str], door: str) -> str:
+def _cell(request: Request, found: dict[str, str], door: Door) -> str:
     words = found["outcome"].split()
     text = f"{len(words)} x {words[0]}" if len({*words}) == 1 < len(words) else " ".join(words)
     if "said" in found:

@@ -6,9 +6,11 @@ import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+
+import psutil
 
 from lab import profiles
 from lab.servers.launch import ROOT
@@ -53,7 +55,18 @@ class Stand(Running):
         """Send all requests, each over a connection of its own; return outcomes by name."""
         return play(self.address, requests)
 
-    def storm(self, requests: Iterable[bytes], stays: float = 0.0, at_once: int = AT_ONCE) -> Storm:
+    @property
+    def figures(self) -> str:
+        """Where the production stack answers Prometheus: port 8081, which is a UNIX socket here."""
+        return str(self.folder / "metrics.sock")
+
+    def storm(
+        self,
+        requests: Iterable[bytes],
+        stays: float = 0.0,
+        at_once: int = AT_ONCE,
+        address: tuple[str, int] | str | None = None,
+    ) -> Storm:
         """
         Send requests of which nobody knows whether they are complete.
 
@@ -62,15 +75,22 @@ class Stand(Running):
             stays: Seconds without a byte after which the client ends its side of the connection.
                 nginx drops a request whose client has done so; uWSGI's workers do not notice.
             at_once: Connections; at most what the accept queue holds.
+            address: Where, if it is not `address`: see `figures`.
         """
-        return asyncio.run(self._storm(iter(requests), stays, at_once))
+        return asyncio.run(self._storm(iter(requests), stays, at_once, address or self.address))
 
-    async def _storm(self, requests: Iterator[bytes], stays: float, at_once: int) -> Storm:
+    async def _storm(
+        self,
+        requests: Iterator[bytes],
+        stays: float,
+        at_once: int,
+        address: tuple[str, int] | str,
+    ) -> Storm:
         storm = Storm(Counter(), [])
 
         async def client() -> None:
             for sent in requests:
-                outcome = await ask(self.address, sent, stays=stays)
+                outcome = await ask(address, sent, stays=stays)
                 word = FAILED if outcome.failed() else outcome.word
                 storm.words[word] += 1
                 if word in (FAILED, "malformed") and storm.words[word] <= EXAMPLES:
@@ -106,7 +126,13 @@ class Stand(Running):
         return [self.folder / name for name in ("server.log", "error.log")]
 
     def _pids(self) -> set[int]:
-        return {each.pid for each in self.tree()}
+        found = set()
+        for each in self.tree():
+            # A dead worker stays in the table until its master, or the guard, has looked.
+            with suppress(psutil.NoSuchProcess):
+                if each.status() != psutil.STATUS_ZOMBIE:
+                    found.add(each.pid)
+        return found
 
 
 @contextmanager
@@ -117,14 +143,25 @@ def stand(name: str, workers: int = WORKERS) -> Iterator[Stand]:
 
 
 @contextmanager
-def router() -> Iterator[Stand]:
-    """Run `tuned` with uWSGI's HTTP router in place of its `http-socket`, all else the same."""
+def instead(
+    option: str, without: str | None = None, options: str = "", workers: int = WORKERS
+) -> Iterator[Stand]:
+    """
+    Run `tuned` with another front end of uWSGI in place of its `http-socket`, all else alike.
+
+    Args:
+        option: The front end's.
+        without: What options that are left out begin with.
+        options: Lines that are added.
+        workers: Of uWSGI.
+    """
     tuned = profiles.read("tuned").path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "tuned-router.ini"
-        text = tuned.replace("\nhttp-socket = ", "\nhttp = ").replace("%d..", str(ROOT))
-        path.write_text(text, encoding="utf-8")
-        with stand(str(path)) as server:
+        path = Path(folder) / f"tuned-{option}.ini"
+        text = tuned.replace("\nhttp-socket = ", f"\n{option} = ").replace("%d..", str(ROOT))
+        lines = [each for each in text.splitlines() if not (without and each.startswith(without))]
+        path.write_text("\n".join([*lines, options, ""]), encoding="utf-8")
+        with stand(str(path), workers) as server:
             yield server
 
 

@@ -75,6 +75,7 @@ def test_a_key_that_is_not_known_is_an_error(tmp_path):
         (b"GET /9\r\n", OK, "200"),
         (b"GET /9\r\n", b"a b 200 OK\r\nContent-Length: 2\r\n\r\nhi", "malformed"),
         (b"HEAD /9 HTTP/1.1\r\n\r\n", OK[:-2], "200"),
+        (b"HEAD /9 HTTP/1.1\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" + OK[:-2], "200"),
         (GET, OK[:-2], "malformed"),
         (GET, b"", "closed"),
         (GET, b"HTTP/1.1 100 Continue\r\n\r\n", "closed"),

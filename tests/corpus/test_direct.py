@@ -4,7 +4,8 @@ import pytest
 
 from tests.corpus.conftest import CORPUS
 from tests.corpus.corpus import WRONG_BODY
-from tests.corpus.page import PAGE, SOCKET, read, render, verdict
+from tests.corpus.doors import SOCKET
+from tests.corpus.page import PAGE, read, render, verdict
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +39,9 @@ def test_the_published_table_lists_each_deviation(played, corpus):
         if request.judge(played[request.name], front=False) is not None
     }
     published = {
-        request.name: stored[request.name][SOCKET]["outcome"]
+        request.name: stored[request.name][SOCKET.name]["outcome"]
         for request in corpus
-        if verdict(request, stored[request.name][SOCKET], SOCKET) != "right"
+        if verdict(request, stored[request.name][SOCKET.name], SOCKET) != "right"
     }
     assert seen == published
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.corpus.doors import FIGURES
 from tests.corpus.mutations import mutations
 from tests.corpus.stand import FAILED
 
@@ -29,6 +30,19 @@ def test_behind_nginx_each_gets_a_reply_or_is_no_request(front, damaged):
     assert sum(storm.words.values()) == COUNT
     assert storm.examples == []
     assert (storm.words[FAILED], storm.words["closed"], storm.words["timeout"]) == (0, 0, 0)
+    assert front.answers()
+    assert front.deaths() == 0
+    assert front.complaints() == []
+
+
+def test_port_8081_lets_none_of_it_through(front, damaged):
+    """Where Prometheus asks, each gets a reply or is no request, and no worker dies of it."""
+    aimed = [FIGURES.aim(request) for request in damaged]
+    storm = FIGURES.storm(front, aimed)
+    assert sum(storm.words.values()) == COUNT
+    assert storm.examples == []
+    assert (storm.words[FAILED], storm.words["closed"], storm.words["timeout"]) == (0, 0, 0)
+    assert storm.words["200"] > 0
     assert front.answers()
     assert front.deaths() == 0
     assert front.complaints() == []

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from benchmarks.malformed import broken, wrongs
-from tests.corpus.page import FRONT, SOCKET
+from tests.corpus.doors import FRONT, SOCKET
 from tests.corpus.stand import Storm, stand
 from tests.lab_process import until
 

@@ -27,6 +27,13 @@ STEPS = {
     "cython": Step(
         added=(("env FIB_REQUIRE_CYTHON", "1"),), changed=(("env FIB_PURE_PYTHON", "1", "0"),)
     ),
+    "scheme": Step(
+        added=(
+            ("route-if", "empty:${HTTP_X_FORWARDED_PROTO} goto:scheme"),
+            ("route-if-not", "equal:${HTTP_X_FORWARDED_PROTO};https setscheme:http"),
+            ("route-label", "scheme"),
+        )
+    ),
     "listen": Step(added=(("listen", "1024"),)),
     "master": Step(added=(("master", "true"),)),
     "max-worker-lifetime-delta": Step(added=(("max-worker-lifetime-delta", "7"),)),
@@ -91,6 +98,7 @@ def test_ladder():
         "disable-logging",
         "max-worker-lifetime",
         "cython",
+        "scheme",
         "listen",
         "master",
         "max-worker-lifetime-delta",
@@ -123,7 +131,9 @@ def test_every_profile_has_its_step():
 def test_the_cache_is_routing_and_nothing_else():
     """`cached` adds two caches and rules of internal routing to `tuned`, and changes no option."""
     step = profiles.step(profiles.read("cached"), profiles.read("tuned"))
-    assert (step.removed, step.changed) == ((), ())
+    assert step.removed == ()
+    # Its rules come after the ones that `tuned` has.
+    assert all("route" in name and new.startswith(old) for name, old, new in step.changed)
     names = {name for name, _ in step.added if "route" not in name}
     assert names == {"cache2", "collect-header", "pcre-jit"}
 
