@@ -231,8 +231,9 @@ class Window:
     """Requests still in flight when the window closed."""
 
     retried: int
-    """Requests sent on a kept connection that the server had closed without a byte of reply, and
-    sent again on a new one, as browsers and proxies do. Not errors: each has its own outcome."""
+    """Requests sent on a kept connection that ended without a byte of reply, which the server need
+    not have had (see `lab.generators.connections.Connections.lose`), and sent again on a new one,
+    as browsers and proxies do. Not errors: each has its own outcome."""
 
     connections: int
     """Connections opened."""

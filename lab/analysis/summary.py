@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from lab.analysis import compare
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.confirm import diagnoses
+from lab.analysis.gates.replies import never_kept
 from lab.analysis.health import (
     HEADLINE,
     banners,
@@ -59,6 +60,8 @@ class Row:
     """Gates that fired, those that withhold most first."""
     retried_share: float | None
     """Requests sent again on a new connection, as a share of replies; None without any reply."""
+    never_kept: bool
+    """Whether no connection was kept in any trial: then what was sent again lost no answer."""
     facts: Mapping[str, str]
     """What was seen of the server; values that differed are joined by " / "."""
     wall: float | None
@@ -189,6 +192,7 @@ def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> R
         total=len(own),
         tallies=_tallies(own),
         retried_share=retried / replies if replies else None,
+        never_kept=all(never_kept(item.trial) for item in own),
         facts=_facts(own),
         wall=_median([max(window.wall for window in trial.windows) for trial in ended]),
         slowest=_median(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _socket  # socket.socket may be gevent's, which blocks a greenlet
 import errno
+import math
 import select
 import sys
 from collections import deque
@@ -31,6 +32,11 @@ BACK_OFF = 0.010
 SCAN_EVERY = 0.050
 """Seconds between two searches for requests that timed out."""
 
+IDLE = 1.0
+"""Seconds without a request from which a server may be closing a kept connection just when the next
+one comes. Keep-alive times are set in whole seconds, and 1 s is the shortest (gunicorn's default is
+2 s, uvicorn's, Node's and Apache's 5 s); in a closed loop no connection rests for a millisecond."""
+
 _EPOLLRDHUP = 0x2000
 _READABLE = select.POLLIN | _EPOLLRDHUP  # EPOLL* has the values of POLL*, and survives gevent so
 GONE = _EPOLLRDHUP | select.POLLHUP | select.POLLERR
@@ -50,11 +56,11 @@ class Slot:
     """One of the load's connections: at most one socket at a time, and the request on it."""
 
     __slots__ = (
+        "before",
         "connecting",
         "due",
         "fd",
         "freed",
-        "fresh",
         "recv",
         "replies",
         "reply",
@@ -70,16 +76,27 @@ class Slot:
         self.socket: _socket.socket | None = None
         self.fd = -1
         self.connecting = False
-        self.fresh = True
-        """Whether the connection has carried no reply yet: then its end is the server's fault."""
         self.reply: Reply | None = None
         """A reply of which a part has arrived."""
         self.start = 0.0
         """When its request was first sent."""
         self.due = 0.0
         """Open loop: when its request was to be sent."""
-        self.freed = 0.0
+        self.freed = math.inf
         """Open loop: when it had no request any more."""
+        self.replies = 0
+        """Correct ones in the window, on all its connections."""
+        self.before = 0
+        """What *replies* was when its connection was opened."""
+
+    @property
+    def carried(self) -> int:
+        """Correct replies on the connection that is open; counted so, it costs a reply nothing."""
+        return self.replies - self.before
+
+    def restart(self) -> None:
+        """Count the replies of another window."""
+        self.before -= self.replies
         self.replies = 0
 
 
@@ -129,7 +146,7 @@ class Connections:
         slot.fd = fd = sock.fileno()
         slot.recv = sock.recv
         slot.send = sock.send
-        slot.fresh = True
+        slot.before = slot.replies
         self.by_fd[fd] = slot
         self._recorder.connections += 1
         if self._family != AF_UNIX:
@@ -183,8 +200,8 @@ class Connections:
         self.by_fd[slot.fd] = self.idle.pop(slot.fd)
         try:
             slot.send(self._request)
-        except OSError as error:
-            self.lose(slot, error)
+        except OSError:
+            self.send_again(slot)
 
     def drop(self, slot: Slot) -> None:
         """Close a kept connection on which no request is under way."""
@@ -201,19 +218,43 @@ class Connections:
 
     def lose(self, slot: Slot, error: OSError | None) -> None:
         """
-        Deal with a connection that ended, *error* being None for an orderly end.
+        Deal with a connection that ended under a request, *error* being None for an orderly end.
 
-        A kept connection may have ended before the request reached the server, without any fault:
-        then the request is sent again, on a new one, its time running on.
+        RFC 9112 (9.3.1) lets a client send a GET again when a kept connection ends, and each does;
+        so a server that drops every 300th request has clients that see nothing but a delay. Here
+        it is sent again, its time running on, only where the server need not have had it:
+
+        - The server had ended the connection in order before the request came. Then its kernel
+          answers the request with a reset, and the client's notes that as EPIPE; where the request
+          came first it is ECONNRESET, and after a request that was read nothing follows the end.
+        - The connection had carried one reply and no more: as a server does that keeps none and
+          does not say so (uWSGI's http and http-socket).
+        - It was reset after `IDLE` without a request: the end of its keep-alive time may have met
+          the request on its way.
+
+        All else is an error, and so is any end of a connection without a reply.
         """
-        if not slot.fresh and slot.reply is None:
-            self._recorder.retried += 1
-            self.close(slot)
-            self.open(slot)
+        if slot.reply is None and slot.carried and self._unseen(slot, error):
+            self.send_again(slot)
         elif error is not None:
             self.fail(slot, FAILURES.get(error.errno or 0, "reset"))
         else:
             self.fail(slot, "closed" if slot.reply is None else "truncated")
+
+    def _unseen(self, slot: Slot, error: OSError | None) -> bool:
+        """Return whether the server need not have had the request; see `lose`."""
+        assert slot.socket is not None
+        if slot.carried == 1:
+            return True
+        if error is None:
+            return slot.socket.getsockopt(SOL_SOCKET, SO_ERROR) == errno.EPIPE
+        return error.errno == errno.EPIPE or slot.start - slot.freed >= IDLE
+
+    def send_again(self, slot: Slot) -> None:
+        """Send the request of a kept connection that has ended on a new one, and count it."""
+        self._recorder.retried += 1
+        self.close(slot)
+        self.open(slot)
 
     def fail(self, slot: Slot, failure: str) -> None:
         """Count an error of the class *failure*, close, and let the slot rest."""

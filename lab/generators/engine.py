@@ -109,7 +109,7 @@ class Engine:
         """Forget all counts; requests under way belong to the new window."""
         self._granted = self._left
         for slot in self._connections.slots:
-            slot.replies = 0
+            slot.restart()
         self._recorder.restart(carried=len(self._connections.by_fd))
 
     def close_window(self) -> Window:
@@ -133,7 +133,7 @@ class Engine:
         window = self.close_window()
         self._granted = self._left
         for slot in self._connections.slots:
-            slot.replies = 0
+            slot.restart()
         carried = window.unfinished - self._recorder.abandoned
         self._recorder.restart(carried, continued=True)
         return window
@@ -242,11 +242,10 @@ class Engine:
             left -= 1
             slot.start = now
             if reusable and not event & GONE:
-                slot.fresh = False
                 try:
                     slot.send(request)
-                except OSError as error:
-                    connections.lose(slot, error)
+                except OSError:
+                    connections.send_again(slot)
             else:
                 connections.close(slot)
                 connections.open(slot)

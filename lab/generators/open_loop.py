@@ -220,7 +220,6 @@ class OpenLoop(Engine):
             slot.replies += 1
             slot.freed = now
             if reusable and not event & GONE:
-                slot.fresh = False
                 connections.keep(slot)
             else:
                 connections.close(slot)

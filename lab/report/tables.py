@@ -29,7 +29,8 @@ OPEN = ("throughput", "cpu", "p50", "p90", "p99", "service_p99", "memory", "drop
 TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
 COUNTED = ("throughput", "cpu", "drops", "errors")
 """Metrics of the table of measurements. A counted load has the time for all requests and the
-slowest reply in place of percentiles: nearly all of what it shows is in its last replies."""
+slowest reply in place of percentiles: nearly all of what it shows is in its last replies. Requests
+sent again stand beside the errors where a server that keeps connections ended some unasked."""
 
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -132,6 +133,8 @@ def _measurements(summary: Summary) -> Table:
     load = summary.run.plan.load
     counted = load.requests is not None
     names = COUNTED if counted else TIMED if load.rate is None else OPEN
+    if any(row.values.get("retried") and not row.never_kept for row in summary.rows):
+        names = (*names, "retried")
     columns = [_column(name) for name in names]
     if counted:
         columns[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
@@ -152,7 +155,13 @@ def _measurements(summary: Summary) -> Table:
 def _column(name: str) -> Column:
     metric = METRICS[name]
     # What is known from the unit is left out of the title: 100 columns are few.
-    short = {"memory": "memory", "drops": "drops", "cpu": "CPU", "service_p99": "service p99"}
+    short = {
+        "memory": "memory",
+        "drops": "drops",
+        "cpu": "CPU",
+        "service_p99": "service p99",
+        "retried": "sent again",
+    }
     title = short.get(name, metric.title)
     unit = {"throughput": "", "cpu": f"{metric.unit}/request"}.get(name, metric.unit)
     return Column(title, unit)
@@ -162,7 +171,7 @@ def _value(row: Row, name: str) -> Cell:
     value = row.values.get(name)
     if value is None:
         return Cell(UNKNOWN, Meaning.MUTED)
-    bad = METRICS[name].exact and value > 0
+    bad = METRICS[name].exact and value > 0 and not (name == "retried" and row.never_kept)
     return Cell(quantity(name, value), Meaning.WARNING if bad else Meaning.PLAIN)
 
 

@@ -57,6 +57,36 @@ def test_errors(make, ok, errors, expected):
     assert {gate: what for gate, what in found.items() if gate == "errors"} == expected
 
 
+@pytest.mark.parametrize(
+    ("retried", "connections", "expected"),
+    [
+        (10, 10, {}),
+        (11, 11, {"errors": {"p99", "service_p99"}}),
+        (101, 101, {"errors": "all"}),
+        (3000, 9980, {}),
+    ],
+    ids=["0.1 %", "more", "1 %", "a connection for each reply"],
+)
+def test_requests_sent_again_count_as_errors(make, retried, connections, expected):
+    """Unless the server keeps no connection: a client that does not send again has lost them."""
+    window = make.window(
+        ok=9990,
+        replies=(156,) * 64,
+        retried=retried,
+        connections=connections,
+        latency={31_000: 9990},
+    )
+    found = gates(make.trial(window), make.plan())
+    assert {gate: what for gate, what in found.items() if gate == "errors"} == expected
+
+
+def test_requests_sent_again_are_named_beside_the_errors(make):
+    """With their number: together they are what a plain client did not get at once."""
+    window = make.window(ok=3900, errors={"reset": 40}, retried=60, connections=100)
+    (finding,) = judge(make.trial(window), make.plan())
+    assert finding.reason == "2.50% of 4,000 requests failed (40 reset, 60 sent again)"
+
+
 def test_a_run_in_which_every_connection_failed_says_so(make):
     """A dead application is errors, by class and number, and never a low throughput."""
     dead = make.window(ok=0, errors={"connect": 122}, replies=(0,) * 64, latency={}, latency_sum=0)

@@ -56,7 +56,8 @@ def sustained(make):
             starved = replace(window, replies=(window.ok,) + (0,) * 63)
             trials.append(replace(trial, windows=(starved,)))
         elif trial.slot.profile == "http-socket":
-            trials.append(replace(trial, windows=(replace(window, retried=window.ok),)))
+            again = replace(window, retried=window.ok, connections=window.ok)
+            trials.append(replace(trial, windows=(again,)))
         elif trial.slot.profile == "processes-threads" and block < 4:
             readings = trial.readings | {"machine.foreign_cpu": 0.43}
             trials.append(replace(trial, readings=readings))

@@ -29,6 +29,25 @@ def check(name, text):
     assert text == path.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("kept", [True, False], ids=["kept", "never kept"])
+def test_requests_sent_again_stand_beside_the_errors(make, kept):
+    """Where connections are kept; where none is, they lost no answer and only cost connections."""
+    run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
+    trials = []
+    for trial in run.trials:
+        (window,) = trial.windows
+        again = replace(window, retried=3, connections=3 if kept else window.ok)
+        trials.append(replace(trial, windows=(again,)))
+    summary = summarise(replace(run, trials=tuple(trials)))
+    for text in (terminal.render(summary, 160), markdown.render(summary)):
+        assert ("sent again" in text) == kept
+    if kept:
+        assert "| errors | sent again | valid trials |" in text
+        assert "| 0 | 3 | 2/2 |" in text
+    values = json.loads(json_report.render(summary))["profiles"][0]["values"]
+    assert (values["errors"]["median"], values["retried"]["median"]) == (0, 3)
+
+
 @pytest.mark.parametrize("width", [100, 160])
 def test_the_terminals_report(sustained, width):
     """At 100 and at 160 columns no line is longer, and the words are these."""

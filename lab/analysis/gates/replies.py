@@ -18,6 +18,11 @@ Servers that renew a connection now and then do so after 100 or 1,000."""
 PLAINLY_KEPT = 0.50
 """Connections a reply below which a server keeps them, whatever its profile says."""
 
+NEVER_KEPT = 0.90
+"""Connections a reply from which a server keeps none: one for each, and a tenth for those that a
+window's edges cut in two. That it does not say so costs its clients a request sent again, and is no
+request without an answer."""
+
 WITH_CONNECTIONS = common.TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}
 """Metrics that hold the cost of connections."""
 
@@ -54,15 +59,23 @@ def errors(trial: Trial) -> Finding | None:
     Judge failed requests: one rule of three steps.
 
     Any wrong reply, no reply at all, or 1 % failed: nothing counts. Above 0.1 %: p99 is withheld.
-    Requests in flight at the end of a window have no outcome and count as neither, nor do those
-    that found no local port: they never reached the server.
+    Requests that were sent again count as failed, but with a server that keeps no connection: a
+    client that does not send again has lost them. Requests in flight at the end of a window have no
+    outcome and count as neither, nor do those that found no local port: they never reached the
+    server.
     """
     ok = common.replies(trial)
     counts: Counter[str] = Counter()
     for window in trial.windows:
         counts.update({kind: count for kind, count in window.errors.items() if count})
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(counts.items()))
-    failed = counts.total() - port_failures(trial)
+    again = 0 if never_kept(trial) else sum(window.retried for window in trial.windows)
+    kinds = ", ".join(
+        (
+            *(f"{count:,} {kind}" for kind, count in sorted(counts.items())),
+            *((f"{again:,} sent again",) if again else ()),
+        )
+    )
+    failed = counts.total() + again - port_failures(trial)
     if not ok:
         reason = f"no correct reply ({kinds or 'none came at all'})"
         return Finding("errors", reason, "Ask the server by hand: it does not do the work.")
@@ -83,6 +96,12 @@ def errors(trial: Trial) -> Finding | None:
         "Look for these errors in the server's log, or load it with fewer connections.",
         withholds=None if severe else frozenset({"p99", "service_p99"}),
     )
+
+
+def never_kept(trial: Trial) -> bool:
+    """Return whether the server answered one request on each connection and kept none."""
+    opened = sum(window.connections for window in trial.windows)
+    return opened >= NEVER_KEPT * common.replies(trial)
 
 
 def starvation(trial: Trial, plan: Plan) -> Finding | None:

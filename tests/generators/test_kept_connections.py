@@ -1,0 +1,195 @@
+"""When a kept connection ends under a request: an error, or a request that may be sent again."""
+
+import select
+import socket
+import struct
+import threading
+from time import monotonic
+
+import pytest
+
+from lab.generators import connections
+from lab.generators.connections import Connections
+from lab.generators.recorder import Recorder
+from lab.generators.request import build_request
+
+BODY = b"[0, 1, 1, 2, 3, 5, 8]"
+REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
+
+
+def _reset(conn):
+    conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    conn.close()
+
+
+def _answer(server, conn, requests):
+    """Answer so many requests of a connection."""
+    for _ in range(requests):
+        server.request(conn)
+        conn.sendall(REPLY)
+
+
+def _step_until(engine, finished):
+    deadline = monotonic() + 10
+    while not finished():
+        assert monotonic() < deadline, "the engine did not get there"
+        engine.step(0.05)
+
+
+@pytest.mark.parametrize(
+    ("end", "failure"), [(socket.socket.close, "closed"), (_reset, "reset")], ids=["FIN", "RST"]
+)
+def test_a_request_that_the_server_drops_is_an_error(serve, engine, end, failure):
+    """Of 300 requests on a connection the server answers 299, reads the last and says nothing."""
+
+    def drop_the_last(conn):
+        _answer(server, conn, 299)
+        server.request(conn)
+        end(conn)
+
+    server = serve(handler=drop_the_last)
+    driven = engine(server.address, connections=2)
+    driven.begin_count(1200)
+    _step_until(driven, lambda: driven.done)
+    window = driven.close_window()
+    assert window.ok + window.errors.get(failure, 0) == 1200
+    assert 3 <= window.errors[failure] <= 4
+    assert window.retried == 0
+
+
+@pytest.mark.parametrize("end", [socket.socket.close, _reset], ids=["FIN", "RST"])
+def test_an_end_after_one_reply_is_sent_again(serve, engine, end):
+    """So ends each connection of a server that keeps none and does not say so."""
+
+    def one_reply(conn):
+        _answer(server, conn, 1)
+        server.request(conn)
+        end(conn)
+
+    server = serve(handler=one_reply)
+    driven = engine(server.address, connections=1)
+    driven.begin_count(5)
+    _step_until(driven, lambda: driven.done)
+    window = driven.close_window()
+    assert (window.ok, window.errors, window.retried) == (5, {}, 4)
+
+
+def test_a_window_does_not_make_a_connection_new(serve, engine):
+    """What a connection has carried counts from its opening, not from the window's."""
+    let_go = threading.Event()
+
+    def drop_the_fourth(conn):
+        _answer(server, conn, 3)
+        server.request(conn)
+        let_go.wait(5)
+
+    server = serve(handler=drop_the_fourth)
+    driven = engine(server.address, connections=1)
+    driven.resume()
+    _step_until(driven, lambda: driven.ok == 3)
+    driven.open_window()
+    let_go.set()
+    _step_until(driven, lambda: driven.close_window().errors)
+    driven.drain()
+    window = driven.close_window()
+    assert (window.errors, window.retried) == ({"closed": 1}, 0)
+
+
+def test_a_request_that_came_after_the_end_is_sent_again(serve):
+    """The server had closed in order by then: nobody could answer it."""
+    ending = threading.Event()
+
+    def two_replies(conn):
+        _answer(server, conn, 2)
+        ending.wait(5)
+
+    server = serve(handler=two_replies)
+    recorder = Recorder()
+    request = build_request("/9", "h", keepalive=True)
+    made = Connections(server.address, request, 1, 5.0, recorder)
+    (slot,) = made.slots
+    poll = select.poll()
+    try:
+        made.open(slot)
+        poll.register(slot.fd, select.POLLIN)
+        for _ in range(2):
+            assert poll.poll(5000)
+            assert slot.recv(4096) == REPLY
+            slot.replies += 1
+            if slot.replies < 2:
+                slot.send(request)
+        made.keep(slot)
+        ending.set()
+        assert poll.poll(5000)  # its end, which an engine that is busy has not seen yet
+        made.send(slot)
+        made.lose(slot, None if slot.recv(4096) == b"" else OSError())
+        assert (recorder.retried, recorder.errors, recorder.connections) == (1, {}, 2)
+        assert slot.carried == 0
+    finally:
+        made.close_all()
+        made.epoll.close()
+
+
+@pytest.mark.parametrize(
+    ("idle", "expected"),
+    [(0.02, ({}, 1)), (5.0, ({"reset": 1}, 0))],
+    ids=["idle for longer", "not so long"],
+)
+def test_a_reset_is_sent_again_only_after_the_connection_was_idle(
+    serve, engine, monkeypatch, idle, expected
+):
+    """As the end of a keep-alive time that meets a request; a tenth of a second between them."""
+    monkeypatch.setattr(connections, "IDLE", idle)
+    first = iter([True])
+
+    def reset_the_third(conn):
+        if not next(first, False):
+            _answer(server, conn, 1000)
+        _answer(server, conn, 2)
+        server.request(conn)
+        _reset(conn)
+
+    server = serve(handler=reset_the_third)
+    driven = engine(server.address, connections=1, rate=10)
+    driven.open_window()
+    driven.resume()
+    _step_until(driven, lambda: driven.ok == 4)
+    window = driven.close_window()
+    assert (window.errors, window.retried) == expected
+
+
+def test_an_idle_connection_that_drops_a_request_it_has_read_is_an_error(
+    serve, engine, monkeypatch
+):
+    """However long it was idle: an end in order, after the request was read, is no keep-alive's."""
+    monkeypatch.setattr(connections, "IDLE", 0.02)
+
+    def drop_the_third(conn):
+        _answer(server, conn, 2)
+        server.request(conn)
+
+    server = serve(handler=drop_the_third)
+    driven = engine(server.address, connections=1, rate=10)
+    driven.open_window()
+    driven.resume()
+    _step_until(driven, lambda: driven.close_window().errors)
+    window = driven.close_window()
+    assert (window.errors, window.retried) == ({"closed": 1}, 0)
+
+
+def test_a_keep_alive_time_that_ends_between_two_requests_is_no_error(serve, engine):
+    """A server that closes what was idle for 20 ms, at a request each 100 ms."""
+
+    def impatient(conn):
+        _answer(server, conn, 1)
+        conn.settimeout(0.02)
+        _answer(server, conn, 1000)
+
+    server = serve(handler=impatient)
+    driven = engine(server.address, connections=1, rate=10)
+    driven.open_window()
+    driven.resume()
+    _step_until(driven, lambda: driven.ok == 4)
+    window = driven.close_window()
+    assert window.errors == {}
+    assert window.connections >= 4
