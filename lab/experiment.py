@@ -27,8 +27,8 @@ from lab.report import json as json_report
 from lab.results import FORMAT, Header, RunWriter, read_run, run_of
 from lab.runner import Observer, Parts, capture, run
 from lab.servers import adapter, uwsgi
+from lab.servers.fetch import fetch
 from lab.servers.launch import find_command
-from lab.servers.readiness import fetch
 
 SUSTAINED = Load()
 """64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""

@@ -65,6 +65,16 @@ class Profile:
     most, and stands beside the others as a reference line."""
 
 
+LONGEST_BODY = 64 << 20
+"""
+Bytes of a reply's body from which the lab gives it up, whatever it would have become.
+
+An honest one is far from it: of a whole web page with its pictures and scripts, 2 to 3 MB, it is
+twenty times as much, and the longest answer of this project's service has less than 1 MB. A server
+that floods sends it over loopback in a tenth of a second, before a machine runs short of memory.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Expectation:
     """What a correct reply is. With neither body nor pattern, the first reply defines it."""
@@ -225,7 +235,8 @@ class Window:
 
     errors: Mapping[str, int]
     """Failed requests by class: refused, reset, closed, timeout, truncated, malformed, status,
-    body, ports (no local port was free), and connect (any other failure to connect)."""
+    body (another one, or given up as longer than any right one: `lab.generators.judge`), ports (no
+    local port was free), and connect (any other failure to connect)."""
 
     unfinished: int
     """Requests still in flight when the window closed."""

@@ -12,7 +12,7 @@ from lab.counters import MOST, plan_counters, render
 from lab.model import Better, Load, Profile
 from lab.profiles import Step
 from lab.servers import adapter
-from lab.servers.readiness import fetch
+from lab.servers.fetch import fetch
 from lab.toggles import TOGGLES
 from lab.workloads import workload
 

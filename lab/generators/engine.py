@@ -24,7 +24,7 @@ from lab.generators.descriptors import allow_descriptors
 from lab.generators.histogram import PRECISION_BITS
 from lab.generators.judge import Judge
 from lab.generators.recorder import Recorder
-from lab.generators.reply import MalformedReplyError, Reply
+from lab.generators.reply import LongReplyError, MalformedReplyError, Reply
 from lab.model import Expectation, Load, Window
 
 LATE_SEND = 0.005
@@ -259,12 +259,15 @@ class Engine:
             if not data:
                 self._connections.lose(slot, None)
                 return None
-            slot.reply = Reply()
+            slot.reply = Reply(self._judge.limit)
         reply = slot.reply
         try:
             complete = reply.feed(data) if data else reply.end()
         except MalformedReplyError:
             self._connections.fail(slot, "malformed")
+            return None
+        except LongReplyError:
+            self._connections.fail(slot, self._judge.fault_of_long(reply.status))
             return None
         if not complete:
             if not data:

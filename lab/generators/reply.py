@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import re
 
+from lab.model import LONGEST_BODY
+
 MAX_HEAD = 65536
 """Bytes of status line and headers, and of a chunk's size line, until they count as malformed."""
 
@@ -28,15 +30,26 @@ class MalformedReplyError(ValueError):
     """The bytes are no HTTP/1 reply, or more than one."""
 
 
+class LongReplyError(ValueError):
+    """The body is longer than it may be, or will be by its own account."""
+
+
 class Reply:
-    """One reply; feed it until it is complete, then read its public attributes."""
+    """
+    One reply; feed it until it is complete, then read its public attributes.
+
+    Args:
+        limit: Bytes of body that it may have. It holds at most twice as many, and `MAX_HEAD`.
+    """
 
     __slots__ = (
         "_at",
         "_buffer",
         "_chunked",
         "_length",
+        "_limit",
         "_parts",
+        "_taken",
         "_trailers",
         "body",
         "reusable",
@@ -56,7 +69,7 @@ class Reply:
     self_delimited: bool
     """Whether the bytes alone say where the reply ends; else the end of the stream does."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = LONGEST_BODY) -> None:
         self.status = 0
         self.body = b""
         self.reusable = False
@@ -65,7 +78,9 @@ class Reply:
         self._at = 0
         self._chunked = False
         self._length: int | None = None
+        self._limit = limit
         self._parts: list[bytes] = []
+        self._taken = 0  # bytes of the parts
         self._trailers = False
 
     def feed(self, data: bytes) -> bool:
@@ -74,6 +89,7 @@ class Reply:
 
         Raises:
             MalformedReplyError: This can no longer become a reply.
+            LongReplyError: It exceeds the limit; `status` is known.
         """
         if not self._buffer:
             self._buffer = data
@@ -86,6 +102,7 @@ class Reply:
         if self._chunked:
             return self._parse_chunks()
         if self._length is None:
+            self._check(len(self._buffer) - self._at)
             return False
         end = self._at + self._length
         if len(self._buffer) < end:
@@ -97,6 +114,18 @@ class Reply:
         if not self.status or self.self_delimited:
             return False
         return self._finish(len(self._buffer), self._buffer[self._at :])
+
+    def _check(self, length: int) -> None:
+        if length > self._limit:
+            raise LongReplyError(f"a body of {length} bytes or more, where {self._limit} are many")
+
+    def _forget(self) -> None:
+        """Drop what has been parsed: a reply in many pieces may have more framing than body."""
+        if self._at:
+            if isinstance(self._buffer, bytes):
+                self._buffer = bytearray(self._buffer)
+            del self._buffer[: self._at]
+            self._at = 0
 
     def _finish(self, end: int, body: bytes | bytearray) -> bool:
         if len(self._buffer) > end:
@@ -112,6 +141,7 @@ class Reply:
                 head = self._buffer[start : start + len(_START)]
                 if len(self._buffer) - start > MAX_HEAD or not _START.startswith(head):
                     raise MalformedReplyError("not the head of an HTTP/1 reply")
+                self._forget()
                 return False
             self._at = end + 4
             self._parse_head(bytes(self._buffer[start:end]))
@@ -132,6 +162,7 @@ class Reply:
             length, chunked = 0, False
         self.status = status
         self._length = length
+        self._check(length or 0)
         self._chunked = chunked
         self.self_delimited = chunked or length is not None
         persistent = match[1] == b"1" or b"keep-alive" in options
@@ -144,6 +175,7 @@ class Reply:
             if end < 0:
                 if len(buffer) - self._at > MAX_HEAD:
                     raise MalformedReplyError("an endless chunk size or trailer")
+                self._forget()
                 return False
             line = bytes(buffer[self._at : end])
             if self._trailers:
@@ -159,12 +191,15 @@ class Reply:
                 self._trailers = True
                 self._at = end + 2
                 continue
+            self._check(self._taken + size)
             start = end + 2
             if len(buffer) < start + size + 2:
+                self._forget()
                 return False
             if buffer[start + size : start + size + 2] != b"\r\n":
                 raise MalformedReplyError("a chunk longer than its size")
             self._parts.append(bytes(buffer[start : start + size]))
+            self._taken += size
             self._at = start + size + 2
 
 

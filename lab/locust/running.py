@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 
 from lab.errors import UsageError
 from lab.model import Endpoint, Expectation, Workload
-from lab.servers.readiness import fetch, satisfies
+from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
+from lab.servers.readiness import satisfies
 
 
 def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint, Workload]:
@@ -16,7 +17,7 @@ def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint,
     Return where *host* answers, and what is asked of it: its first reply, or *pattern* in each.
 
     Raises:
-        UsageError: Nothing answers there, or not with status 200.
+        UsageError: Nothing answers there, or not with status 200, or it does not come to an end.
     """
     try:
         parts = urlsplit(host if "//" in host else f"//{host}")
@@ -27,6 +28,8 @@ def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint,
         name = parts.netloc.rpartition("@")[2]
         endpoint = Endpoint(_resolve(parts.hostname, port), port, name)
         status, _, body = fetch(endpoint, path, 10.0)
+    except (LongReplyError, SlowReplyError) as error:
+        raise UsageError(f"--host {host}: {error}") from error
     except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error
     expect = Expectation(body=body) if pattern is None else Expectation(pattern=pattern)

@@ -8,12 +8,11 @@ a socket that a process of the tree owns, proves that what will be measured is w
 
 from __future__ import annotations
 
-import http.client
 import re
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
@@ -21,6 +20,7 @@ import psutil
 
 from lab.errors import ServerStartError
 from lab.model import Endpoint, Expectation, Workload
+from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.ports import listeners
 
 DEADLINE = 20.0
@@ -34,32 +34,6 @@ GATEWAY = frozenset({502, 503, 504})
 
 INTERVAL = 0.02
 """Seconds between attempts; uWSGI with a small application is up in 300 ms."""
-
-Reply = tuple[int, Mapping[str, str], bytes]
-
-
-def fetch(endpoint: Endpoint, path: str, timeout: float) -> Reply:
-    """
-    Return status, headers (names in lower case) and body of one GET.
-
-    Args:
-        endpoint: Where.
-        path: Request target.
-        timeout: Seconds for connecting, and for each read.
-
-    Raises:
-        OSError: It could not be reached, or went silent.
-        http.client.HTTPException: What it sent is not a whole reply.
-    """
-    connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout)
-    try:
-        headers = {"Host": endpoint.authority, "Connection": "close"}
-        connection.request("GET", path, headers=headers)
-        reply = connection.getresponse()
-        received = {name.lower(): value for name, value in reply.getheaders()}
-        return reply.status, received, reply.read()
-    finally:
-        connection.close()
 
 
 def satisfies(expect: Expectation, status: int, body: bytes) -> bool:
@@ -106,8 +80,9 @@ def wait_until_ready(
         if (how := server.ended()) is not None:
             raise ServerStartError(profile, how, server.log_tail())
         spent = time.monotonic() - began
+        left = max(0.1, deadline - spent)
         # Longer and longer: a server that ended is noticed soon, a slow one gets its time.
-        seen = _attempt(server, workload, min(max(1.0, spent), max(0.1, deadline - spent)))
+        seen = _attempt(server, workload, min(max(1.0, spent), left), left)
         if seen is None:
             return
         spent = time.monotonic() - began
@@ -132,14 +107,18 @@ class _Seen:
     """Whether waiting longer than `PATIENCE` is in vain."""
 
 
-def _attempt(server: Candidate, workload: Workload, timeout: float) -> _Seen | None:
+def _attempt(server: Candidate, workload: Workload, silence: float, whole: float) -> _Seen | None:
     try:
-        status, _, body = fetch(server.endpoint, workload.path, timeout)
+        status, _, body = fetch(server.endpoint, workload.path, silence, whole)
+    except SlowReplyError as error:
+        return _Seen(str(error))
+    except LongReplyError as error:
+        return _Seen(str(error), final=True)
     except TimeoutError:
         return _Seen("it accepts the connection and does not answer")
     except ConnectionRefusedError:
         return _Seen("nothing listens")
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, HTTPException) as error:
         # uWSGI closes without a word when a bare WSGI application raises.
         return _Seen(f"there is no whole reply: {error or type(error).__name__}", final=True)
     if not satisfies(workload.expect, status, body):

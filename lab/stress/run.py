@@ -22,7 +22,7 @@ from lab.generators.descriptors import most_connections
 from lab.model import Expectation, Load, Profile, Workload
 from lab.runner import capture
 from lab.servers import adapter
-from lab.servers.readiness import fetch
+from lab.servers.fetch import fetch
 from lab.stress.faults import FAULTS, Fault
 from lab.stress.result import CONTROL, FORMAT, Outcome, ProfileResult, Result
 from lab.stress.show import progress

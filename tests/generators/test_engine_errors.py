@@ -12,7 +12,7 @@ import pytest
 from lab.errors import GeneratorError
 from lab.generators import connections
 from lab.generators.descriptors import allow_descriptors
-from lab.model import Window
+from lab.model import Expectation, Window
 
 BODY = b"[0, 1, 1, 2, 3, 5, 8]"
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
@@ -98,6 +98,41 @@ def test_reply_that_trickles(serve, engine):
     server = serve(handler=trickle)
     window = _count(engine(server.address, connections=1, timeout=0.2), 1)
     assert window.errors == {"timeout": 1}
+
+
+FLOODS = {
+    "no length": b"HTTP/1.1 200 OK\r\n\r\n",
+    "announced": b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999\r\n\r\n",
+    "a chunk": HEAD_OF_CHUNKS + b"FFFFFFFFF\r\n",
+    "chunks": HEAD_OF_CHUNKS,
+    "another status": b"HTTP/1.1 500 Oh\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+def test_a_reply_that_floods_is_wrong_early(serve, engine, kind):
+    """What is longer than the right body by a read's worth cannot be right, and is not kept."""
+    piece = b"8\r\n01234567\r\n" * 10_000 if kind == "chunks" else bytes(1 << 17)
+    server = serve(FLOODS[kind], *[piece] * 64)
+    window = _count(engine(server.address, connections=1), 2)
+    assert window.errors == {"status" if kind == "another status" else "body": 2}
+    assert window.received < 2 * (1 << 20)
+
+
+def test_a_long_reply_that_only_a_pattern_knows_is_right(serve, engine):
+    """A body may vary in length, if not without a bound; the first one sets it."""
+    lengths = iter([100, 50_000, 1_000_000, 20_000_000])
+
+    def answer(conn):
+        while server.request(conn):
+            length = next(lengths)
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % length)
+            conn.sendall(b"x" * length)
+
+    server = serve(handler=answer)
+    window = _count(engine(server.address, Expectation(pattern="^xx"), connections=1), 4)
+    # 16 times 50,000 and 64 KiB are less than 1,000,000.
+    assert (window.ok, window.errors) == (2, {"body": 2})
 
 
 def test_closed_without_a_byte(serve, engine):

@@ -1,5 +1,7 @@
 """The reply parser."""
 
+import tracemalloc
+
 import pytest
 
 from lab.generators.reply import MalformedReplyError, Reply
@@ -102,3 +104,21 @@ def test_end_of_the_stream_within_a_reply(data):
     reply = Reply()
     assert not reply.feed(data)
     assert not reply.end()
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [(b"", INTERIM), (CHUNKED, b"1;x=" + b"y" * 1000 + b"\r\nz\r\n")],
+    ids=["interim replies", "extensions of chunks"],
+)
+def test_framing_is_not_kept(head, piece):
+    """A reply of 6 MB that is nearly all framing takes no memory for it."""
+    reply = Reply(limit=1 << 20)
+    reply.feed(head + piece[:1])
+    pieces = piece[1:] + piece * 100 + piece[:1]
+    tracemalloc.start()
+    for _ in range(6_000_000 // len(pieces)):
+        assert not reply.feed(pieces)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2 << 20

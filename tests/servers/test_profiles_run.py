@@ -13,8 +13,8 @@ import pytest
 from lab import profiles
 from lab.analysis.observations import workload_of
 from lab.model import Endpoint
+from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
-from lab.servers.readiness import fetch
 from tests.lab_process import alive, descendants, until
 from tests.running import read_installed
 

@@ -10,7 +10,8 @@ from lab import profiles
 from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Expectation, Workload
 from lab.servers import process, readiness
-from lab.servers.readiness import fetch, wait_until_ready
+from lab.servers.fetch import fetch
+from lab.servers.readiness import wait_until_ready
 from tests.lab_process import descendants, until
 
 from .conftest import FIB, site

@@ -13,9 +13,9 @@ import pytest
 from lab import profiles
 from lab.model import Endpoint
 from lab.servers import process
+from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
 from lab.servers.process import Order, Process
-from lab.servers.readiness import fetch
 from tests.lab_process import alive, until
 
 from .conftest import site

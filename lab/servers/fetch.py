@@ -1,0 +1,119 @@
+"""
+One GET of one reply, which may neither drip for ever nor fill the memory.
+
+`http.client` has a timeout for each read and none for the reply, so a byte each 400 ms holds it for
+as long as the server likes; and it reads a body without a length until there is no memory left. So
+every read of the socket is counted here, and waits for what is left of the whole reply's time.
+"""
+
+from __future__ import annotations
+
+import io
+import socket
+import time
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import cast
+
+from lab.model import LONGEST_BODY, Endpoint
+
+MAX_HEADS = 1 << 20
+"""Bytes of heads, interim ones included: http.client takes a hundred lines of 64 KB for each."""
+
+Reply = tuple[int, Mapping[str, str], bytes]
+
+
+class SlowReplyError(TimeoutError):
+    """A reply was begun and not finished in time."""
+
+
+class LongReplyError(HTTPException):
+    """A reply is longer than any that can be meant."""
+
+
+def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = None) -> Reply:
+    """
+    Return status, headers (names in lower case) and body of one GET.
+
+    Args:
+        endpoint: Where.
+        path: Request target.
+        timeout: Seconds for connecting, and for each read.
+        whole: Seconds for the whole reply, from connecting on; as *timeout* if None.
+
+    Raises:
+        SlowReplyError: A part of the reply was there when the time was over.
+        LongReplyError: Its body has more than `LONGEST_BODY`, or will have by its own account.
+        OSError: It could not be reached, or went silent.
+        http.client.HTTPException: What it sent is not a whole reply.
+    """
+    connection = HTTPConnection(endpoint.host, endpoint.port, timeout=timeout)
+    began = time.monotonic()
+    watched = None
+    try:
+        headers = {"Host": endpoint.authority, "Connection": "close"}
+        connection.request("GET", path, headers=headers)
+        sock = cast("socket.socket", connection.sock)
+        watched = _Watched(sock, timeout, began, timeout if whole is None else whole)
+        connection.response_class = watched.response  # type: ignore[assignment]
+        reply = connection.getresponse()
+        if (reply.length or 0) > LONGEST_BODY:  # before a buffer of that size is made for it
+            raise LongReplyError(
+                f"the server announces a reply of {reply.length:,} bytes; what has more than "
+                f"{LONGEST_BODY >> 20} MiB is not read"
+            )
+        received = {name.lower(): value for name, value in reply.getheaders()}
+        watched.limit = watched.received + LONGEST_BODY
+        return reply.status, received, reply.read()
+    finally:
+        connection.close()
+        if watched is not None:
+            watched.close()
+
+
+class _Watched(io.RawIOBase):
+    """What a socket receives, counted, and only as long as there is time."""
+
+    def __init__(self, sock: socket.socket, silence: float, began: float, whole: float) -> None:
+        self._sock = sock
+        self._silence = silence
+        self._began = began
+        self._deadline = began + whole
+        self.received = 0
+        self.limit = MAX_HEADS
+        """Bytes."""
+        self._held: io.BufferedIOBase | None = None
+
+    def response(self, sock: socket.socket, method: str) -> HTTPResponse:
+        """Return a response that is read through this."""
+        made = HTTPResponse(sock, method=method)
+        self._held = made.fp  # the connection closes the socket with the headers: this keeps it
+        made.fp = io.BufferedReader(self)
+        return made
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        left = self._deadline - time.monotonic()
+        try:
+            if left <= 0:
+                raise TimeoutError("timed out")  # noqa: TRY301 - as the socket itself would
+            self._sock.settimeout(min(self._silence, left))
+            count = self._sock.recv_into(buffer)
+        except TimeoutError as error:
+            if not self.received:
+                raise
+            raise SlowReplyError(
+                "the server began a reply and had not finished it after "
+                f"{time.monotonic() - self._began:.0f} s, {self.received:,} bytes so far"
+            ) from error
+        self.received += count
+        if self.received > self.limit:
+            raise LongReplyError(f"the server sends a reply of more than {self.limit >> 20} MiB")
+        return count
+
+    def close(self) -> None:
+        if self._held is not None:
+            self._held.close()
+        super().close()
