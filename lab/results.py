@@ -23,6 +23,7 @@ from typing import IO, Any, TypeVar
 import msgspec
 
 from lab.errors import ResultsError
+from lab.journal import problems
 from lab.model import CounterRun, Plan, Run, Trial
 
 FORMAT = 2
@@ -192,17 +193,14 @@ def read_run(folder: Path) -> Run:
             path, f"has format {version!r}; this lab reads 1 to {FORMAT}. Run it again."
         )
     header = decode(header_bytes, Header, path)
-    names = {profile.name for profile in header.plan.profiles}
-    if header.plan.reference not in names:
+    if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
         raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
-    names |= {counter.profile.name for counter in header.counters}
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
     trials = tuple(decode(line, Trial, path, number) for number, line in enumerate(lines, 1))
-    for number, trial in enumerate(trials, 1):
-        if trial.slot.profile not in names:
-            problem = f"damaged: run.json has no profile {trial.slot.profile}"
-            raise ResultsError(path, problem, number)
+    profiles = (*header.plan.profiles, *(counter.profile for counter in header.counters))
+    for number, problem in problems(trials, header.plan, profiles):
+        raise ResultsError(path, f"damaged: {problem}", number)
     return run_of(header, folder.resolve().name, trials)
 
 

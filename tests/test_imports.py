@@ -17,6 +17,7 @@ FLOORS = (
         "lab.environment",
         "lab.generators",
         "lab.instruction_tables",
+        "lab.journal",
         "lab.plan",
         "lab.probes",
         "lab.profile_header",

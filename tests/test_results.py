@@ -35,7 +35,7 @@ def writer(tmp_path, header):
 def test_what_is_written_is_read_back_equal(writer, header):
     """Plan, environments and trials survive the disk."""
     writer.append(TRIAL)
-    failed = replace(TRIAL, windows=(), readings={}, failure="no module\n  line two")
+    failed = replace(TRIAL, attempt=1, windows=(), readings={}, failure="no module\n  line two")
     writer.append(failed)
     run = read_run(writer.folder)
     assert run.plan == header.plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 
@@ -75,6 +76,46 @@ def stranger(folder):
     (folder / TRIALS).write_text("\n".join(lines) + "\n")
 
 
+def twice(folder):
+    """Append the second line again, as two runs' journals put together have it."""
+    lines = (folder / TRIALS).read_bytes().splitlines(keepends=True)
+    (folder / TRIALS).write_bytes(b"".join([*lines, lines[1]]))
+
+
+def spoil(*keys, value):
+    """Return what changes a value of the second trial."""
+
+    def apply(folder):
+        lines = (folder / TRIALS).read_text().splitlines()
+        trial = place = json.loads(lines[1])
+        for key in keys[:-1]:
+            place = place[key]
+        place[keys[-1]] = value
+        lines[1] = json.dumps(trial)
+        (folder / TRIALS).write_text("\n".join(lines) + "\n")
+
+    return apply
+
+
+WINDOW = ("windows", 0)
+IMPOSSIBLE = {
+    "digest": (spoil("digest", value="0" * 64), "it ran another version of .* digest 000000000000"),
+    "block": (spoil("slot", "block", value=99), "block 99 of "),
+    "attempt": (spoil("attempt", value=-1), "attempt -1"),
+    "wall": (spoil(*WINDOW, "wall", value=-3.0), "it ends 3 s before it begins"),
+    "ok": (spoil(*WINDOW, "ok", value=-1), "ok is -1"),
+    "more ok": (spoil(*WINDOW, "ok", value=9_999_999), "ok is 9,999,999, and its connections had"),
+    "replies": (spoil(*WINDOW, "replies", value=[-1]), "replies of connection 0 is -1"),
+    "errors": (spoil(*WINDOW, "errors", value={"reset": -2}), "errors, reset is -2"),
+    "latency": (spoil(*WINDOW, "latency", value={"100": 5}), "ok is .*, and 5 latencies"),
+    "before 0": (spoil(*WINDOW, "latency", value={"-5": 5}), "latency at -5 µs is -5"),
+    "retried": (spoil(*WINDOW, "retried", value=-7), "retried is -7"),
+    "queued": (spoil(*WINDOW, "queued", value=1000), "1,000 of .* unfinished requests were queued"),
+    "cpu": (spoil(*WINDOW, "cpu", value=-0.5), "cpu is -0.5 s"),
+    "elapsed": (spoil("readings", "elapsed", value=-1), "readings: elapsed is -1"),
+}
+"""What is JSON of the right kind, and cannot be true: field -> how it is made, and what is said."""
+
 READ = {"older": older, "torn": torn}
 REFUSED = {
     "newer": (change(format=99), "run.json: has format 99; this lab reads 1 to 2"),
@@ -87,6 +128,7 @@ REFUSED = {
     "brackets": (replace("run.json", b"[" * 100_000), "run.json: damaged: "),
     "no trials": (replace(TRIALS, None), "trials.ndjson: cannot be read: No such file"),
     "garbage trials": (replace(TRIALS, b"\xff\x00\n{}\n"), "trials.ndjson:1: damaged: "),
+    "a line twice": (twice, "trials.ndjson:9: damaged: the trial of line 2 a second time (block"),
     "another profile": (stranger, "trials.ndjson:2: damaged: run.json has no profile nobody"),
 }
 COMMANDS = {
@@ -135,6 +177,23 @@ def test_what_cannot_be_read_is_refused(lab, copy, command, spoil, message):
     status, out, err = lab(command, copy)
     assert (status, out) == (1, "")
     assert err.startswith(f"lab: {copy}/{message}")
+
+
+@pytest.mark.parametrize(("make", "message"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_what_cannot_be_true_is_refused(lab, copy, make, message):
+    """With file and line, and not averaged with what can."""
+    make(copy)
+    status, out, err = lab("report", copy)
+    assert (status, out) == (1, "")
+    assert re.search(rf"^lab: {copy}/trials\.ndjson:2: damaged: .*{message}", err), err
+
+
+def test_a_torn_line_is_no_line_that_is_there_twice(lab, copy):
+    """What a crash left of a trial that was made again is passed over, as any torn line is."""
+    with (copy / TRIALS).open("ab") as file:
+        file.write((copy / TRIALS).read_bytes().splitlines()[1][:-10])
+    status, _, err = lab("report", copy)
+    assert status == lab("report", STORED)[0], err
 
 
 @pytest.mark.parametrize("command", ["report", "claims"])

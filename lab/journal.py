@@ -1,0 +1,106 @@
+"""
+What a line of trials.ndjson cannot say: arithmetic and the run's own header forbid it.
+
+A file that was edited, merged or put together of two runs is still JSON of the right kind, and its
+figures would be averaged like any others. Only what can never be true is refused: a figure that is
+merely odd is for the gates, which show it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from lab.model import Arm, Plan, Profile, Trial, Window
+
+_COUNTS = ("ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued")
+_SECONDS = ("latency_sum", "cpu", "wait")
+
+
+def problems(
+    trials: Sequence[Trial], plan: Plan, profiles: Iterable[Profile]
+) -> Iterator[tuple[int, str]]:
+    """
+    Yield the number of each trial that cannot be, from 1, and why.
+
+    Args:
+        trials: In the order of their lines.
+        plan: The run's.
+        profiles: All that the run's header has, those of counter-runs included.
+    """
+    digests = {profile.name: profile.digest for profile in profiles}
+    seen: dict[tuple[int, int, int], int] = {}
+    for number, trial in enumerate(trials, 1):
+        slot = trial.slot
+        key = (slot.block, slot.position, trial.attempt)
+        if key in seen:
+            which = f"block {slot.block}, position {slot.position}, attempt {trial.attempt}"
+            yield number, f"the trial of line {seen[key]} a second time ({which})"
+        seen.setdefault(key, number)
+        found = _misplaced(trial, plan, digests) or _impossible(trial)
+        if found is not None:
+            yield number, found
+
+
+def _misplaced(trial: Trial, plan: Plan, digests: Mapping[str, str]) -> str | None:
+    """Return what run.json does not agree with, or None."""
+    slot = trial.slot
+    if slot.profile not in digests:
+        return f"run.json has no profile {slot.profile}"
+    if trial.digest != digests[slot.profile]:
+        return (
+            f"it ran another version of {slot.profile} than run.json has: digest "
+            f"{trial.digest[:12]}, there {digests[slot.profile][:12]}"
+        )
+    if not 0 <= slot.block < plan.blocks:
+        return f"block {slot.block} of {plan.blocks}, counted from 0"
+    if slot.position < 0 or trial.attempt < 0:
+        return f"position {slot.position}, attempt {trial.attempt}"
+    if slot.arm is Arm.AA and slot.profile != plan.reference:
+        return f"{slot.profile} as the A/A arm, whose profile is {plan.reference}"
+    return None
+
+
+def _impossible(trial: Trial) -> str | None:
+    """Return which figure no measurement can give, or None."""
+    for name, value in trial.readings.items():
+        if not math.isfinite(value):
+            return f"readings: {name} is {value}"
+    for name in ("elapsed", "server.pss"):
+        if trial.readings.get(name, 0.0) < 0:
+            return f"readings: {name} is {trial.readings[name]:g}"
+    for number, window in enumerate(trial.windows):
+        if (found := _wrong(window)) is not None:
+            return f"windows[{number}]: {found}"
+    return None
+
+
+def _wrong(window: Window) -> str | None:
+    if not 0 <= window.wall < math.inf:
+        return f"it ends {-window.wall:g} s before it begins"
+    for name in _SECONDS:
+        value = getattr(window, name)
+        if not 0 <= value < math.inf:
+            return f"{name} is {value:g} s"
+    counts = {name: getattr(window, name) for name in _COUNTS}
+    counts |= {f"errors, {kind}": count for kind, count in window.errors.items()}
+    counts |= {f"replies of connection {i}": count for i, count in enumerate(window.replies)}
+    for name in ("latency", "service"):
+        for us, count in getattr(window, name).items():
+            counts[f"{name} at {us} µs"] = min(us, count)
+    for name, count in counts.items():
+        if count < 0:
+            return f"{name} is {count:,}"
+    return _disagreement(window)
+
+
+def _disagreement(window: Window) -> str | None:
+    """Return which two counts of the same replies differ, or None."""
+    if window.replies and sum(window.replies) != window.ok:
+        return f"ok is {window.ok:,}, and its connections had {sum(window.replies):,} replies"
+    if window.queued > window.unfinished:
+        return f"{window.queued:,} of {window.unfinished:,} unfinished requests were queued"
+    # ab says how long each request took, the wrong ones too.
+    if window.latency and (timed := sum(window.latency.values())) < window.ok:
+        return f"ok is {window.ok:,}, and {timed:,} latencies"
+    return None
