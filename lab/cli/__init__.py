@@ -15,6 +15,7 @@ from lab.cli.selftest import selftest_command
 from lab.cli.stress import stress_command
 from lab.errors import LabError
 from lab.interrupts import interruptible
+from lab.report.encoding import allow_any_text
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: its reader, such as `head`, has seen enough, or a disk is full."""
@@ -22,6 +23,7 @@ _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 
 def main() -> None:
     """Run the command line; turn an error into its message and exit status."""
+    allow_any_text()
     try:
         with interruptible():
             status = cli.main(standalone_mode=False)

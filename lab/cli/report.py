@@ -98,7 +98,7 @@ def claims_command(
     folders = [find_run(results, name) for name in runs] or claims.stored_runs()
     found = claims.verdicts([read_run(folder) for folder in folders])
     if as_json:
-        click.echo(claims_report.render_json(found), nl=False)
+        click.echo(claims_report.render_json(found).encode(), nl=False)
     elif as_markdown:
         click.echo(markdown.render_document(claims_report.document(found)), nl=False)
     else:
@@ -138,7 +138,8 @@ def compare_command(
     judgements = [judge_across(each, found) for each in thresholds]
     status = exit_code(judgements, found.exit_code)
     if as_json:
-        click.echo(across_report.render_json(found, differing, judgements, status), nl=False)
+        text = across_report.render_json(found, differing, judgements, status)
+        click.echo(text.encode(), nl=False)
     else:
         document = across_report.document(found, differing, judgements)
         if as_markdown:
@@ -151,7 +152,7 @@ def compare_command(
 def show(summary: Summary, *, as_json: bool) -> None:
     """Print the report of a run."""
     if as_json:
-        click.echo(json_report.render(summary), nl=False)
+        click.echo(json_report.render(summary).encode(), nl=False)
     else:
         terminal.show(summary, Console())
 

@@ -226,7 +226,7 @@ def run_command(
     if as_json:
         # Several rates are several runs; what is printed is one document all the same.
         whole = f"[\n{','.join(documents)}]\n" if len(rates) > 1 else documents[0]
-        click.echo(whole, nl=False)
+        click.echo(whole.encode(), nl=False)
     return worst
 
 

@@ -33,6 +33,7 @@ from lab.locust.running import running_server
 from lab.locust.web import Pages
 from lab.model import CounterRun, Finding, Slot, Trial
 from lab.report import terminal
+from lab.report.encoding import allow_any_text
 
 log = logging.getLogger("lab")
 
@@ -85,6 +86,7 @@ class Comparison(LoadTestShape):
     def print_report(self, **_: Any) -> None:
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
         if self.outcome is not None:
+            allow_any_text()
             terminal.show(self.outcome.summary, Console())
             print(f"\nRun folder: {self.outcome.folder}")  # noqa: T201 - the console is the product
 
