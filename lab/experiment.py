@@ -29,6 +29,7 @@ from lab.runner import Observer, Parts, capture, run
 from lab.servers import adapter, uwsgi
 from lab.servers.fetch import fetch
 from lab.servers.launch import find_command
+from lab.temporary import swept
 
 SUSTAINED = Load()
 """64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
@@ -125,6 +126,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     return Prepared(plan, skipped, estimate(plan, EXPECTED_COUNTERS * options.confirm), cores)
 
 
+@swept()
 def conduct(
     prepared: Prepared, options: Options, generator: Generator, observer: Observer
 ) -> Outcome:

@@ -1,7 +1,8 @@
 """
 Ctrl-C, SIGTERM and a closed terminal end a run in order: server stopped, finished trials kept.
 
-SIGKILL cannot be caught; then the guard of each server sees its pipe close and kills its tree.
+SIGKILL cannot be caught; then the guard of each server sees its pipe close and kills its tree, and
+the sweeper (`lab.sweeper`) removes the trial's folder.
 """
 
 from __future__ import annotations

@@ -12,16 +12,15 @@ prints, and nothing here knows which door the run came through.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from http.client import HTTPException
-from pathlib import Path
 from typing import Protocol
 
+from lab import temporary
 from lab.analysis.causes.signs import workers
 from lab.analysis.gates import NO_LOAD, judge
 from lab.analysis.observations import plan_of
@@ -154,7 +153,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
     profile = _profile(plan, slot.profile)
     trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
+        folder = stack.enter_context(temporary.folder())
         observer.stage(slot, attempt, "start")
         server = stack.enter_context(
             parts.server(profile).start(profile, plan.workload, folder, parts.server_cores)
@@ -209,8 +208,8 @@ def capture(
     bodies = []
     for _ in range(2):
         with (
-            tempfile.TemporaryDirectory(prefix="lab-") as folder,
-            server(profile).start(profile, workload, Path(folder), None) as running,
+            temporary.folder() as folder,
+            server(profile).start(profile, workload, folder, None) as running,
         ):
             try:
                 bodies.append(fetch(running.endpoint, workload.path, CAPTURE_TIMEOUT)[2])

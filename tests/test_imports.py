@@ -8,7 +8,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    ("lab.errors", "lab.model", "lab.thresholds", "lab.uwsgi_options"),
+    (
+        "lab.errors",
+        "lab.model",
+        "lab.sweeper",
+        "lab.temporary",
+        "lab.thresholds",
+        "lab.uwsgi_options",
+    ),
     (
         "lab.analysis",
         "lab.check",

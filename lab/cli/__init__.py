@@ -40,7 +40,8 @@ def main() -> None:
         # The buffer's rest goes nowhere, so that Python does not complain of it at its own end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
-            click.echo(f"lab: the output could not be written: {error.strerror}", err=True)
+            what = error.filename or "the output"
+            click.echo(f"lab: {what} could not be written: {error.strerror}", err=True)
         sys.exit(1)
     sys.exit(status)
 

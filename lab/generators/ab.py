@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
+from lab import temporary
 from lab.errors import GeneratorError, UsageError
 from lab.generators.histogram import bucket
 from lab.generators.tool import Tally, run_tool
@@ -133,8 +132,8 @@ class AbSession:
             keepalive=self._load.keepalive,
             timeout=self._load.timeout,
         )
-        with tempfile.TemporaryDirectory() as folder:
-            times = Path(folder) / "times.tsv"
+        with temporary.folder() as folder:
+            times = folder / "times.tsv"
             run = run_tool([*command[:-1], "-g", str(times), self._url], PACKAGE, self._cores)
             latency, latency_sum = parse_times(times.read_text())
         tally = parse_ab(run.output)

@@ -27,6 +27,7 @@ from lab.selftest.judging import Answer, answer
 from lab.selftest.result import FORMAT, CaseResult, EffectResult, Miss, Result, write
 from lab.selftest.show import show
 from lab.selftest.trials import Cores, measure, plan_of, problem
+from lab.temporary import swept
 
 TRIALS, TRIALS_QUICK = 10, 2
 """Trials of each case; nine of ten is the goal, and two show that everything works."""
@@ -91,6 +92,7 @@ def selftest(
     return result.status
 
 
+@swept()
 def examine(*, quick: bool, names: Sequence[str], console: Console) -> Result:
     """Run the chosen cases, and return what was found."""
     chosen = _choose(names, quick=quick)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from lab import temporary
 from lab.errors import ProfileError
 from lab.model import Endpoint, Profile, Workload
 from lab.servers.launch import ROOT, environment
@@ -45,7 +46,7 @@ class CommandServer:
                 text = dict(profile.options)[name]
                 for old, new in profile.replace:
                     text = text.replace(old, new)
-                (folder / name).write_text(fill(text, words, profile), encoding="utf-8")
+                temporary.write(folder / name, fill(text, words, profile))
             return Order(
                 profile=profile.name,
                 commands=tuple(

@@ -7,9 +7,7 @@ end of file means that the lab has ended, however it ended, SIGKILL included. As
 left, and what it has reaped counts in its own cutime, so the CPU time of the tree is never lost.
 
 The first line of input is JSON, {"commands": [[word, ...], ...], "environment": {...},
-"cwd": path, "cores": [cpu, ...] or null, "folder": path}. Later lines are numbers of signals for
-the commands; "end" is the last one of a lab that looks after the trial's *folder* itself. Without
-it the lab was killed, and the folder goes with the server.
+"cwd": path, "cores": [cpu, ...] or null}. Later lines are numbers of signals for the commands.
 
 Output is a line of JSON for each event: {"started": [pid, ...]}, {"failed": text}, and
 {"ended": index of the command, "status": exit status or -signal}. Standard error is the log.
@@ -44,7 +42,6 @@ def main() -> None:
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
 
     commands: list[subprocess.Popen[bytes]] = []
-    abandoned: str | None = None
     pending = b""
     while True:
         ready, _, _ = select.select([0, wake], [], [])
@@ -57,16 +54,11 @@ def main() -> None:
                 break
             *lines, pending = (pending + read).split(b"\n")
             for line in lines:
-                if line == b"end":
-                    abandoned = None
-                elif commands:
+                if commands:
                     _send(int(line), commands)
                 else:
-                    order = json.loads(line)
-                    abandoned = order["folder"]
-                    _start(order, commands)
+                    _start(json.loads(line), commands)
     _kill_subtree()
-    _remove(abandoned)
 
 
 def _close_inherited() -> None:
@@ -135,13 +127,6 @@ def _kill_subtree() -> None:
         except ChildProcessError:
             return
         select.select([], [], [], 0.002)
-
-
-def _remove(folder: str | None) -> None:
-    if folder is not None:
-        import shutil  # noqa: PLC0415 - seldom needed, and 7 ms of each start
-
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _descendants() -> list[int]:

@@ -51,7 +51,7 @@ class Order:
     """In start order; the first is the one whose end is the server's end."""
     environment: Mapping[str, str]
     folder: Path
-    """Private to the trial; the log is written there. Removed if the lab is killed."""
+    """Private to the trial; the log is written there."""
     cwd: Path
     cores: Sequence[int] | None
     stop_signal: signal.Signals = signal.SIGTERM
@@ -184,7 +184,6 @@ class Process:
         """
         if self._input < 0:
             return
-        self._send("end\n")
         os.close(self._input)
         self._input = -1
         deadline = time.monotonic() + KILL_DEADLINE
@@ -228,7 +227,6 @@ class Process:
                     "environment": dict(order.environment),
                     "cwd": str(order.cwd),
                     "cores": None if order.cores is None else list(order.cores),
-                    "folder": str(order.folder),
                 }
             )
             + "\n"

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lab import temporary
 from lab.model import Profile
 
 
@@ -81,5 +82,5 @@ def _write(written: Path, path: Path, options: Sequence[tuple[str, str]]) -> Pat
     folder = str(written.parent)
     lines = [f"{key} = {value.replace('{folder}', folder)}" for key, value in options]
     text = "\n".join(("[uwsgi]", f"ini = {path.resolve()}", *lines))
-    written.write_text(f"{text}\n", encoding="utf-8")
+    temporary.write(written, f"{text}\n")
     return written

@@ -27,6 +27,7 @@ from lab.stress.faults import FAULTS, Fault
 from lab.stress.result import CONTROL, FORMAT, Outcome, ProfileResult, Result
 from lab.stress.show import progress
 from lab.stress.trial import USUAL, Pace, Setting, measure
+from lab.temporary import swept
 
 PROFILES = ("production", "tuned", "baseline")
 """What is put to the test where nothing else is asked for: what to deploy, without its front, and
@@ -84,6 +85,7 @@ def choose(names: Sequence[str]) -> tuple[Fault, ...]:
     return tuple(fault for fault in FAULTS if not names or fault.name in {CONTROL, *names})
 
 
+@swept()
 def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> Result:
     """
     Plant every fault in every profile.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from lab import temporary
 from lab.environment import Cores
 from lab.errors import GeneratorError, ServerStartError
 from lab.generators.process import EngineGenerator, EngineSession, Recording
@@ -99,7 +99,7 @@ def _measure(fault: Fault, profile: Profile, setting: Setting) -> tuple[Outcome,
     """Return the outcome of one trial, and whether it is to be made again."""
     pace, load = setting.pace, setting.load
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lab-")))
+        folder = stack.enter_context(temporary.folder())
         _prepare(folder)
         changed = overlay(profile, fault.options, folder)
         server = stack.enter_context(
@@ -219,7 +219,7 @@ def _generator(
 def _prepare(folder: Path) -> None:
     """Make the file that the chain reload touches, old enough that the touch is seen."""
     file = folder / TOUCHED
-    file.touch()
+    temporary.write(file, "")
     old = time.time() - 100.0
     os.utime(file, (old, old))
 

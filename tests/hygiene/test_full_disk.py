@@ -116,6 +116,23 @@ def test_a_log_without_room_does_not_stop_its_server(tmp_path, disk, monkeypatch
         assert trial["readings"]["server.logged"] < window["ok"]
 
 
+def test_a_temporary_file_without_room_is_named(tmp_path, disk, monkeypatch, marked):
+    """A configuration that is filled in for the trial, on a disk of 8 kB; and nothing is left."""
+    folder = disk(tmp_path / "tmp")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    leave(folder, 8)
+    peer = Path(write_peer(tmp_path, "none"))
+    peer.write_text(f'fill = ["none.conf"]\n{peer.read_text()}')
+    peer.with_suffix(".conf").write_text("#" * 65536)
+    done = run("lab", "run", str(peer), *HELLO, "--blocks", "1", cwd=tmp_path)
+    assert done.returncode == 1
+    said = done.stderr.splitlines()[-1]
+    assert said.startswith(f"lab: {folder}/lab-"), done.stderr
+    assert "/none.conf: cannot be written: No space left on device" in said
+    assert not marked()
+    assert [each.name for each in folder.iterdir()] == ["filler"]
+
+
 def test_a_folder_that_must_not_be_written_is_named(tmp_path, marked):
     """Before anything is measured; /proc takes no file, not even root's."""
     peer = write_peer(tmp_path, "none")
