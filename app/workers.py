@@ -1,9 +1,10 @@
 """
 How many worker processes this machine's, or this container's, CPUs are worth.
 
-Run by a profile as `processes = @(exec://python3 app/workers.py)`, because uWSGI's own `%k` counts
-the CPUs of the host: in a container with half a CPU of 64 it would start 64 workers, which then
-wait for one another. It imports nothing of this project, so any Python can run it.
+Run by a profile as `ini = exec://python3 app/workers.py`, which sets `%(cpus)`, because uWSGI's
+own `%k` counts the CPUs of the host: in a container with half a CPU of 64 it would start 64
+workers, which then wait for one another. It imports nothing of this project, so any Python can run
+it.
 
 Sources: Linux, Documentation/admin-guide/cgroup-v2.rst (cpu.max) and scheduler/sched-bwc.rst
 (cpu.cfs_quota_us); sched_getaffinity(2).
@@ -69,4 +70,4 @@ def _read(path: Path) -> str:
 
 
 if __name__ == "__main__":
-    print(workers())  # noqa: T201 - its output is its purpose
+    print(f"[uwsgi]\nset-ph = cpus={workers()}")  # noqa: T201 - its output is its purpose

@@ -98,6 +98,16 @@ class Parts:
         until(lambda: not alive(tree), f"end of what {name} had started")
         return status
 
+    def send(self, name, number):
+        """Send a signal to the first process of one of them."""
+        self._running[name].send_signal(number)
+
+    def kill(self, name):
+        """Kill the first process of one of them, and nothing that it had started."""
+        process = self._running.pop(name)
+        process.kill()
+        process.wait()
+
     def tree(self):
         """Return all of their processes, also those whose parent has died."""
         return [each for process in self._running.values() for each in session(process.pid)]

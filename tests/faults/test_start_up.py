@@ -181,7 +181,7 @@ def test_unwritable_folder(tmp_path):
 @pytest.mark.parametrize("name", ["tuned", "production"])
 def test_missing_extension(tmp_path, name):
     """Where the compiled module is required and not built, it ends and says how to build it."""
-    for part in ("app", "fib", "profiles"):
+    for part in ("app", "fib", "profiles", "uwsgi"):
         ignored = shutil.ignore_patterns("*.so", "__pycache__")
         shutil.copytree(ROOT / part, tmp_path / part, ignore=ignored)
     path = tmp_path / "profiles" / f"{name}.ini"

@@ -111,8 +111,8 @@ def test_the_profile_asks(tmp_path, monkeypatch):
     write(
         tmp_path,
         {
-            "app/preflight.py": "",
-            "app/workers.py": "print(5)",
+            "app/socket_path.py": "",
+            "app/workers.py": "print('[uwsgi]'); print('set-ph = cpus=5')",
             "profiles/production.ini": (profiles.FOLDER / path.name).read_text(),
         },
     )

@@ -1,0 +1,134 @@
+"""Whatever a folder or a socket is called, the stack starts there, and no shell runs the name."""
+
+import shutil
+import subprocess
+
+import psutil
+import pytest
+
+from app.healthy import status_line
+from lab import profiles
+from lab.servers.launch import environment
+from tests.lab_process import until
+
+from .parts import session
+from .test_start_up import PRODUCTION, UWSGI, assert_says, start
+
+NAMES = (
+    "a b",
+    "it's",
+    'say "x"',
+    "$(touch RAN)",
+    "`touch RAN`",
+    "a;touch RAN",
+    "a&touch RAN",
+    "a|touch RAN",
+    "a#>b",
+    "# a",
+    " a ",
+    "a)b",
+    "(a",
+    "a\\b",
+    "$HOME",
+    "*",
+    "%d",
+    "é",
+    "-n",
+    "[uwsgi]",
+)
+"""Names of a folder; RAN... would lie where the command is typed."""
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a function that starts production.ini, and waits until it serves."""
+    started = []
+
+    def run(path, sock):
+        with (tmp_path / "log").open("w") as log:
+            process = psutil.Popen(
+                (UWSGI, str(path)),
+                cwd=tmp_path,
+                env=environment(SOCKET=str(sock), PROCESSES="2"),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        started.append(process)
+        until(lambda: serves(sock) or process.poll() is not None, "a reply, or its end")
+        assert process.poll() is None, (tmp_path / "log").read_text()
+
+    yield run
+    for process in started:
+        for each in session(process.pid):
+            each.kill()
+        process.wait(10)
+
+
+def serves(sock):
+    """Whether an instance answers on this socket."""
+    try:
+        return status_line("/healthz", {"SOCKET": str(sock)}).endswith("200 OK")
+    except OSError:
+        return False
+
+
+def copied(folder):
+    """Copy what an instance needs into *folder*, and return its profile."""
+    for part in ("app", "fib", "profiles", "uwsgi"):
+        shutil.copytree(profiles.ROOT / part, folder / part)
+    return folder / "profiles/production.ini"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name_of_the_checkout(tmp_path, run, name):
+    """production.ini starts in a checkout of any name, and nothing of the name is run."""
+    sock = tmp_path / "a.sock"
+    run(copied(tmp_path / name), sock)
+    assert list(tmp_path.rglob("RAN*")) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_name_of_the_socket(tmp_path, run, name):
+    """An instance listens on a SOCKET of any name, and nothing of the name is run."""
+    folder = tmp_path / name
+    folder.mkdir()
+    sock = folder / f"{name}.sock"
+    run(PRODUCTION, sock)
+    assert sock.is_socket()
+    assert list(tmp_path.rglob("RAN*")) == []
+
+
+@pytest.mark.parametrize("name", ["@(x)", "%(a b)", "$(HOME)"])
+def test_name_that_uwsgi_expands(tmp_path, name):
+    """A checkout whose name uWSGI itself would replace is refused with what is to be done."""
+    status, printed = start(copied(tmp_path / name), tmp_path)
+    assert_says(status, printed, (f"{tmp_path / name}/app", "uWSGI expands", "rename that folder"))
+
+
+REFUSED = {
+    "{folder}/@(exec://touch RAN)": "uWSGI expands @(",
+    "@(exec://touch RAN)": "begins with a slash",
+    "{folder}/$(SOCKET)": "uWSGI expands $(SOCKET)",
+    "{folder}/%(socket)": "uWSGI expands %(",
+    "{folder}/a\nstrict=0": "without line breaks",
+    "{folder}/a ": "without blanks at its ends",
+    "{folder}/a:b": "a colon would make it an address",
+    "127.0.0.1:3031": "begins with a slash",
+    ":3031": "begins with a slash",
+    "a.sock": "begins with a slash",
+    "./a.sock": "begins with a slash",
+    "": "begins with a slash",
+    "@abstract": "begins with a slash",
+    "/" + "a" * 96: "of 96 bytes at the most",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_path(tmp_path, name):
+    """A SOCKET that uWSGI would take for something else than a path is refused, and not run."""
+    value = name.format(folder=tmp_path)
+    status, printed = start(PRODUCTION, tmp_path, SOCKET=value)
+    assert_says(status, printed, (f"SOCKET={value!r}", "path of a UNIX socket", REFUSED[name]))
+    assert list(tmp_path.iterdir()) == []
