@@ -125,9 +125,17 @@ def parse_toml(text: str, path: Path) -> tuple[Header, Mapping[str, object]]:
     return header, table
 
 
-def line_of(text: str, key: str) -> int | None:
-    """Return the number of the first line that sets *key*, from 1; None where none does."""
+def line_of(text: str, key: str, value: str | None = None) -> int | None:
+    """Return the number of the first line that sets *key*, or to *value*, from 1; None if none."""
     for number, line in enumerate(text.splitlines(), start=1):
-        if line.partition("=")[0].strip() == key and "=" in line:
+        name, equals, content = line.partition("=")
+        if name.strip() == key and equals and value in (None, content.strip()):
             return number
     return None
+
+
+def second_section(text: str, name: str) -> int | None:
+    """Return the number of the line that begins the section *name* again, from 1; None if none."""
+    lines = enumerate(text.splitlines(), start=1)
+    begins = [number for number, line in lines if line.strip() == f"[{name}]"]
+    return begins[1] if len(begins) > 1 else None

@@ -30,7 +30,7 @@ REPEATABLE = frozenset(
     {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
     | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
 )
-REPEATED = ("hook-", "route", "final-route")
+REPEATED = ("exec-", "hook-", "route", "final-route")
 """Options, and beginnings of them, of which uWSGI keeps every value, as of `env`; of any other the
 last counts."""
 
@@ -258,9 +258,7 @@ def _keeps_connections(pairs: Sequence[tuple[str, str]]) -> bool:
     if any(asks_to_close(*pair) for pair in pairs):
         return False
     options = dict(pairs)
-    # `http-keepalive = true` is off: uWSGI reads a number there, and "true" is none.
-    number = options.get("http-keepalive", "0")
-    return "http11-socket" in options or (number.isdecimal() and int(number) > 0)
+    return "http11-socket" in options or int(options.get("http-keepalive", "0")) > 0
 
 
 def _effective(profile: Profile) -> dict[str, str]:
@@ -269,9 +267,7 @@ def _effective(profile: Profile) -> dict[str, str]:
         if key == "env":
             name, _, content = value.partition("=")
             effective[f"env {name}"] = content
-        elif key in effective and (
-            key in REPEATABLE or key.startswith(("hook-", "route", "final-route"))
-        ):
+        elif key in effective and (key in REPEATABLE or key.startswith(REPEATED)):
             effective[key] += f", {value}"
         else:
             effective[key] = value

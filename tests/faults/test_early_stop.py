@@ -7,6 +7,7 @@ import pytest
 
 from lab.profiles import FOLDER
 from lab.servers.launch import environment
+from lab.servers.ports import free_port
 from tests.lab_process import alive, until
 
 from .parts import session
@@ -28,7 +29,7 @@ def start(tmp_path, request):
     def start(added="", **variables):
         ini = tmp_path / "mine.ini"
         ini.write_text(f"[uwsgi]\nini = {FOLDER / request.param}.ini\n{added}\n")
-        known = {"SOCKET": str(tmp_path / "a.sock"), "PORT": "0", "PROCESSES": "2"}
+        known = {"SOCKET": str(tmp_path / "a.sock"), "PORT": str(free_port()), "PROCESSES": "2"}
         with (tmp_path / "log").open("w") as output:
             process = psutil.Popen(
                 (UWSGI, str(ini)),

@@ -42,12 +42,6 @@ class Fault:
     """A line after those of *path*, in an ini that includes it."""
 
 
-def refused(processes):
-    """Return the fault of asking for a number of workers that is none."""
-    words = (f"PROCESSES={processes!r}", "from 1 to 1024")
-    return Fault(PRODUCTION, words, variables={"PROCESSES": processes})
-
-
 FAULTS = {
     "missing ini": Fault(FOLDER / "nowhere.ini", ("nowhere.ini", "No such file or directory")),
     "folder instead of an ini": Fault(FOLDER, (str(FOLDER), "unable to load configuration")),
@@ -89,17 +83,6 @@ FAULTS = {
         ("no folder {folder}/nowhere for the socket", "SOCKET"),
         variables={"SOCKET": "{folder}/nowhere/a.sock"},
     ),
-    "workers that are no number": refused("four"),
-    "no workers": refused("0"),
-    "fewer workers than none": Fault(
-        PRODUCTION,
-        ('invalid value for option "processes"', "> 0"),
-        before=("production.ini",),
-        variables={"PROCESSES": "-1"},
-    ),
-    "workers that are left open": refused(""),
-    "workers in digits that uWSGI does not know": refused("\u0663"),
-    "more workers than any machine is for": refused("1025"),
     "no python3 to count the CPUs": Fault(
         PRODUCTION, ("python3", "not found"), variables={"PATH": "{folder}"}
     ),

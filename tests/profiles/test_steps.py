@@ -8,6 +8,9 @@ import pytest
 from lab import profiles, uwsgi_config
 from lab.profiles import Step
 
+CHECKED = 'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID'
+LOG = 'python3 -I -S "$FIB_HOME/app/preflight.py" log'
+
 FRONT = "{host}:{port}"
 CPUS = str(max(2, os.cpu_count()))
 
@@ -112,9 +115,11 @@ def test_ladder():
 
 
 def test_baseline():
-    """The baseline is the article's four options, with the loop in plain Python."""
+    """The baseline is the article's four options, checked, with the loop in plain Python."""
     assert profiles.read("baseline").options == (
         ("strict", "true"),
+        ("env", "FIB_HOME={root}"),
+        ("exec-asap", f"{CHECKED} BIND PORT PROCESSES"),
         ("http", FRONT),
         ("chdir", "{root}"),
         ("wsgi-file", "app/article.py"),
@@ -139,15 +144,13 @@ def test_the_cache_is_routing_and_nothing_else():
 
 
 def test_an_instance_in_production_is_tuned_behind_nginx():
-    """production.ini changes what a UNIX socket, nginx in front and unread logs ask for."""
+    """production.ini changes what a UNIX socket and nginx in front ask for."""
     tuned = profiles.read("tuned")
     options = uwsgi_config.read_options(profiles.FOLDER / "production.ini", profiles.ROOT)
     assert profiles.step(replace(tuned, options=options), tuned) == Step(
         added=(
             ("chmod-socket", "600"),
-            ("env FIB_HOME", "{root}/profiles/.."),
             ("env SOCKET", "/run/fibonacci/a.sock"),
-            ("exec-asap", 'python3 -I -S "$FIB_HOME/app/preflight.py"'),
             ("exec-pre-jail", 'python3 -I -S "$FIB_HOME/app/socket_path.py" folder'),
             ("log-5xx", "true"),
             ("log-date", "true"),
@@ -159,7 +162,11 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
             ("umask", "077"),
         ),
         removed=(("add-header", "Connection: close"), ("http-socket", FRONT)),
-        changed=(("buffer-size", "32768", "65535"), ("max-vars", "256", "4096")),
+        changed=(
+            ("buffer-size", "32768", "65535"),
+            ("exec-asap", f"{CHECKED} BIND PORT PROCESSES", f"{CHECKED} PROCESSES, {LOG}"),
+            ("max-vars", "256", "4096"),
+        ),
     )
 
 
@@ -186,9 +193,9 @@ def test_strict(name):
 
 
 @pytest.mark.parametrize("path", sorted((profiles.ROOT / "uwsgi").glob("*")), ids=lambda p: p.name)
-def test_fragments_are_ini(path):
+def test_fragments_are_no_python(path):
     """Nothing in uwsgi/ can be imported: inside the server that name is a built-in module."""
-    assert path.suffix == ".ini"
+    assert path.suffix in {".ini", ".txt"}
 
 
 @pytest.mark.parametrize("path", sorted(profiles.ROOT.glob("*/*.ini")), ids=lambda p: p.name)

@@ -1,0 +1,225 @@
+"""A number that is none is refused before anything listens: in the environment, and in an ini."""
+
+import doctest
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from app import preflight, socket_path
+from lab import profiles, uwsgi_config
+from lab.errors import ProfileError
+
+from .test_start_up import PRODUCTION, TUNED, assert_says, start
+
+BASELINE = profiles.FOLDER / "baseline.ini"
+INIS = sorted(profiles.FOLDER.rglob("*.ini"))
+PARTS = sorted((profiles.ROOT / "uwsgi").glob("*.ini"))
+NUMERIC = frozenset(
+    line for line in preflight.NUMERIC.read_text().splitlines() if not line.startswith("#")
+)
+
+PROCESSES = ("", "0", "-1", "abc", "four", "1025", "10000", "\u0663", "2 ; two", " 2")
+PORTS = ("", "0", "-1", "abc", "65536", "99999", "80 80")
+
+
+def assert_refused(path, folder, *words, **variables):
+    """Assert that it ends, names all *words* in one of its last lines, and has bound nothing."""
+    status, printed = start(path, folder, **variables)
+    assert_says(status, printed, words)
+    assert not re.search("bound to|spawned", printed), printed
+
+
+@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+def test_every_profile_refuses_a_number_of_workers_that_is_none(tmp_path, path):
+    """PROCESSES=, as compose makes it of an unset variable, starts no profile."""
+    assert_refused(path, tmp_path, "PROCESSES=''", "a number from 1 to 1024", PROCESSES="")
+
+
+@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+def test_every_profile_with_a_port_refuses_one_that_is_none(tmp_path, path):
+    """PORT=abc starts no profile that listens on a port."""
+    if path.name in {"production.ini", "nginx-uwsgi.ini"}:
+        pytest.skip("it listens on a UNIX socket")
+    assert_refused(path, tmp_path, "PORT='abc'", "a number from 1 to 65535", PORT="abc")
+
+
+@pytest.mark.parametrize("value", PROCESSES)
+@pytest.mark.parametrize("path", [BASELINE, TUNED, PRODUCTION], ids=lambda path: path.stem)
+def test_workers(tmp_path, path, value):
+    """PROCESSES is a number from 1 to 1024, in digits that uWSGI knows, or nothing starts."""
+    # Where it reads PROCESSES itself, uWSGI refuses what is below 0, and is asked first.
+    own = value == "-1" and path != BASELINE
+    words = ('option "processes"', "> 0") if own else (f"PROCESSES={value!r}",)
+    assert_refused(path, tmp_path, *words, PROCESSES=value)
+
+
+@pytest.mark.parametrize("value", PORTS)
+@pytest.mark.parametrize("path", [BASELINE, TUNED], ids=lambda path: path.stem)
+def test_port(tmp_path, path, value):
+    """PORT is a number from 1 to 65535, or nothing starts."""
+    assert_refused(path, tmp_path, f"PORT={value!r}", PORT=value)
+
+
+@pytest.mark.parametrize("path", [BASELINE, TUNED], ids=lambda path: path.stem)
+def test_address(tmp_path, path):
+    """An empty BIND is refused; uWSGI would listen on every address of the machine."""
+    assert_refused(path, tmp_path, "BIND=''", "an address", BIND="")
+
+
+BAD = {
+    "word": ("threads = abc", "takes 0"),
+    "unit": ("harakiri = 30s", "takes 30"),
+    "kilo": ("buffer-size = 32k", "takes 32"),
+    "comment": ("processes = 2 ; two", "a comment stands on a line of its own"),
+    "true": ("http-keepalive = true", "takes 0"),
+    "hexadecimal": ("listen=0x100", "takes 0"),
+    "alias": ("  workers\t=  many", "takes 0"),
+    "nothing": ("max-requests =", "takes 0"),
+    "megabytes": ("limit-as = 1G", "takes 1"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("path", [BASELINE, TUNED, PRODUCTION], ids=lambda path: path.stem)
+def test_number(tmp_path, path, name):
+    """An option that is a number and has another value is named with file, line and value."""
+    line, words = BAD[name]
+    mine = tmp_path / "mine.ini"
+    mine.write_text(f"[uwsgi]\nini = {path}\n; mine\n{line}\n")
+    key, _, value = (part.strip() for part in line.partition("="))
+    assert_refused(mine, tmp_path, f"{mine}:4: {key} = {value}: ", words)
+
+
+@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+def test_edited_copy_of_a_profile(tmp_path, path):
+    """In a copy of any profile of this project, an edited number is found where it stands."""
+    for part in ("app", "profiles", "uwsgi"):
+        shutil.copytree(profiles.ROOT / part, tmp_path / part)
+    copy = tmp_path / path.relative_to(profiles.ROOT)
+    lines = [*copy.read_text().splitlines(), "socket-timeout = 4 s"]
+    copy.write_text("\n".join(lines))
+    assert_refused(copy, tmp_path, f"{copy}:{len(lines)}: socket-timeout = 4 s")
+
+
+def test_number_in_an_included_file(tmp_path):
+    """A number is looked for in every file that is included, and named with that file."""
+    part = tmp_path / "part.ini"
+    part.write_text("[other]\nthreads = x\n[uwsgi]\nthreads = y\n")
+    mine = tmp_path / "mine.ini"
+    mine.write_text(f"[uwsgi]\nini = {TUNED}\nini = %dpart.ini\n")
+    assert_refused(mine, tmp_path, f"{part}:4: threads = y")
+
+
+@pytest.mark.parametrize("path", [BASELINE, TUNED, PRODUCTION], ids=lambda path: path.stem)
+def test_second_section(tmp_path, path):
+    """A second [uwsgi] section, whose values would win, is named with file and line."""
+    mine = tmp_path / "mine.ini"
+    mine.write_text(f"[uwsgi]\nini = {path}\n[lab]\nsummary = x\n[uwsgi]\nlisten = 8\n")
+    assert_refused(mine, tmp_path, f"{mine}:5: a second section [uwsgi]", "line 1")
+
+
+def lab_refusal(folder, text):
+    """Return what the lab says of an ini with this text."""
+    mine = folder / "mine.ini"
+    mine.write_text(text)
+    with pytest.raises(ProfileError) as caught:
+        profiles.read(str(mine))
+    return str(caught.value).replace(str(folder), "")
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_number_in_the_lab(tmp_path, name):
+    """The lab refuses the same in anybody's ini, with file, line and option."""
+    line, words = BAD[name]
+    key, _, value = (part.strip() for part in line.partition("="))
+    said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{line}\n")
+    assert said.startswith(f"/mine.ini:3: {key} = {value}: ")
+    assert words in said
+
+
+def test_number_in_the_lab_is_the_one_that_is_wrong(tmp_path):
+    """Of two lines with one option the lab names the wrong one, in whichever file it is."""
+    (tmp_path / "part.ini").write_text("[uwsgi]\nthreads = 1\nthreads = y\n")
+    said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\nthreads = 2\nini = %dpart.ini\n")
+    assert said.startswith("/part.ini:3: threads = y: ")
+
+
+def test_number_that_uwsgi_makes_of_a_variable(tmp_path, monkeypatch):
+    """The lab looks at values as uWSGI resolves them, and names the line that they come from."""
+    monkeypatch.setenv("MINE", "many")
+    said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\nthreads = $(MINE)\n")
+    assert said.startswith("/mine.ini:3: threads = many: ")
+
+
+def test_second_section_in_the_lab(tmp_path):
+    """The lab refuses a second [uwsgi] section, with file and line."""
+    said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\n[lab]\nsummary = x\n\n[uwsgi]\n")
+    assert said.startswith("/mine.ini:6: a second section [uwsgi]")
+
+
+USUAL = {
+    "django": """[uwsgi]
+chdir           = /path/to/your/project
+module          = mysite.wsgi
+master          = true
+processes       = 10
+socket          = /path/to/your/project/mysite.sock
+chmod-socket    = 664
+vacuum          = true
+max-requests    = 5000
+env = DJANGO_SETTINGS_MODULE=settings
+uid = www-data
+gid = 2000
+pidfile=/tmp/project-master.pid
+harakiri = 20
+daemonize=/var/log/uwsgi/yourproject.log
+""",
+    "cheaper": """[uwsgi]
+cheaper-algo = spare
+cheaper = 8
+cheaper-initial = 8
+workers = %(cheaper-initial)0
+cheaper-step = 1
+cheaper-rss-limit-soft = 134217728
+socket-timeout = %(harakiri + 1)
+reload-on-rss = 192
+umask = 002
+umask = 0022
+mule = 2
+mule = mule.py
+log-4xx = true
+log-slow = 1000
+http-timeout = 060
+offload-threads = %k
+max-requests = $(REQUESTS)
+lazy-apps
+gevent = 100
+""",
+    "sections": "[web]\nthreads = x\n[web]\n[uwsgi]\nlisten = 2\nini = :common\n[common]\nidle=9\n",
+    "windows": "; shop\r\n[uwsgi]\r\n\tprocesses=4\r\n   threads =  2  \r\n",
+    "signed": "[uwsgi]\nprio = -5\nprocesses = +4\n",
+}
+
+
+@pytest.mark.parametrize("name", USUAL)
+def test_usual_ini(tmp_path, monkeypatch, name):
+    """What people write and uWSGI reads as it is meant is not refused."""
+    monkeypatch.setenv("REQUESTS", "100")
+    path = tmp_path / "mine.ini"
+    path.write_bytes(USUAL[name].encode())
+    preflight.check_ini("mine.ini", tmp_path, NUMERIC)
+    assert uwsgi_config.read_options(path, tmp_path)
+
+
+@pytest.mark.parametrize("path", [*INIS, *PARTS], ids=lambda path: path.stem)
+def test_own_inis(path):
+    """No ini of this project has a number that is none, or a second section."""
+    preflight.check_ini(str(path), Path(), NUMERIC)
+
+
+@pytest.mark.parametrize("module", [preflight, socket_path])
+def test_examples(module):
+    """The examples in the docstrings are true."""
+    assert doctest.testmod(module) == (0, 1)
