@@ -10,7 +10,8 @@ Three algorithms give the same answer at very different cost: `loop` adds, as th
 Two variables choose the build when the package is imported, and "", "0", "false" and "no" count
 as unset:
 
-FIB_PURE_PYTHON=1: use pure Python even if the compiled build is there.
+FIB_PURE_PYTHON=1: use pure Python even if the compiled build is there. Where it is not asked for,
+pure Python is used with a RuntimeWarning.
 FIB_REQUIRE_CYTHON=1: refuse to be imported in pure Python, so that no measurement and no image
 can fall back unnoticed.
 """
@@ -73,14 +74,14 @@ def _select() -> tuple[ModuleType, str | None]:
                 f"FIB_REQUIRE_CYTHON is set, but fib._core_c is of no use: {fallback}. "
                 f"Build it for this interpreter: {_REBUILD}"
             ) from error
-    if not absent:
-        # It was built and is broken: made for another interpreter, or loaded by a second
-        # interpreter in one uWSGI process, which single-interpreter = true prevents.
-        warnings.warn(
-            f"fib._core_c {fallback}; using pure Python. Build it again: {_REBUILD}",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    # Absent also where it was built for another interpreter, whose name its file bears. Broken, for
+    # example, where a second interpreter in one uWSGI process loads it, which single-interpreter =
+    # true prevents.
+    warnings.warn(
+        f"fib._core_c {fallback}; using pure Python. Build it: {_REBUILD}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
     return importlib.import_module("fib._core"), fallback
 
 

@@ -44,12 +44,12 @@ def run(tmp_path):
     """Return a function that starts production.ini, and waits until it serves."""
     started = []
 
-    def run(path, sock):
+    def run(path, sock, **variables):
         with (tmp_path / "log").open("w") as log:
             process = psutil.Popen(
                 (UWSGI, str(path)),
                 cwd=tmp_path,
-                env=environment(SOCKET=str(sock), PROCESSES="2"),
+                env=environment(SOCKET=str(sock), PROCESSES="2") | variables,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -132,3 +132,16 @@ def test_what_is_no_path(tmp_path, name):
     status, printed = start(PRODUCTION, tmp_path, SOCKET=value)
     assert_says(status, printed, (f"SOCKET={value!r}", "path of a UNIX socket", REFUSED[name]))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("pure", "lines"), [("", 1), ("1", 0)])
+def test_plain_python_says_so(tmp_path, run, pure, lines):
+    """Without the compiled module the log has a warning, unless plain Python is asked for."""
+    path = copied(tmp_path / "checkout")
+    for each in (*path.parents[1].glob("fib/*.so"), path.parents[1] / "fib/_core_c.json"):
+        each.unlink(missing_ok=True)
+    run(path, tmp_path / "a.sock", FIB_PURE_PYTHON=pure)
+    log = (tmp_path / "log").read_text().splitlines()
+    said = [line for line in log if "RuntimeWarning: fib._core_c" in line]
+    assert len(said) == lines
+    assert all("pure Python" in line and "FIB_BUILD=cython" in line for line in said)

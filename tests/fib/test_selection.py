@@ -61,9 +61,25 @@ def test_contradictory_switches_are_refused():
 
 
 def test_a_package_that_was_not_compiled_works_and_says_so(copy):
-    """Without an extension pure Python answers, without a warning; another copy's is not used."""
+    """Without an extension pure Python answers, with a warning; another copy's is not used."""
     result = run(copy)
-    assert (result.stdout, result.stderr) == ("pure | not built\n", "")
+    assert result.stdout == "pure | not built\n"
+    assert "RuntimeWarning: fib._core_c not built; using pure Python" in result.stderr
+    assert "FIB_BUILD=cython pip install" in result.stderr
+
+
+def test_an_extension_of_another_interpreter_is_absent(copy):
+    """What was built for another Python bears its name, and is as good as not built."""
+    (copy / "fib" / "_core_c.cpython-27-x86_64-linux-gnu.so").write_bytes(b"")
+    result = run(copy)
+    assert result.stdout == "pure | not built\n"
+    assert "RuntimeWarning: fib._core_c not built" in result.stderr
+
+
+def test_no_warning_where_pure_python_is_asked_for(copy):
+    """FIB_PURE_PYTHON=1 without an extension is what was asked for, and says nothing."""
+    result = run(copy, FIB_PURE_PYTHON="1")
+    assert (result.stdout, result.stderr) == ("pure | FIB_PURE_PYTHON is set\n", "")
 
 
 def test_a_required_extension_that_is_missing_stops_the_import(copy):
