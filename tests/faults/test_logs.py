@@ -3,17 +3,25 @@
 import fcntl
 import os
 import signal
+import subprocess
 import time
 from contextlib import suppress
 
+import psutil
 import pytest
 
+from lab.model import Endpoint
+from lab.profiles import FOLDER
+from lab.servers.launch import environment
+from lab.servers.ports import HOST, free_port
+from lab.servers.readiness import fetch
 from tests.lab_process import alive, until
 
 from .applications import LINE
-from .parts import Parts
+from .parts import Parts, session
 from .prober import Clients
 from .stacks import application
+from .test_start_up import UWSGI
 
 LOGGING, PRINTING = application("logging_app"), application("printing_app")
 
@@ -115,3 +123,43 @@ def test_log_whose_reader_left(tmp_path, pipes):
         share = (used(tree) - before) / (time.monotonic() - began)
         assert share < 0.3  # a worker that spins takes as much as it gets
         assert alive(tree) == tree
+
+
+@pytest.fixture(params=["safety", "tuned"])
+def alone(request, pipes):
+    """Return one profile by itself, which logs each request, and where it answers."""
+    endpoint = Endpoint(HOST, free_port())
+    variables = {"PORT": str(endpoint.port), "PROCESSES": "2", "WSGI_APP": LOGGING.app}
+    _, writers = pipes
+    process = psutil.Popen(
+        (UWSGI, str(FOLDER / f"{request.param}.ini")),
+        env=environment(WSGI_CHDIR=str(LOGGING.chdir), **variables),
+        stdin=subprocess.DEVNULL,
+        stdout=writers[0],
+        stderr=writers[1],
+        start_new_session=True,
+    )
+
+    def serves():
+        try:
+            return fetch(endpoint, LOGGING.path, 5.0)[2] == LOGGING.expect.body
+        except OSError:
+            return False
+
+    try:
+        until(serves, "the right reply")
+        yield process, endpoint
+    finally:
+        for each in session(process.pid):
+            each.kill()
+        process.wait(10)
+
+
+def test_unread_log_without_nginx(alone):
+    """`safety` and `tuned`, too, answer while nobody reads their log, and obey SIGTERM."""
+    process, endpoint = alone
+    with Clients((endpoint.host, endpoint.port), LOGGING.path, LOGGING.expect.body) as clients:
+        clients.wait_for(REQUESTS)
+    assert clients.failed == []
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(DEADLINE) == 0

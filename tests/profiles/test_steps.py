@@ -52,6 +52,7 @@ STEPS = {
             ("hook-master-start", "unix_signal:15 gracefully_kill_them_all"),
             ("hook-post-app", "unix_signal:1 gracefully_kill"),
             ("ignore-sigpipe", "true"),
+            ("log-master", "true"),
             ("max-vars", "256"),
             ("need-app", "true"),
             ("post-buffering", "8192"),
@@ -59,6 +60,11 @@ STEPS = {
             ("vacuum", "true"),
         ),
         changed=(
+            (
+                "exec-asap",
+                f"{CHECKED} BIND PORT PROCESSES",
+                f"{CHECKED} BIND PORT PROCESSES, {LOG}",
+            ),
             ("max-worker-lifetime", "30", "3600"),
             ("max-worker-lifetime-delta", "7", "60"),
         ),
@@ -154,7 +160,6 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
             ("exec-pre-jail", 'python3 -I -S "$FIB_HOME/app/socket_path.py" folder'),
             ("log-5xx", "true"),
             ("log-date", "true"),
-            ("log-master", "true"),
             ("log-slow", "1000"),
             ("socket", "/run/fibonacci/a.sock"),
             ("stats", "/run/fibonacci/a.sock.stats"),
@@ -164,7 +169,7 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
         removed=(("add-header", "Connection: close"), ("http-socket", FRONT)),
         changed=(
             ("buffer-size", "32768", "65535"),
-            ("exec-asap", f"{CHECKED} BIND PORT PROCESSES", f"{CHECKED} PROCESSES, {LOG}"),
+            ("exec-asap", f"{CHECKED} BIND PORT PROCESSES, {LOG}", f"{CHECKED} PROCESSES, {LOG}"),
             ("max-vars", "256", "4096"),
         ),
     )
