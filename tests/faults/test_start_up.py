@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -94,7 +95,7 @@ FAULTS = {
 
 def start(path, cwd, *before, **variables):
     """Run uWSGI as a user does, or by the words *before*; return status and all that it printed."""
-    done = subprocess.run(
+    with subprocess.Popen(
         (*before, UWSGI, str(path)),
         cwd=cwd,
         env=environment(PORT=str(free_port()), SOCKET=str(cwd / "a.sock")) | variables,
@@ -102,10 +103,14 @@ def start(path, cwd, *before, **variables):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
-    return done.returncode, done.stdout
+        start_new_session=True,
+    ) as process:
+        try:
+            printed, _ = process.communicate(timeout=DEADLINE)
+        finally:
+            if process.poll() is None:  # it serves, and so do its workers
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, printed
 
 
 def assert_says(status, printed, words, before=()):
