@@ -141,7 +141,9 @@ def test_plain_python_says_so(tmp_path, run, pure, lines):
     for each in (*path.parents[1].glob("fib/*.so"), path.parents[1] / "fib/_core_c.json"):
         each.unlink(missing_ok=True)
     run(path, tmp_path / "a.sock", FIB_PURE_PYTHON=pure)
-    log = (tmp_path / "log").read_text().splitlines()
-    said = [line for line in log if "RuntimeWarning: fib._core_c" in line]
+    log = tmp_path / "log"
+    # The master writes the log, when it comes to it; this line follows the application's import.
+    until(lambda: "WSGI app 0 " in log.read_text(), "the line of the loaded application")
+    said = [each for each in log.read_text().splitlines() if "RuntimeWarning: fib._core_c" in each]
     assert len(said) == lines
     assert all("pure Python" in line and "FIB_BUILD=cython" in line for line in said)
