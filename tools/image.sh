@@ -19,7 +19,8 @@ work=${IMAGE_WORK:-${XDG_CACHE_HOME:-$HOME/.cache}/uwsgi-fibonacci-lab/image}
 # -- what is needed ------------------------------------------------------------------------------
 
 [ "$(id -u)" = 0 ] || skip "only root may build a base image and run these containers"
-needed='buildah podman runc mmdebstrap catatonit netavark aardvark-dns curl'
+# netavark calls iptables, and says only that some file is not there.
+needed='buildah podman runc mmdebstrap catatonit netavark aardvark-dns iptables curl'
 missing=
 for package in $needed; do
     case $package in
