@@ -63,12 +63,25 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from lab.analysis.across import combined_floor, welch
 from lab.analysis.compare import aa_observed, compare_observed, floor, reach, verdict_of
 from lab.analysis.observations import Observation
 from lab.analysis.thresholds import Outcome, judge_ratio
-from lab.model import METRICS, Arm, Comparison, Slot, Trial, Verdict
+from lab.model import (
+    METRICS,
+    Arm,
+    Comparison,
+    Expectation,
+    Load,
+    Profile,
+    Role,
+    Slot,
+    Trial,
+    Verdict,
+    Workload,
+)
 from lab.thresholds import parse
 
 COMPARISONS = 2000
@@ -104,6 +117,12 @@ NOISES: dict[str, Noise] = {
 }
 
 
+def arm(name: str, role: Role = Role.PROFILE) -> Arm:
+    """Return an arm that is known by its name and role alone."""
+    profile = Profile(name, "none", Path(name), "", None, (), "")
+    return Arm(name, profile, Workload("none", "/", Expectation()), Load(), role=role)
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """A simulated run: its A/A comparison and the one of the two profiles."""
@@ -114,14 +133,13 @@ class Run:
 
 def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> Run:
     """Return a run of a reference and a profile that has *true* times its throughput."""
-    arms = [("reference", Arm.PROFILE, 1.0), ("reference", Arm.AA, 1.0)]
-    arms.append(("changed", Arm.PROFILE, true))
+    arms = [(arm("reference"), 1.0), (arm("reference", Role.AA), 1.0), (arm("changed"), true)]
     seen = []
     for block in range(blocks):
         chance.shuffle(arms)
-        for position, (name, arm, speed) in enumerate(arms):
+        for position, (each, speed) in enumerate(arms):
             time = (block + position / len(arms)) / blocks
-            trial = Trial(Slot(block, position, name, arm), 0, 0.0, "", "")
+            trial = Trial(Slot(block, position, each), 0, 0.0, "", "")
             value = 1000 * speed * noise(chance, time)
             seen.append(Observation(trial, {"throughput": value}, ()))
     aa = aa_observed(seen, "reference", "throughput")

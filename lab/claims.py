@@ -19,6 +19,7 @@ import msgspec
 from lab import profiles, workloads
 from lab.analysis.claims import decide, missing
 from lab.analysis.observations import Observation, observe
+from lab.analysis.points import points
 from lab.analysis.summary import Summary, summarise
 from lab.environment import ROOT
 from lab.errors import LabError
@@ -80,7 +81,7 @@ def verdicts(
 
     A claim that no run can decide has one verdict, untestable, that says what it takes.
     """
-    seen = [(summarise(run), observe(run)) for run in runs]
+    seen = [(summarise(each), observe(each)) for run in runs for each in points(run)]
     return tuple(_verdicts(seen, load() if claims is None else claims))
 
 

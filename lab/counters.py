@@ -16,8 +16,10 @@ from lab.analysis.confirm import diagnoses
 from lab.analysis.gates import LATE
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import observe
+from lab.analysis.points import points
 from lab.errors import ProfileError, ResultsError
-from lab.model import Better, CounterRun, Diagnosis, Profile, Run
+from lab.model import Arm, Better, CounterRun, Diagnosis, Profile, Role, Run
+from lab.plan import named
 from lab.servers.launch import ROOT
 from lab.toggles import TOGGLES, Toggle
 
@@ -49,18 +51,19 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
     Raises:
         LabError: uWSGI is gone, or *folder* cannot be written.
     """
-    found = diagnoses(run, observe(run), {})
+    found = [(point, diagnoses(point, observe(point), {})) for point in points(run)]
     planned: dict[str, CounterRun] = {}
     for rank in range(RANKS):
-        for profile in run.plan.profiles:
-            for diagnosis in found.get(profile.name, ())[rank : rank + 1]:
-                if diagnosis.cause.name in planned or len(planned) == MOST:
-                    continue
-                taken = {each.profile.name for each in planned.values()}
-                with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
-                    counter = _counter(diagnosis, profile, run, folder, taken)
-                    if counter is not None:
-                        planned[diagnosis.cause.name] = counter
+        for point, shown in found:
+            for arm in point.plan.arms:
+                for diagnosis in shown.get(arm.name, ())[rank : rank + 1]:
+                    if diagnosis.cause.name in planned or len(planned) == MOST:
+                        continue
+                    taken = {each.arm.name for each in planned.values()}
+                    with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
+                        counter = _counter(diagnosis, arm, point, folder, taken)
+                        if counter is not None:
+                            planned[diagnosis.cause.name] = counter
     return tuple(planned.values())
 
 
@@ -99,39 +102,41 @@ def render(profile: Profile, toggle: Toggle) -> str:
 
 
 def _counter(
-    diagnosis: Diagnosis, profile: Profile, run: Run, folder: Path, taken: Collection[str]
+    diagnosis: Diagnosis, arm: Arm, run: Run, folder: Path, taken: Collection[str]
 ) -> CounterRun | None:
     """Return the counter-run of one diagnosis; None with nothing to toggle, or its name *taken*."""
     find = TOGGLES.get(diagnosis.cause.name)
-    toggle = find(profile, run.plan) if find and profile.server == "uwsgi" else None
-    if toggle is None or (name := f"{profile.name}~{toggle.name}") in taken:
+    toggle = find(arm) if find and arm.profile.server == "uwsgi" else None
+    if toggle is None:
+        return None
+    name = f"{arm.name}~{toggle.name}"
+    if named(name, arm.at) in taken:
         return None
     path = folder / f"{name}.ini"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(profile, toggle), encoding="utf-8")
+        path.write_text(render(arm.profile, toggle), encoding="utf-8")
     except OSError as error:
         raise ResultsError(path, f"cannot be written: {error.strerror}") from error
     metric, expects = "throughput", Better.HIGHER
-    if run.plan.load.rate is not None:  # throughput is planned
+    if arm.load.rate is not None:  # throughput is planned
         metric, expects = "p90", Better.LOWER
-    elif diagnosis.cause.name == "accept queue" and _late_share(run, profile) >= LATE_REPLIES:
+    elif diagnosis.cause.name == "accept queue" and _late_share(run, arm.name) >= LATE_REPLIES:
         metric, expects = "p99", Better.LOWER
-    return CounterRun(
-        of=profile.name,
-        cause=diagnosis.cause.name,
-        toggle=toggle.text,
+    toggled = Arm(
+        name=named(name, arm.at),
         profile=profiles.read(str(path)),
-        metric=metric,
-        expects=expects,
-        load=toggle.load,
-        workload=toggle.workload,
+        workload=toggle.workload or arm.workload,
+        load=toggle.load or arm.load,
+        at=arm.at,
+        role=Role.COUNTER,
     )
+    return CounterRun(arm.name, diagnosis.cause.name, toggle.text, toggled, metric, expects)
 
 
-def _late_share(run: Run, profile: Profile) -> float:
-    """Return the share of the profile's replies that the kernel's retry timer may have delayed."""
-    windows = [w for t in run.trials if t.slot.profile == profile.name for w in t.windows]
+def _late_share(run: Run, name: str) -> float:
+    """Return the share of an arm's replies that the kernel's retry timer may have delayed."""
+    windows = [w for t in run.trials if t.slot.arm.name == name for w in t.windows]
     latency = merged_latency(windows)
     late = sum(count for us, count in latency.items() if us >= LATE * 1e6)
     return late / max(1, latency.total())

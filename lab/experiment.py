@@ -11,17 +11,18 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab import claims, environment, probes, profiles
-from lab.analysis.summary import Summary, summarise
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
 from lab.counters import plan_counters
 from lab.errors import ResultsError, UsageError
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
-from lab.plan import estimate, validate
+from lab.plan import arm_of, estimate, validate
 from lab.report import html, markdown
 from lab.report import json as json_report
 from lab.results import FORMAT, Header, RunWriter, read_run, run_of
@@ -68,6 +69,8 @@ class Options:
     workload: Workload | None = None
     """None for `fib`."""
     load: Load = SUSTAINED
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Open loops beside each other in every block: what each is called -> requests a second."""
     sizes: Sizes = DEFAULT
     seed: int | None = None
     """None to draw one; it is recorded."""
@@ -85,7 +88,8 @@ class Outcome:
     """What a run left."""
 
     folder: Path
-    summary: Summary
+    summaries: tuple[Summary, ...]
+    """One for each rate of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +117,12 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     chosen, skipped = available(options.profiles or profiles.usual())
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     plan = Plan(
-        profiles=tuple(chosen),
+        arms=tuple(
+            arm_of(profile, workload, load, at)
+            for at, load in _points(options)
+            for profile in chosen
+        ),
         reference=chosen[0].name,
-        workload=workload,
-        load=options.load,
         blocks=options.sizes.blocks,
         warmup=options.sizes.warmup,
         window=options.sizes.window,
@@ -143,6 +149,10 @@ def conduct(
     digest = environment.digest(env)
     cores = prepared.cores
     workload = capture(prepared.plan.workload, prepared.plan.profiles, adapter, fetch)
+    arms = (
+        arm if arm.profile.reply is not None else replace(arm, workload=workload)
+        for arm in prepared.plan.arms
+    )
     parts = Parts(
         server=adapter,
         generator=generator,
@@ -154,7 +164,7 @@ def conduct(
         server_cores=cores[0] if cores else None,
         generator_cores=cores[1] if cores else None,
     )
-    plan = replace(prepared.plan, workload=workload)
+    plan = replace(prepared.plan, arms=tuple(arms))
     header = Header(
         format=FORMAT,
         command=repeatable(options.command, plan.seed),
@@ -196,13 +206,22 @@ def conduct(
         return Outcome(writer.folder, _summarise(writer))
 
 
-def _summarise(writer: RunWriter) -> Summary:
+def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:
+    """Yield what is set apart, and the load: one for each rate, or what was asked for alone."""
+    if not options.rates:
+        yield {}, options.load
+    for name, rate in options.rates.items():
+        yield {"rate": name}, replace(options.load, rate=rate)
+
+
+def _summarise(writer: RunWriter) -> tuple[Summary, ...]:
     """Write what is derived from the run, and return it."""
-    summary = summarise(read_run(writer.folder))
-    writer.write_text("summary.json", json_report.render(summary))
-    writer.write_text("report.md", markdown.render(summary))
-    writer.write_text("report.html", html.render(summary, claims.decided(summary)))
-    return summary
+    found = summaries(read_run(writer.folder))
+    writer.write_text("summary.json", json_report.render(*found))
+    writer.write_text("report.md", markdown.render(*found))
+    for path, summary in html.files(Path("report.html"), found):
+        writer.write_text(str(path), html.render(summary, claims.decided(summary)))
+    return found
 
 
 def repeatable(command: Sequence[str], seed: int | None = None) -> str:

@@ -9,26 +9,22 @@ merely odd is for the gates, which show it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from lab.model import Arm, Plan, Profile, Trial, Window
+from lab.model import Plan, Trial, Window
 
 _COUNTS = ("ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued")
 _SECONDS = ("latency_sum", "cpu", "wait")
 
 
-def problems(
-    trials: Sequence[Trial], plan: Plan, profiles: Iterable[Profile]
-) -> Iterator[tuple[int, str]]:
+def problems(trials: Sequence[Trial], plan: Plan) -> Iterator[tuple[int, str]]:
     """
     Yield the number of each trial that cannot be, from 1, and why.
 
     Args:
         trials: In the order of their lines.
         plan: The run's.
-        profiles: All that the run's header has, those of counter-runs included.
     """
-    digests = {profile.name: profile.digest for profile in profiles}
     seen: dict[tuple[int, int, int], int] = {}
     for number, trial in enumerate(trials, 1):
         slot = trial.slot
@@ -37,27 +33,23 @@ def problems(
             which = f"block {slot.block}, position {slot.position}, attempt {trial.attempt}"
             yield number, f"the trial of line {seen[key]} a second time ({which})"
         seen.setdefault(key, number)
-        found = _misplaced(trial, plan, digests) or _impossible(trial)
+        found = _misplaced(trial, plan) or _impossible(trial)
         if found is not None:
             yield number, found
 
 
-def _misplaced(trial: Trial, plan: Plan, digests: Mapping[str, str]) -> str | None:
+def _misplaced(trial: Trial, plan: Plan) -> str | None:
     """Return what run.json does not agree with, or None."""
-    slot = trial.slot
-    if slot.profile not in digests:
-        return f"run.json has no profile {slot.profile}"
-    if trial.digest != digests[slot.profile]:
+    slot, profile = trial.slot, trial.slot.arm.profile
+    if trial.digest != profile.digest:
         return (
-            f"it ran another version of {slot.profile} than run.json has: digest "
-            f"{trial.digest[:12]}, there {digests[slot.profile][:12]}"
+            f"it ran another version of {profile.name} than run.json has: digest "
+            f"{trial.digest[:12]}, there {profile.digest[:12]}"
         )
     if not 0 <= slot.block < plan.blocks:
         return f"block {slot.block} of {plan.blocks}, counted from 0"
     if slot.position < 0 or trial.attempt < 0:
         return f"position {slot.position}, attempt {trial.attempt}"
-    if slot.arm is Arm.AA and slot.profile != plan.reference:
-        return f"{slot.profile} as the A/A arm, whose profile is {plan.reference}"
     return None
 
 

@@ -131,30 +131,8 @@ class Load:
     """Open loop: requests a second, evenly spaced; None for a closed loop. Not with *requests*."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Randomised complete blocks: every profile once a block, and the reference a second time."""
-
-    profiles: tuple[Profile, ...]
-    """In ladder order; the first is the baseline."""
-
-    reference: str
-    """Name of the profile that runs twice in every block: the A/A arm."""
-
-    workload: Workload
-    load: Load
-    blocks: int
-    warmup: float
-    """Seconds of unrecorded load at the least; also at least 200 requests a worker."""
-
-    window: float
-    """Seconds of recorded load in a trial."""
-
-    seed: int
-
-
-class Arm(enum.StrEnum):
-    """Why a trial is in its block."""
+class Role(enum.StrEnum):
+    """Why an arm is in a block."""
 
     PROFILE = "profile"
     AA = "a/a"
@@ -164,14 +142,67 @@ class Arm(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Arm:
+    """What a trial measures: one profile, asked for one thing, under one load."""
+
+    name: str
+    """Unique among the arms of one role in a run: the profile's name, and what is in *at*."""
+
+    profile: Profile
+    workload: Workload
+    """What is asked of it, and which reply is correct: its own where it serves no application."""
+
+    load: Load
+    at: Mapping[str, str] = field(default_factory=dict)
+    """Where arms of one profile differ, what sets this one apart: {"rate": "50%"}."""
+
+    role: Role = Role.PROFILE
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Randomised complete blocks: every arm once a block, and the reference a second time."""
+
+    arms: tuple[Arm, ...]
+    """In ladder order; the first is the baseline."""
+
+    reference: str
+    """Name of the profile whose arms run twice in every block: the A/A arms."""
+
+    blocks: int
+    warmup: float
+    """Seconds of unrecorded load at the least; also at least 200 requests a worker."""
+
+    window: float
+    """Seconds of recorded load in a trial."""
+
+    seed: int
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """The arms' profiles, each once, in ladder order."""
+        return tuple({arm.profile.name: arm.profile for arm in self.arms}.values())
+
+    @property
+    def load(self) -> Load:
+        """The load of its arms, but for their rates where these differ."""
+        return self.arms[0].load
+
+    @property
+    def workload(self) -> Workload:
+        """What is asked of every profile that serves an application."""
+        asked = (arm.workload for arm in self.arms if arm.profile.reply is None)
+        return next(asked, self.arms[0].workload)
+
+
+@dataclass(frozen=True, slots=True)
 class Slot:
-    """A planned trial: its place in the run's order."""
+    """A planned trial: its place in the run's order, and what it measures."""
 
     block: int
     """From 0."""
     position: int
     """Within the block, from 0."""
-    profile: str
     arm: Arm
 
 
@@ -324,7 +355,7 @@ class CounterRun:
     """
 
     of: str
-    """Name of the profile in the plan."""
+    """Name of the profile whose cause it tests, in the arm that has the same *at*."""
 
     cause: str
     """Name of the cause that it puts to the test; see `lab.analysis.diagnose`."""
@@ -332,19 +363,13 @@ class CounterRun:
     toggle: str
     """What is changed, for people: "http-socket instead of http"."""
 
-    profile: Profile
-    """What is run; its name is the slot's. The same options as *of* where the toggle is in the
-    load or in the workload."""
+    arm: Arm
+    """What is run. Its profile has the same options as that of *of* where the toggle is in the load
+    or in the workload."""
 
     metric: str
     expects: Better
     """Whether the toggled *metric* should be HIGHER or LOWER than the profile's own."""
-
-    load: Load | None = None
-    """Instead of the plan's."""
-
-    workload: Workload | None = None
-    """Instead of the plan's."""
 
 
 @dataclass(frozen=True, slots=True)

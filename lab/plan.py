@@ -9,26 +9,51 @@ each profile once, in an order of its own, and the reference a second time.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lab.errors import UsageError
-from lab.model import Arm, CounterRun, Load, Plan, Slot
+from lab.model import Arm, CounterRun, Expectation, Load, Plan, Profile, Role, Slot, Workload
 
 OVERHEAD = 1.3
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
 start, its stop, and the probes. The run replaces it by what it sees."""
 
 
+def arm_of(
+    profile: Profile, workload: Workload, load: Load, at: Mapping[str, str] | None = None
+) -> Arm:
+    """Return the arm of *profile* in a run of *workload*: as that says, but for its own reply."""
+    if profile.reply is not None:
+        body = profile.reply.encode()
+        workload = Workload(profile.name, workload.path, Expectation(body=body))
+    return Arm(named(profile.name, at or {}), profile, workload, load, at or {})
+
+
+def named(name: str, at: Mapping[str, str]) -> str:
+    """
+    Return the name of an arm.
+
+    >>> named("tuned", {"rate": "50%"}), named("tuned", {})
+    ('tuned@50%', 'tuned')
+    """
+    return "@".join((name, *at.values()))
+
+
+def block(plan: Plan) -> tuple[Arm, ...]:
+    """Return the arms of one block: those of the plan, and the reference's a second time."""
+    own = [arm for arm in plan.arms if arm.profile.name == plan.reference]
+    return (*plan.arms, *(replace(arm, role=Role.AA) for arm in own))
+
+
 def slots(plan: Plan) -> Iterator[Slot]:
     """Yield the plan's trials in the order in which they run; the same for the same seed."""
     order = random.Random(plan.seed)
-    names = [(profile.name, Arm.PROFILE) for profile in plan.profiles]
-    for block in range(plan.blocks):
-        arms = [*names, (plan.reference, Arm.AA)]
+    for number in range(plan.blocks):
+        arms = list(block(plan))
         order.shuffle(arms)
-        for position, (name, arm) in enumerate(arms):
-            yield Slot(block, position, name, arm)
+        for position, arm in enumerate(arms):
+            yield Slot(number, position, arm)
 
 
 def pilot(plan: Plan) -> int:
@@ -43,12 +68,11 @@ def pilot(plan: Plan) -> int:
 
 def with_counters(slots: Sequence[Slot], counters: Sequence[CounterRun], seed: int) -> list[Slot]:
     """Return the slots of one block with each counter-run at a random place among them."""
-    block = slots[0].block
-    order = random.Random(f"{seed}/{block}")
+    number = slots[0].block
+    order = random.Random(f"{seed}/{number}")
     mixed = list(slots)
     for counter in counters:
-        slot = Slot(block, 0, counter.profile.name, Arm.COUNTER)
-        mixed.insert(order.randint(0, len(mixed)), slot)
+        mixed.insert(order.randint(0, len(mixed)), Slot(number, 0, counter.arm))
     return [replace(slot, position=position) for position, slot in enumerate(mixed)]
 
 
@@ -60,7 +84,7 @@ def estimate(plan: Plan, counters: int = 0) -> float:
         plan: The run's.
         counters: Counter-runs that are expected in the blocks after the pilot.
     """
-    trials = plan.blocks * (len(plan.profiles) + 1) + counters * (plan.blocks - pilot(plan))
+    trials = plan.blocks * len(block(plan)) + counters * (plan.blocks - pilot(plan))
     return trials * (plan.warmup + plan.window + OVERHEAD)
 
 
@@ -71,16 +95,16 @@ def validate(plan: Plan) -> None:
     Raises:
         UsageError: With what to change.
     """
-    names = [profile.name for profile in plan.profiles]
+    names = [arm.name for arm in plan.arms]
     twice = sorted({name for name in names if names.count(name) > 1})
     if not names:
         raise UsageError("no profile to run")
     if twice:
-        files = sorted({str(each.path) for each in plan.profiles if each.name == twice[0]})
+        files = sorted({str(arm.profile.path) for arm in plan.arms if arm.name == twice[0]})
         if len(files) > 1:
             raise UsageError(f"two profiles are named {twice[0]}: rename one of {', '.join(files)}")
         raise UsageError(f"profile {twice[0]} is named twice; each runs once a block anyway")
-    if plan.reference not in names:
+    if plan.reference not in {profile.name for profile in plan.profiles}:
         raise UsageError(f"the reference {plan.reference} is not among the profiles")
     if not 1 <= plan.blocks <= 1000:
         raise UsageError(f"--blocks {plan.blocks}: between 1 and 1000")
@@ -88,7 +112,8 @@ def validate(plan: Plan) -> None:
         raise UsageError(f"--window {plan.window:g}: between 0.1 and 600 seconds")
     if not 0 <= plan.warmup <= 60:
         raise UsageError(f"--warmup {plan.warmup:g}: between 0 and 60 seconds")
-    _validate_load(plan.load)
+    for arm in plan.arms:
+        _validate_load(arm.load)
 
 
 def _validate_load(load: Load) -> None:

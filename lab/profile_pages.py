@@ -14,7 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab import claims, profiles
-from lab.analysis.summary import Summary, summarise
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
 from lab.model import METRICS, Profile, Workload
 from lab.report.numbers import ratio
 from lab.results import read_run
@@ -112,7 +113,7 @@ def _asked(workload: Workload) -> str:
 @functools.cache
 def _runs() -> tuple[Summary, ...]:
     """Return the stored runs of `fib` at full load, in windows that last."""
-    found = [summarise(read_run(folder)) for folder in claims.stored_runs()]
+    found = [each for folder in claims.stored_runs() for each in summaries(read_run(folder))]
     return tuple(
         each
         for each in found

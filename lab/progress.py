@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
-from lab.model import Arm, CounterRun, Finding, Plan, Slot, Trial
-from lab.plan import estimate, pilot
+from lab.model import CounterRun, Finding, Plan, Role, Slot, Trial
+from lab.plan import block, estimate, pilot
 from lab.runner import NOT_AGAIN
 
 
@@ -26,7 +26,7 @@ class Progress:
     def __init__(self, plan: Plan, console: Console | None = None) -> None:
         self._plan = plan
         self._console = console or Console(stderr=True)
-        self._in_block = len(plan.profiles) + 1
+        self._in_block = len(block(plan))
         self._total = plan.blocks * self._in_block
         self._of_block = 0
         self._done: set[tuple[int, int]] = set()
@@ -59,9 +59,9 @@ class Progress:
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         """Show what a trial is at."""
-        arm = {Arm.AA: " (a/a)", Arm.COUNTER: " (counter-run)"}.get(slot.arm, "")
+        arm = {Role.AA: " (a/a)", Role.COUNTER: " (counter-run)"}.get(slot.arm.role, "")
         again = " again" if attempt else ""
-        self._bar.update(self._task, description=f"{slot.profile}{arm}{again}: {stage}")
+        self._bar.update(self._task, description=f"{slot.arm.name}{arm}{again}: {stage}")
 
     def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
         """Count a trial; say at once what is wrong with it."""
@@ -70,7 +70,7 @@ class Progress:
         remaining = self._remaining()
         self._bar.update(self._task, completed=len(self._done), remaining=_left(remaining))
         if trial.failure is not None and trial.failure != NOT_AGAIN:
-            self._console.print(f"{trial.slot.profile}: {trial.failure}", markup=False)
+            self._console.print(f"{trial.slot.arm.name}: {trial.failure}", markup=False)
         self._invalid += bool(findings)
         self._of_block += not again
         whole_block = self._of_block == self._in_block

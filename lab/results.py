@@ -16,23 +16,28 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, fields, make_dataclass, replace
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, TypeVar, get_type_hints
 
 import msgspec
 
+from lab import earlier
 from lab.errors import ResultsError
 from lab.journal import problems
-from lab.model import CounterRun, Plan, Run, Trial
+from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
+from lab.plan import block
 
-FORMAT = 2
+FORMAT = 3
 """
-Version of the folder's format; the lab reads every version up to this one.
+Version of the folder's format; the lab reads every version up to this one (`lab.earlier`).
 
 1: the first.
 2: open loop (`rate`, `planned`, `late`, `queued`, `service`), counter-runs (`counters`, the arm
    "counter").
+3: arms, each with its profile, workload and load, in the plan and in counter-runs; a trial's slot
+   names its arm and its role.
 """
 
 T = TypeVar("T")
@@ -51,6 +56,33 @@ class Header:
     environments: Mapping[str, Mapping[str, Any]]
     skipped: Mapping[str, str]
     counters: tuple[CounterRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A slot as a line of `trials.ndjson` has it: its arm is written once, in `run.json`."""
+
+    block: int
+    """From 0."""
+    position: int
+    """Within the block, from 0."""
+    arm: str
+    """Name of an arm of `run.json`."""
+    role: Role
+    """"a/a" is the second run of the plan's reference, "counter" the arm of a counter-run."""
+
+
+TrialLine = make_dataclass(
+    "TrialLine",
+    [
+        (each.name, Place if each.name == "slot" else get_type_hints(Trial)[each.name], copy(each))
+        for each in fields(Trial)
+    ],
+    frozen=True,
+    slots=True,
+    namespace={"__module__": __name__, "__doc__": Trial.__doc__},
+)
+"""A line of `trials.ndjson`: a `lab.model.Trial` whose slot is a `Place`."""
 
 
 class RunWriter:
@@ -79,7 +111,7 @@ class RunWriter:
         Raises:
             ResultsError: It could not be written whole; the earlier trials are intact.
         """
-        line = encode(trial) + b"\n"
+        line = encode_trial(trial) + b"\n"
         size = self._trials.tell()
         try:
             written = self._trials.write(line)
@@ -187,21 +219,49 @@ def read_run(folder: Path) -> Run:
     """
     path = folder / "run.json"
     header_bytes = _read(path)
-    version = decode(header_bytes, dict, path).get("format")
-    if version not in range(1, FORMAT + 1):
+    content = decode(header_bytes, dict, path)
+    version = content.get("format")
+    if not isinstance(version, int) or not 1 <= version <= FORMAT:
         raise ResultsError(
             path, f"has format {version!r}; this lab reads 1 to {FORMAT}. Run it again."
         )
+    if version < 3:
+        header_bytes = _upgraded(content, path)
     header = decode(header_bytes, Header, path)
     if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
         raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
+    arms = {(arm.name, arm.role): arm for arm in block(header.plan)}
+    arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
-    trials = tuple(decode(line, Trial, path, number) for number, line in enumerate(lines, 1))
-    profiles = (*header.plan.profiles, *(counter.profile for counter in header.counters))
-    for number, problem in problems(trials, header.plan, profiles):
+    trials = tuple(
+        _trial(line, version, arms, path, number) for number, line in enumerate(lines, 1)
+    )
+    for number, problem in problems(trials, header.plan):
         raise ResultsError(path, f"damaged: {problem}", number)
     return run_of(header, folder.resolve().name, trials)
+
+
+def _trial(
+    line: bytes, version: int, arms: Mapping[tuple[str, Role], Arm], path: Path, number: int
+) -> Trial:
+    if version < 3:
+        line = encode(earlier.trial(decode(line, dict, path, number)))
+    read: Any = decode(line, TrialLine, path, number)
+    place: Place = read.slot
+    arm = arms.get((place.arm, place.role))
+    if arm is None:
+        wrong = " as the A/A arm" if (place.arm, Role.PROFILE) in arms else ""
+        raise ResultsError(path, f"damaged: run.json has no profile {place.arm}{wrong}", number)
+    parts = {each.name: getattr(read, each.name) for each in fields(Trial)}
+    return Trial(**parts | {"slot": Slot(place.block, place.position, arm)})
+
+
+def _upgraded(content: dict[str, Any], path: Path) -> bytes:
+    try:
+        return encode(earlier.header(content))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ResultsError(path, f"damaged: {error!r}") from error
 
 
 def run_of(header: Header, name: str, trials: Iterable[Trial]) -> Run:
@@ -239,6 +299,14 @@ def find_run(results: Path, name: str) -> Path:
 def encode(value: object) -> bytes:
     """Return *value*, made of the model's types, as JSON."""
     return msgspec.json.encode(value, enc_hook=_encode_path)
+
+
+def encode_trial(trial: Trial) -> bytes:
+    """Return *trial* as a line of `trials.ndjson` has it, without the line's end."""
+    slot = trial.slot
+    place = Place(slot.block, slot.position, slot.arm.name, slot.arm.role)
+    parts = {each.name: getattr(trial, each.name) for each in fields(Trial)}
+    return encode(TrialLine(**parts | {"slot": place}))
 
 
 def decode(

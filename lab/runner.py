@@ -23,9 +23,9 @@ from typing import Protocol
 from lab import temporary
 from lab.analysis.causes.signs import workers
 from lab.analysis.gates import NO_LOAD, judge
-from lab.analysis.observations import plan_of
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
 from lab.model import (
+    Arm,
     CounterRun,
     Endpoint,
     Finding,
@@ -129,10 +129,9 @@ def run(plan: Plan, parts: Parts, observer: Observer, confirm: Confirm | None = 
                 observer.confirming(counters)
         own = [slot for slot in planned if slot.block == block]
         for slot in with_counters(own, counters, plan.seed):
-            slot_plan = plan_of(slot, plan, counters)
             for attempt in range(1 + REPEATS):
-                trial = failures.counted(slot_plan, slot, attempt, parts, observer)
-                findings = judge(trial, slot_plan)
+                trial = failures.counted(plan, slot, attempt, parts, observer)
+                findings = judge(trial)
                 parts.record(trial)
                 trials.append(trial)
                 observer.finished(trial, findings)
@@ -150,22 +149,20 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         ServerStartError: It did not start.
         GeneratorError: The load could not be made.
     """
-    profile = _profile(plan, slot.profile)
+    arm, profile = slot.arm, slot.arm.profile
     trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
     with ExitStack() as stack:
         folder = stack.enter_context(temporary.folder())
         observer.stage(slot, attempt, "start")
         server = stack.enter_context(
-            parts.server(profile).start(profile, plan.workload, folder, parts.server_cores)
+            parts.server(profile).start(profile, arm.workload, folder, parts.server_cores)
         )
         session = stack.enter_context(
-            parts.generator.session(
-                server.endpoint, plan.workload, plan.load, parts.generator_cores
-            )
+            parts.generator.session(server.endpoint, arm.workload, arm.load, parts.generator_cores)
         )
         subject = Subject(server.pid, server.endpoint.port, (*session.pids, *parts.lab))
         observer.stage(slot, attempt, "warm-up")
-        session.warm_up(plan.warmup, _warmup_requests(plan, profile))
+        session.warm_up(plan.warmup, _warmup_requests(arm, plan.warmup))
         observer.stage(slot, attempt, "window")
         before = [(probe, probe.start(subject)) for probe in parts.probes]
         windows = tuple(session.measure(plan.window))
@@ -175,7 +172,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         if parts.server_cores is not None:
             readings["server.cores"] = float(len(parts.server_cores))
         seen = dict(parts.facts(subject))
-        if plan.workload.app is not None:  # another application has no business with fib
+        if arm.workload.app is not None:  # another application has no business with fib
             seen.pop("fib", None)
         trial = replace(trial, windows=windows, readings=readings, facts=seen)
         if (how := server.ended()) is not None:
@@ -237,38 +234,34 @@ class _Failures:
         self, plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer
     ) -> Trial:
         """Return the slot's trial, or one that says why there is none."""
-        if self._not_started[slot.profile] >= START_FAILURES:
-            return _failed(plan, slot, attempt, parts, NOT_AGAIN)
+        if self._not_started[slot.arm.name] >= START_FAILURES:
+            return _failed(slot, attempt, parts, NOT_AGAIN)
         try:
             trial = run_trial(plan, slot, attempt, parts, observer)
         except ServerStartError as error:
-            self._not_started[slot.profile] += 1
-            return _failed(plan, slot, attempt, parts, str(error))
+            self._not_started[slot.arm.name] += 1
+            return _failed(slot, attempt, parts, str(error))
         except GeneratorError as error:
-            del self._not_started[slot.profile]
+            del self._not_started[slot.arm.name]
             if not isinstance(error, LoadGivenUpError):  # which is the server's doing
                 self._generator += 1
                 if self._generator == GENERATOR_FAILURES:
                     raise
-            return _failed(plan, slot, attempt, parts, f"{NO_LOAD}{error}")
-        del self._not_started[slot.profile]
+            return _failed(slot, attempt, parts, f"{NO_LOAD}{error}")
+        del self._not_started[slot.arm.name]
         self._generator = 0
         return trial
 
 
-def _failed(plan: Plan, slot: Slot, attempt: int, parts: Parts, failure: str) -> Trial:
-    digest = _profile(plan, slot.profile).digest
+def _failed(slot: Slot, attempt: int, parts: Parts, failure: str) -> Trial:
+    digest = slot.arm.profile.digest
     return Trial(slot, attempt, parts.clock(), digest, parts.environment, failure=failure)
 
 
-def _profile(plan: Plan, name: str) -> Profile:
-    return next(profile for profile in plan.profiles if profile.name == name)
-
-
-def _warmup_requests(plan: Plan, profile: Profile) -> int:
-    """Return the requests of the warm-up; of an open loop no more than become due in its time."""
-    wanted = WARMUP_REQUESTS * _workers(profile)
-    return wanted if plan.load.rate is None else min(wanted, int(plan.load.rate * plan.warmup))
+def _warmup_requests(arm: Arm, seconds: float) -> int:
+    """Return the requests of the warm-up; of an open loop no more than become due in *seconds*."""
+    wanted = WARMUP_REQUESTS * _workers(arm.profile)
+    return wanted if arm.load.rate is None else min(wanted, int(arm.load.rate * seconds))
 
 
 def _workers(profile: Profile) -> int:

@@ -25,7 +25,10 @@ FOLDER = ROOT / "docs" / "schema"
 
 FILES: Mapping[str, tuple[type, str]] = {
     "run.schema.json": (results.Header, "run.json: what was asked, and where it ran"),
-    "trial.schema.json": (model.Trial, "A line of trials.ndjson: one trial with its raw readings"),
+    "trial.schema.json": (
+        results.TrialLine,
+        "A line of trials.ndjson: one trial with its raw readings",
+    ),
     "summary.schema.json": (summary_file.SummaryFile, "summary.json: what the run found"),
 }
 """File -> the type of its content, and its title."""
@@ -108,6 +111,8 @@ def _documentation() -> dict[tuple[str, str], dict[str, str]]:
                     and isinstance(below.value, ast.Constant)
                 ):
                     fields[field.target.id] = " ".join(str(below.value.value).split())
+    # The line of a trial is made of its fields.
+    found[results.__name__, "TrialLine"] = found[model.__name__, "Trial"]
     return found
 
 

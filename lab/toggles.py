@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.analysis.causes.signs import workers
-from lab.model import Load, Plan, Profile, Workload
+from lab.model import Arm, Load, Profile, Workload
 from lab.uwsgi_options import asks_to_close, is_on
 from lab.workloads import workload
 
@@ -54,119 +54,119 @@ class Toggle:
     options: Options
     """All of the changed profile, resolved."""
     load: Load | None = None
-    """Instead of the plan's."""
+    """Where the change is in the load."""
     workload: Workload | None = None
-    """Instead of the plan's."""
+    """Where the change is in what is asked."""
 
 
-def accept_queue(profile: Profile, plan: Plan) -> Toggle | None:
+def accept_queue(arm: Arm) -> Toggle | None:
     """Make the accept queue twice as long as the clients are many, as far as the kernel allows."""
-    wanted = min(2 * plan.load.connections, _somaxconn())
-    now = dict(profile.options).get("listen", str(DEFAULT_LISTEN))
+    wanted = min(2 * arm.load.connections, _somaxconn())
+    now = dict(arm.profile.options).get("listen", str(DEFAULT_LISTEN))
     if now.isdecimal() and int(now) >= wanted:
         return None
-    return _set(profile, "listen", f"listen = {wanted}", listen=wanted)
+    return _set(arm.profile, "listen", f"listen = {wanted}", listen=wanted)
 
 
-def router(profile: Profile, _plan: Plan) -> Toggle | None:
+def router(arm: Arm) -> Toggle | None:
     """Let the workers speak HTTP themselves."""
-    if not any(key == "http" and "{port}" in value for key, value in profile.options):
+    if not any(key == "http" and "{port}" in value for key, value in arm.profile.options):
         return None
     options = tuple(
         ("http-socket" if key == "http" else key, value)
-        for key, value in profile.options
+        for key, value in arm.profile.options
         if key == "http" or not _of_router(key)
     )
     return Toggle("http-socket", "http-socket instead of http", options)
 
 
-def single_worker(profile: Profile, _plan: Plan) -> Toggle | None:
+def single_worker(arm: Arm) -> Toggle | None:
     """Add a second worker process."""
-    return _set(profile, "2-processes", "processes = 2", processes=2)
+    return _set(arm.profile, "2-processes", "processes = 2", processes=2)
 
 
-def gil(profile: Profile, _plan: Plan) -> Toggle | None:
+def gil(arm: Arm) -> Toggle | None:
     """Replace each thread by a process."""
-    processes, at_once = workers(profile)
+    processes, at_once = workers(arm.profile)
     if processes is None or at_once is None or at_once < 2:
         return None
     wanted = min(processes * at_once, MOST_WORKERS)
     text = f"threads = 1 and processes = {wanted}"
-    return _set(profile, f"{wanted}-processes", text, processes=wanted, threads=1)
+    return _set(arm.profile, f"{wanted}-processes", text, processes=wanted, threads=1)
 
 
-def lock_convoy(profile: Profile, _plan: Plan) -> Toggle | None:
+def lock_convoy(arm: Arm) -> Toggle | None:
     """Wait for connections without a lock."""
-    return _drop(profile, "no-thunder-lock", "thunder-lock off", "thunder-lock")
+    return _drop(arm.profile, "no-thunder-lock", "thunder-lock off", "thunder-lock")
 
 
-def logging(profile: Profile, _plan: Plan) -> Toggle | None:
+def logging(arm: Arm) -> Toggle | None:
     """Log no requests."""
-    if is_on(dict(profile.options), "disable-logging"):
+    if is_on(dict(arm.profile.options), "disable-logging"):
         return None
-    return _set(profile, "disable-logging", "disable-logging", **{"disable-logging": "true"})
+    return _set(arm.profile, "disable-logging", "disable-logging", **{"disable-logging": "true"})
 
 
-def reconnecting(profile: Profile, plan: Plan) -> Toggle | None:
+def reconnecting(arm: Arm) -> Toggle | None:
     """
     Keep connections open: the client if the server would, else the workers themselves.
 
     A header that tells clients to close would undo either, so it goes as well.
     """
-    asked = tuple(option for option in profile.options if not asks_to_close(*option))
-    if not plan.load.keepalive and profile.keepalive:
-        load = replace(plan.load, keepalive=True)
+    asked = tuple(option for option in arm.profile.options if not asks_to_close(*option))
+    if not arm.load.keepalive and arm.profile.keepalive:
+        load = replace(arm.load, keepalive=True)
         return Toggle("keepalive", "clients that keep connections", asked, load)
-    if profile.keepalive or not any(key == "http-socket" for key, _ in profile.options):
+    if arm.profile.keepalive or not any(key == "http-socket" for key, _ in arm.profile.options):
         return None
     # A kept connection holds its worker, so each connection needs one.
-    processes, at_once = workers(profile)
+    processes, at_once = workers(arm.profile)
     if processes is None or at_once is None:
         return None
-    wanted = max(processes, -(-plan.load.connections // at_once))
+    wanted = max(processes, -(-arm.load.connections // at_once))
     if wanted > MOST_KEEPING:
         return None
     options = tuple(
         ("http11-socket" if key == "http-socket" else key, value) for key, value in asked
     )
     text = f"http11-socket instead of http-socket, a worker for each connection ({wanted})"
-    load = replace(plan.load, keepalive=True)
+    load = replace(arm.load, keepalive=True)
     return Toggle("http11-socket", text, _with(options, {"processes": wanted}), load)
 
 
-def workers_asleep(profile: Profile, _plan: Plan) -> Toggle | None:
+def workers_asleep(arm: Arm) -> Toggle | None:
     """Double the workers."""
-    processes, _ = workers(profile)
+    processes, _ = workers(arm.profile)
     if processes is None or 2 * processes > MOST_WORKERS:
         return None
     wanted = 2 * processes
-    return _set(profile, f"{wanted}-processes", f"processes = {wanted}", processes=wanted)
+    return _set(arm.profile, f"{wanted}-processes", f"processes = {wanted}", processes=wanted)
 
 
-def respawning(profile: Profile, _plan: Plan) -> Toggle | None:
+def respawning(arm: Arm) -> Toggle | None:
     """Keep the workers."""
-    return _drop(profile, "no-recycling", "no recycling of workers", *RECYCLING)
+    return _drop(arm.profile, "no-recycling", "no recycling of workers", *RECYCLING)
 
 
-def memory(profile: Profile, _plan: Plan) -> Toggle | None:
+def memory(arm: Arm) -> Toggle | None:
     """Halve the workers."""
-    processes, _ = workers(profile)
+    processes, _ = workers(arm.profile)
     if processes is None or processes < 2:
         return None
     wanted = processes // 2
-    return _set(profile, f"{wanted}-processes", f"processes = {wanted}", processes=wanted)
+    return _set(arm.profile, f"{wanted}-processes", f"processes = {wanted}", processes=wanted)
 
 
-def server_cpu(profile: Profile, plan: Plan) -> Toggle | None:
+def server_cpu(arm: Arm) -> Toggle | None:
     """Ask for less work: the smallest application that there is."""
     hello = workload("hello")
-    if plan.workload.app == hello.app:
+    if arm.workload.app == hello.app:
         return None
     text = "the smallest WSGI application instead of its own"
-    return Toggle("hello", text, profile.options, workload=hello)
+    return Toggle("hello", text, arm.profile.options, workload=hello)
 
 
-TOGGLES: Mapping[str, Callable[[Profile, Plan], Toggle | None]] = {
+TOGGLES: Mapping[str, Callable[[Arm], Toggle | None]] = {
     "accept queue": accept_queue,
     "router": router,
     "single worker": single_worker,

@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from lab import profiles
-from lab.analysis.observations import workload_of
 from lab.experiment import missing
-from lab.model import Profile, Workload
+from lab.model import Load, Profile, Workload
+from lab.plan import arm_of
 from lab.servers import adapter
 from lab.servers.process import Process
 from lab.workloads import workload
@@ -80,7 +80,7 @@ def running(
     """
     if isinstance(profile, str):
         profile = profiles.read(profile)
-    load = load or workload_of(profile, workload("fib"))
+    load = load or arm_of(profile, workload("fib"), Load()).workload
     asked = {} if workers is None else {"PROCESSES": str(workers)}
     with (
         mock.patch.dict(os.environ, asked),

@@ -10,6 +10,7 @@ from lab import claims
 from lab.analysis.summary import summarise
 from lab.model import Claim, Decision
 from lab.results import read_run
+from tests.analysis import builders as make
 
 WHOLE = """
 [[claim]]
@@ -92,6 +93,6 @@ def test_a_run_of_another_number_decides_no_claim():
     """`--path /10` is named fib, too, and is other work."""
     stored = read_run(claims.RUNS / "ladder")
     other = replace(stored.plan.workload, path="/10")
-    run = replace(stored, plan=replace(stored.plan, workload=other))
+    run = replace(stored, plan=make.altered(stored.plan, workload=other))
     assert claims.decided(summarise(stored))
     assert claims.decided(summarise(run)) == ()

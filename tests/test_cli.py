@@ -32,9 +32,9 @@ def test_profiles_are_compared_and_the_folder_tells_it_all(compared):
         "trials.ndjson",
     }
     header = json.loads((folder / "run.json").read_text())
-    digests = {p["name"]: p["digest"] for p in header["plan"]["profiles"]}
+    digests = {arm["name"]: arm["profile"]["digest"] for arm in header["plan"]["arms"]}
     for trial in trials(where):
-        assert trial["digest"] == digests[trial["slot"]["profile"]]
+        assert trial["digest"] == digests[trial["slot"]["arm"]]
         assert trial["environment"] in header["environments"]
         assert not trial["windows"][0]["errors"]
         assert trial["windows"][0]["ok"] > 50
@@ -42,7 +42,7 @@ def test_profiles_are_compared_and_the_folder_tells_it_all(compared):
 
 def test_the_baseline_runs_the_sequence_in_pure_python(compared):
     """What the article's first rungs measure, seen from outside the process."""
-    facts = {t["slot"]["profile"]: t["facts"]["fib"] for t in trials(compared[0])}
+    facts = {t["slot"]["arm"]: t["facts"]["fib"] for t in trials(compared[0])}
     assert facts == {"baseline": "pure", "cython": "cython", "tuned": "cython"}
 
 

@@ -32,7 +32,8 @@ def a_run(environment=HERE, **changes):
     run = make.ladder_run(
         {"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=2, environments={"x": environment}
     )
-    return replace(run, plan=replace(run.plan, **changes))
+    asked = {key: changes.pop(key) for key in ("profiles", "workload", "load") if key in changes}
+    return replace(run, plan=replace(make.altered(run.plan, **asked), **changes))
 
 
 def refused(before, after):

@@ -36,7 +36,12 @@ def real():
 
 def plan_with(*chosen, load=None):
     """Return a plan of real profiles and the real workload."""
-    return replace(make.plan(*chosen, load=load), workload=workload("fib"))
+    return make.altered(make.plan(*chosen, load=load), workload=workload("fib"))
+
+
+def arm(profile, load=None):
+    """Return the arm of a real profile, asked for the real workload."""
+    return plan_with(profile, load=load).arms[0]
 
 
 def run_of(plan, *shown):
@@ -45,11 +50,12 @@ def run_of(plan, *shown):
         make.trial(
             block=block,
             position=position,
-            name=profile.name,
+            of=each.profile,
+            load=each.load,
             readings=make.READINGS | readings,
         )
         for block in range(2)
-        for position, (profile, readings) in enumerate(zip(plan.profiles, shown, strict=True))
+        for position, (each, readings) in enumerate(zip(plan.arms, shown, strict=True))
     ]
     return make.run(plan, trials)
 
@@ -79,7 +85,7 @@ def run_of(plan, *shown):
 )
 def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     """As uWSGI itself resolves the written file."""
-    toggle = TOGGLES[cause](real[profile], plan_with(real[profile], load=CROWD))
+    toggle = TOGGLES[cause](arm(real[profile], CROWD))
     path = tmp_path / f"{profile}~{toggle.name}.ini"
     path.write_text(render(real[profile], toggle))
     assert profiles.step(profiles.read(str(path)), real[profile]) == step
@@ -100,19 +106,19 @@ def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
 )
 def test_nothing_is_toggled_that_is_not_there(real, profile, cause):
     """A queue that is long enough, a router that is not used: no counter-run."""
-    assert TOGGLES[cause](real[profile], plan_with(real[profile])) is None
+    assert TOGGLES[cause](arm(real[profile])) is None
 
 
 def test_keeping_connections_gives_each_a_worker(real):
     """Else they would starve; and clients that close by themselves are told not to."""
     profile = real["http-socket"]
-    assert TOGGLES["reconnecting"](profile, plan_with(profile)) is None  # 64 would be too many
-    few = plan_with(profile, load=Load(connections=15))
-    options = dict(TOGGLES["reconnecting"](profile, few).options)
+    assert TOGGLES["reconnecting"](arm(profile)) is None  # 64 would be too many
+    few = arm(profile, Load(connections=15))
+    options = dict(TOGGLES["reconnecting"](few).options)
     assert (options["http11-socket"], options["processes"]) == (FRONT, "8")
     keeping = replace(profile, keepalive=True)
-    closing = plan_with(keeping, load=Load(keepalive=False))
-    toggle = TOGGLES["reconnecting"](keeping, closing)
+    closing = arm(keeping, Load(keepalive=False))
+    toggle = TOGGLES["reconnecting"](closing)
     assert toggle.load.keepalive
     assert toggle.options == keeping.options
 
@@ -123,8 +129,8 @@ def test_keeping_connections_drops_the_header_that_closes_them(real, header):
     headers = (("add-header", "X-A: b"), ("add-header", header))
     closing = real["http-socket"]
     closing = replace(closing, options=(*closing.options, *headers))
-    few = plan_with(closing, load=Load(connections=15))
-    toggled = TOGGLES["reconnecting"](closing, few).options
+    few = arm(closing, Load(connections=15))
+    toggled = TOGGLES["reconnecting"](few).options
     assert [pair for pair in toggled if pair[0] == "add-header"] == [("add-header", "X-A: b")]
 
 
@@ -132,14 +138,14 @@ def test_keeping_connections_drops_the_header_that_closes_them(real, header):
 def test_a_log_that_is_off_in_other_words_is_not_toggled(real, word):
     """uWSGI takes any word for yes but false, off, no and 0."""
     quiet = replace(real["baseline"], options=(("disable-logging", word),))
-    assert TOGGLES["logging"](quiet, plan_with(quiet)) is None
+    assert TOGGLES["logging"](arm(quiet)) is None
 
 
 def test_two_causes_with_the_same_toggle_make_one_counter_run(real, tmp_path):
     """A log that costs CPU and one that waits for the disk are both put off once."""
     logged = {"server.log_pipe": 1.0, "server.cpu_user": 0.5, "server.busiest": 0.3}
     run = run_of(plan_with(real["baseline"]), logged | {"pressure.io_some": 0.2})
-    assert [cause.name for cause in causes(run.trials[0], run.plan)] == ["logging", "I/O wait"]
+    assert [cause.name for cause in causes(run.trials[0])] == ["logging", "I/O wait"]
     (counter,) = plan_counters(run, tmp_path)
     assert (counter.cause, counter.toggle) == ("logging", "disable-logging")
 
@@ -158,10 +164,10 @@ def test_each_cause_is_tested_once_where_it_is_shown_first(real, tmp_path):
         ("http-socket", "server CPU"),
     ]
     router, cpu = planned
-    assert router.profile.name == "baseline~http-socket"
-    assert router.profile.path == (tmp_path / "counter/baseline~http-socket.ini").resolve()
+    assert router.arm.profile.name == "baseline~http-socket"
+    assert router.arm.profile.path == (tmp_path / "counter/baseline~http-socket.ini").resolve()
     assert (router.metric, router.expects) == ("throughput", Better.HIGHER)
-    assert cpu.workload.app == "app.hello:app"
+    assert cpu.arm.workload.app == "app.hello:app"
     assert len(planned) <= MOST
 
 
@@ -180,7 +186,7 @@ def test_late_replies_are_looked_for_in_the_tail(real, tmp_path):
     run = make.run(plan_with(real["baseline"], load=CROWD), trials)
     (counter,) = plan_counters(run, tmp_path)
     assert (counter.cause, counter.metric, counter.expects) == ("accept queue", "p99", Better.LOWER)
-    assert dict(counter.profile.options)["listen"] == "600"
+    assert dict(counter.arm.profile.options)["listen"] == "600"
 
 
 def test_other_servers_have_no_counter_runs(real, tmp_path):
@@ -191,9 +197,8 @@ def test_other_servers_have_no_counter_runs(real, tmp_path):
 
 def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
     """It is started like every profile, with the application that the environment names."""
-    plan = plan_with(real["baseline"])
     path = tmp_path / "baseline~http-socket.ini"
-    path.write_text(render(real["baseline"], TOGGLES["router"](real["baseline"], plan)))
+    path.write_text(render(real["baseline"], TOGGLES["router"](arm(real["baseline"]))))
     variant = profiles.read(str(path))
     assert isinstance(variant, Profile)
     for asked in (workload("fib"), workload("hello")):

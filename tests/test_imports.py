@@ -9,6 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
     (
+        "lab.earlier",
         "lab.errors",
         "lab.model",
         "lab.sweeper",

@@ -14,7 +14,7 @@ from tests.runner.scripted import plan
 def test_blocks_have_orders_of_their_own():
     """With six profiles and five blocks the same order five times would be no shuffle."""
     order = list(slots(plan("a", "b", "c", "d", "e", "f", blocks=5)))
-    blocks = [tuple(s.profile for s in order if s.block == block) for block in range(5)]
+    blocks = [tuple(s.arm.name for s in order if s.block == block) for block in range(5)]
     assert len(set(blocks)) > 1
 
 
@@ -31,7 +31,7 @@ def test_another_seed_gives_another_order():
         ({"window": 0.0}, "--window 0: between"),
         ({"warmup": -1.0}, "--warmup -1: between"),
         ({"reference": "z"}, "reference z is not among"),
-        ({"profiles": ()}, "no profile"),
+        ({"arms": ()}, "no profile"),
     ],
 )
 def test_a_plan_that_can_give_nothing_is_refused(change, message):

@@ -10,12 +10,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.analysis.points import points, summaries
 from lab.analysis.summary import summarise
 from lab.cli.run import run_command
 from lab.errors import UsageError
 from lab.experiment import Outcome
+from lab.model import Role
+from lab.plan import arm_of
 from lab.rates import Rate, capacity, parse_rates
+from lab.runner import run
 from tests.analysis import builders as make
+from tests.lab_process import run as run_command_line
+from tests.lab_process import trials
+from tests.runner.scripted import Script, arm, plan
 
 
 def test_rates_are_a_number_or_a_share():
@@ -51,7 +58,7 @@ def test_the_capacity_is_the_slowest_profiles_and_names_those_that_are_not_known
     run = make.ladder_run({"a": (3000, 3e-4), "b": (2000, 4e-4), "c": (1000, 9e-4)}, blocks=3)
     dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
     trials = tuple(
-        replace(each, readings=each.readings | dropped) if each.slot.profile == "c" else each
+        replace(each, readings=each.readings | dropped) if each.slot.arm.name == "c" else each
         for each in run.trials
     )
     found = capacity(summarise(replace(run, trials=trials)))
@@ -80,13 +87,81 @@ def test_what_no_open_loop_can_do_is_refused_before_its_capacity_is_measured(
 
 @pytest.mark.parametrize("rates", ["100", "100,200"])
 def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
-    """A list of the runs' summaries; one rate, the summary itself."""
+    """A list of summaries, one for each rate; one rate, the summary itself."""
     summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3))
     monkeypatch.setattr("lab.cli.run.prepare", lambda *_: SimpleNamespace(plan=summary.run.plan))
     monkeypatch.setattr("lab.cli.run.announce", lambda _: None)
-    monkeypatch.setattr("lab.cli.run.conduct", lambda *_: Outcome(Path("x"), summary))
+    monkeypatch.setattr(
+        "lab.cli.run.conduct", lambda *_: Outcome(Path("x"), (summary,) * len(rates.split(",")))
+    )
     run_command.main(["--rate", rates, "--json"], standalone_mode=False)
     printed = json.loads(capsys.readouterr().out)
     assert [each["run"] for each in (printed if "," in rates else [printed])] == [
         summary.run.name
     ] * len(rates.split(","))
+
+
+@pytest.fixture
+def at_two_rates():
+    """Return the trials of a scripted run of two profiles at two rates, and its plan."""
+    arms = tuple(
+        arm_of(each.profile, each.workload, replace(each.load, rate=rate), {"rate": name})
+        for name, rate in (("50%", 1000.0), ("80%", 1600.0))
+        for each in map(arm, "ab")
+    )
+    script = Script()
+    whole = replace(plan("a"), arms=arms, blocks=3)
+    run(whole, script.parts(), script)
+    return make.run(whole, script.trials)
+
+
+def test_every_block_holds_every_rate(at_two_rates):
+    """With the reference twice at each, in an order of the block's own."""
+    for block in range(3):
+        slots = [t.slot for t in at_two_rates.trials if t.slot.block == block]
+        assert sorted((s.arm.name, s.arm.role, s.arm.load.rate) for s in slots) == [
+            ("a@50%", Role.AA, 1000.0),
+            ("a@50%", Role.PROFILE, 1000.0),
+            ("a@80%", Role.AA, 1600.0),
+            ("a@80%", Role.PROFILE, 1600.0),
+            ("b@50%", Role.PROFILE, 1000.0),
+            ("b@80%", Role.PROFILE, 1600.0),
+        ]
+
+
+def test_each_rate_is_told_as_a_run_of_its_own(at_two_rates):
+    """Its arms have their profiles' names, and its noise is that of its own A/A arm."""
+    low, high = points(at_two_rates)
+    assert [(each.plan.load.rate, len(each.trials)) for each in (low, high)] == [
+        (1000.0, 9), (1600.0, 9),
+    ]  # fmt: skip
+    assert [each.name for each in high.plan.arms] == ["a", "b"]
+    assert {t.slot.arm.name for t in high.trials} == {"a", "b"}
+    assert [each.planned for each in summaries(at_two_rates)] == [9, 9]
+
+
+def test_a_run_at_one_rate_is_its_own_point():
+    """Nothing is renamed where there is nothing to tell apart."""
+    single = make.ladder_run({"a": (2000, 4e-4)}, blocks=2)
+    assert points(single) == (single,)
+
+
+def test_several_rates_are_one_run_with_a_report_for_each(tmp_path):
+    """One folder whose trials are mixed; its report has each rate, and can be made again."""
+    done = run_command_line(
+        "lab", "run", "bare", "constant", "--rate", "100,200", "--blocks", "2", "--window", "0.5",
+        "--no-confirm", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode in (0, 1, 3), done.stderr
+    (folder,) = (tmp_path / "results").iterdir()
+    assert {t["slot"]["arm"] for t in trials(tmp_path)} == {
+        f"{name}@{rate}/s" for name in ("bare", "constant") for rate in (100, 200)
+    }
+    assert [each["load"]["rate"] for each in json.loads((folder / "summary.json").read_text())] == [
+        100.0, 200.0,
+    ]  # fmt: skip
+    assert {path.name for path in folder.glob("*.html")} == {"report-100.html", "report-200.html"}
+    again = run_command_line("lab", "report", str(folder), "--json", cwd=tmp_path)
+    assert again.stdout == (folder / "summary.json").read_text()
+    compared = run_command_line("lab", "compare", str(folder), str(folder), cwd=tmp_path)
+    assert compared.returncode in (0, 3), compared.stderr

@@ -9,12 +9,20 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import ResultsError
-from lab.model import Arm, Slot, Trial
+from lab.model import Role, Slot, Trial
 from lab.results import FORMAT, Header, RunWriter, find_run, read_run
-from tests.runner.scripted import GOOD, plan, window
+from tests.runner.scripted import GOOD, arm, plan, window
 
 TRIAL = Trial(
-    Slot(0, 1, "a", Arm.AA), 0, 1.5, "aa", "env", (window(),), GOOD, {"fib": "pure"}, None
+    Slot(0, 1, replace(arm("a"), role=Role.AA)),
+    0,
+    1.5,
+    "aa",
+    "env",
+    (window(),),
+    GOOD,
+    {"fib": "pure"},
+    None,
 )
 
 
@@ -48,7 +56,7 @@ def test_a_trial_is_on_disk_when_append_returns(writer):
     writer.append(TRIAL)
     text = (writer.folder / "trials.ndjson").read_text()
     assert text.endswith("\n")
-    assert json.loads(text)["slot"]["profile"] == "a"
+    assert json.loads(text)["slot"]["arm"] == "a"
 
 
 def test_a_torn_last_line_is_left_out(writer):

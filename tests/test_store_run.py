@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lab.errors import ResultsError
-from lab.model import Better, CounterRun
-from lab.results import Header, RunWriter, read_run
+from lab.model import Better, CounterRun, Role
+from lab.results import FORMAT, Header, RunWriter, encode_trial, read_run
 from tests.analysis import builders as make
 
 SPEC = importlib.util.spec_from_file_location(
@@ -32,12 +32,14 @@ def made(checkout, command="lab run", first="profiles/peers/x.toml"):
     profiles = tuple(
         replace(profile, path=path) for profile, path in zip(run.plan.profiles, paths, strict=True)
     )
-    plan = replace(run.plan, profiles=profiles)
+    arms = tuple(map(make.arm, profiles))
+    plan = replace(run.plan, arms=arms)
     writer = RunWriter(
-        checkout / "results", Header(2, command, "engine", 0.0, plan, {"here": {}}, {})
+        checkout / "results", Header(FORMAT, command, "engine", 0.0, plan, {"here": {}}, {})
     )
     counter = replace(profiles[0], name="x~y", path=writer.folder / "counter" / "x~y.ini")
-    writer.add_counters((CounterRun("x", "router", "y", counter, "cpu", Better.LOWER),))
+    toggled = make.arm(counter, role=Role.COUNTER)
+    writer.add_counters((CounterRun("x", "router", "y", toggled, "cpu", Better.LOWER),))
     for trial in run.trials:
         writer.append(trial)
     writer.close()
@@ -51,8 +53,10 @@ def test_its_paths_are_the_projects(tmp_path, stored):
     assert [str(profile.path) for profile in found.plan.profiles] == [
         "profiles/peers/x.toml", "profiles/y.ini",
     ]  # fmt: skip
-    assert str(found.counters[0].profile.path) == "counter/x~y.ini"
-    assert found.trials == read_run(folder).trials
+    assert str(found.counters[0].arm.profile.path) == "counter/x~y.ini"
+    assert [encode_trial(each) for each in found.trials] == [
+        encode_trial(each) for each in read_run(folder).trials
+    ]
     assert str(tmp_path) not in (stored / "ladder" / "run.json").read_text()
     assert sorted(path.name for path in stored.iterdir()) == ["ladder"]
 

@@ -10,7 +10,7 @@ from lab.analysis.across import across
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import Outcome, exit_code, judge_across, judge_ratio, judge_run
 from lab.errors import UsageError
-from lab.model import Arm, Estimate, Load
+from lab.model import Estimate, Load, Role
 from lab.thresholds import check, parse
 from tests.analysis import builders as make
 
@@ -123,7 +123,7 @@ def test_what_was_withheld_cannot_be_judged_and_says_why():
     run = make.ladder_run(SPEEDS)
     dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
     trials = tuple(
-        replace(each, readings=each.readings | dropped) if each.slot.profile == "b" else each
+        replace(each, readings=each.readings | dropped) if each.slot.arm.name == "b" else each
         for each in run.trials
     )
     judged = judge_run(parse("rps(b/a) < 0.5"), summarise(replace(run, trials=trials)))
@@ -134,11 +134,11 @@ def test_what_was_withheld_cannot_be_judged_and_says_why():
 def counted(drops):
     """Return a run in which one trial of b, its last, has so many drops; None for no reading."""
     run = make.ladder_run(SPEEDS)
-    *rest, last = (each for each in run.trials if each.slot.profile == "b")
+    *rest, last = (each for each in run.trials if each.slot.arm.name == "b")
     readings = {key: value for key, value in last.readings.items() if key != "listener.drops"}
     if drops is not None:
         readings["listener.drops"] = drops
-    others = (each for each in run.trials if each.slot.profile != "b")
+    others = (each for each in run.trials if each.slot.arm.name != "b")
     return summarise(replace(run, trials=(*others, *rest, replace(last, readings=readings))))
 
 
@@ -182,7 +182,7 @@ def test_the_aa_trials_count_as_the_references_own():
     run = make.ladder_run(SPEEDS)
     trials = tuple(
         replace(each, readings=each.readings | {"listener.drops": 1.0})
-        if each.slot.arm is Arm.AA
+        if each.slot.arm.role is Role.AA
         else each
         for each in run.trials
     )

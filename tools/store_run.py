@@ -22,7 +22,7 @@ from typing import Any
 
 import msgspec
 
-from lab.analysis.summary import summarise
+from lab.analysis.points import summaries
 from lab.errors import ResultsError
 from lab.model import Run
 from lab.report import json as json_report
@@ -65,9 +65,9 @@ def store(folder: Path, name: str) -> Path:
         stored = replace(read_run(draft), name=name)
         if len(stored.trials) != len(run.trials):
             raise ResultsError(folder, "was not copied whole")
-        summary = summarise(stored)
-        write_text(draft / "summary.json", json_report.render(summary))
-        write_text(draft / "report.md", markdown.render(summary))
+        found = summaries(stored)
+        write_text(draft / "summary.json", json_report.render(*found))
+        write_text(draft / "report.md", markdown.render(*found))
         if target.exists():
             shutil.rmtree(old, ignore_errors=True)
             target.rename(old)
@@ -81,7 +81,7 @@ def store(folder: Path, name: str) -> Path:
 def _homes(run: Run, folder: Path) -> tuple[str, ...]:
     """Return what paths begin with: the run's folder, which may lie in the checkout, then that."""
     paths = [profile.path for profile in run.plan.profiles]
-    counters = [str(counter.profile.path.parent.parent) for counter in run.counters]
+    counters = [str(counter.arm.profile.path.parent.parent) for counter in run.counters]
     checkouts = [found[1] for path in paths if (found := PROFILE.fullmatch(str(path)))]
     if not checkouts and any(path.is_absolute() for path in paths):
         raise ResultsError(folder, "none of its profiles lies in a checkout's profiles/ folder")

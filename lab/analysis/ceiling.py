@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from lab.analysis.compare import aa_observed, floor
 from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
-from lab.model import Arm, Plan
+from lab.model import Plan, Role
 
 LEAST_PROFILES = 3
 """Two that come out the same are chance often enough."""
@@ -65,7 +65,7 @@ def _measured(name: str, observations: Sequence[Observation]) -> _Profile | None
     own = [
         item
         for item in observations
-        if item.trial.slot.profile == name and item.trial.slot.arm is Arm.PROFILE
+        if item.trial.slot.arm.name == name and item.trial.slot.arm.role is Role.PROFILE
     ]
     rates = [item.metrics["throughput"] for item in own if "throughput" in item.metrics]
     cpus = [item.metrics["cpu"] for item in own if "cpu" in item.metrics]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from lab.analysis import stats
 from lab.analysis.observations import Observation, observe
-from lab.model import METRICS, Arm, Better, Comparison, Estimate, Run, Verdict
+from lab.model import METRICS, Better, Comparison, Estimate, Role, Run, Verdict
 
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""
@@ -25,7 +25,7 @@ MOST_SAME = 0.05
 SAME_HANDLING = 0.02
 """Connections a reply by which two profiles may differ and still cost the generator the same."""
 
-Side = tuple[str, Arm]
+Side = tuple[str, Role]
 """Which trials of a block: a profile's own, or the reference's second."""
 
 
@@ -83,7 +83,7 @@ def compare_sides(
 def aa_observed(observations: Sequence[Observation], reference: str, metric: str) -> Comparison:
     """Do as `aa` with trials that are judged already."""
     return _compare(
-        observations, metric, (reference, Arm.AA), (reference, Arm.PROFILE), LEAST_FLOOR
+        observations, metric, (reference, Role.AA), (reference, Role.PROFILE), LEAST_FLOOR
     )
 
 
@@ -91,7 +91,7 @@ def compare_observed(
     observations: Sequence[Observation], metric: str, changed: str, reference: str, noise: float
 ) -> Comparison:
     """Do as `compare` with trials that are judged already, and the floor *noise*."""
-    sides = ((changed, Arm.PROFILE), (reference, Arm.PROFILE))
+    sides = ((changed, Role.PROFILE), (reference, Role.PROFILE))
     return _compare(observations, metric, *sides, noise)
 
 
@@ -154,7 +154,7 @@ def _pairs(
     by_side: dict[Side, dict[int, Observation]] = {changed: {}, reference: {}}
     for observation in observations:
         slot = observation.trial.slot
-        blocks = by_side.get((slot.profile, slot.arm))
+        blocks = by_side.get((slot.arm.name, slot.arm.role))
         if blocks is not None and observation.metrics.get(metric, 0) > 0:
             blocks[slot.block] = observation
     common = sorted(by_side[changed].keys() & by_side[reference].keys())

@@ -15,14 +15,14 @@ from dataclasses import replace
 from lab.analysis.compare import LEAST_FLOOR, compare_sides
 from lab.analysis.diagnose import CAUSES, causes, explainable
 from lab.analysis.metrics import derive
-from lab.analysis.observations import Observation, plan_of
+from lab.analysis.observations import Observation
 from lab.model import (
-    Arm,
     Better,
     Cause,
     Comparison,
     CounterRun,
     Diagnosis,
+    Role,
     Run,
     Standing,
     Verdict,
@@ -61,8 +61,8 @@ def _of_profile(
     own = [
         each
         for each in observations
-        if (each.trial.slot.profile, each.trial.slot.arm) == (name, Arm.PROFILE)
-        and explainable(each.trial, run.plan)
+        if (each.trial.slot.arm.name, each.trial.slot.arm.role) == (name, Role.PROFILE)
+        and explainable(each.trial)
     ]
     found: list[Diagnosis] = []
     withdrawn: list[Diagnosis] = []
@@ -70,23 +70,19 @@ def _of_profile(
     # odd is seen - is asked for again without it.
     while True:
         refuted = frozenset(each.cause.name for each in withdrawn)
-        found = [
-            _standing(each, run, observations, floors) for each in _shown(name, own, run, refuted)
-        ]
+        found = [_standing(each, run, observations, floors) for each in _shown(name, own, refuted)]
         fresh = [each for each in found if each.standing is Standing.WITHDRAWN]
         if not fresh:
             return (*found, *withdrawn)
         withdrawn += fresh
 
 
-def _shown(
-    name: str, own: Sequence[Observation], run: Run, without: frozenset[str]
-) -> list[Diagnosis]:
+def _shown(name: str, own: Sequence[Observation], without: frozenset[str]) -> list[Diagnosis]:
     """Return the causes that more than half of the trials show, unproved."""
     shown: dict[str, list[tuple[float, int, Cause]]] = {}
     for each in own:
-        speed = derive(each.trial, run.plan.load).get("throughput", 0.0)
-        for place, cause in enumerate(causes(each.trial, run.plan, without)):
+        speed = derive(each.trial).get("throughput", 0.0)
+        for place, cause in enumerate(causes(each.trial, without)):
             shown.setdefault(cause.name, []).append((speed, place, cause))
     often = {cause: seen for cause, seen in shown.items() if 2 * len(seen) > len(own)}
 
@@ -120,7 +116,7 @@ def _standing(
     for counter in run.counters:
         if (counter.of, counter.cause) == (diagnosis.profile, diagnosis.cause.name):
             floor = floors.get(counter.metric, LEAST_FLOOR)
-            effect = _effect(counter, run, observations, floor)
+            effect = _effect(counter, observations, floor)
             standing = decide(effect, counter.expects, floor)
             return replace(diagnosis, standing=standing, counter=counter, effect=effect)
     return diagnosis
@@ -144,21 +140,18 @@ def decide(effect: Comparison, expects: Better, floor: float) -> Standing:
     return Standing.WITHDRAWN if effect.verdict is Verdict.SAME else Standing.CONSISTENT
 
 
-def _effect(
-    counter: CounterRun, run: Run, observations: Sequence[Observation], floor: float
-) -> Comparison:
+def _effect(counter: CounterRun, observations: Sequence[Observation], floor: float) -> Comparison:
     """
     Compare the toggled profile with the profile itself.
 
     With metrics as measured, those that a gate withholds included: what it withholds - a figure
     made by the kernel's retry timer, say - is just what the toggle is to move.
     """
-    changed = counter.profile.name, Arm.COUNTER
-    reference = counter.of, Arm.PROFILE
+    changed = counter.arm.name, Role.COUNTER
+    reference = counter.of, Role.PROFILE
     sides = []
     for each in observations:
-        plan = plan_of(each.trial.slot, run.plan, run.counters)
-        side = each.trial.slot.profile, each.trial.slot.arm
-        if side in {changed, reference} and explainable(each.trial, plan):
-            sides.append(replace(each, metrics=derive(each.trial, plan.load)))
+        side = each.trial.slot.arm.name, each.trial.slot.arm.role
+        if side in {changed, reference} and explainable(each.trial):
+            sides.append(replace(each, metrics=derive(each.trial)))
     return compare_sides(sides, counter.metric, changed, reference, floor)

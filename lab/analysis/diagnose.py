@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping
 from lab.analysis.causes import busy, waiting
 from lab.analysis.causes.signs import Signs, signs
 from lab.analysis.gates import judge
-from lab.model import Cause, Finding, Plan, Trial
+from lab.model import Cause, Finding, Trial
 
 CAUSES = (
     "accept queue",
@@ -61,7 +61,7 @@ MEANINGLESS = frozenset({"errors", "server died", "starvation", "machine"})
 """Gates that, when they withhold everything, are the explanation themselves."""
 
 
-def causes(trial: Trial, plan: Plan, without: frozenset[str] = frozenset()) -> tuple[Cause, ...]:
+def causes(trial: Trial, without: frozenset[str] = frozenset()) -> tuple[Cause, ...]:
     """
     Return what limited *trial*, "limited by" first; nothing where it is unexplained.
 
@@ -70,13 +70,12 @@ def causes(trial: Trial, plan: Plan, without: frozenset[str] = frozenset()) -> t
 
     Args:
         trial: What was measured.
-        plan: What it was made by.
         without: Names of causes that are refuted.
     """
-    seen = _signs(trial, plan)
+    seen = _signs(trial)
     if seen is None:
         return ()
-    full = plan.load.rate is None or "overload" in seen.gates
+    full = trial.slot.arm.load.rate is None or "overload" in seen.gates
     asked = OF_EVERY_LOAD + (OF_FULL_LOAD if full else ()) + OF_WAITS
     found = _fired(asked, seen, without)
     if full:
@@ -86,17 +85,17 @@ def causes(trial: Trial, plan: Plan, without: frozenset[str] = frozenset()) -> t
     return tuple(found)
 
 
-def explainable(trial: Trial, plan: Plan) -> bool:
+def explainable(trial: Trial) -> bool:
     """Return whether *trial* could show a cause: it has replies, and is no mere accident."""
-    return _signs(trial, plan) is not None
+    return _signs(trial) is not None
 
 
-def _signs(trial: Trial, plan: Plan) -> Signs | None:
-    findings = judge(trial, plan)
+def _signs(trial: Trial) -> Signs | None:
+    findings = judge(trial)
     gates = {finding.gate: finding.reason for finding in findings}
     if any(_meaningless(finding, gates) for finding in findings):
         return None
-    return signs(trial, plan, gates)
+    return signs(trial, gates)
 
 
 def _meaningless(finding: Finding, gates: Mapping[str, str]) -> bool:

@@ -24,14 +24,14 @@ _READINGS = {"memory": "server.pss", "drops": "listener.drops", "respawns": "ser
 # Metrics that are a reading as it is.
 
 
-def derive(trial: Trial, load: Load) -> dict[str, float]:
+def derive(trial: Trial) -> dict[str, float]:
     """
     Return the trial's metrics by name, in SI units.
 
     What cannot be derived is absent: everything without a window, `p99` and `service_p99` below
     1,000 replies, `service_p99` in a closed loop, and whatever needs a reading that was not taken.
     """
-    windows = trial.windows
+    windows, load = trial.windows, trial.slot.arm.load
     if not windows or any(window.wall <= 0 for window in windows):
         return {}
     throughput = _throughput(windows, load)

@@ -27,7 +27,7 @@ from lab.analysis.health import (
 from lab.analysis.inert import inert
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
-from lab.model import METRICS, Arm, Comparison, Diagnosis, Finding, Plan, Profile, Run, Trial
+from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run, Trial
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
 """Metrics that are compared. A count of drops or errors is mostly 0, and 0 has no ratio."""
@@ -122,7 +122,7 @@ def summarise(run: Run) -> Summary:
     noise = {name: compare.aa_observed(observations, plan.reference, name) for name in COMPARED}
     floors = {name: compare.floor(comparison) for name, comparison in noise.items()}
     rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
-    own = [item for item in observations if item.trial.slot.arm is not Arm.COUNTER]
+    own = [item for item in observations if item.trial.slot.arm.role is not Role.COUNTER]
     planned = plan.blocks * (len(plan.profiles) + 1)
     lines = reference_lines(plan)
     compared = [profile for profile in plan.profiles if profile not in lines]
@@ -202,7 +202,7 @@ def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> R
 
 
 def _is_own(trial: Trial, profile: str) -> bool:
-    return trial.slot.profile == profile and trial.slot.arm is Arm.PROFILE
+    return trial.slot.arm.name == profile and trial.slot.arm.role is Role.PROFILE
 
 
 def _median(values: Sequence[float]) -> float | None:

@@ -18,7 +18,7 @@ from lab.analysis.metrics import derive
 from lab.analysis.observations import observe
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Arm, Estimate
+from lab.model import METRICS, Estimate, Role
 from lab.thresholds import Threshold
 
 FAILED = 99
@@ -155,13 +155,13 @@ def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:
     trials = [
         item.trial
         for item in observe(run)
-        if item.trial.slot.profile == name and item.trial.slot.arm is not Arm.COUNTER
+        if item.trial.slot.arm.name == name and item.trial.slot.arm.role is not Role.COUNTER
     ]
     # From the trials themselves: a count stands whatever gate its trial fails.
     counts = [
         metrics[threshold.metric]
         for trial in trials
-        if threshold.metric in (metrics := derive(trial, run.plan.load))
+        if threshold.metric in (metrics := derive(trial))
     ]
     title = METRICS[threshold.metric].title
     if counts and threshold.crossed(max(counts)):

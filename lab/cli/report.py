@@ -10,7 +10,8 @@ from rich.console import Console
 
 from lab import claims, run_tables
 from lab.analysis.across import across
-from lab.analysis.summary import Summary, summarise
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
 from lab.analysis.thresholds import exit_code, judge_across, judge_run
 from lab.comparable import require_comparable
 from lab.report import across as across_report
@@ -75,15 +76,16 @@ def report_command(
     found = read_run(find_run(results, run))
     for each in thresholds:
         check(each, [profile.name for profile in found.plan.profiles])
-    summary = summarise(found)
+    said = summaries(found)
     if page is not None:
-        write_text(page, html.render(summary, claims.decided(summary)))
-        click.echo(page)
+        for path, summary in html.files(page, said):
+            write_text(path, html.render(summary, claims.decided(summary)))
+            click.echo(path)
     elif as_markdown:
-        click.echo(markdown.render(summary), nl=False)
+        click.echo(markdown.render(*said), nl=False)
     else:
-        show(summary, as_json=as_json)
-    return judged(summary, thresholds)
+        show(said, as_json=as_json)
+    return judged(said, thresholds)
 
 
 @click.command("claims")
@@ -134,32 +136,41 @@ def compare_command(
     known = {profile.name for profile in first.plan.profiles}
     for each in thresholds:
         check(each, [p.name for p in second.plan.profiles if p.name in known])
-    found = across(summarise(first), summarise(second))
-    judgements = [judge_across(each, found) for each in thresholds]
-    status = exit_code(judgements, found.exit_code)
-    if as_json:
-        text = across_report.render_json(found, differing, judgements, status)
-        click.echo(text.encode(), nl=False)
-    else:
+    worst, documents = 0, []
+    # Runs that may be compared have the same rates.
+    for pair in zip(summaries(first), summaries(second), strict=True):
+        found = across(*pair)
+        judgements = [judge_across(each, found) for each in thresholds]
+        status = exit_code(judgements, found.exit_code)
+        worst = max(worst, status)
+        if as_json:
+            documents.append(across_report.render_json(found, differing, judgements, status))
+            continue
         document = across_report.document(found, differing, judgements)
         if as_markdown:
             click.echo(markdown.render_document(document), nl=False)
         else:
             terminal.show_document(document, Console())
-    return status
-
-
-def show(summary: Summary, *, as_json: bool) -> None:
-    """Print the report of a run."""
     if as_json:
-        click.echo(json_report.render(summary).encode(), nl=False)
-    else:
+        click.echo(json_report.joined(documents).encode(), nl=False)
+    return worst
+
+
+def show(said: Sequence[Summary], *, as_json: bool) -> None:
+    """Print the report of a run, rate by rate where it has several."""
+    if as_json:
+        click.echo(json_report.render(*said).encode(), nl=False)
+        return
+    for summary in said:
         terminal.show(summary, Console())
 
 
-def judged(summary: Summary, thresholds: Sequence[Threshold]) -> int:
+def judged(said: Sequence[Summary], thresholds: Sequence[Threshold]) -> int:
     """Print what a run says to *thresholds* on standard error, and return its exit status."""
-    judgements = [judge_run(each, summary) for each in thresholds]
-    for line in thresholds_report.lines(judgements):
-        click.echo(line, err=True)
-    return exit_code(judgements, summary.exit_code)
+    worst = 0
+    for summary in said:
+        judgements = [judge_run(each, summary) for each in thresholds]
+        for line in thresholds_report.lines(judgements):
+            click.echo(line, err=True)
+        worst = max(worst, exit_code(judgements, summary.exit_code))
+    return worst

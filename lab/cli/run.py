@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,6 @@ from lab.generators.process import EngineGenerator
 from lab.model import Generator, Load
 from lab.progress import Progress
 from lab.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
-from lab.report import json as json_report
 from lab.thresholds import Threshold, check, parse
 from lab.workloads import NAMES, workload
 
@@ -213,21 +212,10 @@ def run_command(
         with Progress(prepared.plan) as progress:
             return conduct(prepared, options, GENERATORS[generator_name](), progress)
 
-    outcomes = _each_rate(compare, options, rates) if rates else iter([compare(options)])
-    worst = 0
-    documents = []
-    for outcome in outcomes:
-        if as_json:
-            documents.append(json_report.render(outcome.summary))
-        else:
-            show(outcome.summary, as_json=False)
-        click.echo(f"\nRun folder: {outcome.folder}", err=as_json)
-        worst = max(worst, judged(outcome.summary, thresholds))
-    if as_json:
-        # Several rates are several runs; what is printed is one document all the same.
-        whole = f"[\n{','.join(documents)}]\n" if len(rates) > 1 else documents[0]
-        click.echo(whole.encode(), nl=False)
-    return worst
+    outcome = compare(_at_rates(compare, options, rates) if rates else options)
+    show(outcome.summaries, as_json=as_json)
+    click.echo(f"\nRun folder: {outcome.folder}", err=as_json)
+    return judged(outcome.summaries, thresholds)
 
 
 def _check_open_loop(load: Load, thresholds: Sequence[Threshold]) -> None:
@@ -244,22 +232,25 @@ def _check_open_loop(load: Load, thresholds: Sequence[Threshold]) -> None:
             raise UsageError(f"--fail-if {each.text!r} with --rate: {PLANNED}")
 
 
-def _each_rate(
+def _at_rates(
     compare: Callable[[Options], Outcome], options: Options, rates: Sequence[Rate]
-) -> Iterator[Outcome]:
-    """Run an open loop at each rate; before it a closed one, where a rate is a share."""
+) -> Options:
+    """Return *options* for open loops at *rates*; where one is a share, run a closed loop first."""
     measured = 0.0
     if any(rate.is_share for rate in rates):
         blocks = min(CAPACITY_BLOCKS, options.sizes.blocks)
         click.echo("capacity first, in a closed loop:", err=True)
         sizes = replace(options.sizes, blocks=blocks)
-        found = capacity(compare(replace(options, sizes=sizes, confirm=False)).summary)
+        (summary,) = compare(replace(options, sizes=sizes, confirm=False)).summaries
+        found = capacity(summary)
         measured = found.rate
         click.echo(f"capacity: {found}", err=True)
-    for rate in rates:
-        per_second = rate.of(measured)
-        click.echo(f"open loop at {rate}: {per_second:,.0f} requests a second", err=True)
-        yield compare(replace(options, load=replace(options.load, rate=per_second)))
+    planned = {str(rate): rate.of(measured) for rate in rates}
+    for name, rate in planned.items():
+        click.echo(f"open loop at {name}: {rate:,.0f} requests a second", err=True)
+    if len(planned) > 1:
+        return replace(options, rates=planned)
+    return replace(options, load=replace(options.load, rate=rate))
 
 
 def announce(prepared: Prepared) -> None:
@@ -271,8 +262,10 @@ def announce(prepared: Prepared) -> None:
     what = (
         f"{plan.window:g} s" if plan.load.requests is None else f"{plan.load.requests:,} requests"
     )
+    several = len(plan.arms) // len(plan.profiles)
+    rates = f" at {several} rates" if several > 1 else ""
     click.echo(
-        f"{len(plan.profiles)} profiles, {plan.blocks} blocks with {plan.reference} twice in each, "
-        f"{what} a trial, seed {plan.seed}: about {minutes} min {seconds} s",
+        f"{len(plan.profiles)} profiles{rates}, {plan.blocks} blocks with {plan.reference} "
+        f"twice in each, {what} a trial, seed {plan.seed}: about {minutes} min {seconds} s",
         err=True,
     )

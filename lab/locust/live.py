@@ -17,7 +17,7 @@ from pathlib import Path
 from lab.analysis.confirm import limited_by
 from lab.analysis.summary import Row, Summary, summarise
 from lab.experiment import Outcome, Prepared
-from lab.model import Arm, Comparison, CounterRun, Run, Slot, Trial
+from lab.model import Comparison, CounterRun, Role, Run, Slot, Trial
 from lab.plan import pilot
 from lab.report.causes import standing_of
 from lab.report.numbers import UNKNOWN, quantity, ratio
@@ -93,7 +93,7 @@ class Live:
 
     def ended(self, outcome: Outcome) -> None:
         """Take the end's word for everything."""
-        self.folder, self.summary = outcome.folder, outcome.summary
+        self.folder, self.summary = outcome.folder, outcome.summaries[0]
         self._complete = True
 
     def interrupted(self, error: BaseException) -> None:
@@ -134,10 +134,10 @@ class Live:
         """Say what is being done at this moment; empty when nothing is."""
         if self._now is None or not self.under_way:
             return ""
-        return f"{self._now[0].profile}: {self._stage(*self._now)}"
+        return f"{self._now[0].arm.name}: {self._stage(*self._now)}"
 
     def _stage(self, slot: Slot, attempt: int, stage: str) -> str:
-        arm = {Arm.AA: ", for the A/A arm", Arm.COUNTER: ", a counter-run"}.get(slot.arm, "")
+        arm = {Role.AA: ", for the A/A arm", Role.COUNTER: ", a counter-run"}.get(slot.arm.role, "")
         again = ", again" if attempt else ""
         blocks = self.summary.run.plan.blocks
         return f"block {slot.block + 1} of {blocks}{arm}{again}: {stage}"
@@ -168,8 +168,8 @@ class Live:
         """Return whether the trial under way is one of *profile*, or a counter-run of it."""
         if self._now is None or not self.under_way:
             return False
-        counters = {each.profile.name: each.of for each in self.summary.run.counters}
-        ran = self._now[0].profile
+        counters = {each.arm.name: each.of for each in self.summary.run.counters}
+        ran = self._now[0].arm.name
         return counters.get(ran, ran) == profile
 
     def _remaining(self) -> float:

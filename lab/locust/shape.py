@@ -87,7 +87,7 @@ class Comparison(LoadTestShape):
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
         if self.outcome is not None:
             allow_any_text()
-            terminal.show(self.outcome.summary, Console())
+            terminal.show(self.outcome.summaries[0], Console())
             print(f"\nRun folder: {self.outcome.folder}")  # noqa: T201 - the console is the product
 
     @property
@@ -153,7 +153,7 @@ class Comparison(LoadTestShape):
             raise
         if live is not None:
             live.ended(self.outcome)
-        environment.process_exit_code = self.outcome.summary.exit_code
+        environment.process_exit_code = self.outcome.summaries[0].exit_code
 
     def _load_running_server(self, wishes: Options) -> None:
         """Load `--host` until Locust is told to stop, a row of statistics for its path."""
@@ -193,7 +193,7 @@ class _Rows:
 
     def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
         """Add the trial to its profile's row."""
-        row = self._names[trial.slot.profile]
+        row = self._names[trial.slot.arm.name]
         entries.record(self._environment.runner, row, trial.windows)
         for finding in findings:
             log.warning("%s, block %d: %s", row, trial.slot.block + 1, finding.reason)
@@ -202,7 +202,7 @@ class _Rows:
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Give each counter-run a row of its own."""
-        self._add([counter.profile.name for counter in counters])
+        self._add([counter.arm.name for counter in counters])
         for each in counters:
             log.info("to confirm: %s at %s, by %s", each.cause, each.of, each.toggle)
         if self._live is not None:

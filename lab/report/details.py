@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lab.analysis.claims import stated
 from lab.analysis.summary import Summary
-from lab.model import Arm, ClaimVerdict
+from lab.model import ClaimVerdict, Role
 from lab.report.claims import MEANINGS
 from lab.report.numbers import UNKNOWN, figure, quantity, ratio, share
 from lab.report.plots.percentiles import Curve
@@ -88,7 +88,7 @@ def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:
     return (
         Cell(str(each.number)),
         Cell(str(trial.slot.block + 1)),
-        Cell(trial.slot.profile),
+        Cell(trial.slot.arm.name),
         *(Cell(quantity(name, each.metrics.get(name))) for name in names),
         _number(readings.get("machine.foreign_cpu")),
         Cell(UNKNOWN if steal is None else share(steal)),
@@ -99,8 +99,8 @@ def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:
 def _remark(each: Shown) -> Cell:
     """Say which arm it is, whether it counts, and which gates fired."""
     trial, parts, meaning = each.trial, [], Meaning.PLAIN
-    if trial.slot.arm is not Arm.PROFILE:
-        parts.append("A/A" if trial.slot.arm is Arm.AA else "counter-run")
+    if trial.slot.arm.role is not Role.PROFILE:
+        parts.append("A/A" if trial.slot.arm.role is Role.AA else "counter-run")
     if each.observation is None:
         parts.append("made again")
         meaning = Meaning.MUTED

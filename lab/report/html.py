@@ -13,6 +13,7 @@ import lzma
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -26,7 +27,7 @@ from lab.report import json as json_report
 from lab.report.causes import Group, groups, inert_reasons, standing_of, tested
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import document
-from lab.results import FORMAT, Header, encode
+from lab.results import FORMAT, Header, encode, encode_trial
 
 LIMITS = "Limited by"
 """The table that the page shows as chips instead."""
@@ -85,6 +86,14 @@ class Configuration:
     before: str | None
     lines: tuple[tuple[str, str], ...]
     """Sign (+, -, ~ or nothing) and text."""
+
+
+def files(path: Path, summaries: Sequence[Summary]) -> Iterator[tuple[Path, Summary]]:
+    """Yield where each page goes: *path*, or for several rates a file beside it for each."""
+    for summary in summaries:
+        at = summary.run.plan.arms[0].at if len(summaries) > 1 else {}
+        words = (text.replace("%", "pct").removesuffix("/s") for text in at.values())
+        yield path.with_stem("-".join((path.stem, *words))), summary
 
 
 def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
@@ -220,7 +229,7 @@ def _data(summary: Summary) -> bytes:
         counters=run.counters,
     )
     trials = (replace(trial, windows=tuple(map(_sorted, trial.windows))) for trial in run.trials)
-    return b"".join(encode(part) + b"\n" for part in (header, *trials))
+    return b"".join(line + b"\n" for line in (encode(header), *map(encode_trial, trials)))
 
 
 def _sorted(window: Window) -> Window:

@@ -7,7 +7,7 @@ gives the same bytes. `lab.report.summary_file` says what is in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -19,8 +19,17 @@ from lab.report.plain import to_json
 from lab.report.tables import document, shares
 
 
-def render(summary: Summary) -> str:
-    """Return *summary* as JSON; it ends with a newline."""
+def render(*summaries: Summary) -> str:
+    """Return a summary as JSON, several as a list of them; it ends with a newline."""
+    return joined([_document(each) for each in summaries])
+
+
+def joined(documents: Sequence[str]) -> str:
+    """Return one JSON document as it is, several as a list; each ends with a newline."""
+    return documents[0] if len(documents) == 1 else f"[\n{','.join(documents)}]\n"
+
+
+def _document(summary: Summary) -> str:
     run, plan, content = summary.run, summary.run.plan, document(summary)
     load = plan.load
     result = file.SummaryFile(
@@ -130,6 +139,6 @@ def _diagnosis(diagnosis: Diagnosis) -> file.Diagnosis:
         rules_out=diagnosis.cause.rules_out or None,
         counter=None
         if counter is None
-        else file.CounterRun(counter.profile.name, counter.toggle, counter.metric, counter.expects),
+        else file.CounterRun(counter.arm.name, counter.toggle, counter.metric, counter.expects),
         effect=None if effect is None else _comparison(effect),
     )

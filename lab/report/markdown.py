@@ -8,9 +8,9 @@ from lab.analysis.summary import Summary
 from lab.report.tables import Document, Table, document
 
 
-def render(summary: Summary) -> str:
-    """Return the report as Markdown (GitHub's, with tables); it ends with a newline."""
-    return render_document(document(summary))
+def render(*summaries: Summary) -> str:
+    """Return reports as Markdown (GitHub's, with tables), one below the other."""
+    return "\n".join(render_document(document(each)) for each in summaries)
 
 
 def render_document(content: Document) -> str:

@@ -158,7 +158,7 @@ def _late(summary: Summary) -> list[str]:
         windows = [
             window
             for trial in summary.run.trials
-            if trial.slot.profile == row.profile.name
+            if trial.slot.arm.name == row.profile.name
             for window in trial.windows
         ]
         if planned := sum(window.planned for window in windows):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from lab import profiles
 from lab.analysis.compare import aa, compare
 from lab.model import Load, Plan, Run, Trial, Verdict
+from lab.plan import arm_of
 from lab.runner import run
 from lab.selftest.cases import DONE, PLANTED
 from lab.selftest.result import EffectResult
@@ -53,10 +54,11 @@ def measure_effects(cores: Cores, *, quick: bool) -> tuple[EffectResult, ...]:
     """
     names = dict.fromkeys(effect.profile for effect in EFFECTS)
     plan = Plan(
-        profiles=tuple(profiles.read(str(PLANTED / f"{name}.ini")) for name in names),
+        arms=tuple(
+            arm_of(profiles.read(str(PLANTED / f"{name}.ini")), DONE, Load(connections=16))
+            for name in names
+        ),
         reference=REFERENCE,
-        workload=DONE,
-        load=Load(connections=16),
         blocks=BLOCKS_QUICK if quick else BLOCKS,
         warmup=WARMUP,
         window=1.0,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
-from lab.model import Finding, Plan, Trial
+from lab.model import Finding, Trial
 from lab.selftest.cases import UNEXPLAINED
 
 FIGURES = ("throughput", "cpu", "p50", "p90", "p99", "switches")
@@ -27,15 +27,15 @@ class Answer:
     """Metrics and readings, to see on which a miss hung."""
 
 
-def answer(trial: Trial, plan: Plan) -> Answer:
+def answer(trial: Trial) -> Answer:
     """
     Return what the lab says of *trial*.
 
     A gate that withholds everything comes first, unless a cause explains it; then the first cause;
     then a gate that withholds something.
     """
-    findings = judge(trial, plan)
-    found = causes(trial, plan)
+    findings = judge(trial)
+    found = causes(trial)
     gates = sorted(findings, key=_weight, reverse=True)
     if found:
         label, evidence = found[0].name, found[0].evidence
@@ -45,7 +45,7 @@ def answer(trial: Trial, plan: Plan) -> Answer:
         label, evidence = gates[0].gate, gates[0].reason
     else:
         label, evidence = UNEXPLAINED, "no rule fires and no gate withholds anything"
-    metrics = derive(trial, plan.load)
+    metrics = derive(trial)
     figures = {name: metrics[name] for name in FIGURES if name in metrics}
     return Answer(
         label=label,

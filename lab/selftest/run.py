@@ -137,7 +137,7 @@ def _one(tally: _Tally, cores: Cores) -> None:
         except (ServerStartError, GeneratorError) as error:
             tally.add(Answer(NOT_MADE, str(error), disturbed=False, figures={}))
             return
-        said = answer(trial, tally.plan)
+        said = answer(trial)
         if planted or not said.disturbed:
             tally.add(said)
             return

@@ -9,7 +9,8 @@ from contextlib import AbstractContextManager, nullcontext
 from lab import environment, probes, profiles
 from lab.errors import UsageError
 from lab.generators.process import EngineGenerator
-from lab.model import Arm, CounterRun, Finding, Plan, Slot, Trial
+from lab.model import CounterRun, Finding, Plan, Slot, Trial
+from lab.plan import arm_of
 from lab.runner import Parts, run_trial
 from lab.selftest.cases import PLANTED, Around, Case
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
@@ -43,10 +44,8 @@ def plan_of(case: Case) -> Plan:
     """
     profile = profiles.read(str(case.path))
     return Plan(
-        profiles=(profile,),
+        arms=(arm_of(profile, case.workload, case.load),),
         reference=profile.name,
-        workload=case.workload,
-        load=case.load,
         blocks=1,
         warmup=WARMUP,
         window=case.window,
@@ -96,6 +95,6 @@ def measure(case: Case, plan: Plan, cores: Cores) -> Trial:
         around = strangers(cores[0])
     elif case.around is Around.LOSS:
         around = lossy()
-    slot = Slot(0, 0, plan.reference, Arm.PROFILE)
+    slot = Slot(0, 0, plan.arms[0])
     with around:
         return run_trial(plan, slot, 0, parts(cores if case.pin else None), Silent())

@@ -1,9 +1,11 @@
 """Small synthetic trials and runs, with every figure chosen by the test."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
-from lab.model import Arm, Expectation, Load, Plan, Profile, Run, Slot, Trial, Window, Workload
+from lab.model import Expectation, Load, Plan, Profile, Role, Run, Slot, Trial, Window, Workload
+from lab.plan import arm_of
 
 CONNECTIONS = 64
 
@@ -21,19 +23,34 @@ def profile(name, against=None, server="uwsgi"):
     )
 
 
+FIB = Workload("fib", "/9000", Expectation(body=b"x"))
+
+
+def arm(the_profile, load=None, role=Role.PROFILE):
+    """Return an arm of a profile, asked for `FIB` by `CONNECTIONS` unless told otherwise."""
+    return replace(arm_of(the_profile, FIB, load or Load(connections=CONNECTIONS)), role=role)
+
+
 def plan(*profiles, blocks=10, load=None):
     """Return a plan whose reference is its first profile."""
     profiles = profiles or (profile("baseline"),)
     return Plan(
-        profiles=profiles,
+        arms=tuple(arm(each, load) for each in profiles),
         reference=profiles[0].name,
-        workload=Workload("fib", "/9000", Expectation(body=b"x")),
-        load=load or Load(connections=CONNECTIONS),
         blocks=blocks,
         warmup=0.7,
         window=2.0,
         seed=7,
     )
+
+
+def altered(the_plan, profiles=None, workload=None, load=None):
+    """Return *the_plan* with other profiles, another question or another load in its arms."""
+    arms = tuple(
+        arm_of(each, workload or the_plan.workload, load or the_plan.load)
+        for each in profiles or the_plan.profiles
+    )
+    return replace(the_plan, arms=arms)
 
 
 def window(**changes):
@@ -72,19 +89,32 @@ READINGS = {
 """Readings of a sound trial: 1.89 s of CPU in 2.1 s, for 2,000 replies a second."""
 
 
-def trial(*windows, block=0, position=0, name="baseline", arm=Arm.PROFILE, **changes):
-    """Return a trial of sound windows and readings, but for *changes*."""
+def trial(
+    *windows, block=0, position=0, name="baseline", role=Role.PROFILE, of=None, load=None, **changes
+):
+    """Return a trial of sound windows and readings, but for *changes*; *of* is its profile."""
+    of = of or profile(name)
     values = {
-        "slot": Slot(block, position, name, arm),
+        "slot": Slot(block, position, arm(of, load, role)),
         "attempt": 0,
         "started_at": 1_800_000_000.0,
-        "digest": f"digest-{name}",
+        "digest": of.digest,
         "environment": "here",
         "windows": windows or (window(),),
         "readings": READINGS,
         "facts": {"fib": "pure"},
     }
     return Trial(**(values | changes))
+
+
+def under(the_trial, plan=None, load=None):
+    """Return a trial as it would be in *plan*, by its first arm if no other has its name."""
+    own = the_trial.slot.arm
+    if plan is not None:
+        own = next((each for each in plan.arms if each.name == own.name), plan.arms[0])
+    if load is not None:
+        own = replace(own, load=load)
+    return replace(the_trial, slot=replace(the_trial.slot, arm=own))
 
 
 def paced(speed, cpu, **changes):
@@ -127,17 +157,18 @@ def ladder_run(speeds, *, noise=0.01, blocks=10, seed=1, load=None, environments
     chain = tuple(profile(b, against=a) for a, b in zip([None, *names], names, strict=False))
     trials = []
     for block in range(blocks):
-        arms = [(name, Arm.PROFILE) for name in names] + [(names[0], Arm.AA)]
-        for position, (name, arm) in enumerate(arms):
-            speed, cpu = speeds[name]
+        arms = [(each, Role.PROFILE) for each in chain] + [(chain[0], Role.AA)]
+        for position, (each, role) in enumerate(arms):
+            speed, cpu = speeds[each.name]
             trials.append(
                 paced(
                     speed * chance.lognormvariate(0, noise),
                     cpu * chance.lognormvariate(0, noise),
                     block=block,
                     position=position,
-                    name=name,
-                    arm=arm,
+                    of=each,
+                    role=role,
+                    load=load,
                 )
             )
     return run(

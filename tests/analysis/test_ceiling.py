@@ -18,8 +18,9 @@ def ceiling(make, speeds, load=None, busiest=0.5):
             *trial.windows,
             block=trial.slot.block,
             position=trial.slot.position,
-            name=trial.slot.profile,
-            arm=trial.slot.arm,
+            of=trial.slot.arm.profile,
+            role=trial.slot.arm.role,
+            load=load,
             readings={**trial.readings, "server.busiest": busiest},
         )
         for trial in run.trials

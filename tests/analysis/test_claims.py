@@ -169,7 +169,9 @@ def lifetime_run(make, respawns, window=35.0):
         replace(each, options=options) if each.name != "disable-logging" else each
         for each in run.plan.profiles
     )
-    summary = summarise(replace(run, plan=replace(run.plan, profiles=listed, window=window)))
+    summary = summarise(
+        replace(run, plan=replace(make.altered(run.plan, profiles=listed), window=window))
+    )
     rows = tuple(
         replace(row, values={**row.values, "respawns": respawns[row.profile.name]})
         for row in summary.rows

@@ -7,7 +7,8 @@ import pytest
 
 from lab.analysis.compare import aa, aa_observed, compare, compare_observed, floor, verdict_of
 from lab.analysis.observations import Observation
-from lab.model import Arm, Better, Comparison, Estimate, Slot, Trial, Verdict
+from lab.model import Better, Comparison, Estimate, Role, Slot, Trial, Verdict
+from tests.analysis import builders as make
 
 
 @pytest.mark.parametrize(
@@ -76,9 +77,9 @@ def test_less_cpu_is_better(make):
 def test_the_aa_comparison_is_the_second_run_over_the_first(make):
     """The A/A arm pairs with the reference's own trial, and never with itself."""
     trials = [
-        make.paced(speed, 1e-4, block=block, position=position, arm=arm)
+        make.paced(speed, 1e-4, block=block, position=position, role=role)
         for block in range(3)
-        for position, (speed, arm) in enumerate([(2000, Arm.PROFILE), (2200, Arm.AA)])
+        for position, (speed, role) in enumerate([(2000, Role.PROFILE), (2200, Role.AA)])
     ]
     run = make.run(make.plan(blocks=3), trials)
     assert aa(run, "throughput").ratio.value == pytest.approx(1.1)
@@ -120,7 +121,7 @@ def test_generators_cpu_is_no_yardstick_between_unlike_connections(make):
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
     reconnecting = [
         make.trial(
-            make.window(connections=4000), block=block, position=1, name="b", arm=Arm.PROFILE
+            make.window(connections=4000), block=block, position=1, name="b", role=Role.PROFILE
         )
         for block in range(3)
     ]
@@ -130,12 +131,16 @@ def test_generators_cpu_is_no_yardstick_between_unlike_connections(make):
 
 
 def observations(values):
-    """Return observations of `cpu` from (profile, arm) -> values by block."""
+    """Return observations of `cpu` from (profile, role) -> values by block."""
     return [
         Observation(
-            Trial(Slot(block, 0, name, arm), 0, 0.0, "", "", windows=()), {"cpu": value}, ()
+            Trial(
+                Slot(block, 0, make.arm(make.profile(name), role=role)), 0, 0.0, "", "", windows=()
+            ),
+            {"cpu": value},
+            (),
         )
-        for (name, arm), blocks in values.items()
+        for (name, role), blocks in values.items()
         for block, value in enumerate(blocks)
     ]
 
@@ -144,7 +149,7 @@ def test_one_bad_block_makes_a_result_fragile():
     """Of 20 blocks 19 say 10 % and one says nothing like it: the ranks still say better."""
     quiet = [1.0, 1.001, 0.999, 1.0005, 0.9995] * 4
     changed = [0.9 * value for value in quiet[:19]] + [3.0]
-    seen = observations({("a", Arm.PROFILE): [1.0] * 20, ("b", Arm.PROFILE): changed})
+    seen = observations({("a", Role.PROFILE): [1.0] * 20, ("b", Role.PROFILE): changed})
     comparison = compare_observed(seen, "cpu", "b", "a", 0.02)
     assert (comparison.verdict, comparison.fragile) == (Verdict.UNDECIDED, True)
 
@@ -152,7 +157,7 @@ def test_one_bad_block_makes_a_result_fragile():
 def test_what_would_decide_is_in_blocks_and_not_in_pairs():
     """Where every other block has no pair it takes twice as many."""
     changed = [1.1, 0.9, 1.0, 1.1, 0.9]
-    sides = {("a", Arm.PROFILE): [1.0] * 10, ("b", Arm.PROFILE): changed}
+    sides = {("a", Role.PROFILE): [1.0] * 10, ("b", Role.PROFILE): changed}
     comparison = compare_observed(observations(sides), "cpu", "b", "a", 0.02)
     assert comparison.ratio.n == 5
     assert comparison.blocks_needed == pytest.approx(620, rel=0.03)
@@ -161,7 +166,7 @@ def test_what_would_decide_is_in_blocks_and_not_in_pairs():
 def test_undecided_says_what_would_decide():
     """With a spread of 10 % five blocks find 1.18x; about 310 hold 0.996x within 2 %."""
     changed = [1.1, 0.9, 1.0, 1.1, 0.9]
-    seen = observations({("a", Arm.PROFILE): [1.0] * 5, ("b", Arm.PROFILE): changed})
+    seen = observations({("a", Role.PROFILE): [1.0] * 5, ("b", Role.PROFILE): changed})
     comparison = compare_observed(seen, "cpu", "b", "a", 0.02)
     assert comparison.verdict is Verdict.UNDECIDED
     assert comparison.detectable == pytest.approx(1.184, abs=0.005)
@@ -171,8 +176,8 @@ def test_undecided_says_what_would_decide():
 def ladder(chance, steps, *, noise=0.035, blocks=10):
     """Return observations of a ladder p0, p1 ... with *steps* as its true ratios."""
     levels = [math.prod(steps[:k]) for k in range(len(steps) + 1)]
-    arms = [((f"p{k}", Arm.PROFILE), level) for k, level in enumerate(levels)]
-    arms.append((("p0", Arm.AA), 1.0))
+    arms = [((f"p{k}", Role.PROFILE), level) for k, level in enumerate(levels)]
+    arms.append((("p0", Role.AA), 1.0))
     return observations(
         {
             arm: [level * chance.lognormvariate(0, noise) for _ in range(blocks)]

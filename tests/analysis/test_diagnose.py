@@ -8,7 +8,7 @@ import pytest
 from lab.analysis.confirm import decide, diagnoses, limited_by
 from lab.analysis.diagnose import CAUSES, causes
 from lab.analysis.observations import observe
-from lab.model import Arm, Better, Comparison, CounterRun, Estimate, Load, Slot, Standing, Verdict
+from lab.model import Better, Comparison, CounterRun, Estimate, Load, Role, Slot, Standing, Verdict
 
 QUIET = ("disable-logging", "true")
 OPEN = Load(connections=64, rate=500.0)
@@ -30,7 +30,7 @@ def planned(make, *options, load=None):
 def shown(make, plan, readings=None, **window):
     """Return the names of the causes of one trial."""
     trial = make.trial(make.window(**window), readings=make.READINGS | (readings or {}))
-    return [cause.name for cause in causes(trial, plan)]
+    return [cause.name for cause in causes(make.under(trial, plan=plan))]
 
 
 def spread(latency):
@@ -224,14 +224,14 @@ def test_a_meaningless_trial_has_no_cause(make, spoilt):
 
 def test_absent_readings_show_no_cause(make):
     """What was not seen proves nothing."""
-    assert causes(make.trial(readings={}), make.plan()) == ()
+    assert causes(make.trial(readings={})) == ()
 
 
 def test_every_cause_says_what_it_saw(make):
     """Evidence has figures, and names are those of the published list."""
     for options, readings, window, _ in CASES.values():
         trial = make.trial(make.window(**window), readings=make.READINGS | readings)
-        for cause in causes(trial, planned(make, *options)):
+        for cause in causes(make.under(trial, plan=planned(make, *options))):
             assert cause.name in CAUSES
             assert any(letter.isdigit() for letter in cause.evidence), cause
             assert "None" not in cause.evidence + cause.rules_out
@@ -244,7 +244,7 @@ ROUTED = BUSY | {"server.router": 0.33}
 
 def counter(make, metric="throughput", expects=Better.HIGHER, cause="router"):
     """Return the counter-run of the baseline's router."""
-    variant = make.profile("baseline~http-socket")
+    variant = make.arm(make.profile("baseline~http-socket"), role=Role.COUNTER)
     text = "http-socket instead of http"
     return CounterRun("baseline", cause, text, variant, metric, expects)
 
@@ -256,10 +256,10 @@ def measured(make, speed, counters=(), *, blocks=6, routed=6):
     for block in range(blocks):
         seen = ROUTED if block < routed else BUSY
         trials.append(
-            _paced(make, 2000 * next(wobble), Slot(block, 0, "baseline", Arm.PROFILE), seen)
+            _paced(make, 2000 * next(wobble), Slot(block, 0, planned(make).arms[0]), seen)
         )
         for position, each in enumerate(counters, 1):
-            slot = Slot(block, position, each.profile.name, Arm.COUNTER)
+            slot = Slot(block, position, each.arm)
             trials.append(_paced(make, 2000 * speed * next(wobble), slot, BUSY))
     plan = planned(make)
     return replace(make.run(plan, trials), counters=tuple(counters))
@@ -312,7 +312,7 @@ def test_a_withheld_metric_is_compared_in_a_counter_run(make):
             readings=trial.readings | dropped,
             windows=(replace(trial.windows[0], **late),),
         )
-        if trial.slot.arm is Arm.PROFILE
+        if trial.slot.arm.role is Role.PROFILE
         else trial
         for trial in run.trials
     ]

@@ -8,6 +8,7 @@ import pytest
 
 from lab.analysis.gates import NO_LOAD, judge
 from lab.model import Load
+from tests.analysis import builders as make
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
 OPEN = Load(connections=64, rate=2000.0)
@@ -20,18 +21,18 @@ def gates(trial, plan):
     """Return gate -> withheld metrics, for comparison as a literal."""
     return {
         finding.gate: "all" if finding.withholds is None else set(finding.withholds)
-        for finding in judge(trial, plan)
+        for finding in judge(make.under(trial, plan=plan))
     }
 
 
 def test_a_sound_trial_has_no_finding(make):
     """Nothing is wrong with 4,000 replies shared by 64 connections."""
-    assert judge(make.trial(), make.plan()) == ()
+    assert judge(make.trial()) == ()
 
 
 def test_absent_readings_fire_no_gate(make):
     """What could not be read is not held against a trial."""
-    assert judge(make.trial(readings={}), make.plan()) == ()
+    assert judge(make.trial(readings={})) == ()
 
 
 @pytest.mark.parametrize(
@@ -83,14 +84,14 @@ def test_requests_sent_again_count_as_errors(make, retried, connections, expecte
 def test_requests_sent_again_are_named_beside_the_errors(make):
     """With their number: together they are what a plain client did not get at once."""
     window = make.window(ok=3900, errors={"reset": 40}, retried=60, connections=100)
-    (finding,) = judge(make.trial(window), make.plan())
+    (finding,) = judge(make.trial(window))
     assert finding.reason == "2.50% of 4,000 requests failed (40 reset, 60 sent again)"
 
 
 def test_a_run_in_which_every_connection_failed_says_so(make):
     """A dead application is errors, by class and number, and never a low throughput."""
     dead = make.window(ok=0, errors={"connect": 122}, replies=(0,) * 64, latency={}, latency_sum=0)
-    (finding,) = judge(make.trial(dead), make.plan())
+    (finding,) = judge(make.trial(dead))
     assert finding.reason == "no correct reply (122 connect)"
 
 
@@ -99,7 +100,7 @@ def test_one_process_that_keeps_one_connection_starves_the_others(make):
     window = make.window(
         ok=60_000, replies=(60_000,) + (0,) * 63, latency={33: 60_000}, latency_sum=2.0
     )
-    (finding,) = judge(make.trial(window), make.plan())
+    (finding,) = judge(make.trial(window))
     assert (finding.gate, finding.withholds, finding.outside) == ("starvation", None, False)
     assert finding.reason == "63 of 64 connections got no reply; the others shared 60,000"
 
@@ -176,7 +177,7 @@ IDLE = {"server.cpu_user": 0.1, "server.cpu_system": 0.04, "server.busiest": 0.0
 def test_a_server_whose_workers_wait_is_remarked_and_counts(make):
     """All connections stand in line, so the figure is the number of workers: a legitimate limit."""
     trial = make.trial(readings=make.READINGS | IDLE)
-    (finding,) = judge(trial, make.plan())
+    (finding,) = judge(trial)
     assert (finding.gate, finding.withholds) == ("idle server", frozenset())
     assert finding.reason.startswith(
         "nobody was at work: the server used 0.07 of 1 core, and the generator was busy for 35% of "
@@ -187,7 +188,7 @@ def test_client_and_server_that_wait_for_each_other_measure_nothing(make):
     """Two replies a connection, at once, and then nothing until the window's end."""
     window = make.window(ok=128, replies=(2,) * 64, latency={900: 128}, latency_sum=0.12, cpu=0.01)
     trial = make.trial(window, readings=make.READINGS | IDLE)
-    (finding,) = judge(trial, make.plan())
+    (finding,) = judge(trial)
     assert (finding.gate, finding.withholds) == ("idle server", None)
     assert finding.reason.endswith("; 128 replies on 64 connections in 2 s")
 
@@ -200,7 +201,7 @@ def test_client_and_server_that_wait_for_each_other_measure_nothing(make):
 def test_few_replies_are_void_only_where_they_explain_nothing(make, latency_sum, ok, withholds):
     """One slow worker gives few replies too, to clients that all stand in its line."""
     window = make.window(ok=ok, replies=(2,) * 64, latency={900: ok}, latency_sum=latency_sum)
-    (finding,) = judge(make.trial(window, readings=make.READINGS | IDLE), make.plan())
+    (finding,) = judge(make.trial(window, readings=make.READINGS | IDLE))
     assert (finding.gate, finding.withholds) == ("idle server", withholds)
 
 
@@ -268,9 +269,9 @@ def test_a_server_that_keeps_what_it_does_not_promise_is_remarked(make):
     """Of a server of another kind nothing else says it, so the profile should."""
     peer = make.profile("baseline", server="command")
     kept, closed = make.trial(), make.trial(make.window(connections=4000))
-    (finding,) = judge(kept, make.plan(peer))
+    (finding,) = judge(make.under(kept, plan=make.plan(peer)))
     assert (finding.gate, finding.withholds) == ("reconnects", frozenset())
-    assert judge(closed, make.plan(peer)) == ()
+    assert judge(make.under(closed, plan=make.plan(peer))) == ()
 
 
 def waited(make, latency, readings=None, **changes):
@@ -326,7 +327,7 @@ def test_a_sharp_latency_of_a_busy_server_is_no_timer(make):
 def test_handshakes_lost_on_the_way_are_named_so(make):
     """A firewall drops every twentieth: sent again, late, and not by this server's queue."""
     trial = waited(make, {3: 3800, 1003: 190, 2004: 10}, {"tcp.TCPSynRetrans": 210})
-    (finding,) = judge(trial, make.plan())
+    (finding,) = judge(trial)
     assert finding.gate == "quantised"
     assert finding.reason == (
         "handshakes lost on the way: 210 sent again, none dropped by this server, 200 replies "
@@ -385,7 +386,7 @@ def test_a_rate_that_the_server_does_not_keep_has_no_latency(make, queued):
     window = paced(make, 4000, 3400, {300: 0.5, 500: 0.5}, queued=queued)
     trial = make.trial(window)
     assert gates(trial, make.plan(load=OPEN)) == {"overload": PERCENTILES}
-    assert judge(trial, make.plan(load=OPEN))[0].reason.startswith(
+    assert judge(make.under(trial, plan=make.plan(load=OPEN)))[0].reason.startswith(
         "1,700 of 2,000 requests a second were answered"
     )
 
@@ -401,7 +402,7 @@ def test_a_stall_at_the_windows_end_is_no_overload(make, queued, low):
 def test_a_server_that_stalls_to_the_end_has_no_percentile(make):
     """All replies came before it, at once: not one of them is the truth."""
     window = paced(make, 4000, 1500, {1: 1.0}, queued=2436)
-    (finding,) = judge(make.trial(window), make.plan(load=OPEN))
+    (finding,) = judge(make.under(make.trial(window), plan=make.plan(load=OPEN)))
     assert (finding.gate, finding.withholds) == ("cut off", {"p50", "p90", "p99"})
     assert "2,436 of 3,936 requests had no reply" in finding.reason
     assert "the oldest after 1.22 s or more" in finding.reason
@@ -463,8 +464,8 @@ def test_a_disturbed_trial_is_to_be_repeated_and_still_counts(make, reading, lim
     """A cause outside asks for a repeat; what is left of it is priced by the A/A arm."""
     calm = make.trial(readings=make.READINGS | {reading: limit})
     disturbed = make.trial(readings=make.READINGS | {reading: above})
-    assert judge(calm, make.plan()) == ()
-    (finding,) = judge(disturbed, make.plan())
+    assert judge(calm) == ()
+    (finding,) = judge(disturbed)
     assert (finding.gate, finding.withholds, finding.outside) == ("machine", frozenset(), True)
 
 
@@ -472,8 +473,8 @@ def test_a_trial_that_others_had_half_of_does_not_count(make):
     """From half a core for each of the server's on, every figure is withheld."""
     half = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51})
     four = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51, "server.cores": 4.0})
-    assert [finding.withholds for finding in judge(half, make.plan())] == [None]
-    assert [finding.withholds for finding in judge(four, make.plan())] == [frozenset()]
+    assert [finding.withholds for finding in judge(half)] == [None]
+    assert [finding.withholds for finding in judge(four)] == [frozenset()]
 
 
 def test_an_unpinned_server_may_use_every_core(make):
@@ -490,7 +491,7 @@ def test_a_server_that_did_not_start_says_its_last_words(make):
     trial = make.trial(
         windows=(), failure="it ended with status 1\nIts last lines:\nno app found\n"
     )
-    (finding,) = judge(trial, make.plan())
+    (finding,) = judge(trial)
     assert (finding.gate, finding.withholds) == ("server died", None)
     assert finding.reason == "it ended with status 1; its log ends: no app found"
 
@@ -498,7 +499,7 @@ def test_a_server_that_did_not_start_says_its_last_words(make):
 def test_a_load_that_was_given_up_is_not_the_servers_death(make):
     """It had started; what the generator said is the reason."""
     trial = make.trial(windows=(), failure=f"{NO_LOAD}ab ended with status 104:\nreset by peer")
-    (finding,) = judge(trial, make.plan())
+    (finding,) = judge(trial)
     assert (finding.gate, finding.withholds) == ("no load", None)
     assert finding.reason == "the load was given up: ab ended with status 104: reset by peer"
 

@@ -16,6 +16,7 @@ from lab.analysis.inert import inert
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.model import Load
+from tests.analysis import builders as make
 
 HUNDRED = Load(connections=100)
 
@@ -30,7 +31,7 @@ def published(make, wall, ok, *, connections=100, readings=None, **changes):
 
 def fired(trial, plan):
     """Return gate -> withheld metrics of the findings."""
-    return {finding.gate: finding.withholds for finding in judge(trial, plan)}
+    return {finding.gate: finding.withholds for finding in judge(make.under(trial, plan=plan))}
 
 
 @pytest.mark.parametrize("cpu", [0.0, 0.46])
@@ -93,7 +94,7 @@ def test_fastwsgi_bjoern_timer(make):
     slow = ok // 50
     latency = {49_920: ok - slow, 59_904: slow}  # the buckets that hold them
     trial = published(make, 60.0, ok, latency=latency, latency_sum=60.0 * 100)
-    metrics = derive(trial, HUNDRED)
+    metrics = derive(make.under(trial, load=HUNDRED))
     assert (metrics["p50"], metrics["p99"]) == (0.04992, 0.059904)
     found = fired(trial, make.plan(load=HUNDRED))
     assert found.keys() == {"quantised"}
@@ -137,7 +138,11 @@ def test_granian_accept_queue(make, overflows):
     )
     (withheld,) = fired(trial, make.plan(load=HUNDRED)).values()
     assert "throughput" in withheld
-    kept = {name: value for name, value in derive(trial, HUNDRED).items() if name not in withheld}
+    kept = {
+        name: value
+        for name, value in derive(make.under(trial, load=HUNDRED)).items()
+        if name not in withheld
+    }
     assert 177e-6 <= kept["cpu"] <= 214e-6
 
 
@@ -156,7 +161,7 @@ def test_httparena_keepalive(make):
         options=(("run", run), ("flask.conf.py", text)),
     )
     trial = make.trial(make.window(connections=4000), name="flask")
-    (finding,) = judge(trial, make.plan(profile))
+    (finding,) = judge(make.under(trial, plan=make.plan(profile)))
     assert finding.gate == "reconnects"
     assert {"throughput", "cpu"} <= finding.withholds
     (sentence,) = inert(profile)

@@ -6,7 +6,7 @@ import pytest
 
 from lab.analysis.gates import NO_LOAD
 from lab.analysis.summary import summarise
-from lab.model import Arm, Load
+from lab.model import Load, Role
 
 CALM = {"baseline": (2000, 500e-6), "http-socket": (8000, 120e-6)}
 
@@ -16,7 +16,7 @@ def altered(run, change, *, name, blocks=range(1000)):
     return replace(
         run,
         trials=tuple(
-            change(trial) if trial.slot.profile == name and trial.slot.block in blocks else trial
+            change(trial) if trial.slot.arm.name == name and trial.slot.block in blocks else trial
             for trial in run.trials
         ),
     )
@@ -36,9 +36,9 @@ def starved(trial):
 def test_a_row_holds_medians_of_the_profiles_own_trials(make):
     """The A/A trials are the machine's, not the profile's: 1, 2 and 9 thousand have median 2."""
     trials = [
-        make.paced(speed, 1e-4, block=block, position=position, arm=arm)
+        make.paced(speed, 1e-4, block=block, position=position, role=role)
         for block, first in enumerate([1000, 2000, 9000])
-        for position, (speed, arm) in enumerate([(first, Arm.PROFILE), (50, Arm.AA)])
+        for position, (speed, role) in enumerate([(first, Role.PROFILE), (50, Role.AA)])
     ]
     (row,) = summarise(make.run(make.plan(blocks=3), trials)).rows
     assert row.values["throughput"] == 2000
@@ -57,7 +57,7 @@ def test_a_step_is_from_the_profile_it_is_against(make):
     """c is written against a, so it is compared with a, though b stands between them."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4), "c": (2000, 4e-4)})
     a, b, c = run.plan.profiles
-    plan = replace(run.plan, profiles=(a, b, replace(c, against="a")))
+    plan = make.altered(run.plan, profiles=(a, b, replace(c, against="a")))
     step = summarise(replace(run, plan=plan)).steps[1]
     assert (step.profile, step.before, step.instead_of) == ("c", "a", None)
     assert step.step["cpu"].reference == "a"
@@ -67,7 +67,7 @@ def test_a_step_whose_start_is_not_in_the_run_names_what_stands_for_it(make):
     """tuned is against safety; in a run of baseline and tuned the step is from baseline."""
     run = make.ladder_run({"baseline": (2000, 4e-4), "tuned": (4000, 2e-4)})
     first, last = run.plan.profiles
-    plan = replace(run.plan, profiles=(first, replace(last, against="safety")))
+    plan = make.altered(run.plan, profiles=(first, replace(last, against="safety")))
     (step,) = summarise(replace(run, plan=plan)).steps
     assert (step.before, step.instead_of) == ("baseline", "safety")
 
@@ -78,7 +78,7 @@ def test_a_step_is_within_a_server_where_it_can_be(make):
     first, peer, last = run.plan.profiles
     peer = replace(peer, server="command", against="safety")
     profiles = (first, peer, replace(last, against="cython"))
-    steps = summarise(replace(run, plan=replace(run.plan, profiles=profiles))).steps
+    steps = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles))).steps
     assert [step.before for step in steps] == ["tuned", "tuned"]
 
 
@@ -90,7 +90,7 @@ def test_no_step_stands_on_a_reference_line(make):
 
     def before(against):
         profiles = (first, line, replace(last, against=against))
-        (step,) = summarise(replace(run, plan=replace(run.plan, profiles=profiles))).steps
+        (step,) = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles))).steps
         return step.before
 
     assert before("safety") == "baseline"
@@ -120,12 +120,14 @@ def test_a_machine_that_no_number_of_blocks_would_help_says_so(make):
 
 def test_two_runs_of_one_server_that_differ_are_status_3(make):
     """A narrow A/A interval beyond 2 % is a difference where there is none."""
-    slower = {Arm.PROFILE: 500e-6, Arm.AA: 530e-6}
+    slower = {Role.PROFILE: 500e-6, Role.AA: 530e-6}
     trials = [
-        make.paced(2000, slower[trial.slot.arm], block=trial.slot.block, name=trial.slot.profile,
-                   position=trial.slot.position, arm=trial.slot.arm)
+        replace(
+            make.paced(2000, slower[trial.slot.arm.role], of=trial.slot.arm.profile),
+            slot=trial.slot,
+        )
         for trial in make.ladder_run(CALM, noise=0.0).trials
-    ]  # fmt: skip
+    ]
     run = make.ladder_run(CALM, noise=0.0)
     summary = summarise(replace(run, trials=tuple(trials)))
     assert summary.exit_code == 3
@@ -141,7 +143,7 @@ def test_noisy_throughput_alone_is_a_banner_and_status_0(make):
             trial,
             readings=trial.readings
             | {
-                "server.cpu_user": CALM[trial.slot.profile][1] * trial.windows[0].ok / 2 * 2.1,
+                "server.cpu_user": CALM[trial.slot.arm.name][1] * trial.windows[0].ok / 2 * 2.1,
                 "server.cpu_system": 0.0,
             },
         )
@@ -230,9 +232,9 @@ def test_a_counted_load_tells_its_whole_time_though_its_throughput_is_withheld(m
     )  # fmt: skip
     dropped = make.READINGS | {"listener.drops": 400.0, "tcp.TCPSynRetrans": 400.0}
     trials = [
-        make.trial(burst, block=block, position=position, arm=arm, readings=dropped)
+        make.trial(burst, block=block, position=position, role=role, load=load, readings=dropped)
         for block in range(2)
-        for position, arm in enumerate([Arm.PROFILE, Arm.AA])
+        for position, role in enumerate([Role.PROFILE, Role.AA])
     ]
     (row,) = summarise(make.run(make.plan(blocks=2, load=load), trials)).rows
     assert "throughput" not in row.values

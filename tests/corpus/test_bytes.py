@@ -6,7 +6,8 @@ import re
 import pytest
 
 from lab import profiles
-from lab.analysis.observations import workload_of
+from lab.model import Load
+from lab.plan import arm_of
 from lab.workloads import workload
 from tests.corpus.client import ask
 from tests.corpus.interpreted import KILLER, sweep
@@ -36,7 +37,7 @@ def by_uwsgi():
 def survives(name, values):
     """Send each of *values* in each place to a profile, and assert that nothing died of it."""
     profile = read_installed(name)
-    with running(profile, workload_of(profile, workload("fib", path="/9"))) as started:
+    with running(profile, arm_of(profile, workload("fib", path="/9"), Load()).workload) as started:
         server = Stand(started)
         # nginx drops a request whose client has ended its side; uWSGI does not notice.
         storm = server.storm(sweep(values), *((1.0, 200) if profile.fill else ()))

@@ -12,7 +12,8 @@ from time import monotonic, sleep
 
 import pytest
 
-from lab.analysis.observations import workload_of
+from lab.model import Load
+from lab.plan import arm_of
 from lab.servers import adapter
 from lab.servers.ports import free_port
 from lab.workloads import workload
@@ -51,7 +52,7 @@ def assert_no_answer(*arguments, **environment):
 def where(request):
     """Return the environment of a running service: its port, or an instance's socket."""
     profile = read_installed(request.param)
-    ready = workload_of(profile, workload("fib"))
+    ready = arm_of(profile, workload("fib"), Load()).workload
     with (
         tempfile.TemporaryDirectory() as folder,
         adapter(profile).start(profile, ready, Path(folder), None) as server,

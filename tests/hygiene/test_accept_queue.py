@@ -56,9 +56,9 @@ def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
     if not alone and "listener.drops" not in trial.readings:
         pytest.skip("other servers of this network were too busy to tell whose handshakes dropped")
     assert trial.readings["listener.drops"] > 0
-    found = causes(trial, plan)
+    found = causes(trial)
     assert found[0].name == "accept queue"
     dropped = f"{trial.readings['listener.drops']:,.0f} handshakes dropped from a full queue"
     assert found[0].evidence.startswith(dropped)
-    (finding,) = [each for each in judge(trial, plan) if each.gate == "accept queue"]
+    (finding,) = [each for each in judge(trial) if each.gate == "accept queue"]
     assert finding.withholds >= {"throughput", "p50", "p90", "p99"}

@@ -7,16 +7,16 @@ import time
 import pytest
 
 from lab.analysis.gates import judge
-from lab.model import Arm, Slot, Subject, Trial
+from lab.model import Slot, Subject, Trial
 from lab.probes import clock, probes
-from tests.runner.scripted import GOOD, plan, window
+from tests.runner.scripted import GOOD, arm, window
 
 SUBJECT = Subject(server=1, port=1)
 
 
 def trial(**readings):
     """Return a sound trial with *readings* as well."""
-    slot = Slot(0, 0, "a", Arm.PROFILE)
+    slot = Slot(0, 0, arm("a"))
     return Trial(slot, 0, 0.0, "aa", "env", (window(),), GOOD | readings)
 
 
@@ -82,7 +82,7 @@ def test_clocks_that_cannot_be_read_together_give_no_reading(monkeypatch, when):
 @pytest.mark.parametrize("step", [-0.051, 0.051])
 def test_a_step_discards_the_trial(step):
     """From 50 ms on nothing of it counts, and it is made again."""
-    (finding,) = judge(trial(**{"machine.clock_step": step}), plan("a"))
+    (finding,) = judge(trial(**{"machine.clock_step": step}))
     assert (finding.gate, finding.withholds, finding.outside) == ("machine", None, True)
     assert f"the wall clock was set by {step:+.3g} s" in finding.reason
 
@@ -90,4 +90,4 @@ def test_a_step_discards_the_trial(step):
 @pytest.mark.parametrize("readings", [{}, {"machine.clock_step": 0.049}])
 def test_what_is_no_step_is_no_finding(readings):
     """Nor is a reading that was not taken, as in runs of before."""
-    assert not [each for each in judge(trial(**readings), plan("a")) if each.gate == "machine"]
+    assert not [each for each in judge(trial(**readings)) if each.gate == "machine"]

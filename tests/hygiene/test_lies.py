@@ -90,7 +90,7 @@ def lied(tmp_path_factory):
 
 def last_trial(folder, profile):
     """Return the trial of *profile* that counts."""
-    return [each for each in trials(folder) if each["slot"]["profile"] == profile][-1]
+    return [each for each in trials(folder) if each["slot"]["arm"] == profile][-1]
 
 
 def summary(folder):
@@ -134,7 +134,7 @@ def test_a_broken_server_fails_the_command(lied):
 def test_the_others_are_measured(lied):
     """All have their trial, and the honest one has only right replies."""
     folder, _ = lied
-    done = {(each["slot"]["profile"], each["slot"]["arm"]) for each in trials(folder)}
+    done = {(each["slot"]["arm"], each["slot"]["role"]) for each in trials(folder)}
     names = {"none", *LIES, "dies", "unstartable", "widowed", "absent"}
     assert done == {("none", "a/a")} | {(name, "profile") for name in names}
     (window,) = last_trial(folder, "none")["windows"]

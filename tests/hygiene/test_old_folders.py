@@ -118,7 +118,7 @@ IMPOSSIBLE = {
 
 READ = {"older": older, "torn": torn}
 REFUSED = {
-    "newer": (change(format=99), "run.json: has format 99; this lab reads 1 to 2"),
+    "newer": (change(format=99), "run.json: has format 99; this lab reads 1 to 3"),
     "no format": (change(format=None), "run.json: has format None"),
     "no plan": (change(plan={}), "run.json: damaged: "),
     "path is a number": (change(plan={"profiles": [{"path": 1}]}), "run.json: damaged: "),

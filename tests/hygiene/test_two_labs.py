@@ -38,7 +38,7 @@ def test_labs_at_once_do_not_mix(tmp_path):
         header = json.loads((folder / "run.json").read_text())
         (owner,) = (name for name in names if f"^I-am-{name}$" in header["command"])
         owners.add(owner)
-        assert header["plan"]["profiles"][0]["path"] == str(tmp_path / owner / "none.toml")
+        assert header["plan"]["arms"][0]["profile"]["path"] == str(tmp_path / owner / "none.toml")
         lines = [json.loads(line) for line in (folder / "trials.ndjson").read_text().splitlines()]
         assert sum(trial["attempt"] == 0 for trial in lines) == 2
         for trial in lines:

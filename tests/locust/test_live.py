@@ -17,7 +17,7 @@ from tests.analysis import builders as make
 
 run = make.ladder_run({"baseline": (2000, 4e-4), "tuned": (8000, 1e-4), "bare": (16000, 6e-5)})
 *own, bare = run.plan.profiles
-plan = replace(run.plan, profiles=(*own, replace(bare, reply="Pong!")))
+plan = make.altered(run.plan, profiles=(*own, replace(bare, reply="Pong!")))
 live = Live(Prepared(plan, {}, 60.0, None), ["lab", "run"], "engine")
 for trial in run.trials:
     live.finished(trial)

@@ -66,7 +66,7 @@ def ended(tmp_path_factory):
 
 def windows(ended, name):
     """Return the windows of one profile's trials, as they lie on disk."""
-    own = (trial for trial in trials(ended.folder) if trial["slot"]["profile"] == name)
+    own = (trial for trial in trials(ended.folder) if trial["slot"]["arm"] == name)
     return [window for trial in own for window in trial["windows"]]
 
 
@@ -134,7 +134,7 @@ def test_the_csv_has_the_numbers_in_full(ended):
     own = [
         trial
         for trial in trials(ended.folder)
-        if trial["slot"]["profile"] == GOOD and trial["slot"]["arm"] == "profile"
+        if trial["slot"]["arm"] == GOOD and trial["slot"]["role"] == "profile"
     ]
     last = {trial["slot"]["position"]: trial for trial in own}.values()
     expected = statistics.median(rate(trial["windows"]) for trial in last)

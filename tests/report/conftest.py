@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Better, Cause, CounterRun, Diagnosis, Load, Standing, Verdict
+from lab.model import Better, Cause, CounterRun, Diagnosis, Load, Role, Standing, Verdict
 
 SPEC = importlib.util.spec_from_file_location(
     "builders", Path(__file__).parents[1] / "analysis" / "builders.py"
@@ -52,19 +52,19 @@ def sustained(make):
     trials = []
     for trial in run.trials:
         window, block = trial.windows[0], trial.slot.block
-        if trial.slot.profile == "http11-socket":
+        if trial.slot.arm.name == "http11-socket":
             starved = replace(window, replies=(window.ok,) + (0,) * 63)
             trials.append(replace(trial, windows=(starved,)))
-        elif trial.slot.profile == "http-socket":
+        elif trial.slot.arm.name == "http-socket":
             again = replace(window, retried=window.ok, connections=window.ok)
             trials.append(replace(trial, windows=(again,)))
-        elif trial.slot.profile == "processes-threads" and block < 4:
+        elif trial.slot.arm.name == "processes-threads" and block < 4:
             readings = trial.readings | {"machine.foreign_cpu": 0.43}
             trials.append(replace(trial, readings=readings))
-        elif trial.slot.profile == "max-worker-lifetime-delta" and block == 2:
+        elif trial.slot.arm.name == "max-worker-lifetime-delta" and block == 2:
             dropped = trial.readings | {"listener.drops": 935.0, "tcp.TCPSynRetrans": 298.0}
             trials.append(replace(trial, readings=dropped))
-        elif trial.slot.profile == "broken":
+        elif trial.slot.arm.name == "broken":
             failure = "profile broken: it ended with status 1\nIts last log lines:\n\x1b[31mno app"
             trials.append(replace(trial, windows=(), readings={}, failure=failure))
         else:
@@ -88,7 +88,7 @@ def walkthrough(make):
     )
     trials = []
     for trial in run.trials:
-        listens = trial.slot.profile == "listen"
+        listens = trial.slot.arm.name == "listen"
         window = make.window(
             wall=2.4 if listens else 3.2 + trial.slot.block / 100,
             ok=5000,
@@ -110,7 +110,7 @@ def open_loop(make):
     run = make.ladder_run({"baseline": (1000, 480e-6), "tuned": (1000, 120e-6)}, load=load)
     trials = []
     for trial in run.trials:
-        slow = 4 if trial.slot.profile == "baseline" else 1
+        slow = 4 if trial.slot.arm.name == "baseline" else 1
         window = make.window(
             ok=2000,
             planned=2000,
@@ -132,10 +132,11 @@ def diagnosed(make, summary):
         "throughput"
     ]
 
+    def toggled(name):
+        return make.arm(make.profile(f"baseline~{name}"), role=Role.COUNTER)
+
     def counter(name, toggle):
-        return CounterRun(
-            "baseline", name, toggle, make.profile(f"baseline~{name}"), "throughput", Better.HIGHER
-        )
+        return CounterRun("baseline", name, toggle, toggled(name), "throughput", Better.HIGHER)
 
     router = Cause("router", "the http router used 0.31 of 1.00 core", "Drops: 0.")
     behind = [

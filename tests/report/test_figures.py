@@ -91,7 +91,7 @@ def test_the_ladder_names_the_profile_that_a_step_is_from(make):
     run = make.ladder_run(dict.fromkeys(("tuned", "gunicorn-sync", "granian"), (2000, 0.00048)))
     first, *others = run.plan.profiles
     profiles = (first, *(replace(each, against="tuned") for each in others))
-    summary = summarise(replace(run, plan=replace(run.plan, profiles=profiles)))
+    summary = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles)))
     drawn = figure_files(summary)["forest.svg"].decode()
     for label in (
         ">gunicorn-sync<",

@@ -7,6 +7,7 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.model import Estimate
 from lab.report import headline
+from tests.analysis import builders as make
 
 LADDER = {"baseline": (2000, 480e-6), "listen": (2000, 480e-6), "tuned": (8000, 60e-6)}
 
@@ -21,7 +22,7 @@ def bound(make):
             windows=(replace(each.windows[0], cpu=1.99, wait=0.0),),
             readings=each.readings | {"server.busiest": 0.5},
         )
-        if each.slot.profile == "tuned"
+        if each.slot.arm.name == "tuned"
         else each
         for each in run.trials
     ]
@@ -40,7 +41,7 @@ def test_a_reference_line_is_not_missed(bound):
     plan = bound.run.plan
     *others, tuned = plan.profiles
     line = replace(tuned, reply="Pong!")
-    summary = summarise(replace(bound.run, plan=replace(plan, profiles=(*others, line))))
+    summary = summarise(replace(bound.run, plan=make.altered(plan, profiles=(*others, line))))
     assert headline.sentence(summary).startswith("No profile can be told from baseline")
 
 

@@ -29,7 +29,7 @@ def lined(make):
         )
         for each in run.plan.profiles
     )
-    return summarise(replace(run, plan=replace(run.plan, profiles=profiles)))
+    return summarise(replace(run, plan=make.altered(run.plan, profiles=profiles)))
 
 
 def test_a_share_is_of_a_profile_of_the_same_server(lined):

@@ -16,7 +16,7 @@ def strangers(make, shares):
     run = make.ladder_run(LADDER)
     trials = []
     for trial in run.trials:
-        own = shares.get(trial.slot.profile, ()) if trial.slot.arm == "profile" else ()
+        own = shares.get(trial.slot.arm.name, ()) if trial.slot.arm.role == "profile" else ()
         if trial.slot.block < len(own):
             foreign = {"machine.foreign_cpu": own[trial.slot.block]}
             trial = replace(trial, readings=trial.readings | foreign)  # noqa: PLW2901

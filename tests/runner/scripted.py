@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lab.errors import ServerStartError
 from lab.model import (
+    Arm,
     CounterRun,
     Endpoint,
     Expectation,
@@ -46,12 +47,15 @@ def profile(name: str, against: str | None = None) -> Profile:
     )
 
 
+def arm(name: str, body: bytes | None = b"x") -> Arm:
+    asked = Workload("w", "/", Expectation(body=body))
+    return Arm(name, profile(name), asked, Load(connections=2))
+
+
 def plan(*names: str, blocks: int = 1, body: bytes | None = b"x") -> Plan:
     return Plan(
-        profiles=tuple(profile(name) for name in names),
+        arms=tuple(arm(name, body) for name in names),
         reference=names[0],
-        workload=Workload("w", "/", Expectation(body=body)),
-        load=Load(connections=2),
         blocks=blocks,
         warmup=0.5,
         window=3.0,
@@ -156,7 +160,7 @@ class Script:
         pass
 
     def finished(self, trial: Trial, findings: Sequence[object]) -> None:
-        self.events.append(f"finished {trial.slot.profile} {[f.gate for f in findings]}")
+        self.events.append(f"finished {trial.slot.arm.name} {[f.gate for f in findings]}")
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         self.events.append(f"confirming {[each.cause for each in counters]}")

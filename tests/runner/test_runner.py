@@ -8,16 +8,16 @@ import pytest
 
 from lab.analysis.gates import NO_LOAD
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
-from lab.model import Arm, Better, CounterRun, Expectation, Load, Slot
+from lab.model import Better, CounterRun, Expectation, Load, Role, Slot
 from lab.runner import capture, run, run_trial
 
-from .scripted import Script, plan, profile
+from .scripted import Script, arm, plan
 
 
 def test_a_trial_happens_in_this_order():
     """Server, warm-up, probes, window, probes in reverse, stop: nothing else, nothing sooner."""
     script = Script()
-    run_trial(plan("a"), Slot(0, 0, "a", Arm.PROFILE), 0, script.parts(), script)
+    run_trial(plan("a"), Slot(0, 0, arm("a")), 0, script.parts(), script)
     assert "\n".join(script.events) == (
         "start a on (1,)\n"
         "session 9 on (0,)\n"
@@ -39,8 +39,13 @@ def test_every_block_runs_each_profile_once_and_the_reference_twice():
         run(plan("a", "b", "c", blocks=2), script.parts(), script)
     slots = [trial.slot for trial in scripts[0].trials]
     for block in (0, 1):
-        names = sorted((s.profile, s.arm) for s in slots if s.block == block)
-        assert names == [("a", Arm.AA), ("a", Arm.PROFILE), ("b", Arm.PROFILE), ("c", Arm.PROFILE)]
+        names = sorted((s.arm.name, s.arm.role) for s in slots if s.block == block)
+        assert names == [
+            ("a", Role.AA),
+            ("a", Role.PROFILE),
+            ("b", Role.PROFILE),
+            ("c", Role.PROFILE),
+        ]
     assert slots == [trial.slot for trial in scripts[1].trials]
 
 
@@ -56,7 +61,7 @@ def test_a_profile_that_cannot_start_does_not_stop_the_others():
     """The block goes on; after two failures the profile is not tried again, but still counted."""
     script = Script(broken=["b"])
     run(plan("a", "b", blocks=3), script.parts(), script)
-    failures = [t.failure or "" for t in script.trials if t.slot.profile == "b"]
+    failures = [t.failure or "" for t in script.trials if t.slot.arm.name == "b"]
     assert [f.splitlines()[0] for f in failures] == [
         "profile b: ended with status 1",
         "profile b: ended with status 1",
@@ -73,11 +78,11 @@ def test_failed_starts_end_a_profile_only_in_a_row():
 
     def mend(trial):
         record(trial)
-        seen = sum(each.slot.profile == "b" for each in script.trials)
+        seen = sum(each.slot.arm.name == "b" for each in script.trials)
         script.broken = [] if seen in {1, 3} else ["b"]
 
     run(plan("a", "b", blocks=5), replace(script.parts(), record=mend), script)
-    failures = [t.failure or "" for t in script.trials if t.slot.profile == "b"]
+    failures = [t.failure or "" for t in script.trials if t.slot.arm.name == "b"]
     assert [f.partition(":")[0] for f in failures] == [
         "profile b", "", "profile b", "", "profile b"
     ]  # fmt: skip
@@ -111,7 +116,7 @@ def test_a_trial_disturbed_from_outside_is_repeated():
     """Foreign CPU in the first attempt makes a second one; both are recorded."""
     script = Script(foreign={("b", 0): 0.5})
     run(plan("a", "b"), script.parts(), script)
-    attempts = [t.attempt for t in script.trials if t.slot.profile == "b"]
+    attempts = [t.attempt for t in script.trials if t.slot.arm.name == "b"]
     assert attempts == [0, 1]
 
 
@@ -120,7 +125,7 @@ def test_a_trial_is_repeated_at_most_twice():
     busy = {("b", attempt): 0.5 for attempt in range(9)}
     script = Script(foreign=busy)
     run(plan("a", "b"), script.parts(), script)
-    assert [t.attempt for t in script.trials if t.slot.profile == "b"] == [0, 1, 2]
+    assert [t.attempt for t in script.trials if t.slot.arm.name == "b"] == [0, 1, 2]
 
 
 def test_repeats_are_a_tenth_of_the_run_at_most():
@@ -170,17 +175,18 @@ class TestCapture:
         assert script.events == []
 
 
-def counter(of, **changes):
-    """Return a counter-run of the profile *of*."""
+def counter(of, load=None):
+    """Return a counter-run of the arm *of*, under another load if there is one."""
+    toggled = replace(arm(f"{of}~http-socket"), role=Role.COUNTER)
     values = {
         "of": of,
         "cause": "router",
         "toggle": "http-socket",
-        "profile": profile(f"{of}~http-socket"),
+        "arm": toggled if load is None else replace(toggled, load=load),
         "metric": "throughput",
         "expects": Better.HIGHER,
     }
-    return CounterRun(**(values | changes))
+    return CounterRun(**values)
 
 
 def test_counter_runs_join_the_blocks_after_the_pilot():
@@ -193,7 +199,7 @@ def test_counter_runs_join_the_blocks_after_the_pilot():
 
     run(plan("a", "b", blocks=5), script.parts(), script, confirm)
     assert seen == [6]
-    counters = [t.slot for t in script.trials if t.slot.arm is Arm.COUNTER]
+    counters = [t.slot for t in script.trials if t.slot.arm.role is Role.COUNTER]
     assert [slot.block for slot in counters] == [2, 3, 4]
     positions = [(t.slot.block, t.slot.position) for t in script.trials]
     assert len(set(positions)) == len(positions) == 18
@@ -212,7 +218,7 @@ def test_few_blocks_are_not_divided():
     """With fewer than five there would be too few pairs to confirm anything."""
     script = Script()
     run(plan("a", blocks=4), script.parts(), script, lambda _trials: (counter("a"),))
-    assert not [t for t in script.trials if t.slot.arm is Arm.COUNTER]
+    assert not [t for t in script.trials if t.slot.arm.role is Role.COUNTER]
 
 
 def test_a_counter_run_may_have_another_load():

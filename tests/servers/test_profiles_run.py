@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from lab import profiles
-from lab.analysis.observations import workload_of
-from lab.model import Endpoint
+from lab.model import Endpoint, Load
+from lab.plan import arm_of
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
 from tests.lab_process import alive, descendants, until
@@ -27,7 +27,7 @@ UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 def test_profile(start, name):
     """The profile answers /9000 correctly, and leaves neither process nor listener behind."""
     profile = read_installed(name)
-    workload = workload_of(profile, FIB)
+    workload = arm_of(profile, FIB, Load()).workload
     with start(name, workload) as server:
         assert server.ended() is None
         assert fetch(server.endpoint, "/9000", 5.0)[2] == workload.expect.body

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lab.analysis.gates import BUSY, LATE
 from lab.analysis.metrics import merged_latency, quantile, server_cpu
-from lab.model import Load, Plan, Profile, Trial, Window
+from lab.model import Load, Profile, Trial, Window
 from lab.uwsgi_options import is_on
 
 STALL_FACTOR = 20
@@ -118,20 +118,19 @@ class Signs:
         return self.share is not None and self.share >= BUSY
 
 
-def signs(trial: Trial, plan: Plan, gates: Mapping[str, str]) -> Signs | None:
+def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
     """
     Return the figures of *trial*; None without a window, or without a reply.
 
     Args:
         trial: What was measured.
-        plan: What it was made by.
         gates: Gates that fired -> what each saw.
     """
     windows = trial.windows
     replies = sum(window.ok for window in windows)
     if not replies or any(window.wall <= 0 for window in windows):
         return None
-    profile = next(each for each in plan.profiles if each.name == trial.slot.profile)
+    profile, load = trial.slot.arm.profile, trial.slot.arm.load
     processes, at_once = workers(profile)
     readings = trial.readings
     seconds, elapsed = server_cpu(readings), readings.get("elapsed")
@@ -142,7 +141,7 @@ def signs(trial: Trial, plan: Plan, gates: Mapping[str, str]) -> Signs | None:
     late = {us / 1e6: n for us, n in latency.items() if us >= LATE * 1e6}
     slow_from = max(STALL_LEAST, STALL_FACTOR * p50)
     slow = {us / 1e6: n for us, n in latency.items() if us >= slow_from * 1e6}
-    answered, total = _clients_time(windows, plan.load)
+    answered, total = _clients_time(windows, load)
     rate = replies / max(window.wall for window in windows)
     return Signs(
         gates=gates,
@@ -151,9 +150,9 @@ def signs(trial: Trial, plan: Plan, gates: Mapping[str, str]) -> Signs | None:
         uwsgi=profile.server == "uwsgi",
         processes=processes,
         at_once=at_once,
-        load=plan.load,
+        load=load,
         rate=rate,
-        probed=_probed(replies, rate, elapsed, plan.load),
+        probed=_probed(replies, rate, elapsed, load),
         connects=sum(window.connections for window in windows) / replies,
         generator=max((window.cpu + window.wait) / window.wall for window in windows),
         used=used,

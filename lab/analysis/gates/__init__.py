@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from lab.analysis.gates import effort, network, replies
 from lab.analysis.gates.common import BUSY, LATE, NO_LOAD, TIME_BASED
-from lab.model import Finding, Plan, Trial
+from lab.model import Finding, Trial
 
 __all__ = ["BUSY", "LATE", "NO_LOAD", "TIME_BASED", "judge"]
 
 
-def judge(trial: Trial, plan: Plan) -> tuple[Finding, ...]:
+def judge(trial: Trial) -> tuple[Finding, ...]:
     """
     Return what is wrong with *trial*, most fundamental first; nothing for a sound one.
 
@@ -29,18 +29,18 @@ def judge(trial: Trial, plan: Plan) -> tuple[Finding, ...]:
         replies.died(trial),
         replies.errors(trial),
         network.ports(trial),
-        replies.starvation(trial, plan),
+        replies.starvation(trial),
         network.accept_queue(trial),
-        effort.generator_bound(trial, plan),
+        effort.generator_bound(trial),
         effort.late_generator(trial),
-        effort.overload(trial, plan),
-        effort.cut_off(trial, plan),
-        replies.reconnects(trial, plan),
+        effort.overload(trial),
+        effort.cut_off(trial),
+        replies.reconnects(trial),
         network.quantised(trial),
         effort.machine(trial),
     )
     found = [finding for finding in asked if finding is not None]
     if all(finding.withholds == frozenset() and not finding.outside for finding in found):
-        idle = effort.idle_server(trial, plan)
+        idle = effort.idle_server(trial)
         found += [] if idle is None else [idle]
     return tuple(found)

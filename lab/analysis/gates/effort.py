@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
 from lab.analysis.metrics import merged_latency, quantile
-from lab.model import Finding, Plan, Trial
+from lab.model import Finding, Trial
 
 FOREIGN_CPU = 0.10
 """Cores used by others, for each core of the server: from here on a trial is repeated."""
@@ -40,7 +40,7 @@ FEW_REPLIES = 3
 """Replies a connection below which their number may be that of the connections, not of the work."""
 
 
-def generator_bound(trial: Trial, plan: Plan) -> Finding | None:
+def generator_bound(trial: Trial) -> Finding | None:
     """
     Judge whether the generator, not the server, was at its limit.
 
@@ -48,9 +48,9 @@ def generator_bound(trial: Trial, plan: Plan) -> Finding | None:
     it. In an open loop a busy generator does no harm as long as the rate is kept.
     """
     used = common.server_used(trial)
-    if used is None and plan.load.requests is not None:
+    if used is None and trial.slot.arm.load.requests is not None:
         used = common.server_used(trial, max(window.wall for window in trial.windows))
-    if used is None or (plan.load.rate is not None and not _fell_behind(trial)):
+    if used is None or (trial.slot.arm.load.rate is not None and not _fell_behind(trial)):
         return None
     share = common.generator_share(trial)
     cores = common.server_cores(trial.readings)
@@ -84,7 +84,7 @@ def late_generator(trial: Trial) -> Finding | None:
     )
 
 
-def overload(trial: Trial, plan: Plan) -> Finding | None:
+def overload(trial: Trial) -> Finding | None:
     """
     Judge whether the server kept an open loop's rate.
 
@@ -93,20 +93,21 @@ def overload(trial: Trial, plan: Plan) -> Finding | None:
     the end are not enough, since a server that stalls at that moment, and catches up, keeps the
     rate; so even the fastest tenth of the replies must have waited to be sent.
     """
-    if plan.load.rate is None or generator_bound(trial, plan) or not _fell_behind(trial):
+    asked = trial.slot.arm.load.rate
+    if asked is None or generator_bound(trial) or not _fell_behind(trial):
         return None
     rate = sum(window.ok / window.wall for window in trial.windows if window.wall > 0)
     queued = sum(window.queued for window in trial.windows)
     return Finding(
         "overload",
-        f"{rate:,.0f} of {plan.load.rate:,.0f} requests a second were answered and {queued:,} "
+        f"{rate:,.0f} of {asked:,.0f} requests a second were answered and {queued:,} "
         "waited to be sent at the end: latency grows as long as this lasts",
         f"Ask for less than {rate:,.0f} requests a second, or give the server more.",
         withholds=common.PERCENTILES,
     )
 
 
-def cut_off(trial: Trial, plan: Plan) -> Finding | None:
+def cut_off(trial: Trial) -> Finding | None:
     """
     Judge which percentiles of an open loop a stall at the window's end makes too low.
 
@@ -117,8 +118,8 @@ def cut_off(trial: Trial, plan: Plan) -> Finding | None:
     """
     unfinished = sum(window.unfinished for window in trial.windows)
     latency = merged_latency(trial.windows)
-    rate = plan.load.rate
-    if rate is None or not unfinished or not latency or overload(trial, plan):
+    rate = trial.slot.arm.load.rate
+    if rate is None or not unfinished or not latency or overload(trial):
         return None
     known = latency.total() + unfinished
     older = unfinished - len(trial.windows)
@@ -163,7 +164,7 @@ def machine(trial: Trial) -> Finding | None:
     )
 
 
-def idle_server(trial: Trial, plan: Plan) -> Finding | None:
+def idle_server(trial: Trial) -> Finding | None:
     """
     Judge whether anybody was at work in a closed, timed loop; asked last, when nothing else fired.
 
@@ -173,7 +174,7 @@ def idle_server(trial: Trial, plan: Plan) -> Finding | None:
     reply or two and spent the rest of its time on nothing that a reply explains, client and server
     waited for each other, and the figure is the number of connections: nothing counts.
     """
-    used, load = common.server_used(trial), plan.load
+    used, load = common.server_used(trial), trial.slot.arm.load
     if used is None or load.requests is not None or load.rate is not None:
         return None
     cores = common.server_cores(trial.readings)
@@ -186,7 +187,7 @@ def idle_server(trial: Trial, plan: Plan) -> Finding | None:
         f"nobody was at work: the server used {used:.2f} of {_cores(cores)}, and the generator was "
         f"busy for {share:.0%} of the time"
     )
-    if ok < FEW_REPLIES * connections and explained_time(trial, plan) * common.LITTLE_EXCESS < 1:
+    if ok < FEW_REPLIES * connections and explained_time(trial) * common.LITTLE_EXCESS < 1:
         wall = max(window.wall for window in trial.windows)
         return Finding(
             "idle server",

@@ -6,7 +6,7 @@ from collections import Counter
 
 from lab.analysis.gates import common
 from lab.analysis.gates.network import port_failures
-from lab.model import Finding, Plan, Profile, Trial
+from lab.model import Finding, Trial
 
 WRONG_REPLIES = ("body", "malformed", "truncated")
 """Errors that are a reply, and a wrong one: the server does something else than was asked."""
@@ -38,7 +38,7 @@ def no_window(trial: Trial) -> Finding:
         )
     return Finding(
         "server died",
-        _with_log_end(failure, trial.slot.profile),
+        _with_log_end(failure, trial.slot.arm.name),
         "More of its log is in trials.ndjson, under failure.",
     )
 
@@ -49,7 +49,7 @@ def died(trial: Trial) -> Finding | None:
         return None
     return Finding(
         "server died",
-        _with_log_end(trial.failure, trial.slot.profile),
+        _with_log_end(trial.failure, trial.slot.arm.name),
         "More of its log is in trials.ndjson, under failure; the figures are those of a crash.",
     )
 
@@ -104,7 +104,7 @@ def never_kept(trial: Trial) -> bool:
     return opened >= NEVER_KEPT * common.replies(trial)
 
 
-def starvation(trial: Trial, plan: Plan) -> Finding | None:
+def starvation(trial: Trial) -> Finding | None:
     """
     Judge whether all connections of a timed load were served.
 
@@ -114,15 +114,15 @@ def starvation(trial: Trial, plan: Plan) -> Finding | None:
     """
     counts = [count for window in trial.windows for count in window.replies]
     ok = common.replies(trial)
-    if plan.load.requests is not None or not ok or ok < common.FAIR_REPLIES * len(counts):
+    if trial.slot.arm.load.requests is not None or not ok or ok < common.FAIR_REPLIES * len(counts):
         return None
     advice = "More processes or threads, or close connections: each one kept open holds a worker."
     starved = counts.count(0)
     if starved:
         reason = f"{starved} of {len(counts)} connections got no reply; the others shared {ok:,}"
         return Finding("starvation", reason, advice)
-    explained = explained_time(trial, plan)
-    if plan.load.rate is not None or explained * common.LITTLE_EXCESS >= 1:
+    explained = explained_time(trial)
+    if trial.slot.arm.load.rate is not None or explained * common.LITTLE_EXCESS >= 1:
         return None
     mean = sum(window.latency_sum for window in trial.windows) / ok
     return Finding(
@@ -133,7 +133,7 @@ def starvation(trial: Trial, plan: Plan) -> Finding | None:
     )
 
 
-def explained_time(trial: Trial, plan: Plan) -> float:
+def explained_time(trial: Trial) -> float:
     """
     Return the share of a closed loop's connection time that its replies took: Little's law.
 
@@ -141,7 +141,7 @@ def explained_time(trial: Trial, plan: Plan) -> float:
     also where no latency was recorded, since nothing can be concluded then.
     """
     lost = sum(
-        count * (plan.load.timeout if kind == "timeout" else common.ERROR_PAUSE)
+        count * (trial.slot.arm.load.timeout if kind == "timeout" else common.ERROR_PAUSE)
         for window in trial.windows
         for kind, count in window.errors.items()
     )
@@ -150,7 +150,7 @@ def explained_time(trial: Trial, plan: Plan) -> float:
     return taken / whole if taken > 0 and whole > 0 else 1.0
 
 
-def reconnects(trial: Trial, plan: Plan) -> Finding | None:
+def reconnects(trial: Trial) -> Finding | None:
     """
     Judge whether connections are kept as the profile promises.
 
@@ -161,9 +161,9 @@ def reconnects(trial: Trial, plan: Plan) -> Finding | None:
     One that keeps what its profile does not mention is fine, and told, so that the promise is
     written down. That uWSGI's does not say it closes is no broken promise.
     """
-    load, ok = plan.load, common.replies(trial)
-    profile = _profile(trial, plan)
-    if not ok or not load.keepalive or load.rate is not None or profile is None:
+    load, ok = trial.slot.arm.load, common.replies(trial)
+    profile = trial.slot.arm.profile
+    if not ok or not load.keepalive or load.rate is not None:
         return None
     if not all(window.replies for window in trial.windows):
         return None
@@ -198,7 +198,3 @@ def _with_log_end(failure: str, profile: str) -> str:
     # The report names the profile already.
     reason = lines[0].removeprefix(f"profile {profile}: ").rstrip(".")
     return reason if len(lines) == 1 else f"{reason}; its log ends: {lines[-1].strip()}"
-
-
-def _profile(trial: Trial, plan: Plan) -> Profile | None:
-    return next((each for each in plan.profiles if each.name == trial.slot.profile), None)

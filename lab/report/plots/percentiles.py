@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
 from lab.analysis.summary import Step, Summary
-from lab.model import Arm, Standing, Verdict
+from lab.model import Role, Standing, Verdict
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
 from lab.report.svg import Picture
@@ -122,7 +122,7 @@ def _curve(observations: Sequence[Observation], profile: str) -> Curve:
     own = [
         item
         for item in observations
-        if item.trial.slot.profile == profile and item.trial.slot.arm is Arm.PROFILE
+        if item.trial.slot.arm.name == profile and item.trial.slot.arm.role is Role.PROFILE
     ]
     good = [item for item in own if "p50" in item.metrics]
     windows = [window for item in good or own for window in item.trial.windows]

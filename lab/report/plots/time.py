@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from lab.analysis.summary import Summary
-from lab.model import Arm, Run, Trial
+from lab.model import Role, Run, Trial
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART
 from lab.report.svg import Picture
@@ -44,7 +44,7 @@ def spent(summary: Summary) -> tuple[Spent, ...]:
         trials = [
             _parts(trial, _cores(run, trial))
             for trial in run.trials
-            if trial.slot.profile == profile.name and trial.slot.arm is Arm.PROFILE
+            if trial.slot.arm.name == profile.name and trial.slot.arm.role is Role.PROFILE
         ]
         whole = [parts for parts in trials if parts]
         if whole:

@@ -15,9 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.analysis.metrics import derive
-from lab.analysis.observations import Observation, observe, plan_of
+from lab.analysis.observations import Observation, observe
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Arm, Trial
+from lab.model import METRICS, Role, Trial
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
 from lab.report.svg import Picture
@@ -58,8 +58,8 @@ class Shown:
             return "repeated"
         if self.observation.findings:
             return "doubt"
-        arm = self.trial.slot.arm
-        return {Arm.AA: "a/a", Arm.COUNTER: "counter"}.get(arm, "counts")
+        role = self.trial.slot.arm.role
+        return {Role.AA: "a/a", Role.COUNTER: "counter"}.get(role, "counts")
 
 
 def shown(summary: Summary) -> tuple[Shown, ...]:
@@ -70,7 +70,7 @@ def shown(summary: Summary) -> tuple[Shown, ...]:
         Shown(
             number,
             trial,
-            derive(trial, plan_of(trial.slot, run.plan, run.counters).load),
+            derive(trial),
             judged.get(id(trial)),
         )
         for number, trial in enumerate(run.trials, 1)
@@ -105,7 +105,7 @@ def _panel(axes: Axes, name: str, trials: Sequence[Shown], *, last: bool) -> Non
     points = [
         (each.number, each.metrics[name] / centre, each)
         for each in trials
-        if each.metrics.get(name, 0) > 0 and (centre := centres.get(each.trial.slot.profile))
+        if each.metrics.get(name, 0) > 0 and (centre := centres.get(each.trial.slot.arm.name))
     ]
     axes.set_yscale("log")
     _blocks(axes, trials, named=last)
@@ -141,7 +141,7 @@ def _name(axes: Axes, points: Sequence[tuple[int, float, Shown]], width: int) ->
         if len(named) < NAMED and apart and abs(math.log(y)) > FAR:
             named.append(x)
             side = "right" if x > 0.85 * width else "left"
-            axes.annotate(each.trial.slot.profile, (x, y), (-5 if side == "right" else 5, 0),
+            axes.annotate(each.trial.slot.arm.name, (x, y), (-5 if side == "right" else 5, 0),
                           textcoords="offset points", va="center", ha=side, fontsize=7.5,
                           color=LIGHT["muted"])  # fmt: skip
 
@@ -161,7 +161,7 @@ def _centres(name: str, trials: Sequence[Shown]) -> dict[str, float]:
     values: dict[str, list[float]] = {}
     for each in trials:
         if each.observation is not None and each.metrics.get(name, 0) > 0:
-            values.setdefault(each.trial.slot.profile, []).append(each.metrics[name])
+            values.setdefault(each.trial.slot.arm.name, []).append(each.metrics[name])
     return {profile: statistics.median(found) for profile, found in values.items()}
 
 
@@ -185,7 +185,7 @@ def _describe(trials: Sequence[Shown]) -> str:
     for name in ("throughput", "cpu"):
         centres = _centres(name, trials)
         ratios = [
-            each.metrics[name] / centres[each.trial.slot.profile]
+            each.metrics[name] / centres[each.trial.slot.arm.name]
             for each in trials
             if each.observation is not None and each.metrics.get(name, 0) > 0
         ]

@@ -1,0 +1,50 @@
+"""
+A run of several rates, rate by rate.
+
+The arms of all rates share their blocks, so that a machine that drifts moves all of them. What is
+said of a profile is said at one rate: each point is judged and reported as a run of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lab.analysis.summary import Summary, summarise
+from lab.model import Arm, Run
+
+
+def points(run: Run) -> tuple[Run, ...]:
+    """
+    Return a run for each value of `Arm.at`, in the plan's order; *run* itself where there is one.
+
+    In each an arm has its profile's name.
+    """
+    places = list({tuple(arm.at.items()): arm.at for arm in run.plan.arms}.values())
+    return tuple(_at(run, at) for at in places) if len(places) > 1 else (run,)
+
+
+def summaries(run: Run) -> tuple[Summary, ...]:
+    """Return what is said of each of the run's `points`."""
+    return tuple(map(summarise, points(run)))
+
+
+def _at(run: Run, at: Mapping[str, str]) -> Run:
+    return replace(
+        run,
+        plan=replace(run.plan, arms=tuple(_plain(arm) for arm in run.plan.arms if arm.at == at)),
+        trials=tuple(
+            replace(trial, slot=replace(trial.slot, arm=_plain(trial.slot.arm)))
+            for trial in run.trials
+            if trial.slot.arm.at == at
+        ),
+        counters=tuple(
+            replace(counter, arm=_plain(counter.arm))
+            for counter in run.counters
+            if counter.arm.at == at
+        ),
+    )
+
+
+def _plain(arm: Arm) -> Arm:
+    return replace(arm, name=arm.profile.name)
