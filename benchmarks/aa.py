@@ -20,8 +20,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.compare import compare_observed
-from lab.analysis.observations import observe
+from lab.analysis.compare import compare, own
 from lab.analysis.summary import summarise
 from lab.environment import read_environment
 from lab.model import Run, Verdict
@@ -67,12 +66,14 @@ def measure(pairs: int, blocks: int, window: float) -> Run:
 
 def compare_pairs(run: Run) -> dict[str, list[dict[str, Any]]]:
     """Return by metric what each pair comes out at."""
-    summary, seen = summarise(run), observe(run)
+    summary = summarise(run)
     names = [profile.name for profile in run.plan.profiles]
     found: dict[str, list[dict[str, Any]]] = {}
     for metric in METRICS:
         for one, other in zip(names[::2], names[1::2], strict=True):
-            result = compare_observed(seen, metric, other, one, summary.floors[metric])
+            result = compare(
+                summary.observations, metric, own(other), own(one), summary.floors[metric]
+            )
             ratio = result.ratio
             figures = (ratio.value, ratio.low, ratio.high) if ratio is not None else ()
             pair = {"pair": [one, other], "ratio": figures, "verdict": result.verdict}

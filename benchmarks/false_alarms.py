@@ -66,7 +66,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.analysis.across import combined_floor, welch
-from lab.analysis.compare import aa_observed, compare_observed, floor, reach, verdict_of
+from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, reach, second, verdict_of
 from lab.analysis.observations import Observation
 from lab.analysis.thresholds import Outcome, judge_ratio
 from lab.model import (
@@ -142,8 +142,9 @@ def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> R
             trial = Trial(Slot(block, position, each), 0, 0.0, "", "")
             value = 1000 * speed * noise(chance, time)
             seen.append(Observation(trial, {"throughput": value}, ()))
-    aa = aa_observed(seen, "reference", "throughput")
-    change = compare_observed(seen, "throughput", "changed", "reference", floor(aa))
+    reference = own("reference")
+    aa = compare(seen, "throughput", second("reference"), reference, LEAST_FLOOR)
+    change = compare(seen, "throughput", own("changed"), reference, floor(aa))
     return Run(aa, change)
 
 

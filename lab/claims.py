@@ -18,9 +18,8 @@ import msgspec
 
 from lab import profiles, workloads
 from lab.analysis.claims import decide, missing
-from lab.analysis.observations import Observation, observe
-from lab.analysis.points import points
-from lab.analysis.summary import Summary, summarise
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
 from lab.environment import ROOT
 from lab.errors import LabError
 from lab.model import METRICS, Claim, ClaimVerdict, Decision, Run
@@ -81,25 +80,22 @@ def verdicts(
 
     A claim that no run can decide has one verdict, untestable, that says what it takes.
     """
-    seen = [(summarise(each), observe(each)) for run in runs for each in points(run)]
+    seen = [each for run in runs for each in summaries(run)]
     return tuple(_verdicts(seen, load() if claims is None else claims))
 
 
 def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
     """Return the verdicts that a run by itself gives; none for one that no claim is about."""
-    seen = [(summary, observe(summary.run))]
-    return tuple(each for each in _verdicts(seen, load()) if each.run is not None)
+    return tuple(each for each in _verdicts([summary], load()) if each.run is not None)
 
 
-def _verdicts(
-    seen: Sequence[tuple[Summary, Sequence[Observation]]], claims: Sequence[Claim]
-) -> Iterator[ClaimVerdict]:
+def _verdicts(seen: Sequence[Summary], claims: Sequence[Claim]) -> Iterator[ClaimVerdict]:
     known = frozenset(profiles.find())
     for claim in claims:
         path = _path(claim.workload)
-        able = [each for each in seen if missing(claim, each[0].run.plan, path) is None]
+        able = [each for each in seen if missing(claim, each.run.plan, path) is None]
         if able:
-            yield from (decide(claim, *each) for each in able)
+            yield from (decide(claim, each) for each in able)
         else:
             yield ClaimVerdict(claim, Decision.UNTESTABLE, _needs(claim, known))
 

@@ -2,7 +2,8 @@
 Earlier formats of a run's folder, told in the words of the present one.
 
 Formats 1 and 2 have one workload and one load, the plan's. A counter-run says what it has instead,
-and a profile that serves no application has its own reply. `lab.results` lists the formats.
+and a profile that serves no application has its own reply. What kind of failure it was, a sentence
+says. `lab.results` lists the formats.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from typing import Any
+
+GIVEN_UP, LEFT_OUT = "the load was given up: ", "not started again: "
+"""How the failures began that were not the server's."""
 
 Content = dict[str, Any]
 """What JSON was decoded to."""
@@ -39,7 +43,16 @@ def trial(content: Mapping[str, Any]) -> Content:
     if not isinstance(slot, dict) or not {"profile", "arm"} <= slot.keys():
         return dict(content)  # damaged, which is told by whoever reads it
     place = {key: value for key, value in slot.items() if key not in ("profile", "arm")}
-    return dict(content) | {"slot": place | {"arm": slot["profile"], "role": slot["arm"]}}
+    told: Content = {"slot": place | {"arm": slot["profile"], "role": slot["arm"]}}
+    if failure := content.get("failure"):
+        told["failed"] = _kind(str(failure))
+    return dict(content) | told
+
+
+def _kind(failure: str) -> str:
+    if failure.startswith(GIVEN_UP):
+        return "load"
+    return "left out" if failure.startswith(LEFT_OUT) else "server"
 
 
 def _counter(old: Content, workload: Content, load: Content) -> Content:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, overload
 
 # -- what is run -----------------------------------------------------------------------------------
 
@@ -315,6 +315,23 @@ class Window:
     """Open loop: correct replies by service time, from the first attempt to send; as *latency*."""
 
 
+Count = Literal[
+    "ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued"
+]
+Seconds = Literal["latency_sum", "cpu", "wait"]
+
+
+class Failure(enum.StrEnum):
+    """What kept a trial from being measured to its end."""
+
+    SERVER = "server"
+    """It did not start, or ended before the window did."""
+    LOAD = "load"
+    """The server had started, and the generator gave up."""
+    LEFT_OUT = "left out"
+    """It was not tried, because its server had failed to start before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One profile under load once, its server started and stopped for it: what is repeated."""
@@ -343,6 +360,18 @@ class Trial:
 
     failure: str | None = None
     """Why there is no window: the server did not start, or ended; with its log's last lines."""
+
+    failed: Failure | None = None
+    """Which kind of failure that is."""
+
+    @overload
+    def total(self, figure: Count) -> int: ...
+    @overload
+    def total(self, figure: Seconds) -> float: ...
+    def total(self, figure: str) -> float:
+        """Return the sum of a figure of `Window` over all generator processes."""
+        found: float = sum(getattr(window, figure) for window in self.windows)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
-from lab.model import CounterRun, Finding, Plan, Role, Slot, Trial
+from lab.model import CounterRun, Failure, Finding, Plan, Role, Slot, Trial
 from lab.plan import block, estimate, pilot
-from lab.runner import NOT_AGAIN
 
 
 class Progress:
@@ -69,7 +68,7 @@ class Progress:
         self._done.add((trial.slot.block, trial.slot.position))
         remaining = self._remaining()
         self._bar.update(self._task, completed=len(self._done), remaining=_left(remaining))
-        if trial.failure is not None and trial.failure != NOT_AGAIN:
+        if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
             self._console.print(f"{trial.slot.arm.name}: {trial.failure}", markup=False)
         self._invalid += bool(findings)
         self._of_block += not again

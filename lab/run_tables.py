@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab import claims, instruction_tables
-from lab.analysis.compare import compare
+from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary, summarise
 from lab.environment import ROOT
 from lab.errors import ResultsError
@@ -190,7 +190,9 @@ def _stress_result() -> StressResult:
 
 
 def _ratio(name: str, metric: str, changed: str, reference: str) -> str:
-    comparison = compare(_summary(name).run, metric, changed, reference)
+    found = _summary(name)
+    sides = own(changed), own(reference)
+    comparison = compare(found.observations, metric, *sides, found.floors[metric])
     if comparison.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
     return f"{ratio(comparison.ratio)} {comparison.verdict}"

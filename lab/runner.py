@@ -22,12 +22,13 @@ from typing import Protocol
 
 from lab import temporary
 from lab.analysis.causes.signs import workers
-from lab.analysis.gates import NO_LOAD, judge
+from lab.analysis.gates import judge
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
 from lab.model import (
     Arm,
     CounterRun,
     Endpoint,
+    Failure,
     Finding,
     Generator,
     Plan,
@@ -50,9 +51,6 @@ REPEAT_SHARE = 0.10
 
 START_FAILURES = 2
 """A profile that did not start so often in a row is recorded as failed and not tried again."""
-
-NOT_AGAIN = f"not started again: it failed to start {START_FAILURES} times in a row"
-"""Failure of a trial that was left out for that reason."""
 
 GENERATOR_FAILURES = 3
 """So many trials in a row that the generator could not make end the run."""
@@ -177,7 +175,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         trial = replace(trial, windows=windows, readings=readings, facts=seen)
         if (how := server.ended()) is not None:
             failure = f"the server ended before the window's end: {how}\n{server.log_tail()}"
-            trial = replace(trial, failure=failure)
+            trial = replace(trial, failure=failure, failed=Failure.SERVER)
         observer.stage(slot, attempt, "stop")
     return trial
 
@@ -235,27 +233,29 @@ class _Failures:
     ) -> Trial:
         """Return the slot's trial, or one that says why there is none."""
         if self._not_started[slot.arm.name] >= START_FAILURES:
-            return _failed(slot, attempt, parts, NOT_AGAIN)
+            again = f"not started again: it failed to start {START_FAILURES} times in a row"
+            return _failed(slot, attempt, parts, Failure.LEFT_OUT, again)
         try:
             trial = run_trial(plan, slot, attempt, parts, observer)
         except ServerStartError as error:
             self._not_started[slot.arm.name] += 1
-            return _failed(slot, attempt, parts, str(error))
+            return _failed(slot, attempt, parts, Failure.SERVER, str(error))
         except GeneratorError as error:
             del self._not_started[slot.arm.name]
             if not isinstance(error, LoadGivenUpError):  # which is the server's doing
                 self._generator += 1
                 if self._generator == GENERATOR_FAILURES:
                     raise
-            return _failed(slot, attempt, parts, f"{NO_LOAD}{error}")
+            text = f"the load was given up: {error}"
+            return _failed(slot, attempt, parts, Failure.LOAD, text)
         del self._not_started[slot.arm.name]
         self._generator = 0
         return trial
 
 
-def _failed(slot: Slot, attempt: int, parts: Parts, failure: str) -> Trial:
-    digest = slot.arm.profile.digest
-    return Trial(slot, attempt, parts.clock(), digest, parts.environment, failure=failure)
+def _failed(slot: Slot, attempt: int, parts: Parts, kind: Failure, failure: str) -> Trial:
+    trial = Trial(slot, attempt, parts.clock(), slot.arm.profile.digest, parts.environment)
+    return replace(trial, failure=failure, failed=kind)
 
 
 def _warmup_requests(arm: Arm, seconds: float) -> int:

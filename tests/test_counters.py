@@ -8,6 +8,7 @@ import pytest
 
 from lab import profiles
 from lab.analysis.diagnose import causes
+from lab.analysis.observations import observed
 from lab.counters import MOST, plan_counters, render
 from lab.model import Better, Load, Profile
 from lab.profiles import Step
@@ -145,7 +146,7 @@ def test_two_causes_with_the_same_toggle_make_one_counter_run(real, tmp_path):
     """A log that costs CPU and one that waits for the disk are both put off once."""
     logged = {"server.log_pipe": 1.0, "server.cpu_user": 0.5, "server.busiest": 0.3}
     run = run_of(plan_with(real["baseline"]), logged | {"pressure.io_some": 0.2})
-    assert [cause.name for cause in causes(run.trials[0])] == ["logging", "I/O wait"]
+    assert [cause.name for cause in causes(observed(run.trials[0]))] == ["logging", "I/O wait"]
     (counter,) = plan_counters(run, tmp_path)
     assert (counter.cause, counter.toggle) == ("logging", "disable-logging")
 

@@ -15,8 +15,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.compare import LEAST_FLOOR, compare_observed, reach, verdict_of
-from lab.analysis.observations import Observation, observe
+from lab.analysis.compare import LEAST_FLOOR, compare, own, reach, verdict_of
 from lab.analysis.stats import CONFIDENCE, POWER
 from lab.analysis.summary import COMPARED, Summary
 from lab.model import METRICS, Estimate, Verdict
@@ -76,15 +75,13 @@ def across(before: Summary, after: Summary) -> Across:
     known = {profile.name for profile in before.run.plan.profiles}
     names = [profile.name for profile in after.run.plan.profiles if profile.name in known]
     reference = after.run.plan.reference
-    seen = observe(before.run), observe(after.run)
     pairs = [(name, reference) for name in names if name != reference]
-    return Across(before, after, tuple(_changes(before, after, seen, pairs, COMPARED)))
+    return Across(before, after, tuple(_changes(before, after, pairs, COMPARED)))
 
 
 def change(before: Summary, after: Summary, metric: str, profile: str, reference: str) -> Change:
     """Return how the ratio of any two profiles changed, by one metric."""
-    seen = observe(before.run), observe(after.run)
-    (found,) = _changes(before, after, seen, [(profile, reference)], [metric])
+    (found,) = _changes(before, after, [(profile, reference)], [metric])
     return found
 
 
@@ -116,7 +113,6 @@ def combined_floor(before: float, after: float) -> float:
 def _changes(
     before: Summary,
     after: Summary,
-    seen: tuple[Sequence[Observation], Sequence[Observation]],
     pairs: Sequence[tuple[str, str]],
     metrics: Sequence[str],
 ) -> Iterator[Change]:
@@ -124,8 +120,8 @@ def _changes(
         for metric in metrics:
             floor = combined_floor(_noise(before, metric), _noise(after, metric))
             old, new = (
-                compare_observed(observations, metric, profile, reference, floor).ratio
-                for observations in seen
+                compare(each.observations, metric, own(profile), own(reference), floor).ratio
+                for each in (before, after)
             )
             found = Change(metric, profile, reference, old, new, None, floor, Verdict.INVALID)
             if old is not None and new is not None:

@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.analysis.compare import aa_observed, floor
+from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second
 from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
 from lab.model import Plan, Role
@@ -52,7 +52,8 @@ def shared_ceiling(observations: Sequence[Observation], plan: Plan) -> str | Non
         return None
     measured = (_measured(profile.name, observations) for profile in plan.profiles)
     by_rate = sorted((each for each in measured if each is not None), key=lambda each: each.rate)
-    noise = floor(aa_observed(observations, plan.reference, "cpu"))
+    sides = second(plan.reference), own(plan.reference)
+    noise = floor(compare(observations, "cpu", *sides, LEAST_FLOOR))
     for first, slowest in enumerate(by_rate):
         for share in (SAME_RATE, SUSPICIOUS):
             group = [each for each in by_rate[first:] if each.rate <= slowest.rate * (1 + share)]

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.analysis.compare import compare_observed
+from lab.analysis.compare import compare, own
 from lab.analysis.confirm import limited_by
-from lab.analysis.observations import Observation
 from lab.analysis.summary import Row, Summary, Tally
 from lab.model import (
     METRICS,
@@ -55,24 +54,24 @@ def missing(claim: Claim, plan: Plan, path: str | None = None) -> str | None:
     return f"it has no {' and no '.join(lacking)}" if lacking else None
 
 
-def decide(claim: Claim, summary: Summary, observations: Sequence[Observation]) -> ClaimVerdict:
+def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     """
     Decide *claim* by one run.
 
     Args:
         claim: The claim.
         summary: The run's.
-        observations: The run's trials, from `lab.analysis.observations.observe`.
     """
     run = summary.run
     load = describe(run.plan)
     if (lack := missing(claim, run.plan)) is not None:
         return ClaimVerdict(claim, Decision.UNTESTABLE, f"{lack}.", run.name, load)
     floor = summary.floors[claim.metric]
-    found = compare_observed(observations, claim.metric, claim.changed, claim.reference, floor)
+    sides = own(claim.changed), own(claim.reference)
+    found = compare(summary.observations, claim.metric, *sides, floor)
     decision = decision_of(claim, found, floor)
     if found.ratio is None:
-        sentence = _withheld(claim, summary, observations)
+        sentence = _withheld(claim, summary)
     else:
         sentence = f"{_figures(found.ratio)} where the article says {stated(claim)}: "
         sentence += _meaning(decision, claim, floor)
@@ -168,7 +167,7 @@ def _meaning(decision: Decision, claim: Claim, floor: float) -> str:
     }.get(decision, "an effect of that size is as possible as no effect.")
 
 
-def _withheld(claim: Claim, summary: Summary, observations: Sequence[Observation]) -> str:
+def _withheld(claim: Claim, summary: Summary) -> str:
     """Say which gate withholds the metric, with its numbers, and what can be said instead."""
     rows = [
         row
@@ -186,9 +185,8 @@ def _withheld(claim: Claim, summary: Summary, observations: Sequence[Observation
     walls = [f"{row.wall:.3g} s with {row.profile.name}" for row in rows if row.wall is not None]
     if len(walls) == 2:
         sentence += f" All requests together took {' and '.join(walls)}."
-    cost = compare_observed(
-        observations, "cpu", claim.changed, claim.reference, summary.floors["cpu"]
-    )
+    sides = own(claim.changed), own(claim.reference)
+    cost = compare(summary.observations, "cpu", *sides, summary.floors["cpu"])
     if cost.ratio is not None:
         sentence += f" CPU a request: {_figures(cost.ratio)}, {cost.verdict}."
     return sentence

@@ -13,8 +13,8 @@ import statistics
 from collections.abc import Sequence
 
 from lab.analysis import stats
-from lab.analysis.observations import Observation, observe
-from lab.model import METRICS, Better, Comparison, Estimate, Role, Run, Verdict
+from lab.analysis.observations import Observation
+from lab.model import METRICS, Better, Comparison, Estimate, Role, Verdict
 
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""
@@ -29,9 +29,56 @@ Side = tuple[str, Role]
 """Which trials of a block: a profile's own, or the reference's second."""
 
 
-def aa(run: Run, metric: str) -> Comparison:
-    """Compare the reference's second run with its first: any difference is the machine's noise."""
-    return aa_observed(observe(run), run.plan.reference, metric)
+def own(name: str) -> Side:
+    """Return a profile's own trials."""
+    return name, Role.PROFILE
+
+
+def second(name: str) -> Side:
+    """Return the second trials of the reference *name*: against its own they are the noise."""
+    return name, Role.AA
+
+
+def compare(
+    observations: Sequence[Observation], metric: str, changed: Side, reference: Side, noise: float
+) -> Comparison:
+    """
+    Compare one side of a run with another, paired by block.
+
+    INVALID with fewer than two blocks in which both have a valid, positive value; and for
+    `cpu_vs_generator` also where the two handle connections differently, because the generator's
+    own work then differs too.
+
+    Args:
+        observations: The run's.
+        metric: By which.
+        changed: The numerator: `own` of a profile, `second` of the reference, or a counter-run.
+        reference: The denominator.
+        noise: The floor, as a share; of the A/A comparison itself `LEAST_FLOOR`.
+    """
+    pairs = _pairs(observations, metric, changed, reference)
+    comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
+    if len(pairs) < 2 or not comparable:
+        return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
+    ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
+    blocks = len({observation.trial.slot.block for observation in observations})
+    estimate = stats.paired(ratios)
+    better = METRICS[metric].better
+    verdict = verdict_of(estimate.low, estimate.high, noise, better)
+    return Comparison(
+        metric=metric,
+        reference=reference[0],
+        changed=changed[0],
+        verdict=verdict,
+        ratio=estimate,
+        detectable=stats.detectable(ratios),
+        blocks_needed=(
+            stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
+            if verdict is Verdict.UNDECIDED
+            else None
+        ),
+        fragile=_fragile(ratios, verdict, noise, better),
+    )
 
 
 def floor(comparison: Comparison) -> float:
@@ -60,41 +107,6 @@ def differs(ratio: Estimate) -> bool:
     return ratio.low > 1 + LEAST_FLOOR or ratio.high < 1 / (1 + LEAST_FLOOR)
 
 
-def compare(run: Run, metric: str, changed: str, reference: str) -> Comparison:
-    """
-    Compare profile *changed* with profile *reference* by *metric*.
-
-    INVALID with fewer than two blocks in which both have a valid, positive value; and for
-    `cpu_vs_generator` also where the two handle connections differently, because the generator's
-    own work then differs too.
-    """
-    observations = observe(run)
-    noise = floor(aa_observed(observations, run.plan.reference, metric))
-    return compare_observed(observations, metric, changed, reference, noise)
-
-
-def compare_sides(
-    observations: Sequence[Observation], metric: str, changed: Side, reference: Side, noise: float
-) -> Comparison:
-    """Do as `compare_observed` with any two arms, such as a counter-run and its profile."""
-    return _compare(observations, metric, changed, reference, noise)
-
-
-def aa_observed(observations: Sequence[Observation], reference: str, metric: str) -> Comparison:
-    """Do as `aa` with trials that are judged already."""
-    return _compare(
-        observations, metric, (reference, Role.AA), (reference, Role.PROFILE), LEAST_FLOOR
-    )
-
-
-def compare_observed(
-    observations: Sequence[Observation], metric: str, changed: str, reference: str, noise: float
-) -> Comparison:
-    """Do as `compare` with trials that are judged already, and the floor *noise*."""
-    sides = ((changed, Role.PROFILE), (reference, Role.PROFILE))
-    return _compare(observations, metric, *sides, noise)
-
-
 def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict:
     """
     Return what the interval of a ratio allows to be said.
@@ -113,38 +125,6 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
     if low >= 1 / (1 + within) and high <= 1 + within:
         return Verdict.SAME
     return Verdict.UNDECIDED
-
-
-def _compare(
-    observations: Sequence[Observation],
-    metric: str,
-    changed: Side,
-    reference: Side,
-    noise: float,
-) -> Comparison:
-    pairs = _pairs(observations, metric, changed, reference)
-    comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
-    if len(pairs) < 2 or not comparable:
-        return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
-    ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
-    blocks = len({observation.trial.slot.block for observation in observations})
-    estimate = stats.paired(ratios)
-    better = METRICS[metric].better
-    verdict = verdict_of(estimate.low, estimate.high, noise, better)
-    return Comparison(
-        metric=metric,
-        reference=reference[0],
-        changed=changed[0],
-        verdict=verdict,
-        ratio=estimate,
-        detectable=stats.detectable(ratios),
-        blocks_needed=(
-            stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
-            if verdict is Verdict.UNDECIDED
-            else None
-        ),
-        fragile=_fragile(ratios, verdict, noise, better),
-    )
 
 
 def _pairs(
@@ -171,8 +151,8 @@ def _same_handling(pairs: Sequence[tuple[Observation, Observation]]) -> bool:
 
 
 def _connections_a_reply(observation: Observation) -> float:
-    windows = observation.trial.windows
-    return sum(w.connections for w in windows) / max(1, sum(w.ok for w in windows))
+    trial = observation.trial
+    return trial.total("connections") / max(1, trial.total("ok"))
 
 
 def _fragile(ratios: Sequence[float], verdict: Verdict, noise: float, better: Better) -> bool:

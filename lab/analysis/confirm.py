@@ -12,7 +12,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lab.analysis.compare import LEAST_FLOOR, compare_sides
+from lab.analysis.compare import LEAST_FLOOR, compare
 from lab.analysis.diagnose import CAUSES, causes, explainable
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
@@ -62,7 +62,7 @@ def _of_profile(
         each
         for each in observations
         if (each.trial.slot.arm.name, each.trial.slot.arm.role) == (name, Role.PROFILE)
-        and explainable(each.trial)
+        and explainable(each)
     ]
     found: list[Diagnosis] = []
     withdrawn: list[Diagnosis] = []
@@ -82,7 +82,7 @@ def _shown(name: str, own: Sequence[Observation], without: frozenset[str]) -> li
     shown: dict[str, list[tuple[float, int, Cause]]] = {}
     for each in own:
         speed = derive(each.trial).get("throughput", 0.0)
-        for place, cause in enumerate(causes(each.trial, without)):
+        for place, cause in enumerate(causes(each, without)):
             shown.setdefault(cause.name, []).append((speed, place, cause))
     often = {cause: seen for cause, seen in shown.items() if 2 * len(seen) > len(own)}
 
@@ -152,6 +152,6 @@ def _effect(counter: CounterRun, observations: Sequence[Observation], floor: flo
     sides = []
     for each in observations:
         side = each.trial.slot.arm.name, each.trial.slot.arm.role
-        if side in {changed, reference} and explainable(each.trial):
+        if side in {changed, reference} and explainable(each):
             sides.append(replace(each, metrics=derive(each.trial)))
-    return compare_sides(sides, counter.metric, changed, reference, floor)
+    return compare(sides, counter.metric, changed, reference, floor)

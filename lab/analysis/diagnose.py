@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from lab.analysis.causes import busy, waiting
 from lab.analysis.causes.signs import Signs, signs
-from lab.analysis.gates import judge
-from lab.model import Cause, Finding, Trial
+from lab.analysis.observations import Observation
+from lab.model import Cause, Finding
 
 CAUSES = (
     "accept queue",
@@ -61,41 +61,40 @@ MEANINGLESS = frozenset({"errors", "server died", "starvation", "machine"})
 """Gates that, when they withhold everything, are the explanation themselves."""
 
 
-def causes(trial: Trial, without: frozenset[str] = frozenset()) -> tuple[Cause, ...]:
+def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Cause, ...]:
     """
-    Return what limited *trial*, "limited by" first; nothing where it is unexplained.
+    Return what limited a trial, "limited by" first; nothing where it is unexplained.
 
     A trial whose throughput a gate withholds is diagnosed as well, because the cause is what
     explains the gate; one that is meaningless as a whole is not.
 
     Args:
-        trial: What was measured.
+        seen: The trial, judged.
         without: Names of causes that are refuted.
     """
-    seen = _signs(trial)
-    if seen is None:
+    read = _signs(seen)
+    if read is None:
         return ()
-    full = trial.slot.arm.load.rate is None or "overload" in seen.gates
+    full = seen.trial.slot.arm.load.rate is None or "overload" in read.gates
     asked = OF_EVERY_LOAD + (OF_FULL_LOAD if full else ()) + OF_WAITS
-    found = _fired(asked, seen, without)
+    found = _fired(asked, read, without)
     if full:
-        found = found or _fired((busy.server_cpu,), seen, without)
+        found = found or _fired((busy.server_cpu,), read, without)
         if not any(cause.name == "logging" for cause in found):
-            found += _fired((busy.logging_costs,), seen, without)
+            found += _fired((busy.logging_costs,), read, without)
     return tuple(found)
 
 
-def explainable(trial: Trial) -> bool:
-    """Return whether *trial* could show a cause: it has replies, and is no mere accident."""
-    return _signs(trial) is not None
+def explainable(seen: Observation) -> bool:
+    """Return whether a trial could show a cause: it has replies, and is no mere accident."""
+    return _signs(seen) is not None
 
 
-def _signs(trial: Trial) -> Signs | None:
-    findings = judge(trial)
-    gates = {finding.gate: finding.reason for finding in findings}
-    if any(_meaningless(finding, gates) for finding in findings):
+def _signs(seen: Observation) -> Signs | None:
+    gates = {finding.gate: finding.reason for finding in seen.findings}
+    if any(_meaningless(finding, gates) for finding in seen.findings):
         return None
-    return signs(trial, gates)
+    return signs(seen.trial, gates)
 
 
 def _meaningless(finding: Finding, gates: Mapping[str, str]) -> bool:

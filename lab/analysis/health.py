@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
-from lab.analysis.gates import NO_LOAD
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width
-from lab.model import METRICS, Comparison, Run
+from lab.model import METRICS, Comparison, Failure, Run
 
 BROKEN = 0.5
 """Share of failed trials from which a server is broken: what is left is not its usual self."""
@@ -98,8 +97,7 @@ def never_started(observations: Sequence[Observation]) -> bool:
     """Return whether no server of these trials, of one profile, gave a correct reply."""
     trials = [item.trial for item in observations]
     return bool(trials) and all(
-        trial.failure and not trial.windows and not trial.failure.startswith(NO_LOAD)
-        for trial in trials
+        trial.failure and not trial.windows and trial.failed is not Failure.LOAD for trial in trials
     )
 
 

@@ -38,7 +38,7 @@ def derive(trial: Trial) -> dict[str, float]:
     metrics = {
         "throughput": throughput,
         "errors": float(sum(sum(window.errors.values()) for window in windows)),
-        "retried": float(sum(window.retried for window in windows)),
+        "retried": float(trial.total("retried")),
     }
     metrics |= _percentiles(windows)
     readings = trial.readings
@@ -125,7 +125,7 @@ def quantile(latency: Mapping[int, int], q: float) -> float:
 def _requests_while_probed(trial: Trial, load: Load, throughput: float) -> float | None:
     """Return correct replies over the probes' interval; None where that was not read."""
     if load.requests is not None:
-        return float(sum(window.ok for window in trial.windows))
+        return float(trial.total("ok"))
     elapsed = trial.readings.get("elapsed")
     return None if elapsed is None else throughput * elapsed
 
@@ -133,7 +133,7 @@ def _requests_while_probed(trial: Trial, load: Load, throughput: float) -> float
 def _cpu_vs_generator(trial: Trial, load: Load, seconds: float) -> float | None:
     """Return server CPU over generator CPU in the same time; None for an idle generator."""
     if load.requests is not None:
-        generator = sum(window.cpu for window in trial.windows)
+        generator = trial.total("cpu")
         return seconds / generator if generator > 0 else None
     cores = sum(window.cpu / window.wall for window in trial.windows)
     return seconds / trial.readings["elapsed"] / cores if cores > 0 else None

@@ -33,10 +33,11 @@ def observe(run: Run) -> tuple[Observation, ...]:
     its outcome.
     """
     last = {(trial.slot.block, trial.slot.position): trial for trial in run.trials}
-    return tuple(_observation(trial) for _, trial in sorted(last.items()))
+    return tuple(observed(trial) for _, trial in sorted(last.items()))
 
 
-def _observation(trial: Trial) -> Observation:
+def observed(trial: Trial) -> Observation:
+    """Return a trial with what is wrong with it, and with its metrics that count."""
     findings = judge(trial)
     metrics = derive(trial)
     if any(finding.withholds is None for finding in findings):

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lab.analysis import compare
 from lab.analysis.ceiling import shared_ceiling
+from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second
 from lab.analysis.confirm import diagnoses
 from lab.analysis.gates.replies import never_kept
 from lab.analysis.health import (
@@ -90,6 +90,8 @@ class Summary:
     """What a run found."""
 
     run: Run
+    observations: tuple[Observation, ...]
+    """Its trials, judged: what everything else here is made of."""
     rows: tuple[Row, ...]
     """In ladder order."""
     steps: tuple[Step, ...]
@@ -119,10 +121,11 @@ def summarise(run: Run) -> Summary:
     """Return all that a report says of *run*; the same for the same run."""
     plan = run.plan
     observations = observe(run)
-    noise = {name: compare.aa_observed(observations, plan.reference, name) for name in COMPARED}
-    floors = {name: compare.floor(comparison) for name, comparison in noise.items()}
+    sides = second(plan.reference), own(plan.reference)
+    noise = {name: compare(observations, name, *sides, LEAST_FLOOR) for name in COMPARED}
+    floors = {name: floor(comparison) for name, comparison in noise.items()}
     rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
-    own = [item for item in observations if item.trial.slot.arm.role is not Role.COUNTER]
+    planned_ones = [item for item in observations if item.trial.slot.arm.role is not Role.COUNTER]
     planned = plan.blocks * (len(plan.profiles) + 1)
     lines = reference_lines(plan)
     compared = [profile for profile in plan.profiles if profile not in lines]
@@ -136,6 +139,7 @@ def summarise(run: Run) -> Summary:
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     return Summary(
         run=run,
+        observations=observations,
         rows=rows,
         steps=tuple(_step(profile, plan, observations, floors) for profile in compared[1:]),
         aa=noise,
@@ -145,20 +149,20 @@ def summarise(run: Run) -> Summary:
             noise,
             unstarted,
             measurable,
-            (len(own), planned),
+            (len(planned_ones), planned),
             failing={
                 name: share for name, share in failed.items() if share[0] and name not in unstarted
             },
             ceiling=shared_ceiling(observations, plan),
         ),
-        measured=len(own),
+        measured=len(planned_ones),
         planned=planned,
         exit_code=exit_code(noise, broken, measurable, len(rows)),
         diagnoses=diagnoses(run, observations, floors),
         shares={
             profile.name: {
-                line.name: compare.compare_observed(
-                    observations, "cpu", line.name, profile.name, floors["cpu"]
+                line.name: compare(
+                    observations, "cpu", own(line.name), own(profile.name), floors["cpu"]
                 )
                 for line in lines
             }
@@ -242,9 +246,7 @@ def _step(
 ) -> Step:
     def by_metric(reference: str) -> dict[str, Comparison]:
         return {
-            name: compare.compare_observed(
-                observations, name, profile.name, reference, floors[name]
-            )
+            name: compare(observations, name, own(profile.name), own(reference), floors[name])
             for name in COMPARED
         }
 

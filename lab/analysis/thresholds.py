@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lab.analysis.across import Across, change
-from lab.analysis.compare import compare_observed
+from lab.analysis.compare import compare, own
 from lab.analysis.metrics import derive
-from lab.analysis.observations import observe
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Estimate, Role
@@ -61,9 +60,8 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     if _planned(threshold, summary):
         return _unjudged(threshold, PLANNED)
     floor = summary.floors[threshold.metric]
-    found = compare_observed(
-        observe(summary.run), threshold.metric, threshold.profile, threshold.against, floor
-    )
+    sides = own(threshold.profile), own(threshold.against)
+    found = compare(summary.observations, threshold.metric, *sides, floor)
     if found.ratio is None:
         return _unjudged(threshold, _reasons(threshold, summary))
     return judge_ratio(threshold, found.ratio, floor, found.detectable or math.inf)
@@ -151,10 +149,10 @@ def _edge(threshold: Threshold, floor: float) -> float:
 
 
 def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:
-    run, name = summary.run, threshold.profile
+    name = threshold.profile
     trials = [
         item.trial
-        for item in observe(run)
+        for item in summary.observations
         if item.trial.slot.arm.name == name and item.trial.slot.arm.role is not Role.COUNTER
     ]
     # From the trials themselves: a count stands whatever gate its trial fails.

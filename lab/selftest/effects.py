@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lab import profiles
-from lab.analysis.compare import aa, compare
+from lab.analysis.compare import compare, own
+from lab.analysis.summary import Summary, summarise
 from lab.model import Load, Plan, Run, Trial, Verdict
 from lab.plan import arm_of
 from lab.runner import run
@@ -66,15 +67,17 @@ def measure_effects(cores: Cores, *, quick: bool) -> tuple[EffectResult, ...]:
     )
     trials: list[Trial] = []
     run(plan, replace(parts(cores), record=trials.append), Silent())
-    measured = Run("selftest", "lab selftest", plan, {}, tuple(trials))
-    return tuple(_result(effect, measured) for effect in EFFECTS)
+    said = summarise(Run("selftest", "lab selftest", plan, {}, tuple(trials)))
+    return tuple(_result(effect, said) for effect in EFFECTS)
 
 
-def _result(effect: Effect, measured: Run) -> EffectResult:
+def _result(effect: Effect, said: Summary) -> EffectResult:
     if effect.profile == REFERENCE:
-        found = aa(measured, METRIC)
+        found = said.aa[METRIC]
     else:
-        found = compare(measured, METRIC, effect.profile, REFERENCE)
+        found = compare(
+            said.observations, METRIC, own(effect.profile), own(REFERENCE), said.floors[METRIC]
+        )
     ratio = found.ratio
     return EffectResult(
         name=effect.name,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lab.analysis.diagnose import causes
-from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
+from lab.analysis.observations import observed
 from lab.model import Finding, Trial
 from lab.selftest.cases import UNEXPLAINED
 
@@ -34,8 +34,8 @@ def answer(trial: Trial) -> Answer:
     A gate that withholds everything comes first, unless a cause explains it; then the first cause;
     then a gate that withholds something.
     """
-    findings = judge(trial)
-    found = causes(trial)
+    seen = observed(trial)
+    findings, found = seen.findings, causes(seen)
     gates = sorted(findings, key=_weight, reverse=True)
     if found:
         label, evidence = found[0].name, found[0].evidence

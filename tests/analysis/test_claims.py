@@ -6,7 +6,6 @@ import pytest
 
 from lab.analysis.claims import LIFETIME, cause_of, decide, decision_of, missing
 from lab.analysis.compare import verdict_of
-from lab.analysis.observations import observe
 from lab.analysis.summary import summarise
 from lab.model import (
     Better,
@@ -103,7 +102,7 @@ def test_a_chart_has_a_direction_and_no_size(low, high, decision):
 
 def decided(run, claim=CLAIM, **changes):
     """Return what *run*, with changes to its summary, says to *claim*."""
-    return decide(claim, replace(summarise(run), **changes), observe(run))
+    return decide(claim, replace(summarise(run), **changes))
 
 
 def test_the_sentence_has_the_figures_of_both(make):
@@ -179,7 +178,7 @@ def lifetime_run(make, respawns, window=35.0):
     claim = replace(
         CLAIM, id=LIFETIME, reference="disable-logging", changed="max-worker-lifetime", ratio=1.08
     )
-    return decide(claim, replace(summary, rows=rows), observe(run))
+    return decide(claim, replace(summary, rows=rows))
 
 
 def test_an_option_that_replaced_no_worker_has_no_effect_whatever_the_noise(make):

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from lab.analysis.compare import aa, aa_observed, compare, compare_observed, floor, verdict_of
-from lab.analysis.observations import Observation
+from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second, verdict_of
+from lab.analysis.observations import Observation, observe
 from lab.model import Better, Comparison, Estimate, Role, Slot, Trial, Verdict
 from tests.analysis import builders as make
 
@@ -51,6 +51,18 @@ def test_the_floor_is_the_noise_and_at_least_two_percent(ratio, expected):
     assert floor(comparison) == pytest.approx(expected)
 
 
+def noise(run, metric):
+    """Return the A/A comparison of a run."""
+    reference = run.plan.reference
+    return compare(observe(run), metric, second(reference), own(reference), LEAST_FLOOR)
+
+
+def compared(run, metric, changed, reference):
+    """Return the comparison of two profiles, with the floor that the run's own A/A arm gives."""
+    found = floor(noise(run, metric))
+    return compare(observe(run), metric, own(changed), own(reference), found)
+
+
 def test_pairs_are_made_within_blocks(make):
     """A machine that halves its speed half-way leaves the ratio of two profiles exact."""
     run = make.run(
@@ -61,7 +73,7 @@ def test_pairs_are_made_within_blocks(make):
             for position, (name, speed) in enumerate([("a", 4000), ("b", 8000)])
         ],
     )
-    comparison = compare(run, "throughput", "b", "a")
+    comparison = compared(run, "throughput", "b", "a")
     assert comparison.verdict is Verdict.FASTER
     assert (comparison.ratio.value, comparison.ratio.n) == (pytest.approx(2.0), 4)
     assert comparison.ratio.high / comparison.ratio.low == pytest.approx(1.0)
@@ -70,8 +82,8 @@ def test_pairs_are_made_within_blocks(make):
 def test_less_cpu_is_better(make):
     """Half the CPU a request is an improvement, twice the CPU is none."""
     run = make.ladder_run({"a": (2000, 400e-6), "b": (2000, 200e-6)})
-    assert compare(run, "cpu", "b", "a").verdict.value == "better"
-    assert compare(run, "cpu", "a", "b").verdict.value == "worse"
+    assert compared(run, "cpu", "b", "a").verdict.value == "better"
+    assert compared(run, "cpu", "a", "b").verdict.value == "worse"
 
 
 def test_the_aa_comparison_is_the_second_run_over_the_first(make):
@@ -82,7 +94,7 @@ def test_the_aa_comparison_is_the_second_run_over_the_first(make):
         for position, (speed, role) in enumerate([(2000, Role.PROFILE), (2200, Role.AA)])
     ]
     run = make.run(make.plan(blocks=3), trials)
-    assert aa(run, "throughput").ratio.value == pytest.approx(1.1)
+    assert noise(run, "throughput").ratio.value == pytest.approx(1.1)
 
 
 def test_the_last_repeat_of_a_trial_counts(make):
@@ -92,7 +104,7 @@ def test_the_last_repeat_of_a_trial_counts(make):
         make.paced(4000, 4e-4, block=block, position=1, name="b", attempt=1) for block in (0, 1)
     ]
     both = make.run(run.plan, [*run.trials, *repeats])
-    assert compare(both, "throughput", "b", "a").ratio.value == pytest.approx(2.0)
+    assert compared(both, "throughput", "b", "a").ratio.value == pytest.approx(2.0)
 
 
 def test_a_withheld_metric_does_not_pair_and_another_of_the_same_trial_does(make):
@@ -104,16 +116,16 @@ def test_a_withheld_metric_does_not_pair_and_another_of_the_same_trial_does(make
         for block in (0, 1)
     ]
     both = make.run(run.plan, [*run.trials, *trials])
-    assert compare(both, "throughput", "b", "a") == Comparison(
+    assert compared(both, "throughput", "b", "a") == Comparison(
         "throughput", "a", "b", Verdict.INVALID, None
     )
-    assert compare(both, "cpu", "b", "a").ratio.n == 3
+    assert compared(both, "cpu", "b", "a").ratio.n == 3
 
 
 def test_a_value_of_zero_has_no_ratio(make):
     """Drops are 0 in every trial: there is nothing to divide by."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)})
-    assert compare(run, "drops", "b", "a").verdict is Verdict.INVALID
+    assert compared(run, "drops", "b", "a").verdict is Verdict.INVALID
 
 
 def test_generators_cpu_is_no_yardstick_between_unlike_connections(make):
@@ -126,8 +138,8 @@ def test_generators_cpu_is_no_yardstick_between_unlike_connections(make):
         for block in range(3)
     ]
     unlike = make.run(run.plan, [*run.trials, *reconnecting])
-    assert compare(run, "cpu_vs_generator", "b", "a").ratio is not None
-    assert compare(unlike, "cpu_vs_generator", "b", "a").verdict is Verdict.INVALID
+    assert compared(run, "cpu_vs_generator", "b", "a").ratio is not None
+    assert compared(unlike, "cpu_vs_generator", "b", "a").verdict is Verdict.INVALID
 
 
 def observations(values):
@@ -150,7 +162,7 @@ def test_one_bad_block_makes_a_result_fragile():
     quiet = [1.0, 1.001, 0.999, 1.0005, 0.9995] * 4
     changed = [0.9 * value for value in quiet[:19]] + [3.0]
     seen = observations({("a", Role.PROFILE): [1.0] * 20, ("b", Role.PROFILE): changed})
-    comparison = compare_observed(seen, "cpu", "b", "a", 0.02)
+    comparison = compare(seen, "cpu", own("b"), own("a"), 0.02)
     assert (comparison.verdict, comparison.fragile) == (Verdict.UNDECIDED, True)
 
 
@@ -158,7 +170,7 @@ def test_what_would_decide_is_in_blocks_and_not_in_pairs():
     """Where every other block has no pair it takes twice as many."""
     changed = [1.1, 0.9, 1.0, 1.1, 0.9]
     sides = {("a", Role.PROFILE): [1.0] * 10, ("b", Role.PROFILE): changed}
-    comparison = compare_observed(observations(sides), "cpu", "b", "a", 0.02)
+    comparison = compare(observations(sides), "cpu", own("b"), own("a"), 0.02)
     assert comparison.ratio.n == 5
     assert comparison.blocks_needed == pytest.approx(620, rel=0.03)
 
@@ -167,7 +179,7 @@ def test_undecided_says_what_would_decide():
     """With a spread of 10 % five blocks find 1.18x; about 310 hold 0.996x within 2 %."""
     changed = [1.1, 0.9, 1.0, 1.1, 0.9]
     seen = observations({("a", Role.PROFILE): [1.0] * 5, ("b", Role.PROFILE): changed})
-    comparison = compare_observed(seen, "cpu", "b", "a", 0.02)
+    comparison = compare(seen, "cpu", own("b"), own("a"), 0.02)
     assert comparison.verdict is Verdict.UNDECIDED
     assert comparison.detectable == pytest.approx(1.184, abs=0.005)
     assert comparison.blocks_needed == pytest.approx(310, rel=0.03)
@@ -188,9 +200,9 @@ def ladder(chance, steps, *, noise=0.035, blocks=10):
 
 def verdicts(seen, steps):
     """Return the verdict of each step of a ladder."""
-    noise = floor(aa_observed(seen, "p0", "cpu"))
+    noise = floor(compare(seen, "cpu", second("p0"), own("p0"), LEAST_FLOOR))
     return [
-        compare_observed(seen, "cpu", f"p{k + 1}", f"p{k}", noise).verdict for k in range(steps)
+        compare(seen, "cpu", own(f"p{k + 1}"), own(f"p{k}"), noise).verdict for k in range(steps)
     ]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lab.analysis.confirm import decide, diagnoses, limited_by
 from lab.analysis.diagnose import CAUSES, causes
-from lab.analysis.observations import observe
+from lab.analysis.observations import observe, observed
 from lab.model import Better, Comparison, CounterRun, Estimate, Load, Role, Slot, Standing, Verdict
 
 QUIET = ("disable-logging", "true")
@@ -30,7 +30,7 @@ def planned(make, *options, load=None):
 def shown(make, plan, readings=None, **window):
     """Return the names of the causes of one trial."""
     trial = make.trial(make.window(**window), readings=make.READINGS | (readings or {}))
-    return [cause.name for cause in causes(make.under(trial, plan=plan))]
+    return [cause.name for cause in causes(observed(make.under(trial, plan=plan)))]
 
 
 def spread(latency):
@@ -224,14 +224,14 @@ def test_a_meaningless_trial_has_no_cause(make, spoilt):
 
 def test_absent_readings_show_no_cause(make):
     """What was not seen proves nothing."""
-    assert causes(make.trial(readings={})) == ()
+    assert causes(observed(make.trial(readings={}))) == ()
 
 
 def test_every_cause_says_what_it_saw(make):
     """Evidence has figures, and names are those of the published list."""
     for options, readings, window, _ in CASES.values():
         trial = make.trial(make.window(**window), readings=make.READINGS | readings)
-        for cause in causes(make.under(trial, plan=planned(make, *options))):
+        for cause in causes(observed(make.under(trial, plan=planned(make, *options)))):
             assert cause.name in CAUSES
             assert any(letter.isdigit() for letter in cause.evidence), cause
             assert "None" not in cause.evidence + cause.rules_out

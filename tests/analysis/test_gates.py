@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.gates import NO_LOAD, judge
-from lab.model import Load
+from lab.analysis.gates import judge
+from lab.model import Failure, Load
 from tests.analysis import builders as make
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
@@ -498,7 +498,8 @@ def test_a_server_that_did_not_start_says_its_last_words(make):
 
 def test_a_load_that_was_given_up_is_not_the_servers_death(make):
     """It had started; what the generator said is the reason."""
-    trial = make.trial(windows=(), failure=f"{NO_LOAD}ab ended with status 104:\nreset by peer")
+    said = "the load was given up: ab ended with status 104:\nreset by peer"
+    trial = make.trial(windows=(), failure=said, failed=Failure.LOAD)
     (finding,) = judge(trial)
     assert (finding.gate, finding.withholds) == ("no load", None)
     assert finding.reason == "the load was given up: ab ended with status 104: reset by peer"

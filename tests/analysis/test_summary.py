@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.gates import NO_LOAD
 from lab.analysis.summary import summarise
-from lab.model import Load, Role
+from lab.model import Failure, Load, Role
 
 CALM = {"baseline": (2000, 500e-6), "http-socket": (8000, 120e-6)}
 
@@ -201,7 +200,7 @@ def test_a_server_whose_load_was_given_up_did_start(make):
     """A generator that ends at a reset says nothing of the start; its trials count for nothing."""
 
     def given_up(trial):
-        return replace(unstarted(trial), failure=f"{NO_LOAD}ab ended with status 104")
+        return replace(unstarted(trial), failure="ab ended with status 104", failed=Failure.LOAD)
 
     summary = summarise(altered(make.ladder_run(CALM), given_up, name="http-socket"))
     assert summary.exit_code == 3

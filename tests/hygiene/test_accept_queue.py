@@ -11,6 +11,7 @@ import pytest
 from lab import environment
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
+from lab.analysis.observations import observed
 from lab.model import Load
 from lab.selftest.cases import CASES
 from lab.selftest.surroundings import _own_network
@@ -56,7 +57,7 @@ def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
     if not alone and "listener.drops" not in trial.readings:
         pytest.skip("other servers of this network were too busy to tell whose handshakes dropped")
     assert trial.readings["listener.drops"] > 0
-    found = causes(trial)
+    found = causes(observed(trial))
     assert found[0].name == "accept queue"
     dropped = f"{trial.readings['listener.drops']:,.0f} handshakes dropped from a full queue"
     assert found[0].evidence.startswith(dropped)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.gates import NO_LOAD
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
 from lab.model import Better, CounterRun, Expectation, Load, Role, Slot
 from lab.runner import capture, run, run_trial
@@ -98,7 +97,7 @@ def test_a_load_that_was_given_up_is_told_from_a_server_that_did_not_start(error
 
     script.measure = measure
     run(plan("a"), script.parts(), script)
-    assert [t.failure for t in script.trials] == [f"{NO_LOAD}it broke"] * 2
+    assert [t.failure for t in script.trials] == ["the load was given up: it broke"] * 2
     assert script.events[-1] == "finished a ['no load']"
 
 

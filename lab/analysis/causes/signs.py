@@ -127,7 +127,7 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
         gates: Gates that fired -> what each saw.
     """
     windows = trial.windows
-    replies = sum(window.ok for window in windows)
+    replies = trial.total("ok")
     if not replies or any(window.wall <= 0 for window in windows):
         return None
     profile, load = trial.slot.arm.profile, trial.slot.arm.load
@@ -153,7 +153,7 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
         load=load,
         rate=rate,
         probed=_probed(replies, rate, elapsed, load),
-        connects=sum(window.connections for window in windows) / replies,
+        connects=trial.total("connections") / replies,
         generator=max((window.cpu + window.wait) / window.wall for window in windows),
         used=used,
         cores=cores,

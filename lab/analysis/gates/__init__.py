@@ -9,11 +9,33 @@ outcome take the coverage of a 95 % interval down to 89 %.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from lab.analysis.gates import effort, network, replies
-from lab.analysis.gates.common import BUSY, LATE, NO_LOAD, TIME_BASED
+from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
 from lab.model import Finding, Trial
 
-__all__ = ["BUSY", "LATE", "NO_LOAD", "TIME_BASED", "judge"]
+__all__ = ["BUSY", "LATE", "TIME_BASED", "judge"]
+
+Gate = Callable[[Trial, Mapping[str, Finding]], Finding | None]
+"""Judges a trial, knowing which gates before it have fired: name -> what was found."""
+
+GATES: tuple[Gate, ...] = (
+    replies.died,
+    replies.errors,
+    network.ports,
+    replies.starvation,
+    network.accept_queue,
+    effort.generator_bound,
+    effort.late_generator,
+    effort.overload,
+    effort.cut_off,
+    replies.reconnects,
+    network.quantised,
+    effort.machine,
+    effort.idle_server,
+)
+"""In the order in which each is asked, once."""
 
 
 def judge(trial: Trial) -> tuple[Finding, ...]:
@@ -25,22 +47,9 @@ def judge(trial: Trial) -> tuple[Finding, ...]:
     """
     if not trial.windows:
         return (replies.no_window(trial),)
-    asked = (
-        replies.died(trial),
-        replies.errors(trial),
-        network.ports(trial),
-        replies.starvation(trial),
-        network.accept_queue(trial),
-        effort.generator_bound(trial),
-        effort.late_generator(trial),
-        effort.overload(trial),
-        effort.cut_off(trial),
-        replies.reconnects(trial),
-        network.quantised(trial),
-        effort.machine(trial),
-    )
-    found = [finding for finding in asked if finding is not None]
-    if all(finding.withholds == frozenset() and not finding.outside for finding in found):
-        idle = effort.idle_server(trial)
-        found += [] if idle is None else [idle]
-    return tuple(found)
+    fired: dict[str, Finding] = {}
+    for gate in GATES:
+        found = gate(trial, fired)
+        if found is not None:
+            fired[found.gate] = found
+    return tuple(fired.values())

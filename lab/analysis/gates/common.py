@@ -31,9 +31,6 @@ BUSY = 0.9
 LATE = 0.9
 """Seconds: the kernel repeats a dropped handshake after 1 s, and 10 % is left for its ticks."""
 
-NO_LOAD = "the load was given up: "
-"""Begins the failure of a trial whose server started, and whose generator ended early."""
-
 PERCENTILES = frozenset({"p50", "p90", "p99", "service_p99"})
 
 TIME_BASED = PERCENTILES | {"throughput"}
@@ -66,11 +63,6 @@ def generator_share(trial: Trial) -> float:
         ((window.cpu + window.wait) / window.wall for window in trial.windows if window.wall > 0),
         default=0.0,
     )
-
-
-def replies(trial: Trial) -> int:
-    """Return the correct replies of all generator processes."""
-    return sum(window.ok for window in trial.windows)
 
 
 def server_used(trial: Trial, elapsed: float | None = None) -> float | None:

@@ -40,7 +40,7 @@ FEW_REPLIES = 3
 """Replies a connection below which their number may be that of the connections, not of the work."""
 
 
-def generator_bound(trial: Trial) -> Finding | None:
+def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge whether the generator, not the server, was at its limit.
 
@@ -70,10 +70,10 @@ def generator_bound(trial: Trial) -> Finding | None:
     )
 
 
-def late_generator(trial: Trial) -> Finding | None:
+def late_generator(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """Judge whether an open loop's requests were sent when they were due."""
-    planned = sum(window.planned for window in trial.windows)
-    late = sum(window.late for window in trial.windows)
+    planned = trial.total("planned")
+    late = trial.total("late")
     if late <= LATE_SHARE * planned:
         return None
     return Finding(
@@ -84,7 +84,7 @@ def late_generator(trial: Trial) -> Finding | None:
     )
 
 
-def overload(trial: Trial) -> Finding | None:
+def overload(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge whether the server kept an open loop's rate.
 
@@ -94,10 +94,10 @@ def overload(trial: Trial) -> Finding | None:
     rate; so even the fastest tenth of the replies must have waited to be sent.
     """
     asked = trial.slot.arm.load.rate
-    if asked is None or generator_bound(trial) or not _fell_behind(trial):
+    if asked is None or "generator-bound" in fired or not _fell_behind(trial):
         return None
     rate = sum(window.ok / window.wall for window in trial.windows if window.wall > 0)
-    queued = sum(window.queued for window in trial.windows)
+    queued = trial.total("queued")
     return Finding(
         "overload",
         f"{rate:,.0f} of {asked:,.0f} requests a second were answered and {queued:,} "
@@ -107,7 +107,7 @@ def overload(trial: Trial) -> Finding | None:
     )
 
 
-def cut_off(trial: Trial) -> Finding | None:
+def cut_off(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge which percentiles of an open loop a stall at the window's end makes too low.
 
@@ -116,10 +116,10 @@ def cut_off(trial: Trial) -> Finding | None:
     rest of the unfinished have already waited for longer than q. A percentile is withheld where
     these are more than may lie beyond it.
     """
-    unfinished = sum(window.unfinished for window in trial.windows)
+    unfinished = trial.total("unfinished")
     latency = merged_latency(trial.windows)
     rate = trial.slot.arm.load.rate
-    if rate is None or not unfinished or not latency or overload(trial):
+    if rate is None or not unfinished or not latency or "overload" in fired:
         return None
     known = latency.total() + unfinished
     older = unfinished - len(trial.windows)
@@ -139,7 +139,7 @@ def cut_off(trial: Trial) -> Finding | None:
     )
 
 
-def machine(trial: Trial) -> Finding | None:
+def machine(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge whether something outside disturbed the trial.
 
@@ -164,9 +164,11 @@ def machine(trial: Trial) -> Finding | None:
     )
 
 
-def idle_server(trial: Trial) -> Finding | None:
+def idle_server(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     """
-    Judge whether anybody was at work in a closed, timed loop; asked last, when nothing else fired.
+    Judge whether anybody was at work in a closed, timed loop.
+
+    Asked last, where no other gate withholds anything and nothing outside disturbed the trial.
 
     Workers that wait for a database on purpose leave the machine idle too. Then all connections
     stand in line, replies account for their time, and the figure is the number of workers: a
@@ -174,6 +176,8 @@ def idle_server(trial: Trial) -> Finding | None:
     reply or two and spent the rest of its time on nothing that a reply explains, client and server
     waited for each other, and the figure is the number of connections: nothing counts.
     """
+    if any(found.withholds != frozenset() or found.outside for found in fired.values()):
+        return None
     used, load = common.server_used(trial), trial.slot.arm.load
     if used is None or load.requests is not None or load.rate is not None:
         return None
@@ -181,7 +185,7 @@ def idle_server(trial: Trial) -> Finding | None:
     share = common.generator_share(trial)
     if used >= IDLE * cores or share >= IDLE or trial.readings.get("listener.drops", 0) >= 1:
         return None
-    ok = common.replies(trial)
+    ok = trial.total("ok")
     connections = sum(len(window.replies) for window in trial.windows)
     idle = (
         f"nobody was at work: the server used {used:.2f} of {_cores(cores)}, and the generator was "
@@ -203,9 +207,9 @@ def idle_server(trial: Trial) -> Finding | None:
 
 
 def _fell_behind(trial: Trial) -> bool:
-    planned = sum(window.planned for window in trial.windows)
+    planned = trial.total("planned")
     ended = sum(window.ok + sum(window.errors.values()) for window in trial.windows)
-    queued = sum(window.queued for window in trial.windows)
+    queued = trial.total("queued")
     if not planned or (ended >= RATE_KEPT * planned and not queued):
         return False
     latency, service = merged_latency(trial.windows), common.merged_service(trial)

@@ -53,7 +53,7 @@ CONFIRMED = 0.5
 """Growth of a timer's counters, for each reply that waited for it, that shows that it was it."""
 
 
-def accept_queue(trial: Trial) -> Finding | None:
+def accept_queue(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """Judge whether handshakes were dropped, and a client felt it. CPU a request still counts."""
     drops = trial.readings.get("listener.drops", 0)
     late = _late(trial)
@@ -69,7 +69,7 @@ def accept_queue(trial: Trial) -> Finding | None:
     )
 
 
-def quantised(trial: Trial) -> Finding | None:
+def quantised(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge whether replies waited for a timer instead of a server at work.
 
@@ -86,7 +86,7 @@ def quantised(trial: Trial) -> Finding | None:
     return _lost_handshakes(trial) or _cluster(trial)
 
 
-def ports(trial: Trial) -> Finding | None:
+def ports(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge whether connections failed because no local port was free.
 
@@ -98,7 +98,7 @@ def ports(trial: Trial) -> Finding | None:
     failed = port_failures(trial)
     if not failed:
         return None
-    share = failed / (failed + common.replies(trial))
+    share = failed / (failed + trial.total("ok"))
     waiting = trial.readings.get("tcp.time_wait")
     seen = "" if waiting is None else f"; {waiting:,.0f} connections are in TIME_WAIT"
     return Finding(
@@ -132,7 +132,7 @@ def _late(trial: Trial) -> int:
 
 def _lost_handshakes(trial: Trial) -> Finding | None:
     late, resent = _late(trial), trial.readings.get("tcp.TCPSynRetrans", 0)
-    if late <= common.FAILED_SHARE_TAIL * common.replies(trial) or resent < CONFIRMED * late:
+    if late <= common.FAILED_SHARE_TAIL * trial.total("ok") or resent < CONFIRMED * late:
         return None
     ours = "none dropped by this server" if "listener.drops" in trial.readings else "by whom unseen"
     return Finding(

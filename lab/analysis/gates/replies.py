@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from lab.analysis.gates import common
 from lab.analysis.gates.network import port_failures
-from lab.model import Finding, Trial
+from lab.model import Failure, Finding, Trial
 
 WRONG_REPLIES = ("body", "malformed", "truncated")
 """Errors that are a reply, and a wrong one: the server does something else than was asked."""
@@ -30,7 +31,7 @@ WITH_CONNECTIONS = common.TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}
 def no_window(trial: Trial) -> Finding:
     """Say why there is nothing to judge."""
     failure = trial.failure or "it was not measured"
-    if failure.startswith(common.NO_LOAD):
+    if trial.failed is Failure.LOAD:
         return Finding(
             "no load",
             " ".join(failure.split()),
@@ -43,7 +44,7 @@ def no_window(trial: Trial) -> Finding:
     )
 
 
-def died(trial: Trial) -> Finding | None:
+def died(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """Judge whether the server ended unasked."""
     if trial.failure is None:
         return None
@@ -54,7 +55,7 @@ def died(trial: Trial) -> Finding | None:
     )
 
 
-def errors(trial: Trial) -> Finding | None:
+def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge failed requests: one rule of three steps.
 
@@ -64,11 +65,11 @@ def errors(trial: Trial) -> Finding | None:
     outcome and count as neither, nor do those that found no local port: they never reached the
     server.
     """
-    ok = common.replies(trial)
+    ok = trial.total("ok")
     counts: Counter[str] = Counter()
     for window in trial.windows:
         counts.update({kind: count for kind, count in window.errors.items() if count})
-    again = 0 if never_kept(trial) else sum(window.retried for window in trial.windows)
+    again = 0 if never_kept(trial) else trial.total("retried")
     kinds = ", ".join(
         (
             *(f"{count:,} {kind}" for kind, count in sorted(counts.items())),
@@ -100,11 +101,11 @@ def errors(trial: Trial) -> Finding | None:
 
 def never_kept(trial: Trial) -> bool:
     """Return whether the server answered one request on each connection and kept none."""
-    opened = sum(window.connections for window in trial.windows)
-    return opened >= NEVER_KEPT * common.replies(trial)
+    opened = trial.total("connections")
+    return opened >= NEVER_KEPT * trial.total("ok")
 
 
-def starvation(trial: Trial) -> Finding | None:
+def starvation(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge whether all connections of a timed load were served.
 
@@ -113,7 +114,7 @@ def starvation(trial: Trial) -> Finding | None:
     purpose and their time is not judged.
     """
     counts = [count for window in trial.windows for count in window.replies]
-    ok = common.replies(trial)
+    ok = trial.total("ok")
     if trial.slot.arm.load.requests is not None or not ok or ok < common.FAIR_REPLIES * len(counts):
         return None
     advice = "More processes or threads, or close connections: each one kept open holds a worker."
@@ -124,7 +125,7 @@ def starvation(trial: Trial) -> Finding | None:
     explained = explained_time(trial)
     if trial.slot.arm.load.rate is not None or explained * common.LITTLE_EXCESS >= 1:
         return None
-    mean = sum(window.latency_sum for window in trial.windows) / ok
+    mean = trial.total("latency_sum") / ok
     return Finding(
         "starvation",
         f"connections / throughput is {mean / explained * 1e3:.3g} ms and the mean reply took "
@@ -146,11 +147,11 @@ def explained_time(trial: Trial) -> float:
         for kind, count in window.errors.items()
     )
     whole = sum(len(window.replies) * window.wall for window in trial.windows) - lost
-    taken = sum(window.latency_sum for window in trial.windows)
+    taken = trial.total("latency_sum")
     return taken / whole if taken > 0 and whole > 0 else 1.0
 
 
-def reconnects(trial: Trial) -> Finding | None:
+def reconnects(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     Judge whether connections are kept as the profile promises.
 
@@ -161,13 +162,13 @@ def reconnects(trial: Trial) -> Finding | None:
     One that keeps what its profile does not mention is fine, and told, so that the promise is
     written down. That uWSGI's does not say it closes is no broken promise.
     """
-    load, ok = trial.slot.arm.load, common.replies(trial)
+    load, ok = trial.slot.arm.load, trial.total("ok")
     profile = trial.slot.arm.profile
     if not ok or not load.keepalive or load.rate is not None:
         return None
     if not all(window.replies for window in trial.windows):
         return None
-    opened = sum(window.connections for window in trial.windows)
+    opened = trial.total("connections")
     failed = sum(sum(window.errors.values()) for window in trial.windows)
     first = 0 if load.requests is None else sum(len(window.replies) for window in trial.windows)
     again = max(0, opened - failed - first) / ok

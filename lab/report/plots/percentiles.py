@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.analysis.metrics import merged_latency
-from lab.analysis.observations import Observation, observe
+from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
 from lab.model import Role, Standing, Verdict
 from lab.report.numbers import figure
@@ -63,8 +63,7 @@ class Curve:
 
 def curves(summary: Summary) -> tuple[Curve, ...]:
     """Return every profile's, those without replies left out."""
-    observations = observe(summary.run)
-    found = (_curve(observations, profile.name) for profile in summary.run.plan.profiles)
+    found = (_curve(summary.observations, profile.name) for profile in summary.run.plan.profiles)
     return tuple(curve for curve in found if sum(curve.latency.values()) >= LEAST)
 
 

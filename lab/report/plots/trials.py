@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.analysis.metrics import derive
-from lab.analysis.observations import Observation, observe
+from lab.analysis.observations import Observation
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Role, Trial
 from lab.report.numbers import figure
@@ -65,7 +65,7 @@ class Shown:
 def shown(summary: Summary) -> tuple[Shown, ...]:
     """Return every trial of the run, in run order."""
     run = summary.run
-    judged = {id(item.trial): item for item in observe(run)}
+    judged = {id(item.trial): item for item in summary.observations}
     return tuple(
         Shown(
             number,
