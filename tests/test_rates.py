@@ -149,16 +149,20 @@ def test_a_run_at_one_rate_is_its_own_point():
 def test_several_rates_are_one_run_with_a_report_for_each(tmp_path):
     """One folder whose trials are mixed; its report has each rate, and can be made again."""
     done = run_command_line(
-        "lab", "run", "bare", "constant", "--rate", "100,200", "--blocks", "2", "--window", "0.5",
+        "lab", "run", "tuned", "bare", "--rate", "100,200", "--blocks", "2", "--window", "0.5",
         "--no-confirm", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode in (0, 1, 3), done.stderr
     (folder,) = (tmp_path / "results").iterdir()
     assert {t["slot"]["arm"] for t in trials(tmp_path)} == {
-        f"{name}@{rate}/s" for name in ("bare", "constant") for rate in (100, 200)
+        f"{name}@{rate}/s" for name in ("tuned", "bare") for rate in (100, 200)
     }
     assert [each["load"]["rate"] for each in json.loads((folder / "summary.json").read_text())] == [
         100.0, 200.0,
+    ]  # fmt: skip
+    report = (folder / "report.md").read_text()
+    assert [line for line in report.splitlines() if line.startswith("# ")] == [
+        "# fib: /9000, rate 100/s", "# fib: /9000, rate 200/s",
     ]  # fmt: skip
     assert {path.name for path in folder.glob("*.html")} == {"report-100.html", "report-200.html"}
     again = run_command_line("lab", "report", str(folder), "--json", cwd=tmp_path)

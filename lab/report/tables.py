@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from lab.analysis.health import told_apart
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
-from lab.model import METRICS, Comparison, Load, Standing, Verdict
+from lab.model import METRICS, Comparison, Load, Plan, Standing, Verdict
 from lab.report.causes import Group, groups, standing_of, tested
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, quantity, ratio, share
@@ -100,7 +100,7 @@ def document(summary: Summary) -> Document:
     if found_shares := shares(summary):
         tables.append(_shares(found_shares))
     return Document(
-        title=f"{run.plan.workload.name}: {run.plan.workload.path}",
+        title=_title(run.plan),
         context=(plan_line(summary), *machine_lines(run.environments)),
         banners=tuple(_printable(summary.banners)),
         tables=tuple(tables),
@@ -108,6 +108,12 @@ def document(summary: Summary) -> Document:
         legend=legend(summary),
         footer=(f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",),
     )
+
+
+def _title(plan: Plan) -> str:
+    """Return what was asked and, of a run at several rates, at which of them."""
+    asked = f"{plan.workload.name}: {plan.workload.path}"
+    return ", ".join((asked, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))
 
 
 def shown(load: Load) -> tuple[str, ...]:
