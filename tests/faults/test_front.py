@@ -83,7 +83,7 @@ def test_what_is_not_repeatable_is_not_repeated(tmp_path, monkeypatch, method, t
         client = threading.Thread(target=lambda: found.append(ask(stack.address, method)[0]))
         client.start()
         (victim,) = until(stack.busy, "a worker at work")
-        until(journal.exists, "the note of it")
+        until(lambda: journal.exists() and journal.read_text(), "the note of it")
         os.kill(victim, signal.SIGKILL)
         client.join(30)
     assert found == [status]
