@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,18 +45,22 @@ def check_settings(environ: Mapping[str, str], names: Iterable[str]) -> None:
     Refuse a variable that uWSGI would misread, and then start all the same.
 
     uWSGI reads "four" as 0: a master without workers, which accepts and never answers, or a port
-    that nobody knows. An address that is empty is every address of the machine.
+    that nobody knows. An address that is empty is every address of the machine, and one that it
+    cannot find is none.
 
     Raises:
-        ValueError: One of *names* is set, and is empty or no number in its range.
+        ValueError: One of *names* is set, and is no address or no number in its range.
     """
     for name in names:
         value = environ.get(name)
         if value is None:
             continue
         if name not in RANGES:
-            if not value.strip():
-                raise ValueError(f"{name}={value!r}: expected an address, or leave it unset")
+            if not _is_address(value.strip()):
+                raise ValueError(
+                    f"{name}={value!r}: expected an address, or a name that has one, or leave it "
+                    "unset; IPv6 stands in brackets, as [::1]"
+                )
             continue
         number = int(value) if re.fullmatch("[0-9]{1,9}", value) else 0
         if not 1 <= number <= RANGES[name]:
@@ -119,6 +124,18 @@ def never_wait_for_the_log() -> None:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
             os.set_blocking(descriptor, False)
+
+
+def _is_address(text: str) -> bool:
+    """Return whether uWSGI finds the address: of any other text it makes 255.255.255.255."""
+    try:
+        if text.startswith("[") and text.endswith("]"):
+            socket.inet_pton(socket.AF_INET6, text[1:-1])
+        else:
+            socket.getaddrinfo(text or ":", None, socket.AF_INET)
+    except (OSError, UnicodeError):
+        return False
+    return True
 
 
 def _locate(name: str, folder: Path) -> tuple[Path, str]:

@@ -44,6 +44,8 @@ def check_name(path: str, environ: Mapping[str, str]) -> None:
     expected = f"SOCKET={path!r}: expected the path of a UNIX socket, as /run/fibonacci/a.sock"
     if not path.startswith("/"):
         raise ValueError(f"{expected}: it begins with a slash")
+    if not path.strip("/"):
+        raise ValueError(f"{expected}: it has a name")
     if found := expanded(path, environ):
         raise ValueError(f"{expected}: uWSGI expands {found}")
     if ":" in path:

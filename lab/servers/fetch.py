@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import socket
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from typing import cast
 
@@ -19,6 +19,9 @@ from lab.model import LONGEST_BODY, Endpoint
 
 MAX_HEADS = 1 << 20
 """Bytes of heads, interim ones included: http.client takes a hundred lines of 64 KB for each."""
+
+PIECE = 1 << 16
+"""Bytes of a body that are read at once."""
 
 Reply = tuple[int, Mapping[str, str], bytes]
 
@@ -64,11 +67,20 @@ def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = N
             )
         received = {name.lower(): value for name, value in reply.getheaders()}
         watched.limit = watched.received + LONGEST_BODY
-        return reply.status, received, reply.read()
+        return reply.status, received, b"".join(_pieces(reply))
     finally:
         connection.close()
         if watched is not None:
             watched.close()
+
+
+def _pieces(reply: HTTPResponse) -> Iterator[bytes]:
+    """Yield a body piece by piece: whole, a chunk would get a buffer of the size that it claims."""
+    try:
+        while piece := reply.read(PIECE):
+            yield piece
+    except ValueError as error:  # of http.client itself, to a chunk of -5 bytes
+        raise HTTPException(f"the reply's framing is no HTTP: {error}") from error
 
 
 class _Watched(io.RawIOBase):

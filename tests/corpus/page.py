@@ -91,11 +91,11 @@ It is open if the reply is empty (`curl: (52)`), or a 502 of the proxy in front,
 says `Segmentation Fault`. Behind two or more instances a proxy may have had the answer from
 another one: the log decides.
 
-**Close it in uWSGI**, with one line in the ini. What is neither `http` nor `https` becomes `http`,
-and what your proxy says stays:
+**Close it in uWSGI**, with one line in the ini. What is not exactly `http` or `https` becomes
+`http`, and what your proxy says stays:
 
 ```ini
-route-if-not = regexp:${{HTTP_X_FORWARDED_PROTO}};^(https?)?$ setscheme:http
+route-if-not = regexp:${{HTTP_X_FORWARDED_PROTO}};^(https?)?\\z setscheme:http
 ```
 
 It needs internal routing, which uWSGI has where it was built with PCRE; `uwsgi --help` lists

@@ -94,6 +94,14 @@ def test_the_line_for_other_configurations_closes_it():
         assert server.deaths() == 0
 
 
+def test_that_line_lets_nothing_else_through():
+    """Not a scheme with a line feed behind it either, which $ would let pass."""
+    (line,) = re.findall(r"^route-if-not = .*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    pattern = line.partition(";")[2].partition(" ")[0].replace(r"\z", r"\Z")
+    schemes = ("", "http", "https", "https\n", "\n", "https, https", "HTTPS", "javascript")
+    assert [each for each in schemes if re.search(pattern, each)] == ["", "http", "https"]
+
+
 @pytest.mark.parametrize("name", ["baseline", pytest.param("cython", marks=pytest.mark.slow)])
 def test_the_articles_rungs_die_of_one_header(name):
     """

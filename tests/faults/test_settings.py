@@ -13,12 +13,17 @@ from lab.errors import ProfileError
 
 from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
+ROOT = profiles.ROOT
 BASELINE = profiles.FOLDER / "baseline.ini"
+ON_SOCKETS = ("production.ini", "nginx-uwsgi.ini")
 INIS = sorted(profiles.FOLDER.rglob("*.ini"))
 PARTS = sorted((profiles.ROOT / "uwsgi").glob("*.ini"))
 NUMERIC = frozenset(
     line for line in preflight.NUMERIC.read_text().splitlines() if not line.startswith("#")
 )
+
+SOME = [TUNED, *(pytest.param(path, marks=pytest.mark.slow) for path in (BASELINE, PRODUCTION))]
+"""Those that the default run starts, and the others, which read the same lines."""
 
 PROCESSES = ("", "0", "-1", "abc", "four", "1025", "10000", "\u0663", "2 ; two", " 2")
 PORTS = ("", "0", "-1", "abc", "65536", "99999", "80 80")
@@ -32,21 +37,29 @@ def assert_refused(path, folder, *words, **variables):
 
 
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+def test_every_profile_asks_before_anything_listens(path):
+    """Each runs preflight.py on what it reads of the environment, and on its own file."""
+    run = [value for key, value in uwsgi_config.read_options(path, ROOT) if key == "exec-asap"]
+    variables = "BIND PORT PROCESSES" if path.name not in ON_SOCKETS else "PROCESSES"
+    assert run[0] == f'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID {variables}'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_every_profile_refuses_a_number_of_workers_that_is_none(tmp_path, path):
     """PROCESSES=, as compose makes it of an unset variable, starts no profile."""
     assert_refused(path, tmp_path, "PROCESSES=''", "a number from 1 to 1024", PROCESSES="")
 
 
-@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [each for each in INIS if each.name not in ON_SOCKETS])
 def test_every_profile_with_a_port_refuses_one_that_is_none(tmp_path, path):
     """PORT=abc starts no profile that listens on a port."""
-    if path.name in {"production.ini", "nginx-uwsgi.ini"}:
-        pytest.skip("it listens on a UNIX socket")
     assert_refused(path, tmp_path, "PORT='abc'", "a number from 1 to 65535", PORT="abc")
 
 
 @pytest.mark.parametrize("value", PROCESSES)
-@pytest.mark.parametrize("path", [BASELINE, TUNED, PRODUCTION], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_workers(tmp_path, path, value):
     """PROCESSES is a number from 1 to 1024, in digits that uWSGI knows, or nothing starts."""
     # Where it reads PROCESSES itself, uWSGI refuses what is below 0, and is asked first.
@@ -56,16 +69,17 @@ def test_workers(tmp_path, path, value):
 
 
 @pytest.mark.parametrize("value", PORTS)
-@pytest.mark.parametrize("path", [BASELINE, TUNED], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SOME[:2], ids=lambda path: path.stem)
 def test_port(tmp_path, path, value):
     """PORT is a number from 1 to 65535, or nothing starts."""
     assert_refused(path, tmp_path, f"PORT={value!r}", PORT=value)
 
 
-@pytest.mark.parametrize("path", [BASELINE, TUNED], ids=lambda path: path.stem)
-def test_address(tmp_path, path):
-    """An empty BIND is refused; uWSGI would listen on every address of the machine."""
-    assert_refused(path, tmp_path, "BIND=''", "an address", BIND="")
+@pytest.mark.parametrize("value", ["", "::1", "[::1", "999.1.1.1", "127.0.0.1:9999", "/path"])
+@pytest.mark.parametrize("path", SOME[:2], ids=lambda path: path.stem)
+def test_address(tmp_path, path, value):
+    """A BIND that is no address is refused; uWSGI would listen on all of them, or on none."""
+    assert_refused(path, tmp_path, f"BIND={value!r}", "an address", BIND=value)
 
 
 BAD = {
@@ -82,7 +96,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-@pytest.mark.parametrize("path", [BASELINE, TUNED, PRODUCTION], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
 def test_number(tmp_path, path, name):
     """An option that is a number and has another value is named with file, line and value."""
     line, words = BAD[name]
@@ -92,6 +106,7 @@ def test_number(tmp_path, path, name):
     assert_refused(mine, tmp_path, f"{mine}:4: {key} = {value}: ", words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_edited_copy_of_a_profile(tmp_path, path):
     """In a copy of any profile of this project, an edited number is found where it stands."""

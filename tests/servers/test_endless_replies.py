@@ -3,6 +3,7 @@
 import socket
 import threading
 from contextlib import contextmanager, nullcontext, suppress
+from http.client import HTTPException
 
 import pytest
 
@@ -113,6 +114,18 @@ def test_a_reply_that_floods_is_given_up(head):
     """It would otherwise take all memory; http.client itself refuses a line of 64 KB only."""
     wanted = r"more than 64 MiB|line"
     with serving(flood(head)) as endpoint, pytest.raises(Exception, match=wanted):
+        fetch(endpoint, "/", 5.0)
+
+
+@pytest.mark.parametrize("size", [b"-5", b"ffffffff", b"fffffffffff", b"f" * 18, b"no"])
+def test_a_chunk_of_a_size_that_cannot_be_is_no_crash(size):
+    """Whatever a chunk claims to be, no buffer of that size is made, and it is no whole reply."""
+    head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+
+    def claiming(conn):
+        conn.sendall(head + size + b"\r\nhi\r\n0\r\n\r\n")
+
+    with serving(claiming) as endpoint, pytest.raises(HTTPException):
         fetch(endpoint, "/", 5.0)
 
 
