@@ -91,7 +91,7 @@ def test_a_kill_loses_nothing_while_one_instance_is_down(tmp_path):
         until(lambda: not gone.socket.exists(), "the end of an instance")
         with Clients(stack.address, load.path, load.expect.body, threads=WORKERS) as clients:
             clients.wait_for(WORKERS)
-            for _ in range(4):
+            for _ in range(2):
                 before = left.workers()
                 victim = until(left.busy, "a worker with a request under way")[0]
                 os.kill(victim, signal.SIGKILL)

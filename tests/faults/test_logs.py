@@ -125,7 +125,7 @@ def test_log_whose_reader_left(tmp_path, pipes):
         assert alive(tree) == tree
 
 
-@pytest.fixture(params=["safety", "tuned"])
+@pytest.fixture(params=[pytest.param("safety", marks=pytest.mark.slow), "tuned"])
 def alone(request, pipes):
     """Return one profile by itself, which logs each request, and where it answers."""
     endpoint = Endpoint(HOST, free_port())

@@ -7,6 +7,9 @@ import pytest
 from tests.hygiene.test_lies import last_trial, row
 from tests.lab_process import ROOT, run
 
+# tests/generators/test_kept_connections.py has the rule itself, on real sockets, by default.
+pytestmark = pytest.mark.slow
+
 SERVER = ROOT / "tests" / "hygiene" / "dropping.py"
 
 SIZES = ("--workload", "hello", "--connections", "8", "--blocks", "1", "--window", "0.5",

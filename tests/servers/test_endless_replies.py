@@ -95,6 +95,7 @@ def test_a_reply_that_drips_is_given_up_when_its_time_is_over(data):
         fetch(endpoint, "/", 0.5)
 
 
+@pytest.mark.slow
 def test_a_reply_that_comes_slowly_and_in_time_is_read():
     """A read may take its time, and the whole reply another one."""
     reply = HEAD + b"Content-Length: 2\r\n\r\nhi"
@@ -164,6 +165,7 @@ class Candidate:
         return ""
 
 
+@pytest.mark.slow
 def test_a_server_whose_first_reply_drips_is_not_ready():
     """The start ends at its deadline, and its reason is not that the server was silent."""
     wanted = "no correct reply within 1 s: .* the server began a reply and had not finished it"
