@@ -55,6 +55,7 @@ def test_a_report_is_the_same_bytes_every_time(compared):
     assert summary == next(where.glob("results/*/summary.json")).read_text()
 
 
+@pytest.mark.slow
 def test_another_server_and_another_workload_run_in_the_same_experiment(tmp_path):
     """gunicorn's sync worker beside uWSGI, answering Pong!."""
     done = run("lab", "run", "tuned", "gunicorn-sync", "--workload", "hello", *SMALL, cwd=tmp_path)
@@ -88,6 +89,7 @@ def test_a_page_that_varies_is_judged_by_what_it_must_contain(tmp_path):
     assert done.returncode in (0, 3), done.stderr
 
 
+@pytest.mark.slow
 def test_the_walkthroughs_own_load_is_five_thousand_requests(tmp_path):
     """500 connections at once, one request each, until 5,000 have their outcome."""
     done = run("lab", "run", "tuned", "--load", "walkthrough", "--blocks", "1", cwd=tmp_path)

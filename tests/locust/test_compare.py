@@ -33,9 +33,8 @@ def summary(folder):
     return json.loads(next(folder.glob("results/*/summary.json")).read_text())
 
 
-@pytest.mark.parametrize(
-    "processes", [pytest.param((), marks=pytest.mark.slow), ("--processes", "2")]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [(), ("--processes", "2")])
 def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
     """One process or two: one window for each, all connections used, no errors, one table."""
     done = run(*HEADLESS, *processes, "--profiles", "listen", "tuned", *SMALL, cwd=tmp_path)

@@ -193,6 +193,7 @@ def test_the_reply_that_is_to_be_required_must_not_drip(monkeypatch):
             runner.capture(asked, plan("a").profiles, lambda _: started, fetch)
 
 
+@pytest.mark.slow
 def test_a_running_servers_flood_is_told_as_one(tmp_path):
     """Of a server named by --host, whose first reply is required from then on."""
     command = ("locust", "-f", str(ROOT / "loadtests"), "--headless", "-t", "1s", "-H")
