@@ -77,6 +77,7 @@ def test_an_application_that_knows_nothing_of_us_is_compared(tmp_path, framework
     assert all(t["windows"][0]["ok"] and not t["windows"][0]["errors"] for t in trials(tmp_path))
 
 
+@pytest.mark.slow
 def test_a_page_that_varies_is_judged_by_what_it_must_contain(tmp_path):
     """Without --check it is refused, with the way out in the message."""
     site = ("--app", "flask_site:application", "--chdir", str(ROOT / "tests" / "sites"))

@@ -33,7 +33,8 @@ def stalled(tmp_path, monkeypatch):
     return conduct
 
 
-@pytest.mark.parametrize("stall", [0.5, pytest.param(3.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("stall", [0.5, 3.0])
 def test_a_stall_is_in_the_p99_of_the_plan(stalled, stall):
     """
     The p99 of an open loop is most of the stall.
