@@ -20,9 +20,9 @@ from lab import profiles, workloads
 from lab.analysis.claims import decide, missing
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.environment import ROOT
 from lab.errors import LabError
 from lab.model import METRICS, Claim, ClaimVerdict, Decision, Run
+from lab.system.programs import ROOT
 
 FILE = Path(__file__).with_name("claims.toml")
 

@@ -13,10 +13,10 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.environment import differences
 from lab.errors import LabError
 from lab.model import Profile, Run
-from lab.profiles import step
+from lab.runs.environment import differences
+from lab.settings.difference import difference
 
 COMPARED = ("distributions.", "fib.", "git.")
 """Keys of an environment that may differ: the code under test."""
@@ -131,7 +131,7 @@ def _profiles(before: Run, after: Run) -> Iterator[Difference]:
 
 def _profile(before: Profile, after: Profile) -> Difference:
     """Name the options in which two profiles of one name differ."""
-    found = step(after, before)
+    found = difference(after, before)
     options = [
         *((key, "absent", value) for key, value in found.added),
         *((key, value, "absent") for key, value in found.removed),

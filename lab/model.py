@@ -413,7 +413,7 @@ class Run:
 
     plan: Plan
     environments: Mapping[str, Mapping[str, object]]
-    """Digest -> what `lab.environment` read before the first trial."""
+    """Digest -> what `lab.runs.environment` read before the first trial."""
 
     trials: tuple[Trial, ...]
     """In the order in which they ran, repeats after the trial that they repeat."""

@@ -9,12 +9,12 @@ import pytest
 from lab import profiles
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observed
-from lab.counters import MOST, plan_counters, render
+from lab.experiment.counter_runs import MOST, plan_counters, render
 from lab.model import Better, Load, Profile
-from lab.profiles import Step
 from lab.servers import adapter
 from lab.servers.fetch import fetch
-from lab.toggles import TOGGLES
+from lab.settings.difference import Difference, difference
+from lab.settings.moves import TOGGLES
 from lab.workloads import workload
 
 SPEC = importlib.util.spec_from_file_location(
@@ -64,24 +64,28 @@ def run_of(plan, *shown):
 @pytest.mark.parametrize(
     ("profile", "cause", "step"),
     [
-        ("baseline", "accept queue", Step(added=(("listen", "600"),))),
+        ("baseline", "accept queue", Difference(added=(("listen", "600"),))),
         (
             "baseline",
             "router",
-            Step(added=(("http-socket", FRONT),), removed=(("http", FRONT),)),
+            Difference(added=(("http-socket", FRONT),), removed=(("http", FRONT),)),
         ),
-        ("baseline", "single worker", Step(added=(("processes", "2"),))),
-        ("baseline", "logging", Step(added=(("disable-logging", "true"),))),
-        ("http-socket", "GIL", Step(changed=(("processes", "4", "8"), ("threads", "2", "1")))),
-        ("http-socket", "workers asleep", Step(changed=(("processes", "4", "8"),))),
-        ("http-socket", "memory", Step(changed=(("processes", "4", "2"),))),
-        ("thunder-lock", "lock convoy", Step(removed=(("thunder-lock", "true"),))),
+        ("baseline", "single worker", Difference(added=(("processes", "2"),))),
+        ("baseline", "logging", Difference(added=(("disable-logging", "true"),))),
+        (
+            "http-socket",
+            "GIL",
+            Difference(changed=(("processes", "4", "8"), ("threads", "2", "1"))),
+        ),
+        ("http-socket", "workers asleep", Difference(changed=(("processes", "4", "8"),))),
+        ("http-socket", "memory", Difference(changed=(("processes", "4", "2"),))),
+        ("thunder-lock", "lock convoy", Difference(removed=(("thunder-lock", "true"),))),
         (
             "thunder-lock",
             "respawning",
-            Step(removed=(("max-worker-lifetime", "30"), ("max-worker-lifetime-delta", "7"))),
+            Difference(removed=(("max-worker-lifetime", "30"), ("max-worker-lifetime-delta", "7"))),
         ),
-        ("http-socket", "server CPU", Step()),
+        ("http-socket", "server CPU", Difference()),
     ],
 )
 def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
@@ -89,7 +93,7 @@ def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     toggle = TOGGLES[cause](arm(real[profile], CROWD))
     path = tmp_path / f"{profile}~{toggle.name}.ini"
     path.write_text(render(real[profile], toggle))
-    assert profiles.step(profiles.read(str(path)), real[profile]) == step
+    assert difference(profiles.read(str(path)), real[profile]) == step
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import UsageError
-from lab.plan import slots, validate
+from lab.experiment.plan import slots, validate
 from tests.runner.scripted import plan
 
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from lab import check as machine
 from lab import profiles
-from lab.results import encode
+from lab.runs.folder import encode
 
 
 @click.command("list")

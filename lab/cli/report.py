@@ -19,7 +19,7 @@ from lab.report import claims as claims_report
 from lab.report import html, markdown, terminal
 from lab.report import json as json_report
 from lab.report import thresholds as thresholds_report
-from lab.results import find_run, read_run, write_text
+from lab.runs.folder import find_run, read_run, write_text
 from lab.thresholds import Threshold, check, parse
 
 RESULTS = click.option(

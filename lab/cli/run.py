@@ -13,7 +13,7 @@ import click
 from lab.analysis.thresholds import PLANNED
 from lab.cli.report import FAIL_IF, judged, show
 from lab.errors import UsageError
-from lab.experiment import (
+from lab.experiment.conduct import (
     DEFAULT,
     LOADS,
     QUICK,
@@ -24,11 +24,11 @@ from lab.experiment import (
     conduct,
     prepare,
 )
+from lab.experiment.progress import Progress
+from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
 from lab.generators.ab import AbGenerator, check_ab
 from lab.generators.process import EngineGenerator
 from lab.model import Generator, Load
-from lab.progress import Progress
-from lab.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
 from lab.thresholds import Threshold, check, parse
 from lab.workloads import NAMES, workload
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from lab import temporary
 from lab.errors import ProfileError
 from lab.model import Endpoint, Profile, Workload
-from lab.servers.launch import ROOT, environment
 from lab.servers.process import Order, Process, serve
+from lab.system import temporary
+from lab.system.programs import ROOT, environment
 
 
 class CommandServer:

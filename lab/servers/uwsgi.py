@@ -9,10 +9,10 @@ from pathlib import Path
 
 from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Profile, Workload
-from lab.servers.launch import ROOT, binary, environment
-from lab.servers.live import check_unused
+from lab.servers.in_use import check_unused
 from lab.servers.process import Order, Process, serve
-from lab.uwsgi_options import is_on
+from lab.settings.uwsgi import is_on
+from lab.system.programs import ROOT, binary, environment
 
 
 def check(profile: Profile) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from app.healthy import status_line
 from lab import profiles
-from lab.servers.launch import environment
+from lab.system.programs import environment
 from tests.lab_process import until
 
 from .parts import session

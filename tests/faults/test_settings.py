@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app import preflight, socket_path
-from lab import profiles, uwsgi_config
+from lab import profiles
 from lab.errors import ProfileError
+from lab.profiles import resolve
 
 from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
@@ -39,7 +40,7 @@ def assert_refused(path, folder, *words, **variables):
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_every_profile_asks_before_anything_listens(path):
     """Each runs preflight.py on what it reads of the environment, and on its own file."""
-    run = [value for key, value in uwsgi_config.read_options(path, ROOT) if key == "exec-asap"]
+    run = [value for key, value in resolve.read_options(path, ROOT) if key == "exec-asap"]
     variables = "BIND PORT PROCESSES" if path.name not in ON_SOCKETS else "PROCESSES"
     assert run[0] == f'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID {variables}'
 
@@ -225,7 +226,7 @@ def test_usual_ini(tmp_path, monkeypatch, name):
     path = tmp_path / "mine.ini"
     path.write_bytes(USUAL[name].encode())
     preflight.check_ini("mine.ini", tmp_path, NUMERIC)
-    assert uwsgi_config.read_options(path, tmp_path)
+    assert resolve.read_options(path, tmp_path)
 
 
 @pytest.mark.parametrize("path", [*INIS, *PARTS], ids=lambda path: path.stem)

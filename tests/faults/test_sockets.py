@@ -9,8 +9,9 @@ import stat
 import psutil
 import pytest
 
-from lab import profiles, uwsgi_config
+from lab import profiles
 from lab.model import Expectation, Workload
+from lab.profiles import resolve
 from lab.servers.readiness import fetch
 from tests.lab_process import until
 
@@ -44,7 +45,7 @@ INIS = sorted((*profiles.FOLDER.rglob("*.ini"), *(profiles.ROOT / "uwsgi").glob(
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)
 def test_private_sockets_have_no_port(path):
     """What speaks uWSGI's protocol, or shows requests under way, is a UNIX socket."""
-    options = uwsgi_config.read_options(path, profiles.ROOT)
+    options = resolve.read_options(path, profiles.ROOT)
     assert [each for each in options if each[0] in NEVER] == []
     assert [each for each in options if each[0] in PRIVATE and PORT.search(each[1])] == []
 

@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from lab import profile_header, profile_pages, profiles, uwsgi_config
+from lab import profile_pages, profiles
 from lab.errors import ProfileError
+from lab.profiles import header, resolve
 
 
 @pytest.fixture
@@ -170,7 +171,7 @@ def test_page_is_current():
     assert profile_pages.PAGE.read_text() == profile_pages.render()
 
 
-@pytest.mark.parametrize("module", [profile_header, uwsgi_config])
+@pytest.mark.parametrize("module", [header, resolve])
 def test_examples(module):
     """The examples in the docstrings are true."""
     failed, tried = doctest.testmod(module)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
+from lab.experiment.runner import capture, run, run_trial
 from lab.model import Better, CounterRun, Expectation, Load, Role, Slot
-from lab.runner import capture, run, run_trial
 
 from .scripted import Script, arm, plan
 

@@ -9,11 +9,12 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from lab import profiles, uwsgi_config
+from lab import profiles
 from lab.errors import ProfileError
-from lab.experiment import available
+from lab.experiment.conduct import available
 from lab.model import Expectation, Workload
-from lab.servers.live import check_unused
+from lab.profiles import resolve
+from lab.servers.in_use import check_unused
 from tests.lab_process import until
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"))
@@ -235,7 +236,7 @@ def test_daemon(start, mine, tmp_path, option):
 
 def test_silent_refusal(mine, monkeypatch):
     """Where uWSGI ends without a word, the message says so."""
-    monkeypatch.setattr(uwsgi_config, "binary", lambda: "/bin/true")
+    monkeypatch.setattr(resolve, "binary", lambda: "/bin/true")
     with pytest.raises(ProfileError, match=r"mine\.ini: uWSGI ended while it read it and said not"):
         mine("")
 

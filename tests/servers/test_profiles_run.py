@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from lab import profiles
+from lab.experiment.plan import arm_of
 from lab.model import Endpoint, Load
-from lab.plan import arm_of
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
 from tests.lab_process import alive, descendants, until

@@ -11,7 +11,7 @@ from lab.analysis.causes import words
 from lab.analysis.causes.signs import BEHIND, Signs
 from lab.analysis.gates import BUSY
 from lab.model import Cause
-from lab.uwsgi_options import is_on
+from lab.settings.uwsgi import is_on
 
 ROUTER_SHARE = 0.25
 """Of the server's CPU. Behind the router 0.28-0.30 was measured where its removal gives 1.6x: the

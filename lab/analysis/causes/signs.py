@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lab.analysis.gates import BUSY, LATE
 from lab.analysis.metrics import merged_latency, quantile, server_cpu
 from lab.model import Load, Profile, Trial, Window
-from lab.uwsgi_options import is_on
+from lab.settings.uwsgi import is_on
 
 STALL_FACTOR = 20
 """A reply so many times slower than the median did not merely queue: at full load the slowest 1 %

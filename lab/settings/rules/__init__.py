@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from lab.model import Profile
-from lab.uwsgi_options import is_on
+from lab.settings.uwsgi import is_on
 
 IMPLY_MASTER = (
     "alarm",

@@ -15,12 +15,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
+from lab.experiment.plan import block, estimate, pilot
 from lab.model import CounterRun, Failure, Finding, Plan, Role, Slot, Trial
-from lab.plan import block, estimate, pilot
 
 
 class Progress:
-    """An observer of the runner (see `lab.runner.Observer`)."""
+    """An observer of the runner (see `lab.experiment.runner.Observer`)."""
 
     def __init__(self, plan: Plan, console: Console | None = None) -> None:
         self._plan = plan

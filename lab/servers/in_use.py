@@ -19,8 +19,8 @@ import psutil
 
 from lab.errors import ProfileError
 from lab.model import Profile
-from lab.servers.launch import ROOT
 from lab.servers.ports import listens
+from lab.system.programs import ROOT
 
 BINDS = re.compile(
     r"socket|(u|su|pu)wsgi-socket|(ssl|raw|http|http11|https|(fastcgi|scgi)(-nph)?)-socket"

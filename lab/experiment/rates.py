@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
-from lab.plan import validate_rate
+from lab.experiment.plan import validate_rate
 
 CAPACITY_BLOCKS = 3
 """Blocks of the closed loop that capacity is taken from: a share needs no interval."""

@@ -16,21 +16,22 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab import claims, environment, probes, profiles
+from lab import claims, probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.counters import plan_counters
 from lab.errors import ResultsError, UsageError
+from lab.experiment.counter_runs import plan_counters
+from lab.experiment.plan import arm_of, estimate, validate
+from lab.experiment.runner import Observer, Parts, capture, run
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
-from lab.plan import arm_of, estimate, validate
 from lab.report import html, markdown
 from lab.report import json as json_report
-from lab.results import FORMAT, Header, RunWriter, read_run, run_of
-from lab.runner import Observer, Parts, capture, run
+from lab.runs import environment
+from lab.runs.folder import FORMAT, Header, RunWriter, read_run, run_of
 from lab.servers import adapter, uwsgi
 from lab.servers.fetch import fetch
-from lab.servers.launch import find_command
-from lab.temporary import swept
+from lab.system.programs import find_command
+from lab.system.temporary import swept
 
 SUSTAINED = Load()
 """64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""

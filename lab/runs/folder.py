@@ -23,15 +23,15 @@ from typing import IO, Any, TypeVar, get_type_hints
 
 import msgspec
 
-from lab import earlier
 from lab.errors import ResultsError
-from lab.journal import problems
+from lab.experiment.plan import block
 from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
-from lab.plan import block
+from lab.runs import earlier
+from lab.runs.journal import problems
 
 FORMAT = 3
 """
-Version of the folder's format; the lab reads every version up to this one (`lab.earlier`).
+Version of the folder's format; the lab reads every version up to this one (`lab.runs.earlier`).
 
 1: the first.
 2: open loop (`rate`, `planned`, `late`, `queued`, `service`), counter-runs (`counters`, the arm

@@ -3,7 +3,7 @@ Earlier formats of a run's folder, told in the words of the present one.
 
 Formats 1 and 2 have one workload and one load, the plan's. A counter-run says what it has instead,
 and a profile that serves no application has its own reply. What kind of failure it was, a sentence
-says. `lab.results` lists the formats.
+says. `lab.runs.folder` lists the formats.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from lab.analysis.causes.signs import workers
 from lab.model import Arm, Load, Profile, Workload
-from lab.uwsgi_options import asks_to_close, is_on
+from lab.settings.uwsgi import asks_to_close, is_on
 from lab.workloads import workload
 
 MOST_WORKERS = 256

@@ -18,10 +18,10 @@ from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import observe
 from lab.analysis.points import points
 from lab.errors import ProfileError, ResultsError
+from lab.experiment.plan import named
 from lab.model import Arm, Better, CounterRun, Diagnosis, Profile, Role, Run
-from lab.plan import named
-from lab.servers.launch import ROOT
-from lab.toggles import TOGGLES, Toggle
+from lab.settings.moves import TOGGLES, Toggle
+from lab.system.programs import ROOT
 
 MOST = 6
 """Counter-runs of a run: each is in every block that is left, like one profile more."""

@@ -2,8 +2,8 @@
 Folders that live as long as a trial: for a server's log, sockets and files of its own.
 
 The lab removes them, also when it is interrupted. When it is killed, another process has to
-(`lab.sweeper`): a guard could remove its own trial's, but not one whose server has not been started
-yet or has been stopped already.
+(`lab.system.sweeper`): a guard could remove its own trial's, but not one whose server has not been
+started yet or has been stopped already.
 """
 
 from __future__ import annotations

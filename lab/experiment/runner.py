@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 from http.client import HTTPException
 from typing import Protocol
 
-from lab import temporary
 from lab.analysis.causes.signs import workers
 from lab.analysis.gates import judge
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
+from lab.experiment.plan import pilot, slots, with_counters
 from lab.model import (
     Arm,
     CounterRun,
@@ -40,7 +40,7 @@ from lab.model import (
     Trial,
     Workload,
 )
-from lab.plan import pilot, slots, with_counters
+from lab.system import temporary
 
 REPEATS = 2
 """A trial disturbed from outside is repeated at most so often; never one whose outcome displeases:

@@ -18,7 +18,6 @@ import sysconfig
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from lab.probes.machine import (
@@ -32,13 +31,10 @@ from lab.probes.machine import (
     read_text,
 )
 from lab.probes.processes import PROC
-from lab.servers.launch import find_command
+from lab.system.programs import ROOT, find_command
 
 Cores = tuple[tuple[int, ...], tuple[int, ...]]
 """The server's and the generator's CPUs."""
-
-ROOT = Path(__file__).resolve().parent.parent
-"""The project's own folder."""
 
 VOLATILE = frozenset({"now"})
 """Top-level keys that two comparable environments may differ in."""

@@ -20,8 +20,8 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.profile_header import line_of, second_section
-from lab.servers.launch import ROOT, binary, environment
+from lab.profiles.header import line_of, second_section
+from lab.system.programs import ROOT, binary, environment
 
 HOST, PORT = "192.0.2.1", "61999"
 """An address that no machine has (RFC 5737): what is resolved with it can be told from what a

@@ -1,0 +1,1 @@
+"""What each server's options mean."""
