@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from lab import model
+from lab.model import asked, concluded, measured, parts
 from lab.report import summary_file
 from lab.runs import folder
 from lab.system.programs import ROOT
@@ -99,11 +100,13 @@ def _without_null(component: dict[str, Any]) -> None:
 def _documentation() -> dict[tuple[str, str], dict[str, str]]:
     """Return (module, class) -> field -> the string that stands below it in the source."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for module in (model, folder, summary_file):
+    for module in (asked, concluded, measured, parts, folder, summary_file):
+        of_model = module.__name__.startswith(model.__name__)
+        name = model.__name__ if of_model else module.__name__
         for node in ast.parse(inspect.getsource(sys.modules[module.__name__])).body:
             if not isinstance(node, ast.ClassDef):
                 continue
-            fields = found[module.__name__, node.name] = {}
+            fields = found[name, node.name] = {}
             for field, below in zip(node.body, node.body[1:], strict=False):
                 if (
                     isinstance(field, ast.AnnAssign)

@@ -11,14 +11,14 @@ from app import preflight, socket_path
 from lab import profiles
 from lab.errors import ProfileError
 from lab.profiles import resolve
+from lab.system.programs import ROOT
 
 from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
-ROOT = profiles.ROOT
 BASELINE = profiles.FOLDER / "baseline.ini"
 ON_SOCKETS = ("production.ini", "nginx-uwsgi.ini")
 INIS = sorted(profiles.FOLDER.rglob("*.ini"))
-PARTS = sorted((profiles.ROOT / "uwsgi").glob("*.ini"))
+PARTS = sorted((ROOT / "uwsgi").glob("*.ini"))
 NUMERIC = frozenset(
     line for line in preflight.NUMERIC.read_text().splitlines() if not line.startswith("#")
 )
@@ -112,8 +112,8 @@ def test_number(tmp_path, path, name):
 def test_edited_copy_of_a_profile(tmp_path, path):
     """In a copy of any profile of this project, an edited number is found where it stands."""
     for part in ("app", "profiles", "uwsgi"):
-        shutil.copytree(profiles.ROOT / part, tmp_path / part)
-    copy = tmp_path / path.relative_to(profiles.ROOT)
+        shutil.copytree(ROOT / part, tmp_path / part)
+    copy = tmp_path / path.relative_to(ROOT)
     lines = [*copy.read_text().splitlines(), "socket-timeout = 4 s"]
     copy.write_text("\n".join(lines))
     assert_refused(copy, tmp_path, f"{copy}:{len(lines)}: socket-timeout = 4 s")

@@ -7,14 +7,15 @@ import pytest
 
 from lab import profile_pages, profiles
 from lab.errors import ProfileError
-from lab.profiles import header, resolve
+from lab.profiles import catalogue, header, resolve
+from lab.system.programs import ROOT
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Return an empty folder that takes the place of profiles/."""
-    monkeypatch.setattr(profiles, "FOLDER", tmp_path)
-    monkeypatch.setattr(profiles, "PEERS", tmp_path)
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    monkeypatch.setattr(catalogue, "PEERS", tmp_path)
     return tmp_path
 
 
@@ -103,10 +104,10 @@ def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
     """The digest depends on what a profile sets, not on the folder that it lies in."""
     here = {name: profiles.read(name).digest for name in ("baseline", "tuned", "gunicorn-sync")}
     for part in ("profiles", "uwsgi"):
-        shutil.copytree(profiles.ROOT / part, tmp_path / part)
-    monkeypatch.setattr(profiles, "ROOT", tmp_path)
-    monkeypatch.setattr(profiles, "FOLDER", tmp_path / "profiles")
-    monkeypatch.setattr(profiles, "PEERS", tmp_path / "profiles" / "peers")
+        shutil.copytree(ROOT / part, tmp_path / part)
+    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "profiles")
+    monkeypatch.setattr(catalogue, "PEERS", tmp_path / "profiles" / "peers")
     assert {name: profiles.read(name).digest for name in here} == here
     assert len(set(here.values())) == 3
 

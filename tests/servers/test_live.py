@@ -15,6 +15,7 @@ from lab.experiment.conduct import available
 from lab.model import Expectation, Workload
 from lab.profiles import resolve
 from lab.servers.in_use import check_unused
+from lab.system.programs import ROOT
 from tests.lab_process import until
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"))
@@ -35,7 +36,7 @@ def mine(tmp_path):
     def mine(lines):
         (tmp_path / "mine.ini").write_text(
             "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\n"
-            f"chdir = {profiles.ROOT}\nmodule = app.hello:app\n{lines}\n"
+            f"chdir = {ROOT}\nmodule = app.hello:app\n{lines}\n"
         )
         return profiles.read(str(tmp_path / "mine.ini"))
 
