@@ -28,7 +28,7 @@ from lab.report import html, markdown
 from lab.report import json as json_report
 from lab.runs import environment
 from lab.runs.folder import FORMAT, Header, RunWriter, read_run, run_of
-from lab.servers import adapter, uwsgi
+from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system.programs import find_command
 from lab.system.temporary import swept
@@ -260,8 +260,7 @@ def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
     if not chosen:
         raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
     for profile in chosen:
-        if profile.server == "uwsgi":
-            uwsgi.check(profile)  # now, and not when its turn comes
+        adapter(profile).check(profile)  # now, and not when its turn comes
     return chosen, skipped
 
 

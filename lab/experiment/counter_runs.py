@@ -1,5 +1,5 @@
 """
-Counter-runs: the same profile with the one setting toggled that a cause names.
+Counter-runs: the same profile with the one setting changed that a cause names.
 
 That a profile has the router and is slow proves nothing; that it is faster without it does. Each
 counter-run is a profile of its own, written to disk as an ini that `uwsgi` runs without the lab.
@@ -7,21 +7,22 @@ counter-run is a profile of its own, written to disk as an ini that `uwsgi` runs
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from lab import profiles
+from lab import profiles, settings
+from lab.analysis.causes import HYPOTHESES
 from lab.analysis.confirm import diagnoses
-from lab.analysis.gates import LATE
-from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import observe
 from lab.analysis.points import points
 from lab.errors import ProfileError, ResultsError
 from lab.experiment.plan import named
-from lab.model import Arm, Better, CounterRun, Diagnosis, Profile, Role, Run
-from lab.settings.moves import TOGGLES, Toggle
+from lab.model import Arm, CounterRun, Profile, Role, Run
+from lab.settings.moves.move import Move
+from lab.settings.uwsgi import ini
 from lab.system.programs import ROOT
+from lab.workloads import workload
 
 MOST = 6
 """Counter-runs of a run: each is in every block that is left, like one profile more."""
@@ -29,11 +30,7 @@ MOST = 6
 RANKS = 2
 """Causes of one profile that are put to the test, from the first on."""
 
-LATE_REPLIES = 0.02
-"""Share of late replies from which p99 shows whether they are gone; below, throughput has to."""
-
-APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
-"""Options that say what is served, in place of which the environment may name another one."""
+BY_CAUSE = {each.name: each for each in HYPOTHESES}
 
 
 def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
@@ -51,92 +48,76 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
     Raises:
         LabError: uWSGI is gone, or *folder* cannot be written.
     """
-    found = [(point, diagnoses(point, observe(point), {})) for point in points(run)]
     planned: dict[str, CounterRun] = {}
-    for rank in range(RANKS):
-        for point, shown in found:
-            for arm in point.plan.arms:
-                for diagnosis in shown.get(arm.name, ())[rank : rank + 1]:
-                    if diagnosis.cause.name in planned or len(planned) == MOST:
-                        continue
-                    taken = {each.arm.name for each in planned.values()}
-                    with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
-                        counter = _counter(diagnosis, arm, point, folder, taken)
-                        if counter is not None:
-                            planned[diagnosis.cause.name] = counter
+    for cause, arm, point in _shown(run):
+        if cause in planned or len(planned) == MOST:
+            continue
+        taken = {each.arm.name for each in planned.values()}
+        with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
+            counter = _counter(cause, arm, point, folder, taken)
+            if counter is not None:
+                planned[cause] = counter
     return tuple(planned.values())
 
 
-def render(profile: Profile, toggle: Toggle) -> str:
+def render(profile: Profile, move: Move) -> str:
     """
-    Return the ini of *profile* with *toggle* applied, complete and without includes.
+    Return the ini of *profile* with *move* applied, complete and without includes.
 
     BIND, PORT, WSGI_APP and WSGI_CHDIR are obeyed as by every profile; the first two must be set.
     """
+    places = {"{root}": str(ROOT), "{here}": str(profile.path.resolve().parent)}
     lines = [
-        f"; Counter-run: {profile.name} with {toggle.text}, all else the same.",
+        f"; Counter-run: {profile.name} with {move.text}, all else the same.",
         "; Written by `lab run`. To start it by hand:",
         "; BIND=127.0.0.1 PORT=8080 uwsgi FILE",
         "",
         "[lab]",
-        f"summary = {profile.name} with {toggle.text}",
+        f"summary = {profile.name} with {move.text}",
         "",
-        "[uwsgi]",
+        *ini(move.options, places),
+        "",
     ]
-    places = {"{host}": "$(BIND)", "{port}": "$(PORT)", "{root}": str(ROOT)}
-    places["{here}"] = str(profile.path.resolve().parent)
-    application = []
-    for key, value in toggle.options:
-        filled = value
-        for place, meaning in places.items():
-            filled = filled.replace(place, meaning)
-        line = f"{key} = {filled}"
-        if key in APPLICATION:
-            application.append(line)
-        else:
-            lines.append(line)
-    lines += ["if-env = WSGI_CHDIR", "chdir = %(_)", "endif ="]
-    lines += ["if-env = WSGI_APP", "module = %(_)", "endif ="]
-    lines += ["if-not-env = WSGI_APP", *application, "endif =", ""]
     return "\n".join(lines)
 
 
+def _shown(run: Run) -> Iterator[tuple[str, Arm, Run]]:
+    """Yield each cause, the arm that shows it, and the part of *run* in which it does."""
+    found = [(point, diagnoses(point, observe(point), {})) for point in points(run)]
+    for rank in range(RANKS):
+        for point, shown in found:
+            for arm in point.plan.arms:
+                for diagnosis in shown.get(arm.name, ())[rank : rank + 1]:
+                    yield diagnosis.cause.name, arm, point
+
+
 def _counter(
-    diagnosis: Diagnosis, arm: Arm, run: Run, folder: Path, taken: Collection[str]
+    cause: str, arm: Arm, run: Run, folder: Path, taken: Collection[str]
 ) -> CounterRun | None:
-    """Return the counter-run of one diagnosis; None with nothing to toggle, or its name *taken*."""
-    find = TOGGLES.get(diagnosis.cause.name)
-    toggle = find(arm) if find and arm.profile.server == "uwsgi" else None
-    if toggle is None:
+    """Return the counter-run of one cause; None with nothing to change, or its name *taken*."""
+    hypothesis = BY_CAUSE[cause]
+    movable = settings.of(arm.profile).movable
+    move = hypothesis.move(arm) if hypothesis.move and movable else None
+    if move is None:
         return None
-    name = f"{arm.name}~{toggle.name}"
-    if named(name, arm.at) in taken:
+    asked = workload(move.workload) if move.workload else arm.workload
+    name = f"{arm.name}~{move.name}"
+    if named(name, arm.at) in taken or (move.workload and asked.app == arm.workload.app):
         return None
     path = folder / f"{name}.ini"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(arm.profile, toggle), encoding="utf-8")
+        path.write_text(render(arm.profile, move), encoding="utf-8")
     except OSError as error:
         raise ResultsError(path, f"cannot be written: {error.strerror}") from error
-    metric, expects = "throughput", Better.HIGHER
-    if arm.load.rate is not None:  # throughput is planned
-        metric, expects = "p90", Better.LOWER
-    elif diagnosis.cause.name == "accept queue" and _late_share(run, arm.name) >= LATE_REPLIES:
-        metric, expects = "p99", Better.LOWER
-    toggled = Arm(
+    windows = [w for t in run.trials if t.slot.arm.name == arm.name for w in t.windows]
+    metric, expects = hypothesis.aim(arm, windows)
+    changed = Arm(
         name=named(name, arm.at),
         profile=profiles.read(str(path)),
-        workload=toggle.workload or arm.workload,
-        load=toggle.load or arm.load,
+        workload=asked,
+        load=move.load or arm.load,
         at=arm.at,
         role=Role.COUNTER,
     )
-    return CounterRun(arm.name, diagnosis.cause.name, toggle.text, toggled, metric, expects)
-
-
-def _late_share(run: Run, name: str) -> float:
-    """Return the share of an arm's replies that the kernel's retry timer may have delayed."""
-    windows = [w for t in run.trials if t.slot.arm.name == name for w in t.windows]
-    latency = merged_latency(windows)
-    late = sum(count for us, count in latency.items() if us >= LATE * 1e6)
-    return late / max(1, latency.total())
+    return CounterRun(arm.name, cause, move.text, changed, metric, expects)

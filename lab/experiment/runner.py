@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from http.client import HTTPException
 from typing import Protocol
 
-from lab.analysis.causes.signs import workers
+from lab import settings
 from lab.analysis.gates import judge
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
 from lab.experiment.plan import pilot, slots, with_counters
@@ -60,6 +60,9 @@ CAPTURE_TIMEOUT = 10.0
 
 WARMUP_REQUESTS = 200
 """Requests a worker before the window: the interpreter specialises and the caches fill."""
+
+USUAL_WORKERS = 2
+"""Worker processes of a profile that does not say how many it has."""
 
 Fetch = Callable[[Endpoint, str, float], tuple[int, Mapping[str, str], bytes]]
 
@@ -260,11 +263,6 @@ def _failed(slot: Slot, attempt: int, parts: Parts, kind: Failure, failure: str)
 
 def _warmup_requests(arm: Arm, seconds: float) -> int:
     """Return the requests of the warm-up; of an open loop no more than become due in *seconds*."""
-    wanted = WARMUP_REQUESTS * _workers(arm.profile)
+    workers = settings.of(arm.profile).processes or USUAL_WORKERS
+    wanted = WARMUP_REQUESTS * workers
     return wanted if arm.load.rate is None else min(wanted, int(arm.load.rate * seconds))
-
-
-def _workers(profile: Profile) -> int:
-    """Return the number of worker processes as far as the profile says it, else 2."""
-    processes, _ = workers(profile)
-    return 2 if processes is None else processes

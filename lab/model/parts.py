@@ -50,6 +50,14 @@ class RunningServer(Protocol):
 class Server(Protocol):
     """Adapter of one application server."""
 
+    def check(self, profile: Profile) -> None:
+        """
+        Refuse a profile that the lab cannot run, or that would harm a server which runs now.
+
+        Raises:
+            ProfileError: With the option, and what to do.
+        """
+
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
     ) -> AbstractContextManager[RunningServer]:

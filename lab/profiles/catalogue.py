@@ -11,7 +11,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeGuard
 
@@ -19,7 +18,7 @@ from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profiles import resolve
 from lab.profiles.header import Header, line_of, parse_ini, parse_toml
-from lab.settings.uwsgi import asks_to_close
+from lab.settings.uwsgi import keeps_connections
 from lab.system.programs import ROOT
 
 FOLDER = ROOT / "profiles"
@@ -57,7 +56,7 @@ def read(name: str) -> Profile:
         against=header.against,
         options=options,
         digest=_digest(options),
-        keepalive=_keeps_connections(options),
+        keepalive=keeps_connections(options),
         reply=header.reply,
     )
 
@@ -217,13 +216,6 @@ def _is_commands(value: object) -> TypeGuard[list[list[str]]]:
             for command in value
         )
     )
-
-
-def _keeps_connections(pairs: Sequence[tuple[str, str]]) -> bool:
-    if any(asks_to_close(*pair) for pair in pairs):
-        return False
-    options = dict(pairs)
-    return "http11-socket" in options or int(options.get("http-keepalive", "0")) > 0
 
 
 def _digest(options: tuple[tuple[str, str], ...]) -> str:

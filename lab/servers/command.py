@@ -19,6 +19,9 @@ from lab.system.programs import ROOT, environment
 class CommandServer:
     """A `lab.model.Server` that runs the commands of a peer."""
 
+    def check(self, profile: Profile) -> None:
+        """Refuse nothing: what a command's own options mean is not known here."""
+
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
     ) -> AbstractContextManager[Process]:

@@ -20,17 +20,8 @@ import psutil
 from lab.errors import ProfileError
 from lab.model import Profile
 from lab.servers.ports import listens
+from lab.settings.uwsgi import BINDS, PIDFILES
 from lab.system.programs import ROOT
-
-BINDS = re.compile(
-    r"socket|(u|su|pu)wsgi-socket|(ssl|raw|http|http11|https|(fastcgi|scgi)(-nph)?)-socket"
-    r"|(undeferred-)?shared-socket|zerg-?pool|zerg-server|subscription-server|stats(-server)?"
-    r"|http|httprouter|https2?|http-to-https|fastrouter|rawrouter|sslrouter2?"
-    r"|(emperor|http|fastrouter|rawrouter|sslrouter)-(stats|stats-server|ss|subscription-server)"
-)
-"""Options of uWSGI that take an address and listen there."""
-
-PIDFILES = frozenset({"pidfile", "pidfile2", "safe-pidfile", "safe-pidfile2", "emperor-pidfile"})
 
 JITTER = 60.0
 """Seconds: the start of a process is told against a clock that may have been set since."""

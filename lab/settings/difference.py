@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lab.model import Profile
-
-REPEATABLE = frozenset(
-    {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
-    | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
-)
-REPEATED = ("exec-", "hook-", "route", "final-route")
-"""Options, and beginnings of them, of which uWSGI keeps every value, as of `env`; of any other the
-last counts."""
+from lab.settings.uwsgi import effective
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +22,7 @@ def difference(profile: Profile, against: Profile) -> Difference:
     """Return which options *profile* adds, removes and changes, in alphabetical order."""
     if profile.server != against.server:  # the options of two servers have nothing in common
         return Difference(changed=(("server", against.server, profile.server),))
-    before, after = _effective(against), _effective(profile)
+    before, after = effective(against.options), effective(profile.options)
     return Difference(
         added=tuple((key, after[key]) for key in sorted(after.keys() - before.keys())),
         removed=tuple((key, before[key]) for key in sorted(before.keys() - after.keys())),
@@ -39,16 +32,3 @@ def difference(profile: Profile, against: Profile) -> Difference:
             if before[key] != after[key]
         ),
     )
-
-
-def _effective(profile: Profile) -> dict[str, str]:
-    effective: dict[str, str] = {}
-    for key, value in profile.options:
-        if key == "env":
-            name, _, content = value.partition("=")
-            effective[f"env {name}"] = content
-        elif key in effective and (key in REPEATABLE or key.startswith(REPEATED)):
-            effective[key] += f", {value}"
-        else:
-            effective[key] = value
-    return effective
