@@ -23,6 +23,7 @@ from lab.errors import ResultsError, UsageError
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run
+from lab.experiment.schedule import Pilot
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
 from lab.report import html, markdown
 from lab.report import json as json_report
@@ -190,12 +191,8 @@ def conduct(
             return counters
 
         try:
-            run(
-                plan,
-                replace(parts, record=record),
-                observer,
-                confirm if options.confirm else None,
-            )
+            schedule = Pilot(plan, confirm, observer.confirming) if options.confirm else None
+            run(plan, replace(parts, record=record), observer, schedule)
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
             if recorded:
                 with suppress(ResultsError):  # such as a full disk, which is what ended the run

@@ -9,11 +9,10 @@ each profile once, in an order of its own, and the reference a second time.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 
 from lab.errors import UsageError
-from lab.model import Arm, CounterRun, Expectation, Load, Plan, Profile, Role, Slot, Workload
+from lab.model import Arm, Expectation, Load, Plan, Profile, Workload
 
 OVERHEAD = 1.3
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
@@ -40,20 +39,13 @@ def named(name: str, at: Mapping[str, str]) -> str:
     return "@".join((name, *at.values()))
 
 
-def block(plan: Plan) -> tuple[Arm, ...]:
-    """Return the arms of one block: those of the plan, and the reference's a second time."""
-    own = [arm for arm in plan.arms if arm.profile.name == plan.reference]
-    return (*plan.arms, *(replace(arm, role=Role.AA) for arm in own))
-
-
-def slots(plan: Plan) -> Iterator[Slot]:
-    """Yield the plan's trials in the order in which they run; the same for the same seed."""
+def orders(plan: Plan) -> Iterator[list[Arm]]:
+    """Yield the arms of each block in the order in which they run; the same for the same seed."""
     order = random.Random(plan.seed)
-    for number in range(plan.blocks):
-        arms = list(block(plan))
+    for _ in range(plan.blocks):
+        arms = list(plan.block)
         order.shuffle(arms)
-        for position, arm in enumerate(arms):
-            yield Slot(number, position, arm)
+        yield arms
 
 
 def pilot(plan: Plan) -> int:
@@ -66,16 +58,6 @@ def pilot(plan: Plan) -> int:
     return plan.blocks if plan.blocks < 5 else max(2, plan.blocks * 2 // 5)
 
 
-def with_counters(slots: Sequence[Slot], counters: Sequence[CounterRun], seed: int) -> list[Slot]:
-    """Return the slots of one block with each counter-run at a random place among them."""
-    number = slots[0].block
-    order = random.Random(f"{seed}/{number}")
-    mixed = list(slots)
-    for counter in counters:
-        mixed.insert(order.randint(0, len(mixed)), Slot(number, 0, counter.arm))
-    return [replace(slot, position=position) for position, slot in enumerate(mixed)]
-
-
 def estimate(plan: Plan, counters: int = 0) -> float:
     """
     Return the seconds that a run should take, before anything is known of this machine.
@@ -84,7 +66,7 @@ def estimate(plan: Plan, counters: int = 0) -> float:
         plan: The run's.
         counters: Counter-runs that are expected in the blocks after the pilot.
     """
-    trials = plan.blocks * len(block(plan)) + counters * (plan.blocks - pilot(plan))
+    trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))
     return trials * (plan.warmup + plan.window + OVERHEAD)
 
 

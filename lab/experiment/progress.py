@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
-from lab.experiment.plan import block, estimate, pilot
+from lab.experiment.plan import estimate, pilot
 from lab.model import CounterRun, Failure, Finding, Plan, Role, Slot, Trial
 
 
@@ -25,7 +25,7 @@ class Progress:
     def __init__(self, plan: Plan, console: Console | None = None) -> None:
         self._plan = plan
         self._console = console or Console(stderr=True)
-        self._in_block = len(block(plan))
+        self._in_block = len(plan.block)
         self._total = plan.blocks * self._in_block
         self._of_block = 0
         self._done: set[tuple[int, int]] = set()

@@ -12,6 +12,7 @@ prints, and nothing here knows which door the run came through.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,7 @@ from typing import Protocol
 from lab import settings
 from lab.analysis.gates import judge
 from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
-from lab.experiment.plan import pilot, slots, with_counters
+from lab.experiment.schedule import Blocks, Schedule
 from lab.model import (
     Arm,
     CounterRun,
@@ -98,11 +99,7 @@ class Observer(Protocol):
         """From now on every block holds these as well."""
 
 
-Confirm = Callable[[Sequence[Trial]], Sequence[CounterRun]]
-"""Finds the causes that the trials so far show, and returns the counter-runs that test them."""
-
-
-def run(plan: Plan, parts: Parts, observer: Observer, confirm: Confirm | None = None) -> None:
+def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None = None) -> None:
     """
     Carry out the whole plan.
 
@@ -110,26 +107,23 @@ def run(plan: Plan, parts: Parts, observer: Observer, confirm: Confirm | None = 
         plan: What to do.
         parts: With what.
         observer: Is told of it.
-        confirm: Asked once, after the pilot blocks, for counter-runs that join the blocks left, so
-            that each is paired with its profile; None for none.
+        schedule: Which arms each block holds; None for those of the plan in every one.
 
     Raises:
         GeneratorError: The generator failed several times in a row; what was recorded stands.
         ResultsError: A trial could not be recorded.
         Interrupted: A signal came; its trial is not recorded.
     """
-    planned = list(slots(plan))
-    repeats_left = max(REPEATS, int(len(planned) * REPEAT_SHARE))
+    schedule = schedule or Blocks(plan)
+    repeats_left = max(REPEATS, int(schedule.trials * REPEAT_SHARE))
     failures = _Failures()
     trials: list[Trial] = []
-    counters: Sequence[CounterRun] = ()
-    for block in range(plan.blocks):
-        if confirm is not None and block == pilot(plan):
-            counters = confirm(trials)
-            if counters:
-                observer.confirming(counters)
-        own = [slot for slot in planned if slot.block == block]
-        for slot in with_counters(own, counters, plan.seed):
+    for block in itertools.count():
+        arms = schedule.next(trials)
+        if arms is None:
+            return
+        for position, arm in enumerate(arms):
+            slot = Slot(block, position, arm)
             for attempt in range(1 + REPEATS):
                 trial = failures.counted(plan, slot, attempt, parts, observer)
                 findings = judge(trial)

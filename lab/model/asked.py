@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 
@@ -167,6 +167,12 @@ class Plan:
     """Seconds of recorded load in a trial."""
 
     seed: int
+
+    @property
+    def block(self) -> tuple[Arm, ...]:
+        """The arms of one block: its own, and the reference's a second time."""
+        again = (arm for arm in self.arms if arm.profile.name == self.reference)
+        return (*self.arms, *(replace(arm, role=Role.AA) for arm in again))
 
     @property
     def profiles(self) -> tuple[Profile, ...]:

@@ -24,7 +24,6 @@ from typing import IO, Any, TypeVar, get_type_hints
 import msgspec
 
 from lab.errors import ResultsError
-from lab.experiment.plan import block
 from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
 from lab.runs import earlier
 from lab.runs.journal import problems
@@ -230,7 +229,7 @@ def read_run(folder: Path) -> Run:
     header = decode(header_bytes, Header, path)
     if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
         raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
-    arms = {(arm.name, arm.role): arm for arm in block(header.plan)}
+    arms = {(arm.name, arm.role): arm for arm in header.plan.block}
     arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
     path = folder / "trials.ndjson"
     *lines, _torn = _read(path).split(b"\n")
