@@ -16,9 +16,10 @@ from lab.analysis.thresholds import exit_code, judge_across, judge_run
 from lab.comparable import require_comparable
 from lab.report import across as across_report
 from lab.report import claims as claims_report
-from lab.report import html, markdown, terminal
 from lab.report import json as json_report
+from lab.report import markdown, terminal
 from lab.report import thresholds as thresholds_report
+from lab.report.files import pages
 from lab.runs.folder import find_run, read_run, write_text
 from lab.thresholds import Threshold, check, parse
 
@@ -78,9 +79,9 @@ def report_command(
         check(each, [profile.name for profile in found.plan.profiles])
     said = summaries(found)
     if page is not None:
-        for path, summary in html.files(page, said):
-            write_text(path, html.render(summary, claims.decided(summary)))
-            click.echo(path)
+        for name, text in pages(page, said):
+            write_text(Path(name), text)
+            click.echo(name)
     elif as_markdown:
         click.echo(markdown.render(*said), nl=False)
     else:

@@ -29,6 +29,7 @@ from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
 from lab.generators.ab import AbGenerator, check_ab
 from lab.generators.process import EngineGenerator
 from lab.model import Generator, Load
+from lab.report.files import files
 from lab.thresholds import Threshold, check, parse
 from lab.workloads import NAMES, workload
 
@@ -210,7 +211,7 @@ def run_command(
             check(each, [profile.name for profile in prepared.plan.profiles])
         announce(prepared)
         with Progress(prepared.plan) as progress:
-            return conduct(prepared, options, GENERATORS[generator_name](), progress)
+            return conduct(prepared, options, GENERATORS[generator_name](), progress, files)
 
     outcome = compare(_at_rates(compare, options, rates) if rates else options)
     show(outcome.summaries, as_json=as_json)

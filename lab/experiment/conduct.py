@@ -11,12 +11,12 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from lab import claims, probes, profiles
+from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError, UsageError
@@ -25,8 +25,6 @@ from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run
 from lab.experiment.schedule import Pilot
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
-from lab.report import html, markdown
-from lab.report import json as json_report
 from lab.runs import environment
 from lab.runs.folder import FORMAT, Header, RunWriter, read_run, run_of
 from lab.servers import adapter
@@ -94,6 +92,10 @@ class Outcome:
     """One for each rate of the plan."""
 
 
+Files = Callable[[Sequence[Summary]], Iterable[tuple[str, str]]]
+"""Returns name and content of each file that is derived from a run."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A plan that is ready to run, for a door to announce."""
@@ -136,37 +138,27 @@ def prepare(options: Options, workload: Workload) -> Prepared:
 
 @swept()
 def conduct(
-    prepared: Prepared, options: Options, generator: Generator, observer: Observer
+    prepared: Prepared, options: Options, generator: Generator, observer: Observer, files: Files
 ) -> Outcome:
     """
     Run the plan, and write the run's folder.
 
-    On `Interrupted`, and on every other error, what was measured stays on disk; a summary is
-    written when at least one trial ended.
+    On `Interrupted`, and on every other error, what was measured stays on disk; *files* are written
+    when at least one trial ended.
+
+    Args:
+        prepared: What to run.
+        options: What the user asked for.
+        generator: What makes the load.
+        observer: Is told how far the run is.
+        files: Returns name and content of the files that are derived from the run.
 
     Raises:
         LabError: The narrow one that says what ended the run early.
     """
     env = environment.read_environment()
     digest = environment.digest(env)
-    cores = prepared.cores
-    workload = capture(prepared.plan.workload, prepared.plan.profiles, adapter, fetch)
-    arms = (
-        arm if arm.profile.reply is not None else replace(arm, workload=workload)
-        for arm in prepared.plan.arms
-    )
-    parts = Parts(
-        server=adapter,
-        generator=generator,
-        probes=probes.probes(),
-        facts=probes.facts,
-        record=lambda _trial: None,
-        environment=digest,
-        lab=(os.getpid(),),
-        server_cores=cores[0] if cores else None,
-        generator_cores=cores[1] if cores else None,
-    )
-    plan = replace(prepared.plan, arms=tuple(arms))
+    plan = _with_reply(prepared.plan)
     header = Header(
         format=FORMAT,
         command=repeatable(options.command, plan.seed),
@@ -176,32 +168,58 @@ def conduct(
         environments={digest: env},
         skipped=prepared.skipped,
     )
-    recorded = 0
     with closing(RunWriter(options.results, header)) as writer:
-
-        def record(trial: Trial) -> None:
-            nonlocal recorded
-            writer.append(trial)
-            recorded += 1
-
-        def confirm(trials: Sequence[Trial]) -> tuple[CounterRun, ...]:
-            so_far = run_of(writer.header, writer.folder.name, trials)
-            counters = plan_counters(so_far, writer.folder / "counter")
-            writer.add_counters(counters)
-            return counters
-
+        parts = _parts(generator, writer, digest, prepared.cores)
+        schedule = _schedule(plan, writer, observer) if options.confirm else None
         try:
-            schedule = Pilot(plan, confirm, observer.confirming) if options.confirm else None
-            run(plan, replace(parts, record=record), observer, schedule)
+            run(plan, parts, observer, schedule)
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
-            if recorded:
+            if writer.recorded:
                 with suppress(ResultsError):  # such as a full disk, which is what ended the run
-                    _summarise(writer)
+                    _summarise(writer, files)
                 error.add_note(f"Run folder: {writer.folder}")
             else:
                 writer.discard()
             raise
-        return Outcome(writer.folder, _summarise(writer))
+        return Outcome(writer.folder, _summarise(writer, files))
+
+
+def _with_reply(plan: Plan) -> Plan:
+    """Return *plan* with the reply that every arm has to give from now on."""
+    workload = capture(plan.workload, plan.profiles, adapter, fetch)
+    arms = (
+        arm if arm.profile.reply is not None else replace(arm, workload=workload)
+        for arm in plan.arms
+    )
+    return replace(plan, arms=tuple(arms))
+
+
+def _parts(
+    generator: Generator, writer: RunWriter, digest: str, cores: environment.Cores | None
+) -> Parts:
+    return Parts(
+        server=adapter,
+        generator=generator,
+        probes=probes.probes(),
+        facts=probes.facts,
+        record=writer.append,
+        environment=digest,
+        lab=(os.getpid(),),
+        server_cores=cores[0] if cores else None,
+        generator_cores=cores[1] if cores else None,
+    )
+
+
+def _schedule(plan: Plan, writer: RunWriter, observer: Observer) -> Pilot:
+    """Return the schedule that puts the causes of its first blocks to the test in the others."""
+
+    def find(trials: Sequence[Trial]) -> tuple[CounterRun, ...]:
+        so_far = run_of(writer.header, writer.folder.name, trials)
+        counters = plan_counters(so_far, writer.folder / "counter")
+        writer.add_counters(counters)
+        return counters
+
+    return Pilot(plan, find, observer.confirming)
 
 
 def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:
@@ -212,13 +230,11 @@ def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:
         yield {"rate": name}, replace(options.load, rate=rate)
 
 
-def _summarise(writer: RunWriter) -> tuple[Summary, ...]:
+def _summarise(writer: RunWriter, files: Files) -> tuple[Summary, ...]:
     """Write what is derived from the run, and return it."""
     found = summaries(read_run(writer.folder))
-    writer.write_text("summary.json", json_report.render(*found))
-    writer.write_text("report.md", markdown.render(*found))
-    for path, summary in html.files(Path("report.html"), found):
-        writer.write_text(str(path), html.render(summary, claims.decided(summary)))
+    for name, text in files(found):
+        writer.write_text(name, text)
     return found
 
 

@@ -34,6 +34,7 @@ from lab.locust.web import Pages
 from lab.model import CounterRun, Finding, Slot, Trial
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
+from lab.report.files import files
 
 log = logging.getLogger("lab")
 
@@ -146,7 +147,7 @@ class Comparison(LoadTestShape):
         names = [profile.name for profile in prepared.plan.profiles]
         rows = _Rows(environment, names, live)
         try:
-            self.outcome = conduct(prepared, wishes, self.generator, rows)
+            self.outcome = conduct(prepared, wishes, self.generator, rows, files)
         except BaseException as error:  # also what the STOP button ends this greenlet with
             if live is not None:
                 live.interrupted(error)

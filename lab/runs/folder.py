@@ -95,6 +95,8 @@ class RunWriter:
             ResultsError: It cannot be written.
         """
         self.header = header
+        self.recorded = 0
+        """Trials so far."""
         try:
             results.mkdir(parents=True, exist_ok=True)
             self.folder = _new_folder(results, header)
@@ -125,6 +127,7 @@ class RunWriter:
             raise ResultsError(
                 self._trials.name, "the disk is full; the trials before this one are intact"
             )
+        self.recorded += 1
 
     def add_counters(self, counters: tuple[CounterRun, ...]) -> None:
         """
