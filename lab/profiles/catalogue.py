@@ -9,15 +9,14 @@ ini of the same name runs that ini together with what it needs in front of it.
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
 from pathlib import Path
-from typing import TypeGuard
 
 from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profiles import resolve
-from lab.profiles.header import Header, line_of, parse_ini, parse_toml
+from lab.profiles.digest import digest_of
+from lab.profiles.header import Header, parse_ini, parse_toml
+from lab.profiles.peer import read_peer
 from lab.settings.uwsgi import keeps_connections
 from lab.system.programs import ROOT
 
@@ -43,9 +42,9 @@ def read(name: str) -> Profile:
     """
     path = _locate(name)
     header = read_header(path)
-    _ancestors(path)
+    _ancestors(path, header)
     if path.suffix == ".toml":
-        return _peer(path, header)
+        return read_peer(path, header)
     options = resolve.read_options(path, ROOT)
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
@@ -55,7 +54,7 @@ def read(name: str) -> Profile:
         summary=summary,
         against=header.against,
         options=options,
-        digest=_digest(options),
+        digest=digest_of(options),
         keepalive=keeps_connections(options),
         reply=header.reply,
     )
@@ -75,7 +74,7 @@ def read_header(path: Path) -> Header:
     except UnicodeDecodeError:
         raise ProfileError(path, "is not UTF-8 text") from None
     if path.suffix == ".toml":
-        header, _ = parse_toml(text, path)
+        header = parse_toml(text, path)
         wanted = 'a line `summary = "What it does"`'
     else:
         header = parse_ini(text, path)
@@ -94,7 +93,7 @@ def ladder(name: str = "tuned") -> tuple[str, ...]:
         ProfileError: One of them is missing, or the chain is a circle.
     """
     path = _locate(name)
-    return (*reversed(_ancestors(path)), path.stem)
+    return (*reversed(_ancestors(path, read_header(path))), path.stem)
 
 
 def usual() -> tuple[str, ...]:
@@ -124,13 +123,10 @@ def _locate(name: str) -> Path:
     raise ProfileError(name, f"there is no such profile; {hint}")
 
 
-def _ancestors(path: Path) -> tuple[str, ...]:
-    """Return the names that *path* is against, nearest first."""
+def _ancestors(path: Path, header: Header) -> tuple[str, ...]:
+    """Return the names that *path*, with its *header*, is against, nearest first."""
     names = [path.stem]
-    while True:
-        header = read_header(path)
-        if header.against is None:
-            return tuple(names[1:])
+    while header.against is not None:
         if header.against in names:
             circle = " -> ".join((*names, header.against))
             raise ProfileError(path, f"against is a circle: {circle}", header.against_line)
@@ -140,83 +136,5 @@ def _ancestors(path: Path) -> tuple[str, ...]:
             problem = f"against names {header.against}: {str(error).partition(': ')[2]}"
             raise ProfileError(path, problem, header.against_line) from None
         names.append(header.against)
-        path = following
-
-
-def _peer(path: Path, header: Header) -> Profile:
-    text = path.read_text(encoding="utf-8")
-    _, table = parse_toml(text, path)
-    commands = table.get("run")
-    if not _is_commands(commands):
-        raise ProfileError(
-            path,
-            'run must be a list of commands, each a list of words: run = [["server", "{port}"]]',
-            line_of(text, "run"),
-        )
-    app = table.get("app", "app.wsgi:app")
-    options = [("app", str(app))]
-    options += [("run", json.dumps(command)) for command in commands]
-    # Its native configuration is named after it, so that one folder holds many peers.
-    for native in sorted(path.parent.glob(f"{path.stem}.*")):
-        if native != path and native.is_file():
-            options.append((native.name, native.read_text(encoding="utf-8")))
-    needs = table.get("needs")
-    return Profile(
-        name=path.stem,
-        server="command",
-        path=path,
-        summary=header.summary or path.name,
-        against=header.against,
-        options=tuple(options),
-        digest=_digest(tuple(options)),
-        commands=tuple(tuple(command) for command in commands),
-        fill=(filled := _fill(table.get("fill", []), options, path, text)),
-        replace=_replace(table.get("replace", {}), filled, options, path, text),
-        keepalive=table.get("keepalive") is True,
-        reply=header.reply,
-        needs=str(needs) if needs is not None else None,
-    )
-
-
-def _fill(names: object, options: list[tuple[str, str]], path: Path, text: str) -> tuple[str, ...]:
-    known = [name for name, _ in options if name not in {"app", "run"}]
-    if not isinstance(names, list) or not all(name in known for name in names):
-        raise ProfileError(
-            path,
-            f"fill must be a list of files beside it that begin with its name: {known}",
-            line_of(text, "fill"),
-        )
-    return tuple(names)
-
-
-def _replace(
-    table: object,
-    filled: tuple[str, ...],
-    options: list[tuple[str, str]],
-    path: Path,
-    text: str,
-) -> tuple[tuple[str, str], ...]:
-    if not isinstance(table, dict) or not all(isinstance(new, str) for new in table.values()):
-        problem = '[replace] must have lines `"text in the file" = "other text"`'
-        raise ProfileError(path, problem, line_of(text, "replace"))
-    contents = [content for name, content in options if name in filled]
-    for old in table:
-        if not any(old in content for content in contents):
-            line = line_of(text, json.dumps(old))
-            raise ProfileError(path, f"[replace] has {old!r}, which no file of fill has", line)
-    return tuple(table.items())
-
-
-def _is_commands(value: object) -> TypeGuard[list[list[str]]]:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(
-            isinstance(command, list) and command and all(isinstance(word, str) for word in command)
-            for command in value
-        )
-    )
-
-
-def _digest(options: tuple[tuple[str, str], ...]) -> str:
-    return hashlib.sha256(json.dumps(options).encode()).hexdigest()
+        path, header = following, read_header(following)
+    return tuple(names[1:])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.errors import ProfileError
@@ -35,6 +35,10 @@ class Header:
     default: str | None = None
     """The server's own default for what the profile sets."""
     link: str | None = None
+    text: str = ""
+    """The whole file."""
+    table: Mapping[str, object] = field(default_factory=dict)
+    """Of a TOML all that it says."""
 
 
 def parse_comment(text: str, mark: str) -> tuple[tuple[str, ...], str | None, str | None]:
@@ -98,12 +102,13 @@ def parse_ini(text: str, path: Path) -> Header:
         lines.get("against"),
         found.get("reply"),
         *parse_comment(text, ";"),
+        text,
     )
 
 
-def parse_toml(text: str, path: Path) -> tuple[Header, Mapping[str, object]]:
+def parse_toml(text: str, path: Path) -> Header:
     """
-    Return the header of a peer, and its whole table.
+    Return the header of a peer.
 
     Raises:
         ProfileError: It is not TOML, or a key's value is not what it must be.
@@ -115,14 +120,15 @@ def parse_toml(text: str, path: Path) -> tuple[Header, Mapping[str, object]]:
     for key in KEYS & table.keys():
         if not isinstance(table[key], str) or not table[key]:
             raise ProfileError(path, f"{key} must be a text", line_of(text, key))
-    header = Header(
+    return Header(
         table.get("summary"),
         table.get("against"),
         line_of(text, "against"),
         table.get("reply"),
         *parse_comment(text, "#"),
+        text,
+        table,
     )
-    return header, table
 
 
 def line_of(text: str, key: str, value: str | None = None) -> int | None:
