@@ -10,16 +10,18 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-import sys
 from collections.abc import Mapping
+from dataclasses import is_dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from lab import model
-from lab.model import asked, concluded, measured, parts
-from lab.report import summary_file
+from lab.analysis.summary import Row, Summary, Tally
+from lab.report.summary_json import Source, sources
 from lab.runs import folder
 from lab.system.programs import ROOT
 
@@ -31,21 +33,22 @@ FILES: Mapping[str, tuple[type, str]] = {
         folder.TrialLine,
         "A line of trials.ndjson: one trial with its raw readings",
     ),
-    "summary.schema.json": (summary_file.SummaryFile, "summary.json: what the run found"),
+    "summary.schema.json": (Summary, "summary.json: what the run found"),
 }
 """File -> the type of its content, and its title."""
+
+NAMES = {Row: "Profile", Tally: "Finding"}
+"""What classes are called in the summary's schema, where it is not by their own name."""
 
 
 def schema(kind: type, title: str) -> dict[str, Any]:
     """Return the schema of *kind*, every property with the description that its field has."""
-    _, components = msgspec.json.schema_components((kind,), schema_hook=_path)
-    documentation = _documentation()
-    for name, component in components.items():
-        # Only the model shares its classes; of two with one name the type's own module means its.
-        own = documentation.get((kind.__module__, name))
-        _describe(component, own or documentation.get((model.__name__, name), {}))
-        if kind is summary_file.SummaryFile:
-            _without_null(component)
+    written = _written(kind) if kind is Summary else kind
+    _, components = msgspec.json.schema_components((written,), schema_hook=_path)
+    if kind is not Summary:
+        known = vars(model) | vars(folder) | {"TrialLine": model.Trial}
+        for name, component in components.items():
+            _describe(component, _words(known[name]))
     root = components.pop(kind.__name__)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -86,38 +89,74 @@ def _describe(component: dict[str, Any], fields: Mapping[str, str]) -> None:
             content["description"] = fields[name]
 
 
-def _without_null(component: dict[str, Any]) -> None:
-    """Say of a field that may be None what the file does: it is not there then."""
-    for name, content in component.get("properties", {}).items():
-        kinds = content.get("anyOf")
-        if kinds is None or {"type": "null"} not in kinds:
-            continue
-        (only,) = (each for each in kinds if each != {"type": "null"})
-        kept = {key: value for key, value in content.items() if key not in ("anyOf", "default")}
-        component["properties"][name] = {**only, **kept}
-
-
-def _documentation() -> dict[tuple[str, str], dict[str, str]]:
-    """Return (module, class) -> field -> the string that stands below it in the source."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for module in (asked, concluded, measured, parts, folder, summary_file):
-        of_model = module.__name__.startswith(model.__name__)
-        name = model.__name__ if of_model else module.__name__
-        for node in ast.parse(inspect.getsource(sys.modules[module.__name__])).body:
-            if not isinstance(node, ast.ClassDef):
-                continue
-            fields = found[name, node.name] = {}
-            for field, below in zip(node.body, node.body[1:], strict=False):
-                if (
-                    isinstance(field, ast.AnnAssign)
-                    and isinstance(field.target, ast.Name)
-                    and isinstance(below, ast.Expr)
-                    and isinstance(below.value, ast.Constant)
-                ):
-                    fields[field.target.id] = " ".join(str(below.value.value).split())
-    # The line of a trial is made of its fields.
-    found[folder.__name__, "TrialLine"] = found[model.__name__, "Trial"]
+@cache
+def _words(kind: type) -> Mapping[str, str]:
+    """Return the string that stands below each field of a class in its source."""
+    (definition,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(definition, ast.ClassDef)
+    found = {}
+    for field, below in zip(definition.body, definition.body[1:], strict=False):
+        if (
+            isinstance(field, ast.AnnAssign)
+            and isinstance(field.target, ast.Name)
+            and isinstance(below, ast.Expr)
+            and isinstance(below.value, ast.Constant)
+        ):
+            found[field.target.id] = _line(str(below.value.value))
     return found
+
+
+@cache
+def _written(kind: type) -> type:
+    """Return a type with the fields that `lab.report.summary_json` writes of *kind*."""
+    fields: list[tuple[str, Any, Any]] = []
+    for name, source in sources(kind).items():
+        hint, words = _origin(kind, source)
+        known = msgspec.Meta(description=words or _words(kind).get(name))
+        written: Any = Annotated[_within(_present(hint)), known]
+        if NoneType in get_args(hint):
+            fields.append((name, written | msgspec.UnsetType, msgspec.UNSET))
+        else:
+            fields.append((name, written, msgspec.NODEFAULT))
+    documented = {"__doc__": inspect.getdoc(kind)}
+    name = NAMES.get(kind, kind.__name__)
+    return msgspec.defstruct(name, fields, namespace=documented, kw_only=True)
+
+
+def _within(hint: Any) -> Any:
+    """Return *hint* with every class in it as it is written."""
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _written(hint)
+    arguments = tuple(map(_within, get_args(hint)))
+    return get_origin(hint)[arguments] if arguments else hint
+
+
+def _present(hint: Any) -> Any:
+    """Return *hint* without None."""
+    if NoneType not in get_args(hint):
+        return hint
+    (kept,) = (each for each in get_args(hint) if each is not NoneType)
+    return kept
+
+
+def _origin(kind: type, source: Source) -> tuple[Any, str]:
+    """Return the type of what a field of *kind* is written from, and its words."""
+    if not isinstance(source, str):
+        return get_type_hints(source)["return"], _line(source.__doc__ or "")
+    name, _, rest = source.partition(".")
+    member = getattr(kind, name)
+    if isinstance(member, property):
+        hint, words = get_type_hints(member.fget)["return"], _line(member.__doc__ or "")
+    else:
+        hint, words = get_type_hints(kind)[name], _words(kind).get(name, "")
+    if not rest:
+        return hint, words
+    inner, words = _origin(_present(hint), rest)
+    return (inner | None if NoneType in get_args(hint) else inner), words
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from lab.experiment.plan import arm_of
 from lab.experiment.rates import Rate, capacity, parse_rates
 from lab.experiment.runner import run
 from lab.model import Role
-from lab.report import json as json_report
+from lab.report import summary_json
 from lab.runs.folder import read_run
 from tests.analysis import builders as make
 from tests.lab_process import run as run_command_line
@@ -165,4 +165,4 @@ def test_several_rates_are_one_run_with_a_report_for_each(tmp_path):
         "# fib: /9000, rate 100/s", "# fib: /9000, rate 200/s",
     ]  # fmt: skip
     assert {path.name for path in folder.glob("*.html")} == {"report-100.html", "report-200.html"}
-    assert json_report.render(*summaries(read_run(folder))) == written
+    assert summary_json.render(*summaries(read_run(folder))) == written

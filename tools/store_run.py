@@ -25,8 +25,7 @@ import msgspec
 from lab.analysis.points import summaries
 from lab.errors import ResultsError
 from lab.model import Run
-from lab.report import json as json_report
-from lab.report import markdown
+from lab.report import markdown, summary_json
 from lab.runs.folder import read_run, write_text
 
 RUNS = Path(__file__).resolve().parent.parent / "docs" / "runs"
@@ -66,7 +65,7 @@ def store(folder: Path, name: str) -> Path:
         if len(stored.trials) != len(run.trials):
             raise ResultsError(folder, "was not copied whole")
         found = summaries(stored)
-        write_text(draft / "summary.json", json_report.render(*found))
+        write_text(draft / "summary.json", summary_json.render(*found))
         write_text(draft / "report.md", markdown.render(*found))
         if target.exists():
             shutil.rmtree(old, ignore_errors=True)

@@ -16,8 +16,7 @@ from lab.analysis.thresholds import exit_code, judge_across, judge_run
 from lab.comparable import require_comparable
 from lab.report import across as across_report
 from lab.report import claims as claims_report
-from lab.report import json as json_report
-from lab.report import markdown, terminal
+from lab.report import markdown, summary_json, terminal
 from lab.report import thresholds as thresholds_report
 from lab.report.files import pages
 from lab.runs.folder import find_run, read_run, write_text
@@ -153,14 +152,14 @@ def compare_command(
         else:
             terminal.show_document(document, Console())
     if as_json:
-        click.echo(json_report.joined(documents).encode(), nl=False)
+        click.echo(summary_json.joined(documents).encode(), nl=False)
     return worst
 
 
 def show(said: Sequence[Summary], *, as_json: bool) -> None:
     """Print the report of a run, rate by rate where it has several."""
     if as_json:
-        click.echo(json_report.render(*said).encode(), nl=False)
+        click.echo(summary_json.render(*said).encode(), nl=False)
         return
     for summary in said:
         terminal.show(summary, Console())

@@ -40,6 +40,7 @@ class Estimate:
 
     value: float
     low: float
+    """Of the 95 % interval."""
     high: float
     n: int
     """Blocks."""
@@ -57,7 +58,8 @@ class Comparison:
     """changed / reference; None with fewer than two valid pairs."""
 
     detectable: float | None = None
-    """Smallest ratio above 1 that so many blocks would find 4 times out of 5."""
+    """Smallest ratio above 1 that so many blocks would tell from 1, 4 times out of 5; a verdict
+    needs it times 1 + the metric's floor."""
 
     blocks_needed: int | None = None
     """About how many blocks would decide it; None unless undecided."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from lab.analysis.across import Across, Change
 from lab.analysis.thresholds import Judgement
@@ -11,9 +10,9 @@ from lab.comparable import Difference
 from lab.model import METRICS, Estimate, Verdict
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
-from lab.report.plain import of_estimate, to_json
+from lab.report.summary_json import to_json
 from lab.report.tables import MEANINGS, Cell, Column, Document, Meaning, Table, shown
-from lab.report.thresholds import judgement_table, plain_judgement
+from lab.report.thresholds import judgement_table
 
 FORMAT = 1
 """
@@ -70,11 +69,11 @@ def render_json(
             "after": found.after.run.name,
             "reference": found.reference,
             "exit_code": status,
-            "thresholds": [plain_judgement(each) for each in judgements],
+            "thresholds": judgements,
             "differences": {
                 each.key: {"before": each.before, "after": each.after} for each in differing
             },
-            "changes": [_plain_change(change) for change in found.changes],
+            "changes": found.changes,
         }
     )
 
@@ -144,17 +143,3 @@ def _notes(found: Across, differing: Sequence[Difference]) -> list[str]:
             )
     notes += [f"Differs: {each.key}: {each.before} / {each.after}." for each in differing]
     return notes
-
-
-def _plain_change(change: Change) -> dict[str, Any]:
-    return {
-        "metric": change.metric,
-        "profile": change.profile,
-        "reference": change.reference,
-        "verdict": change.verdict,
-        "floor": change.floor,
-        "detectable": change.detectable,
-        "before": of_estimate(change.before),
-        "after": of_estimate(change.after),
-        "change": of_estimate(change.ratio),
-    }

@@ -9,7 +9,7 @@ from typing import Any
 from lab.analysis.claims import stated
 from lab.model import ClaimVerdict, Decision, Estimate
 from lab.report.numbers import UNKNOWN, ratio
-from lab.report.plain import of_estimate, to_json
+from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Column, Document, Meaning, Table
 
 FORMAT = 1
@@ -116,5 +116,5 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "run": verdict.run,
         "load": verdict.load or None,
         "cause": verdict.cause or None,
-        "here": of_estimate(_estimate(verdict)),
+        "here": _estimate(verdict),
     }

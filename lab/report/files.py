@@ -7,13 +7,12 @@ from pathlib import Path
 
 from lab import claims
 from lab.analysis.summary import Summary
-from lab.report import html, markdown
-from lab.report import json as json_report
+from lab.report import html, markdown, summary_json
 
 
 def files(found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
     """Yield the name and the content of each file that is derived from a run."""
-    yield "summary.json", json_report.render(*found)
+    yield "summary.json", summary_json.render(*found)
     yield "report.md", markdown.render(*found)
     yield from pages(Path("report.html"), found)
 

@@ -21,8 +21,7 @@ from markupsafe import Markup
 
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Standing, Window
-from lab.report import headline
-from lab.report import json as json_report
+from lab.report import headline, summary_json
 from lab.report.causes import Group, groups, inert_reasons, standing_of, tested
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import document
@@ -138,7 +137,7 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         light=declarations(LIGHT),
         dark=declarations(DARK),
         data=_packed(_data(summary)),
-        summary=_packed(json_report.render(summary).encode()),
+        summary=_packed(summary_json.render(summary).encode()),
     )
 
 

@@ -102,9 +102,9 @@ def document(summary: Summary) -> Document:
     return Document(
         title=_title(run.plan),
         context=(plan_line(summary), *machine_lines(run.environments)),
-        banners=tuple(_printable(summary.banners)),
+        banners=tuple(printable(summary.banners)),
         tables=tuple(tables),
-        notes=tuple(_printable(notes(summary, shown(run.plan.load)))),
+        notes=tuple(printable(notes(summary, shown(run.plan.load)))),
         legend=legend(summary),
         footer=(f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",),
     )
@@ -302,7 +302,7 @@ MEANINGS = {
 }
 
 
-def _printable(texts: Iterable[str]) -> list[str]:
+def printable(texts: Iterable[str]) -> list[str]:
     """Return *texts* without colours and other control characters, which a log may hold."""
     plain = (COLOUR.sub("", text) for text in texts)
     return ["".join(c if c.isprintable() else " " for c in text) for text in plain]

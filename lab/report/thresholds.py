@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from lab.analysis.thresholds import Judgement, Outcome
 from lab.report.tables import Cell, Column, Meaning, Table
@@ -35,12 +34,3 @@ def judgement_table(judgements: Sequence[Judgement]) -> Table:
         for each in judgements
     )
     return Table("Thresholds", tuple(Column(name, number=False) for name in columns), rows)
-
-
-def plain_judgement(judgement: Judgement) -> dict[str, Any]:
-    """Return a judged threshold for JSON."""
-    return {
-        "threshold": judgement.threshold.text,
-        "outcome": judgement.outcome,
-        "sentence": judgement.sentence,
-    }

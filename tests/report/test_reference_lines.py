@@ -9,8 +9,7 @@ import pytest
 
 from lab import schema
 from lab.analysis.summary import summarise
-from lab.report import html, markdown, terminal
-from lab.report import json as json_report
+from lab.report import html, markdown, summary_json, terminal
 
 SPEEDS = {"baseline": (2000, 480e-6), "tuned": (8000, 118e-6), "granian": (9000, 100e-6),
           "bare": (16_000, 60e-6), "constant": (20_000, 45e-6)}  # fmt: skip
@@ -34,7 +33,7 @@ def lined(make):
 
 def test_a_share_is_of_a_profile_of_the_same_server(lined):
     """What uWSGI needs for a reply is no part of another server's work."""
-    content = json.loads(json_report.render(lined))
+    content = json.loads(summary_json.render(lined))
     assert list(content["shares"]) == ["baseline", "tuned"]
     share = content["shares"]["tuned"]["bare"]
     assert (share["changed"], share["reference"]) == ("bare", "tuned")
@@ -46,7 +45,7 @@ def test_a_share_is_of_a_profile_of_the_same_server(lined):
 def test_a_run_without_reference_lines_has_no_shares(make):
     """What does not apply is absent."""
     summary = summarise(make.ladder_run({"baseline": (2000, 480e-6), "tuned": (8000, 118e-6)}))
-    assert "shares" not in json.loads(json_report.render(summary))
+    assert "shares" not in json.loads(summary_json.render(summary))
 
 
 def test_every_report_shows_the_shares_and_says_what_a_reference_line_is(lined):

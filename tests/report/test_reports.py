@@ -14,8 +14,7 @@ import pytest
 from rich.console import Console
 
 from lab.analysis.summary import summarise
-from lab.report import json as json_report
-from lab.report import markdown, terminal
+from lab.report import markdown, summary_json, terminal
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -44,7 +43,7 @@ def test_requests_sent_again_stand_beside_the_errors(make, kept):
     if kept:
         assert "| errors | sent again | valid trials |" in text
         assert "| 0 | 3 | 2/2 |" in text
-    values = json.loads(json_report.render(summary))["profiles"][0]["values"]
+    values = json.loads(summary_json.render(summary))["profiles"][0]["values"]
     assert (values["errors"]["median"], values["retried"]["median"]) == (0, 3)
 
 
@@ -78,7 +77,7 @@ def test_the_markdown_report(sustained):
 
 def test_the_json_report(walkthrough):
     """Raw numbers for scripts; what is not known is absent."""
-    text = json_report.render(summarise(walkthrough))
+    text = summary_json.render(summarise(walkthrough))
     check("walkthrough.json", text)
     baseline = json.loads(text)["profiles"][0]
     assert "throughput" not in baseline["values"]
@@ -88,7 +87,7 @@ def test_the_json_report(walkthrough):
 def test_the_same_run_gives_the_same_bytes(sustained):
     """Neither the clock nor the order of a set is in a report."""
     first, again = summarise(sustained), summarise(replace(sustained))
-    for render in (terminal.render, markdown.render, json_report.render):
+    for render in (terminal.render, markdown.render, summary_json.render):
         assert render(first) == render(again)
 
 
@@ -123,7 +122,7 @@ def test_causes_are_grouped_and_a_withdrawn_one_limits_nothing(diagnosed):
 
 def test_the_json_holds_causes_and_idle_options(diagnosed):
     """With the counter-run's ratio, and under the profile's name."""
-    content = json.loads(json_report.render(diagnosed))
+    content = json.loads(summary_json.render(diagnosed))
     (router, logging) = content["diagnoses"]["baseline"]
     assert (router["cause"], router["standing"], router["trials"], router["of"]) == (
         "router", "cause", 9, 10,

@@ -1,6 +1,7 @@
 """The published schemas: true of what is stored, of what is written now, and not stale."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import jsonschema
@@ -8,7 +9,7 @@ import pytest
 
 from lab import schema
 from lab.analysis.summary import summarise
-from lab.report import json as json_report
+from lab.report import summary_json
 from lab.runs import earlier
 from lab.runs.folder import FORMAT, Header, encode, encode_trial
 
@@ -46,7 +47,7 @@ def test_what_is_written_now_is_valid(diagnosed, walkthrough, open_loop):
     """With causes and without, of every kind of load."""
     summaries = [diagnosed, summarise(walkthrough), summarise(open_loop)]
     for summary in summaries:
-        validator("summary.schema.json").validate(json.loads(json_report.render(summary)))
+        validator("summary.schema.json").validate(json.loads(summary_json.render(summary)))
         run = summary.run
         header = Header(FORMAT, run.command, run.generator, 0.0, run.plan, run.environments, {})
         validator("run.schema.json").validate(json.loads(encode(header)))
@@ -55,23 +56,53 @@ def test_what_is_written_now_is_valid(diagnosed, walkthrough, open_loop):
 
 def test_a_damaged_summary_is_not_valid(walkthrough):
     """The schema is no empty promise: a missing verdict is found."""
-    content = json.loads(json_report.render(summarise(walkthrough)))
+    content = json.loads(summary_json.render(summarise(walkthrough)))
     del content["aa"]["cpu"]["verdict"]
     with pytest.raises(jsonschema.ValidationError, match="'verdict' is a required property"):
         validator("summary.schema.json").validate(content)
 
 
-def test_classes_of_one_name_have_their_own_words():
-    """Both the model and the summary have a profile, with other fields."""
+def test_classes_of_one_name_have_their_own_fields():
+    """A profile is configured in the run and measured in the summary."""
     run, summary = (
         json.loads((schema.FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))["$defs"]
         for name in ("run", "summary")
     )
-    for name, words in {"name": "command line", "summary": "imperative"}.items():
-        assert words in run["Profile"]["properties"][name]["description"]
-        assert "description" not in summary["Profile"]["properties"][name]
-    assert "before" in summary["Step"]["properties"]
+    assert "options" in run["Profile"]["properties"]
+    assert "options" not in summary["Profile"]["properties"]
     assert "Trials" in summary["Profile"]["properties"]["valid"]["description"]
+    assert "before" in summary["Step"]["properties"]
+
+
+def test_a_field_of_the_summary_has_the_words_of_what_it_is_written_from():
+    """An attribute's, a property's or a function's; of its own field where these say nothing."""
+    content = json.loads((schema.FOLDER / "summary.schema.json").read_text(encoding="utf-8"))
+    profile, comparison = (
+        content["$defs"][name]["properties"] for name in ("Profile", "Comparison")
+    )
+    assert "imperative" in profile["summary"]["description"]
+    assert "arms" in content["properties"]["load"]["description"]
+    assert "as a share" in comparison["half_width"]["description"]
+    assert "changed / reference" in comparison["ratio"]["description"]
+    assert "description" not in comparison["high"]
+
+
+def test_what_the_summary_leaves_out_is_there():
+    """A field that is not written under its own name is a field of its class."""
+    for kind, changes in summary_json.PROJECTION.items():
+        left_out = {name for name, source in changes.items() if source is None}
+        assert left_out <= {field.name for field in fields(kind)}, kind
+
+
+def test_what_may_be_absent_is_not_required():
+    """And everything else is, whatever default its class has."""
+    content = json.loads((schema.FOLDER / "summary.schema.json").read_text(encoding="utf-8"))
+    comparison = content["$defs"]["Comparison"]
+    optional = comparison["properties"].keys() - set(comparison["required"])
+    assert optional == {
+        "ratio", "low", "high", "n", "half_width", "detectable", "blocks_needed",
+    }  # fmt: skip
+    assert content["properties"].keys() - set(content["required"]) == {"shares"}
 
 
 def test_every_field_of_a_trial_is_explained():

@@ -1,0 +1,226 @@
+"""
+A summary as JSON, for scripts: the content of `summary.json`; and other findings in the same form.
+
+The document is the summary itself: each object has the fields of its dataclass, but for what
+`PROJECTION` says. `lab.schema` makes the published schema of the same two.
+
+Six significant figures, keys sorted, and nothing of when or where it was made, so that the same run
+gives the same bytes. What is None is left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from lab.analysis.across import Change
+from lab.analysis.stats import half_width
+from lab.analysis.summary import Row, Summary, Tally
+from lab.analysis.thresholds import Judgement
+from lab.model import METRICS, Comparison, CounterRun, Diagnosis, Estimate, Metric, Plan
+from lab.report.machine import machine_lines
+from lab.report.remarks import notes
+from lab.report.tables import printable, shares, shown
+
+FORMAT = 2
+"""
+Version of the format; fields may be added within one, so a reader ignores what it does not know.
+
+1: the first.
+2: `diagnoses` and `inert`, the load's `rate`; later `shares`.
+"""
+
+Source = str | Callable[[Any], Any]
+"""Where a field comes from: attribute names with dots between, or a function of the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A metric of a profile."""
+
+    median: float
+    trials: int
+    """How many it is the median of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """Trials of the plan."""
+
+    measured: int
+    """Those with a trial."""
+    planned: int
+
+
+def _format(_: Summary) -> int:
+    """Version of the format; fields may be added within one."""
+    return FORMAT
+
+
+def _trials(summary: Summary) -> Trials:
+    return Trials(summary.measured, summary.planned)
+
+
+def _environments(summary: Summary) -> Sequence[str]:
+    """Digests; `run.json` holds what they stand for."""
+    return sorted(summary.run.environments)
+
+
+def _machine(summary: Summary) -> Sequence[str]:
+    """The machine and the versions, for people."""
+    return machine_lines(summary.run.environments)
+
+
+def _banners(summary: Summary) -> Sequence[str]:
+    """What a reader must know before any number."""
+    return printable(summary.banners)
+
+
+def _notes(summary: Summary) -> Sequence[str]:
+    """The report's footnotes."""
+    return printable(notes(summary, shown(summary.run.plan.load)))
+
+
+def _metrics(_: Summary) -> Mapping[str, Metric]:
+    return METRICS
+
+
+def _shares(summary: Summary) -> Mapping[str, Mapping[str, Comparison]] | None:
+    """
+    By profile and reference line of the same server: the line's CPU a request over the profile's;
+    absent in a run without reference lines.
+    """
+    return shares(summary) or None
+
+
+def _baseline(plan: Plan) -> str:
+    """The first profile of the ladder."""
+    return plan.profiles[0].name
+
+
+def _values(row: Row) -> Mapping[str, Value]:
+    """By metric, in SI units; absent where it counts in no trial."""
+    return {name: Value(value, row.counts[name]) for name, value in row.values.items()}
+
+
+def _withholds(tally: Tally) -> Sequence[str]:
+    """Metrics that it makes meaningless."""
+    return sorted(METRICS if tally.example.withholds is None else tally.example.withholds)
+
+
+def _half_width(comparison: Comparison) -> float | None:
+    """Of the 95 % interval from *low* to *high*, as a share."""
+    return None if comparison.ratio is None else half_width(comparison.ratio)
+
+
+def _rules_out(diagnosis: Diagnosis) -> str | None:
+    """What speaks against the other causes, with numbers."""
+    return diagnosis.cause.rules_out or None
+
+
+PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
+    Summary: {
+        "format": _format,
+        "run": "run.name",
+        "command": "run.command",
+        "generator": "run.generator",
+        "workload": "run.plan.workload.name",
+        "path": "run.plan.workload.path",
+        "load": "run.plan.load",
+        "plan": "run.plan",
+        "trials": _trials,
+        "environments": _environments,
+        "machine": _machine,
+        "banners": _banners,
+        "notes": _notes,
+        "metrics": _metrics,
+        "profiles": "rows",
+        "skipped": "run.skipped",
+        "shares": _shares,
+        **dict.fromkeys(("observations", "rows", "measured", "planned")),
+    },
+    Plan: {"baseline": _baseline, "arms": None},
+    Metric: dict.fromkeys(("name", "unit", "scale")),
+    Row: {
+        "name": "profile.name",
+        "summary": "profile.summary",
+        "server": "profile.server",
+        "digest": "profile.digest",
+        "against": "profile.against",
+        "trials": "total",
+        "values": _values,
+        "findings": "tallies",
+        **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept")),
+    },
+    Tally: {
+        "reason": "example.reason",
+        "advice": "example.advice",
+        "withholds": _withholds,
+        "outside": "example.outside",
+        "example": None,
+    },
+    Comparison: {
+        "ratio": "ratio.value",
+        "low": "ratio.low",
+        "high": "ratio.high",
+        "n": "ratio.n",
+        "half_width": _half_width,
+        "metric": None,
+    },
+    Diagnosis: {
+        "cause": "cause.name",
+        "evidence": "cause.evidence",
+        "rules_out": _rules_out,
+        "profile": None,
+    },
+    CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},
+    Estimate: {"ratio": "value", "value": None},
+    Change: {"change": "ratio", "ratio": None},
+    Judgement: {"threshold": "threshold.text", "ratio": None},
+}
+"""By class: fields that are not as the class has them, None for those that are left out."""
+
+
+def sources(kind: type) -> Mapping[str, Source]:
+    """Return the fields that an object of *kind* has in JSON, and where each comes from."""
+    found = {**{each.name: each.name for each in fields(kind)}, **PROJECTION.get(kind, {})}
+    return {name: source for name, source in found.items() if source is not None}
+
+
+def render(*summaries: Summary) -> str:
+    """Return a summary as JSON, several as a list of them; it ends with a newline."""
+    return joined([to_json(each) for each in summaries])
+
+
+def joined(documents: Sequence[str]) -> str:
+    """Return one JSON document as it is, several as a list; each ends with a newline."""
+    return documents[0] if len(documents) == 1 else f"[\n{','.join(documents)}]\n"
+
+
+def to_json(value: object) -> str:
+    """Return *value*, made of what the model is made of, as JSON; it ends with a newline."""
+    plain = json.dumps(_plain(value), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
+    return plain + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        value = {name: _read(value, source) for name, source in sources(type(value)).items()}
+    if isinstance(value, float):
+        # Beyond six figures is noise, and the last bits differ between C libraries.
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _read(value: Any, source: Source) -> Any:
+    if not isinstance(source, str):
+        return source(value)
+    for name in source.split("."):
+        value = None if value is None else getattr(value, name)
+    return value
