@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab import claims
 from lab.analysis.summary import Summary
-from lab.report import html, markdown, summary_json
+from lab.report import html_page, markdown, summary_json
 
 
 def files(found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
@@ -19,5 +19,5 @@ def files(found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
 
 def pages(path: Path, found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
     """Yield the name and the content of each page, with what the run says to published claims."""
-    for name, summary in html.files(path, found):
-        yield str(name), html.render(summary, claims.decided(summary))
+    for name, summary in html_page.files(path, found):
+        yield str(name), html_page.render(summary, claims.decided(summary))

@@ -9,7 +9,7 @@ import pytest
 
 from lab import schema
 from lab.analysis.summary import summarise
-from lab.report import html, markdown, summary_json, terminal
+from lab.report import html_page, markdown, summary_json, terminal
 
 SPEEDS = {"baseline": (2000, 480e-6), "tuned": (8000, 118e-6), "granian": (9000, 100e-6),
           "bare": (16_000, 60e-6), "constant": (20_000, 45e-6)}  # fmt: skip
@@ -53,7 +53,7 @@ def test_every_report_shows_the_shares_and_says_what_a_reference_line_is(lined):
     text = terminal.render(lined)
     assert max(map(len, text.splitlines())) <= 100
     legend = "bare, constant: reference lines, the same reply to every request"
-    page = unescape(html.render(lined))
+    page = unescape(html_page.render(lined))
     for report in (text, markdown.render(lined), page):
         assert "What the server itself needs, as a share of each profile's CPU a request" in report
         assert legend in report
@@ -69,6 +69,6 @@ def test_a_reference_line_is_not_unexplained(lined, diagnosed):
     limits = terminal.render(summary).split("Limited by\n")[1].split("\n\n")[0]
     assert "unexplained" in limits
     assert "bare" not in limits
-    section = html.render(summary).split('<section id="limits">')[1].split("</section>")[0]
+    section = html_page.render(summary).split('<section id="limits">')[1].split("</section>")[0]
     assert "unexplained" in section
     assert "bare" not in section
