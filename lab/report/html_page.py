@@ -24,12 +24,9 @@ from lab.model import ClaimVerdict, Profile, Standing, Window
 from lab.report import headline, summary_json
 from lab.report.causes import Group, groups, inert_reasons, standing_of, tested
 from lab.report.palette import DARK, LIGHT, declarations
-from lab.report.tables import document
+from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, Header, encode, encode_trial
 from lab.settings.difference import difference
-
-LIMITS = "Limited by"
-"""The table that the page shows as chips instead."""
 
 KINDS = {
     Standing.CONFIRMED: "confirmed",
@@ -116,8 +113,9 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
     page = document(summary)
     return _PAGES.get_template("report.html").render(
         page=page,
-        measured=page.tables[0],
-        changes=[table for table in page.tables[1:] if table.title != LIMITS],
+        measured=next(table for table in page.tables if table.topic is Topic.MEASURED),
+        # What limited each profile is shown as chips instead.
+        changes=[table for table in page.tables if table.topic is Topic.CHANGES],
         sentence=headline.sentence(summary),
         trust=headline.trust(summary),
         facts=headline.facts(summary),

@@ -64,6 +64,14 @@ class Column:
     """Whether it is aligned to the right."""
 
 
+class Topic(enum.StrEnum):
+    """What a table tells of a run, for a renderer that gives it a place of its own."""
+
+    MEASURED = "measured"
+    LIMITS = "limits"
+    CHANGES = "changes"
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """Rows under a title."""
@@ -71,6 +79,8 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    topic: Topic | None = None
+    """None for a table without such a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +165,7 @@ def _measurements(summary: Summary) -> Table:
         "Measured",
         (Column("profile", number=False), *columns, Column("valid trials", number=False)),
         tuple(rows),
+        Topic.MEASURED,
     )
 
 
@@ -209,7 +220,8 @@ def _limits(found: Sequence[Group]) -> Table:
         texts = (group.profiles, group.trials, evidence, counter)
         rows.append((Cell(name, meaning), *map(Cell, texts)))
     titles = ("cause", "profiles", "trials", "evidence", "counter-run")
-    return Table("Limited by", tuple(Column(t, number=False) for t in titles), tuple(rows))
+    columns = tuple(Column(title, number=False) for title in titles)
+    return Table("Limited by", columns, tuple(rows), Topic.LIMITS)
 
 
 def _changes(summary: Summary) -> Table:
@@ -251,6 +263,7 @@ def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
         "What the server itself needs, as a share of each profile's CPU a request",
         columns,
         tuple(rows),
+        Topic.CHANGES,
     )
 
 
@@ -263,7 +276,8 @@ def _share(comparison: Comparison | None) -> Cell:
 
 def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:
     measures = (Column(METRICS[name].title, number=False) for name in names)
-    return Table(title, (Column("profile", number=False), *measures, Column("n")), tuple(rows))
+    columns = (Column("profile", number=False), *measures, Column("n"))
+    return Table(title, columns, tuple(rows), Topic.CHANGES)
 
 
 def _ratios(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> tuple[Cell, ...]:
