@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from lab.errors import LabError
 from lab.model import Profile, Run
+from lab.model.nested import flatten
 from lab.runs.environment import differences
 from lab.settings.difference import difference
 
@@ -93,13 +94,13 @@ def _may_differ(key: str) -> bool:
 def _environments(before: Run, after: Run) -> Iterator[Difference]:
     """Compare what was read before the first trial of each."""
     one, other = (next(iter(run.environments.values()), {}) for run in (before, after))
-    left, right = dict(_flatten(one)), dict(_flatten(other))
+    left, right = dict(flatten(one)), dict(flatten(other))
     for key in differences(one, other):
         yield Difference(key, _text(left.get(key)), _text(right.get(key)))
 
 
 def _conditions(before: Run, after: Run) -> Iterator[Difference]:
-    left, right = (dict(_flatten(_asked(run))) for run in (before, after))
+    left, right = (dict(flatten(_asked(run))) for run in (before, after))
     for key in sorted(left.keys() | right.keys()):
         if left.get(key) != right.get(key):
             yield Difference(key, _text(left.get(key)), _text(right.get(key)))
@@ -143,14 +144,6 @@ def _profile(before: Profile, after: Profile) -> Difference:
         ", ".join(f"{option[0]} = {option[side]}" for option in options) for side in (1, 2)
     )
     return Difference(f"profile {before.name}", left, right)
-
-
-def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, item in value.items():
-        if isinstance(item, Mapping):
-            yield from _flatten(item, f"{prefix}{key}.")
-        elif item is not None:
-            yield f"{prefix}{key}", item
 
 
 def _text(value: Any) -> str:

@@ -14,13 +14,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Standing, Window
+from lab.model.nested import flatten
 from lab.report import headline, summary_json
 from lab.report.causes import Group, groups, inert_reasons, standing_of, tested
 from lab.report.palette import DARK, LIGHT, declarations
@@ -199,17 +199,11 @@ def _configurations(summary: Summary) -> tuple[Configuration, ...]:
 def _environment(environments: Mapping[str, Mapping[str, object]]) -> list[tuple[str, str]]:
     """Return the environment in which the run began, as dotted keys; no distributions of Python."""
     first = next(iter(environments.values()), {})
-    return list(_flat({key: value for key, value in first.items() if key != "distributions"}))
-
-
-def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    for key, item in value.items():
-        if isinstance(item, Mapping):
-            yield from _flat(item, f"{prefix}{key}.")
-        elif isinstance(item, list | tuple):
-            yield f"{prefix}{key}", " ".join(map(str, item))
-        else:
-            yield f"{prefix}{key}", str(item)
+    known = flatten({key: value for key, value in first.items() if key != "distributions"})
+    return [
+        (key, " ".join(map(str, item)) if isinstance(item, list | tuple) else str(item))
+        for key, item in known
+    ]
 
 
 def _data(summary: Summary) -> bytes:

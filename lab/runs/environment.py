@@ -15,11 +15,12 @@ import re
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from typing import Any
 
+from lab.model.nested import flatten
 from lab.probes.machine import (
     divide,
     present,
@@ -84,8 +85,7 @@ def read_environment() -> dict[str, Any]:
 
 def digest(environment: Mapping[str, Any]) -> str:
     """Return a SHA-256, in hexadecimal, of all that must agree for a comparison."""
-    kept = {name: value for name, value in environment.items() if name not in VOLATILE}
-    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(_steady(environment), sort_keys=True).encode()).hexdigest()
 
 
 def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -95,7 +95,7 @@ def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     >>> differences({"cpu": {"cores": 2}, "now": 1}, {"cpu": {"cores": 4}, "now": 2})
     ['cpu.cores']
     """
-    left, right = dict(_flatten(one)), dict(_flatten(other))
+    left, right = (dict(flatten(_steady(each))) for each in (one, other))
     return sorted(key for key in left.keys() | right.keys() if left.get(key) != right.get(key))
 
 
@@ -137,6 +137,10 @@ def output_of(*command: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout
+
+
+def _steady(environment: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in environment.items() if name not in VOLATILE}
 
 
 def _read_virtualisation() -> str | None:
@@ -219,13 +223,3 @@ def _read_now() -> dict[str, Any]:
         return {"load": list(os.getloadavg())}
     except OSError:
         return {}
-
-
-def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, item in value.items():
-        if not prefix and name in VOLATILE:
-            continue
-        if isinstance(item, Mapping):
-            yield from _flatten(item, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", item
