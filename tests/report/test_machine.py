@@ -22,3 +22,14 @@ def test_what_was_not_read_is_not_mentioned():
     """An empty environment gives no line, and neither does none."""
     assert machine_lines({"digest": {"cpu": {}}}) == ()
     assert machine_lines({}) == ()
+
+
+def test_versions_are_found_where_the_environment_has_them():
+    """Locust's among the distributions; a commit with changes that are in no commit says so."""
+    environment = {
+        "distributions": {"locust": "2.43.0"},
+        "fib": {"implementation": "cython"},
+        "git": {"commit": "0123456789abcdef", "dirty": True},
+    }
+    (line,) = machine_lines({"digest": environment})
+    assert line == "Locust 2.43.0, fib cython, commit 0123456789ab (modified)"
