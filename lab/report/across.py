@@ -11,7 +11,7 @@ from lab.model import METRICS, Estimate, Verdict
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
 from lab.report.summary_json import to_json
-from lab.report.tables import MEANINGS, Cell, Column, Document, Meaning, Table, shown
+from lab.report.tables import MEANINGS, Cell, Document, Meaning, Table, shown, texts
 from lab.report.thresholds import judgement_table
 
 FORMAT = 1
@@ -87,7 +87,7 @@ def _question(found: Across) -> str:
 
 
 def _table(metric: str, changes: Sequence[Change]) -> Table:
-    columns = ("profile", "first run", "second run", "change", "floor", "n")
+    columns = texts(("profile", "first run", "second run", "change", "floor", "n"))
     rows = tuple(
         (
             Cell(change.profile),
@@ -99,7 +99,7 @@ def _table(metric: str, changes: Sequence[Change]) -> Table:
         )
         for change in changes
     )
-    return Table(METRICS[metric].title, tuple(Column(name, number=False) for name in columns), rows)
+    return Table(METRICS[metric].title, columns, rows)
 
 
 def _verdict(change: Change) -> Cell:
@@ -118,16 +118,13 @@ def _blocks(change: Change) -> str:
 
 
 def _notes(found: Across, differing: Sequence[Difference]) -> list[str]:
-    names = [
-        {profile.name for profile in each.run.plan.profiles} for each in (found.before, found.after)
+    runs = (found.before.run, found.after.run)
+    first, second = ({profile.name for profile in run.plan.profiles} for run in runs)
+    notes = [
+        f"Only in {run.name}: {', '.join(sorted(alone))}."
+        for run, alone in zip(runs, (first - second, second - first), strict=True)
+        if alone
     ]
-    notes = []
-    for run, own, others in (
-        (found.before.run, names[0], names[1]),
-        (found.after.run, names[1], names[0]),
-    ):
-        if alone := sorted(own - others):
-            notes.append(f"Only in {run.name}: {', '.join(alone)}.")
     for metric in shown(found.after.run.plan.load):
         open_ones = [
             change.detectable * (1 + change.floor)

@@ -37,6 +37,14 @@ class Group:
         tested = (each for each in self.members if each.counter is not None)
         return next(tested, next(iter(self.members), None))
 
+    @property
+    def said(self) -> str:
+        """The cause and its standing, with "also" before what does not limit them first."""
+        if self.diagnosis is None:
+            return self.cause
+        further = not self.first and self.standing is not Standing.WITHDRAWN
+        return f"{'also ' if further else ''}{standing_of(self.diagnosis)}"
+
 
 def groups(summary: Summary) -> tuple[Group, ...]:
     """

@@ -8,11 +8,11 @@ from lab.analysis.claims import stated
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Role
 from lab.report.claims import MEANINGS
-from lab.report.numbers import UNKNOWN, figure, quantity, ratio, share
+from lab.report.numbers import UNKNOWN, quantity, ratio, share
 from lab.report.plots.percentiles import Curve
 from lab.report.plots.time import PARTS, spent
 from lab.report.plots.trials import Shown, shown
-from lab.report.tables import Cell, Column, Meaning, Table
+from lab.report.tables import Cell, Column, Meaning, Table, number, texts
 
 SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "99.9%": 0.999, "99.99%": 0.9999}
 
@@ -25,7 +25,7 @@ def spent_table(summary: Summary) -> Table:
         "Cores in use",
         (Column("profile", number=False), *(Column(PARTS[name]) for name in names)),
         tuple(
-            (Cell(row.profile), *(_number(row.parts.get(name)) for name in names)) for row in rows
+            (Cell(row.profile), *(number(row.parts.get(name)) for name in names)) for row in rows
         ),
     )
 
@@ -35,7 +35,7 @@ def curves_table(curves: Sequence[Curve]) -> Table:
     rows = []
     for curve in curves:
         values = curve.quantiles(list(SHARES.values()))
-        cells = (_number(None if value is None else value * 1e3) for value in values)
+        cells = (number(None if value is None else value * 1e3) for value in values)
         name = curve.profile if curve.counts else f"{curve.profile} (no trial counts)"
         rows.append((Cell(name), *cells))
     columns = (Column(title, "ms") for title in SHARES)
@@ -79,7 +79,7 @@ def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
             )
         )
     titles = ("claim", "compared", "published", "here", "verdict", "limited by", "why")
-    return Table("Claims", tuple(Column(t, number=False) for t in titles), tuple(rows))
+    return Table("Claims", texts(titles), tuple(rows))
 
 
 def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:
@@ -90,7 +90,7 @@ def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:
         Cell(str(trial.slot.block + 1)),
         Cell(trial.slot.arm.name),
         *(Cell(quantity(name, each.metrics.get(name))) for name in names),
-        _number(readings.get("machine.foreign_cpu")),
+        number(readings.get("machine.foreign_cpu")),
         Cell(UNKNOWN if steal is None else share(steal)),
         _remark(each),
     )
@@ -111,7 +111,3 @@ def _remark(each: Shown) -> Cell:
     if trial.attempt:
         parts.append(f"attempt {trial.attempt + 1}")
     return Cell("; ".join(parts), meaning)
-
-
-def _number(value: float | None) -> Cell:
-    return Cell(UNKNOWN, Meaning.MUTED) if value is None else Cell(figure(value))

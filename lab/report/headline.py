@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Comparison, Verdict
-from lab.report.numbers import UNKNOWN, figure, ratio, share
+from lab.report.numbers import UNKNOWN, centre, figure, interval, ratio, share
+from lab.report.remarks import withheld
 
 
 class Trust(enum.StrEnum):
@@ -42,8 +43,7 @@ def metric(summary: Summary) -> str:
     if summary.run.plan.load.rate is not None:
         return "cpu"
     # A step's ratio to the baseline is there whenever both have a trial that counts.
-    compared = any(_said(step.baseline.get("throughput")) for step in summary.steps)
-    return "throughput" if compared else "cpu"
+    return "throughput" if _against(summary, "throughput") else "cpu"
 
 
 def sentence(summary: Summary) -> str:
@@ -58,8 +58,8 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
     found = []
     for name in names:
         aa = summary.aa[name].ratio
-        value, _, interval = (UNKNOWN, "", "") if aa is None else ratio(aa).partition(" ")
-        note = ", ".join(filter(None, (interval, f"{plan.reference} against itself")))
+        value, within = (centre(aa), f"{interval(aa)}, ") if aa is not None else (UNKNOWN, "")
+        note = f"{within}{plan.reference} against itself"
         found.append(Fact(f"A/A, {METRICS[name].title}", value, note))
     floors = ", ".join(share(summary.floors[name]) for name in names)
     titles = ", ".join(METRICS[name].title for name in names)
@@ -90,26 +90,29 @@ def _won(summary: Summary) -> str:
     baseline = summary.run.plan.profiles[0].name
     name = metric(summary)
     title = METRICS[name].title
-    against = [each for step in summary.steps if (each := _said(step.baseline.get(name)))]
+    against = _against(summary, name)
     if not against:
         if not summary.steps:
             return f"{baseline} ran alone, so there is nothing to compare it with"
         return "Nothing can be compared"
-    better = [each for each in against if each.verdict is Verdict.FASTER]
+    better = [each for each in against.values() if each.verdict is Verdict.FASTER]
+    worse = [each for each in against.values() if each.verdict is Verdict.SLOWER]
+    if not better and not worse:
+        return f"No profile can be told from {baseline} by {title}"
+    farthest = max(better or worse, key=_size)
     if not better:
-        worse = [each for each in against if each.verdict is Verdict.SLOWER]
-        if not worse:
-            return f"No profile can be told from {baseline} by {title}"
-        worst = max(worse, key=_size)
-        return f"No profile is better than {baseline} by {title}, and {_times(worst)}"
-    best = max(better, key=_size)
-    text = _times(best)
-    if name == "throughput":
-        step = next(step for step in summary.steps if step.profile == best.changed)
-        cpu = _said(step.baseline.get("cpu"))
-        if cpu is not None and cpu.ratio and cpu.verdict is not Verdict.UNDECIDED:
-            text += f", for {ratio(cpu.ratio)} the CPU a request"
+        return f"No profile is better than {baseline} by {title}, and {_times(farthest)}"
+    text = _times(farthest)
+    cpu = _against(summary, "cpu").get(farthest.changed)
+    if name == "throughput" and cpu and cpu.ratio and cpu.verdict is not Verdict.UNDECIDED:
+        text += f", for {ratio(cpu.ratio)} the CPU a request"
     return text
+
+
+def _against(summary: Summary, name: str) -> dict[str, Comparison]:
+    """Return how each profile compares with the baseline, of those that can be compared."""
+    found = {step.profile: step.baseline[name] for step in summary.steps}
+    return {profile: each for profile, each in found.items() if each.ratio is not None}
 
 
 def _withheld(summary: Summary) -> str:
@@ -125,10 +128,7 @@ def _withheld(summary: Summary) -> str:
     if not rows:
         return ""
     gates = dict.fromkeys(
-        tally.gate
-        for row in rows
-        for tally in row.tallies
-        if tally.example.withholds is None or "throughput" in tally.example.withholds
+        tally.gate for row in rows for tally in row.tallies if "throughput" in withheld(tally)
     )
     who = rows[0].profile.name
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
@@ -153,21 +153,14 @@ def _stands(summary: Summary) -> str:
 
 def _times(comparison: Comparison) -> str:
     """Say how a profile compares, as the subject of a sentence."""
+    assert comparison.ratio is not None
     title = METRICS[comparison.metric].title
-    said = _said(comparison)
-    assert said is not None
-    assert said.ratio is not None
     verb = "serves" if comparison.metric == "throughput" else "takes"
-    return f"{comparison.changed} {verb} {ratio(said.ratio)} the {title} of {comparison.reference}"
-
-
-def _said(comparison: Comparison | None) -> Comparison | None:
-    return comparison if comparison is not None and comparison.ratio is not None else None
+    times = ratio(comparison.ratio)
+    return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}"
 
 
 def _size(comparison: Comparison) -> float:
     """Return the least that the change is, by its interval: a wide one does not win by luck."""
-    estimate = comparison.ratio
-    if estimate is None:
-        return 0.0
-    return min(abs(math.log(estimate.low)), abs(math.log(estimate.high)))
+    assert comparison.ratio is not None
+    return min(abs(math.log(comparison.ratio.low)), abs(math.log(comparison.ratio.high)))

@@ -22,7 +22,7 @@ from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Standing, Window
 from lab.model.nested import flatten
 from lab.report import headline, summary_json
-from lab.report.causes import Group, groups, inert_reasons, standing_of, tested
+from lab.report.causes import Group, groups, inert_reasons, tested
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, Header, encode, encode_trial
@@ -160,13 +160,12 @@ def _limits(summary: Summary) -> tuple[Limit, ...]:
 def _limit(group: Group) -> Limit:
     shown = group.diagnosis
     if shown is None:
-        return Limit(tuple((name, "") for name in group.names), "none", group.cause)
+        return Limit(tuple((name, "") for name in group.names), "none", group.said)
     several = len(group.members) > 1
-    also = "" if group.first or group.standing is Standing.WITHDRAWN else "also "
     return Limit(
         profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in group.members),
         kind=KINDS[shown.standing],
-        chip=f"{also}{standing_of(shown)}",
+        chip=group.said,
         text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
         # Made to stand behind a colon; here it is a sentence.
         rules_out=shown.cause.rules_out[:1].upper() + shown.cause.rules_out[1:],

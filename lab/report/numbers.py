@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from lab.model import METRICS, Estimate
 
@@ -44,16 +45,33 @@ def quantity(name: str, value: float | None) -> str:
 
 def ratio(estimate: Estimate) -> str:
     """
-    Return a ratio with its interval, and `~` before it when the interval holds 1.
+    Return a ratio with its interval.
 
     >>> ratio(Estimate(1.4217, 1.309, 1.5501, 10))
     '1.42x [1.31, 1.55]'
-    >>> ratio(Estimate(1.01, 0.98, 1.04, 10))
-    '~1.01x [0.980, 1.04]'
+    """
+    return f"{centre(estimate)} {interval(estimate)}"
+
+
+def centre(estimate: Estimate) -> str:
+    """
+    Return a ratio alone, and `~` before it when its interval holds 1.
+
+    >>> centre(Estimate(1.01, 0.98, 1.04, 10))
+    '~1.01x'
     """
     about = "~" if estimate.low <= 1 <= estimate.high else ""
-    low, high = figure(estimate.low), figure(estimate.high)
-    return f"{about}{figure(estimate.value)}x [{low}, {high}]"
+    return f"{about}{figure(estimate.value)}x"
+
+
+def interval(estimate: Estimate, written: Callable[[float], str] = figure) -> str:
+    """
+    Return the interval of a ratio, its ends as *written* writes them.
+
+    >>> interval(Estimate(1.01, 0.98, 1.04, 10))
+    '[0.980, 1.04]'
+    """
+    return f"[{written(estimate.low)}, {written(estimate.high)}]"
 
 
 def share(value: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.analysis.summary import Row, Step, Summary, Tally, reference_lines
+from lab.analysis.summary import Row, Summary, Tally, reference_lines
 from lab.model import METRICS, Comparison, Verdict
 from lab.report.causes import inert_notes
 from lab.report.numbers import figure, share
@@ -53,7 +53,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
             "something outside disturbed the first attempt; the last one counts, all are kept."
         )
     found += _undecided(summary, metrics)
-    if any(c.fragile for _, c in _comparisons(summary, metrics)):
+    if any(each.fragile for each in _comparisons(summary, metrics)):
         found.append(
             "fragile: an estimate by ranks disagrees with the mean, so one or two blocks decide "
             "it. Give the run more blocks."
@@ -111,16 +111,16 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
     """Say where a gate fired, with the numbers of one trial, and what to do."""
     tallies = [(row, tally) for row in summary.rows for tally in row.tallies if tally.gate == gate]
     where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in tallies)
-    row, worst = max(tallies, key=lambda each: len(_withheld(each[1])))
-    withheld = worst.example.withholds
-    if withheld is None:
+    row, worst = max(tallies, key=lambda each: len(withheld(each[1])))
+    names = worst.example.withholds
+    if names is None:
         effect = "nothing of these trials counts"
-    elif withheld:
-        titles = (metric.title for name, metric in METRICS.items() if name in withheld)
+    elif names:
+        titles = (metric.title for name, metric in METRICS.items() if name in names)
         effect = f"withheld: {', '.join(titles)}"
     else:
         effect = "the trials count"
-    if not all(each.example.withholds == withheld and _alike(of, each) for of, each in tallies):
+    if not all(each.example.withholds == names and _alike(of, each) for of, each in tallies):
         effect = f"at worst: {effect.replace('these trials', 'a trial')}"
     return (
         f"[{number}] {gate} ({where}; {effect}). {row.profile.name}: {worst.example.reason}. "
@@ -128,9 +128,10 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
     )
 
 
-def _withheld(tally: Tally) -> frozenset[str]:
-    withheld = tally.example.withholds
-    return frozenset(METRICS) if withheld is None else withheld
+def withheld(tally: Tally) -> frozenset[str]:
+    """Return the metrics that a gate makes meaningless."""
+    names = tally.example.withholds
+    return frozenset(METRICS) if names is None else names
 
 
 def _alike(row: Row, tally: Tally) -> bool:
@@ -140,12 +141,12 @@ def _alike(row: Row, tally: Tally) -> bool:
     A tally keeps the worst of its findings only. What the milder ones left is counted, unless
     another gate withheld it: then nothing is sure.
     """
-    withheld = _withheld(tally)
-    if tally.trials == 1 or not withheld:
+    names = withheld(tally)
+    if tally.trials == 1 or not names:
         return True
-    if any(withheld & _withheld(other) for other in row.tallies if other is not tally):
+    if any(names & withheld(other) for other in row.tallies if other is not tally):
         return False
-    most = max(row.counts.get(name, 0) for name in withheld)
+    most = max(row.counts.get(name, 0) for name in names)
     return most <= row.total - tally.trials
 
 
@@ -155,14 +156,10 @@ def _late(summary: Summary) -> list[str]:
         return []
     shares = {}
     for row in summary.rows:
-        windows = [
-            window
-            for trial in summary.run.trials
-            if trial.slot.arm.name == row.profile.name
-            for window in trial.windows
-        ]
-        if planned := sum(window.planned for window in windows):
-            shares[row.profile.name] = sum(window.late for window in windows) / planned
+        name = row.profile.name
+        trials = [trial for trial in summary.run.trials if trial.slot.arm.name == name]
+        if planned := sum(trial.total("planned") for trial in trials):
+            shares[name] = sum(trial.total("late") for trial in trials) / planned
     if not shares:
         return []
     worst = max(shares, key=lambda name: shares[name])
@@ -198,9 +195,7 @@ def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
     return found
 
 
-def _comparisons(summary: Summary, metrics: Sequence[str]) -> Iterator[tuple[Step, Comparison]]:
+def _comparisons(summary: Summary, metrics: Sequence[str]) -> Iterator[Comparison]:
     for step in summary.steps:
         for comparisons in (step.step, step.baseline):
-            for name in metrics:
-                if name in comparisons:
-                    yield step, comparisons[name]
+            yield from (each for name, each in comparisons.items() if name in metrics)

@@ -21,7 +21,7 @@ from lab.analysis.summary import Row, Summary, Tally
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Comparison, CounterRun, Diagnosis, Estimate, Metric, Plan
 from lab.report.machine import machine_lines
-from lab.report.remarks import notes
+from lab.report.remarks import notes, withheld
 from lab.report.tables import printable, shares, shown
 
 FORMAT = 2
@@ -107,7 +107,7 @@ def _values(row: Row) -> Mapping[str, Value]:
 
 def _withholds(tally: Tally) -> Sequence[str]:
     """Metrics that it makes meaningless."""
-    return sorted(METRICS if tally.example.withholds is None else tally.example.withholds)
+    return sorted(withheld(tally))
 
 
 def _half_width(comparison: Comparison) -> float | None:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from lab.analysis.health import told_apart
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
-from lab.model import METRICS, Comparison, Load, Plan, Standing, Verdict
-from lab.report.causes import Group, groups, standing_of, tested
+from lab.model import METRICS, Comparison, Load, Plan, Verdict
+from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines
-from lab.report.numbers import UNKNOWN, figure, quantity, ratio, share
+from lab.report.numbers import UNKNOWN, figure, interval, quantity, ratio, share
 from lab.report.remarks import legend, marks, notes, plan_line
 
 SHOWN = ("throughput", "cpu")
@@ -52,6 +52,10 @@ class Cell:
 
     text: str
     meaning: Meaning = Meaning.PLAIN
+
+
+NOTHING = Cell(UNKNOWN, Meaning.MUTED)
+"""A value that is not known, or withheld."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,16 @@ class Document:
     notes: tuple[str, ...]
     legend: tuple[str, ...]
     footer: tuple[str, ...]
+
+
+def texts(titles: Iterable[str]) -> tuple[Column, ...]:
+    """Return the headers of columns that hold text."""
+    return tuple(Column(title, number=False) for title in titles)
+
+
+def number(value: float | None) -> Cell:
+    """Return *value* with three significant figures."""
+    return NOTHING if value is None else Cell(figure(value))
 
 
 def document(summary: Summary) -> Document:
@@ -159,7 +173,7 @@ def _measurements(summary: Summary) -> Table:
     for row in summary.rows:
         cells = [_value(row, name) for name in names]
         if counted:
-            cells[1:1] = [_seconds(row.wall), _seconds(row.slowest)]
+            cells[1:1] = [number(row.wall), number(row.slowest)]
         rows.append((Cell(row.profile.name), *cells, _validity(row, numbered)))
     return Table(
         "Measured",
@@ -187,13 +201,9 @@ def _column(name: str) -> Column:
 def _value(row: Row, name: str) -> Cell:
     value = row.values.get(name)
     if value is None:
-        return Cell(UNKNOWN, Meaning.MUTED)
+        return NOTHING
     bad = METRICS[name].exact and value > 0 and not (name == "retried" and row.never_kept)
     return Cell(quantity(name, value), Meaning.WARNING if bad else Meaning.PLAIN)
-
-
-def _seconds(value: float | None) -> Cell:
-    return Cell(UNKNOWN, Meaning.MUTED) if value is None else Cell(figure(value))
 
 
 def _validity(row: Row, numbered: Mapping[str, int]) -> Cell:
@@ -210,17 +220,14 @@ def _limits(found: Sequence[Group]) -> Table:
     rows = []
     for group in found:
         each = group.diagnosis
-        name, evidence, counter = group.cause, "", ""
+        evidence, counter = "", ""
         if each is not None:
-            further = not group.first and each.standing is not Standing.WITHDRAWN
-            name = f"{'also ' if further else ''}{standing_of(each)}"
             whose = "" if group.profiles == each.profile else f"{each.profile}: "
             evidence, counter = f"{whose}{each.cause.evidence}", tested(each)
         meaning = Meaning.PLAIN if group.first and each is not None else Meaning.MUTED
-        texts = (group.profiles, group.trials, evidence, counter)
-        rows.append((Cell(name, meaning), *map(Cell, texts)))
-    titles = ("cause", "profiles", "trials", "evidence", "counter-run")
-    columns = tuple(Column(title, number=False) for title in titles)
+        cells = (group.profiles, group.trials, evidence, counter)
+        rows.append((Cell(group.said, meaning), *map(Cell, cells)))
+    columns = texts(("cause", "profiles", "trials", "evidence", "counter-run"))
     return Table("Limited by", columns, tuple(rows), Topic.LIMITS)
 
 
@@ -258,25 +265,18 @@ def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
         (Cell(profile), *(_share(found.get(name)) for name in names))
         for profile, found in own.items()
     ]
-    columns = (Column("profile", number=False), *(Column(name, number=False) for name in names))
-    return Table(
-        "What the server itself needs, as a share of each profile's CPU a request",
-        columns,
-        tuple(rows),
-        Topic.CHANGES,
-    )
+    title = "What the server itself needs, as a share of each profile's CPU a request"
+    return Table(title, texts(("profile", *names)), tuple(rows), Topic.CHANGES)
 
 
 def _share(comparison: Comparison | None) -> Cell:
     if comparison is None or comparison.ratio is None:
-        return Cell(UNKNOWN, Meaning.MUTED)
-    found = comparison.ratio
-    return Cell(f"{share(found.value)} [{share(found.low)}, {share(found.high)}]")
+        return NOTHING
+    return Cell(f"{share(comparison.ratio.value)} {interval(comparison.ratio, share)}")
 
 
 def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:
-    measures = (Column(METRICS[name].title, number=False) for name in names)
-    columns = (Column("profile", number=False), *measures, Column("n"))
+    columns = (*texts(("profile", *(METRICS[name].title for name in names))), Column("n"))
     return Table(title, columns, tuple(rows), Topic.CHANGES)
 
 
@@ -294,14 +294,14 @@ def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell
 def _noise(aa: Comparison) -> Cell:
     """Show the A/A arm: nothing was changed, so its width is the noise."""
     if aa.ratio is None:
-        return Cell(UNKNOWN, Meaning.MUTED)
+        return NOTHING
     wide = Meaning.MUTED if told_apart(aa) else Meaning.WARNING
     return Cell(f"{ratio(aa.ratio)} noise {share(half_width(aa.ratio))}", wide)
 
 
 def _ratio(comparison: Comparison | None) -> Cell:
     if comparison is None or comparison.ratio is None:
-        return Cell(UNKNOWN, Meaning.MUTED)
+        return NOTHING
     fragile = ", fragile" if comparison.fragile else ""
     text = f"{ratio(comparison.ratio)} {comparison.verdict.value}{fragile}"
     return Cell(text, MEANINGS[comparison.verdict])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.thresholds import Judgement, Outcome
-from lab.report.tables import Cell, Column, Meaning, Table
+from lab.report.tables import Cell, Meaning, Table, texts
 
 MEANINGS = {
     Outcome.PASSED: Meaning.GOOD,
@@ -24,7 +24,6 @@ def lines(judgements: Sequence[Judgement]) -> tuple[str, ...]:
 
 def judgement_table(judgements: Sequence[Judgement]) -> Table:
     """Return the thresholds as a table."""
-    columns = ("fail if", "", "why")
     rows = tuple(
         (
             Cell(each.threshold.text),
@@ -33,4 +32,4 @@ def judgement_table(judgements: Sequence[Judgement]) -> Table:
         )
         for each in judgements
     )
-    return Table("Thresholds", tuple(Column(name, number=False) for name in columns), rows)
+    return Table("Thresholds", texts(("fail if", "", "why")), rows)
