@@ -19,7 +19,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.analysis.summary import Summary
-from lab.model import ClaimVerdict, Profile, Standing, Window
+from lab.model import ClaimVerdict, Profile, Window
 from lab.model.nested import flatten
 from lab.report import headline, summary_json
 from lab.report.causes import Group, groups, inert_reasons, tested
@@ -27,13 +27,6 @@ from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, Header, encode, encode_trial
 from lab.settings.difference import difference
-
-KINDS = {
-    Standing.CONFIRMED: "confirmed",
-    Standing.CONSISTENT: "consistent",
-    Standing.WITHDRAWN: "withdrawn",
-}
-"""Standing -> class of its chip."""
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
 """The end of a ratio, which is not to be broken over two lines."""
@@ -65,7 +58,7 @@ class Limit:
     profiles: tuple[tuple[str, str], ...]
     """Name, and in how many of its trials it shows: "9/10"."""
     kind: str
-    """Class of the chip: "confirmed", "consistent", "withdrawn", "none"."""
+    """Class of the chip: the name of a standing in lower case, or "none"."""
     chip: str
     text: str = ""
     """The evidence of one of them."""
@@ -164,7 +157,7 @@ def _limit(group: Group) -> Limit:
     several = len(group.members) > 1
     return Limit(
         profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in group.members),
-        kind=KINDS[shown.standing],
+        kind=shown.standing.name.lower(),
         chip=group.said,
         text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
         # Made to stand behind a colon; here it is a sentence.

@@ -1,11 +1,12 @@
 """
-A summary as JSON, for scripts: the content of `summary.json`; and other findings in the same form.
+A summary as JSON, for scripts: the content of `summary.json`.
 
-The document is the summary itself: each object has the fields of its dataclass, but for what
-`PROJECTION` says. `lab.schema` makes the published schema of the same two.
+Each object of the document has the fields of its dataclass, except where `PROJECTION` says
+otherwise: a new field of a class is in the document unless `PROJECTION` leaves it out. The
+published schema (`lab.schema`) is made of the same classes and of `PROJECTION`.
 
-Six significant figures, keys sorted, and nothing of when or where it was made, so that the same run
-gives the same bytes. What is None is left out.
+Numbers have six significant figures, keys are sorted, and a field that is None is left out. Nothing
+says when or where the document was made, so the same run gives the same bytes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ Version of the format; fields may be added within one, so a reader ignores what 
 """
 
 Source = str | Callable[[Any], Any]
-"""Where a field comes from: attribute names with dots between, or a function of the object."""
+"""
+What a field is written from: the path of an attribute ("run.plan.load"), or a function of the
+object. The schema takes the function's type and description from its signature and docstring.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """Trials of the plan."""
+    """Slots of the plan."""
 
     measured: int
     """Those with a trial."""
@@ -180,11 +184,11 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
     Change: {"change": "ratio", "ratio": None},
     Judgement: {"threshold": "threshold.text", "ratio": None},
 }
-"""By class: fields that are not as the class has them, None for those that are left out."""
+"""Class -> fields of its objects that are not the class's own; None for a field to leave out."""
 
 
 def sources(kind: type) -> Mapping[str, Source]:
-    """Return the fields that an object of *kind* has in JSON, and where each comes from."""
+    """Return the fields that an object of *kind* has in JSON, and what each is written from."""
     found = {**{each.name: each.name for each in fields(kind)}, **PROJECTION.get(kind, {})}
     return {name: source for name, source in found.items() if source is not None}
 
@@ -200,7 +204,7 @@ def joined(documents: Sequence[str]) -> str:
 
 
 def to_json(value: object) -> str:
-    """Return *value*, made of what the model is made of, as JSON; it ends with a newline."""
+    """Return *value*, of dataclasses and built-in types, as JSON; it ends with a newline."""
     plain = json.dumps(_plain(value), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
     return plain + "\n"
 
