@@ -18,6 +18,13 @@ def files(found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
 
 
 def pages(path: Path, found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the content of each page, with what the run says to published claims."""
-    for name, summary in html_page.files(path, found):
+    """
+    Yield the name and the content of each page, with what the run says to published claims.
+
+    The page of a run at one rate is *path*; of several rates each has a file beside it.
+    """
+    for summary in found:
+        at = summary.run.plan.arms[0].at if len(found) > 1 else {}
+        words = (text.replace("%", "pct").removesuffix("/s") for text in at.values())
+        name = path.with_stem("-".join((path.stem, *words)))
         yield str(name), html_page.render(summary, claims.decided(summary))

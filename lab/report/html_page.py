@@ -11,9 +11,8 @@ from __future__ import annotations
 import base64
 import lzma
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -75,14 +74,6 @@ class Configuration:
     before: str | None
     lines: tuple[tuple[str, str], ...]
     """Sign (+, -, ~ or nothing) and text."""
-
-
-def files(path: Path, summaries: Sequence[Summary]) -> Iterator[tuple[Path, Summary]]:
-    """Yield where each page goes: *path*, or for several rates a file beside it for each."""
-    for summary in summaries:
-        at = summary.run.plan.arms[0].at if len(summaries) > 1 else {}
-        words = (text.replace("%", "pct").removesuffix("/s") for text in at.values())
-        yield path.with_stem("-".join((path.stem, *words))), summary
 
 
 def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
