@@ -15,12 +15,13 @@ import re
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from lab.analysis.comparable import VOLATILE
 from lab.probes.machine import (
     divide,
     present,
@@ -39,9 +40,6 @@ Cores = tuple[tuple[int, ...], tuple[int, ...]]
 
 ROOT = Path(__file__).resolve().parent.parent
 """The project's own folder."""
-
-VOLATILE = frozenset({"now"})
-"""Top-level keys that two comparable environments may differ in."""
 
 TIMEOUT = 5.0
 """Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
@@ -90,17 +88,6 @@ def digest(environment: Mapping[str, Any]) -> str:
     """Return a SHA-256, in hexadecimal, of all that must agree for a comparison."""
     kept = {name: value for name, value in environment.items() if name not in VOLATILE}
     return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
-
-
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """
-    Return the dotted keys, sorted, in which two environments differ; none if digests agree.
-
-    >>> differences({"cpu": {"cores": 2}, "now": 1}, {"cpu": {"cores": 4}, "now": 2})
-    ['cpu.cores']
-    """
-    left, right = dict(_flatten(one)), dict(_flatten(other))
-    return sorted(key for key in left.keys() | right.keys() if left.get(key) != right.get(key))
 
 
 def split_cores() -> Cores | None:
@@ -223,13 +210,3 @@ def _read_now() -> dict[str, Any]:
         return {"load": list(os.getloadavg())}
     except OSError:
         return {}
-
-
-def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for name, item in value.items():
-        if not prefix and name in VOLATILE:
-            continue
-        if isinstance(item, Mapping):
-            yield from _flatten(item, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", item

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab import claims, profiles
+from lab.analysis import difference
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Profile, Workload
@@ -129,7 +130,7 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
         return [f"+ {' '.join(command)}" for command in profile.commands]
     if profile.against is None:
         return [f"+ {key} = {value}" for key, value in profile.options]
-    step = profiles.step(profile, read[profile.against])
+    step = difference.step(profile, read[profile.against])
     changes = [f"- {key} = {value}" for key, value in step.removed]
     changes += [f"+ {key} = {value}" for key, value in step.added]
     for key, before, after in step.changed:

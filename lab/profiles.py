@@ -1,5 +1,5 @@
 """
-Find the profiles, read one, and say what a step changes.
+Find the profiles, and read one; what a step changes is in `lab.analysis.difference`.
 
 A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
 own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
@@ -12,7 +12,6 @@ import difflib
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
 
@@ -25,24 +24,6 @@ from lab.uwsgi_options import asks_to_close
 
 FOLDER = ROOT / "profiles"
 PEERS = FOLDER / "peers"
-
-REPEATABLE = frozenset(
-    {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
-    | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
-)
-REPEATED = ("exec-", "hook-", "route", "final-route")
-"""Options, and beginnings of them, of which uWSGI keeps every value, as of `env`; of any other the
-last counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What a profile changes against another; of a repeated option only what takes effect."""
-
-    added: tuple[tuple[str, str], ...] = ()
-    removed: tuple[tuple[str, str], ...] = ()
-    changed: tuple[tuple[str, str, str], ...] = ()
-    """Option, before, after."""
 
 
 def find() -> tuple[str, ...]:
@@ -120,22 +101,6 @@ def ladder(name: str = "tuned") -> tuple[str, ...]:
 def usual() -> tuple[str, ...]:
     """Return what is compared where nothing else is asked for: the ladder and reference lines."""
     return (*ladder(), *(path.stem for path in _own() if read_header(path).reply is not None))
-
-
-def step(profile: Profile, against: Profile) -> Step:
-    """Return which options *profile* adds, removes and changes, in alphabetical order."""
-    if profile.server != against.server:  # the options of two servers have nothing in common
-        return Step(changed=(("server", against.server, profile.server),))
-    before, after = _effective(against), _effective(profile)
-    return Step(
-        added=tuple((key, after[key]) for key in sorted(after.keys() - before.keys())),
-        removed=tuple((key, before[key]) for key in sorted(before.keys() - after.keys())),
-        changed=tuple(
-            (key, before[key], after[key])
-            for key in sorted(before.keys() & after.keys())
-            if before[key] != after[key]
-        ),
-    )
 
 
 def _own() -> list[Path]:
@@ -259,19 +224,6 @@ def _keeps_connections(pairs: Sequence[tuple[str, str]]) -> bool:
         return False
     options = dict(pairs)
     return "http11-socket" in options or int(options.get("http-keepalive", "0")) > 0
-
-
-def _effective(profile: Profile) -> dict[str, str]:
-    effective: dict[str, str] = {}
-    for key, value in profile.options:
-        if key == "env":
-            name, _, content = value.partition("=")
-            effective[f"env {name}"] = content
-        elif key in effective and (key in REPEATABLE or key.startswith(REPEATED)):
-            effective[key] += f", {value}"
-        else:
-            effective[key] = value
-    return effective
 
 
 def _digest(options: tuple[tuple[str, str], ...]) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lab.comparable import (
+from lab.analysis.comparable import (
     Difference,
     MismatchError,
     NothingSharedError,
@@ -126,3 +128,16 @@ def test_the_message_says_what_to_do():
     """With a line for each key."""
     with pytest.raises(MismatchError, match=r"load.connections: 64 / 8\nMake both runs on one"):
         require_comparable(a_run(), a_run(load=Load(connections=8)))
+
+
+def test_a_report_needs_nothing_that_starts_a_server():
+    """Comparing and printing stored runs imports neither servers, probes nor profiles."""
+    code = (
+        "import sys, lab.analysis.comparable, lab.report.across, lab.report.claims, "
+        "lab.report.html, lab.report.terminal\n"
+        "print(*(name for name in sys.modules if name.startswith('lab.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in done.stdout.split()}
+    assert "report" in rooms
+    assert not rooms & {"environment", "probes", "profiles", "servers", "uwsgi_config"}

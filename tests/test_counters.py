@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from lab import profiles
+from lab.analysis import difference
 from lab.analysis.diagnose import causes
+from lab.analysis.difference import Step
 from lab.analysis.observations import observed
 from lab.counters import MOST, plan_counters, render
 from lab.model import Better, Load, Profile
-from lab.profiles import Step
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.toggles import TOGGLES
@@ -89,7 +90,7 @@ def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     toggle = TOGGLES[cause](arm(real[profile], CROWD))
     path = tmp_path / f"{profile}~{toggle.name}.ini"
     path.write_text(render(real[profile], toggle))
-    assert profiles.step(profiles.read(str(path)), real[profile]) == step
+    assert difference.step(profiles.read(str(path)), real[profile]) == step
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.environment import (
-    differences,
-    digest,
-    output_of,
-    parse_plugins,
-    read_environment,
-    split_cores,
-)
+from lab.analysis.comparable import differences
+from lab.environment import digest, output_of, parse_plugins, read_environment, split_cores
 from lab.probes.machine import divide, parse_boot, parse_cpu_list
 
 PLUGINS = """\
@@ -77,7 +71,7 @@ def test_the_load_of_the_moment_changes_no_digest(environment):
     later = deepcopy(environment)
     later["now"] = {"load": [99.0, 99.0, 99.0]}
     assert digest(later) == digest(environment)
-    assert differences(later, environment) == []
+    assert list(differences(later, environment)) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +87,7 @@ def test_a_change_is_named_and_changes_the_digest(environment, change, key):
     """Changed, gone or new."""
     other = deepcopy(environment)
     change(other)
-    assert differences(environment, other) == [key]
+    assert [each.key for each in differences(environment, other)] == [key]
     assert digest(environment) != digest(other)
 
 

@@ -21,7 +21,6 @@ FLOORS = (
         "lab.analysis",
         "lab.check",
         "lab.claims",
-        "lab.comparable",
         "lab.environment",
         "lab.generators",
         "lab.instruction_tables",

@@ -66,7 +66,7 @@ class Across:
 
 def across(before: Summary, after: Summary) -> Across:
     """
-    Compare two runs, which `lab.comparable` has let through.
+    Compare two runs, which `lab.analysis.comparable` has let through.
 
     Args:
         before: The first run, such as the main branch's.

@@ -10,10 +10,10 @@ from rich.console import Console
 
 from lab import claims, run_tables
 from lab.analysis.across import across
+from lab.analysis.comparable import require_comparable
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import exit_code, judge_across, judge_run
-from lab.comparable import require_comparable
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import html, markdown, terminal

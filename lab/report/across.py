@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.analysis.across import Across, Change
+from lab.analysis.comparable import Difference
 from lab.analysis.thresholds import Judgement
-from lab.comparable import Difference
 from lab.model import METRICS, Estimate, Verdict
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share

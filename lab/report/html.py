@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lab import profiles
+from lab.analysis import difference
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Standing, Window
 from lab.report import headline
@@ -191,7 +191,7 @@ def _configurations(summary: Summary) -> tuple[Configuration, ...]:
         if before is None:
             lines = [("", f"{key} = {value}") for key, value in profile.options]
         else:
-            change = profiles.step(profile, known[before])
+            change = difference.step(profile, known[before])
             lines = [("-", f"{key} = {value}") for key, value in change.removed]
             lines += [("~", f"{key} = {old} → {new}") for key, old, new in change.changed]
             lines += [("+", f"{key} = {value}") for key, value in change.added]

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles, uwsgi_config
-from lab.profiles import Step
+from lab.analysis import difference
+from lab.analysis.difference import Step
 
 CHECKED = 'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID'
 LOG = 'python3 -I -S "$FIB_HOME/app/preflight.py" log'
@@ -141,7 +142,7 @@ def test_every_profile_has_its_step():
 
 def test_the_cache_is_routing_and_nothing_else():
     """`cached` adds two caches and rules of internal routing to `tuned`, and changes no option."""
-    step = profiles.step(profiles.read("cached"), profiles.read("tuned"))
+    step = difference.step(profiles.read("cached"), profiles.read("tuned"))
     assert step.removed == ()
     # Its rules come after the ones that `tuned` has.
     assert all("route" in name and new.startswith(old) for name, old, new in step.changed)
@@ -153,7 +154,7 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
     """production.ini changes what a UNIX socket and nginx in front ask for."""
     tuned = profiles.read("tuned")
     options = uwsgi_config.read_options(profiles.FOLDER / "production.ini", profiles.ROOT)
-    assert profiles.step(replace(tuned, options=options), tuned) == Step(
+    assert difference.step(replace(tuned, options=options), tuned) == Step(
         added=(
             ("chmod-socket", "600"),
             ("env SOCKET", "/run/fibonacci/a.sock"),
@@ -179,7 +180,7 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
 def test_step(name):
     """A profile differs from the one it is against in exactly its step."""
     profile = profiles.read(name)
-    assert profiles.step(profile, profiles.read(profile.against)) == STEPS[name]
+    assert difference.step(profile, profiles.read(profile.against)) == STEPS[name]
 
 
 @pytest.mark.parametrize("name", profiles.find())

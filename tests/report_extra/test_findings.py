@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.across import across
+from lab.analysis.comparable import Difference
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_across
-from lab.comparable import Difference
 from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report

@@ -13,13 +13,15 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.environment import differences
+from lab.analysis.difference import step
 from lab.errors import LabError
 from lab.model import Profile, Run
-from lab.profiles import step
 
 COMPARED = ("distributions.", "fib.", "git.")
 """Keys of an environment that may differ: the code under test."""
+
+VOLATILE = frozenset({"now"})
+"""Top-level keys of an environment that say nothing of the machine: the load of the moment."""
 
 UNSTEADY = ("machine.memory", "machine.swap")
 """Keys that differ by a few pages from one start of the same machine to the next."""
@@ -73,8 +75,10 @@ def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
         NothingSharedError: Only their reference is in both.
     """
     allowed: list[Difference] = []
-    forbidden = [*_conditions(before, after), *_profiles(before, after)]
-    for each in _environments(before, after):
+    forbidden = [*differences(_asked(before), _asked(after)), *_profiles(before, after)]
+    # What was read before the first trial of each.
+    first = (next(iter(run.environments.values()), {}) for run in (before, after))
+    for each in differences(*first):
         (allowed if _may_differ(each.key) else forbidden).append(each)
     if forbidden:
         raise MismatchError(before.name, after.name, tuple(forbidden))
@@ -84,25 +88,27 @@ def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
     return tuple(allowed)
 
 
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+    """
+    Yield in what two environments differ, by dotted key and in its order.
+
+    >>> one, other = ({"cpu": {"cores": cores}, "now": cores} for cores in (2, 4))
+    >>> [each.key for each in differences(one, other)]
+    ['cpu.cores']
+    """
+    left, right = (
+        dict(_flatten({key: each[key] for key in each.keys() - VOLATILE}))
+        for each in (before, after)
+    )
+    for key in sorted(left.keys() | right.keys()):
+        if left.get(key) != right.get(key):
+            yield Difference(key, _text(left.get(key)), _text(right.get(key)))
+
+
 def _may_differ(key: str) -> bool:
     if key.removeprefix("distributions.") in INSTRUMENT:
         return False
     return key.startswith(COMPARED) or key in UNSTEADY
-
-
-def _environments(before: Run, after: Run) -> Iterator[Difference]:
-    """Compare what was read before the first trial of each."""
-    one, other = (next(iter(run.environments.values()), {}) for run in (before, after))
-    left, right = dict(_flatten(one)), dict(_flatten(other))
-    for key in differences(one, other):
-        yield Difference(key, _text(left.get(key)), _text(right.get(key)))
-
-
-def _conditions(before: Run, after: Run) -> Iterator[Difference]:
-    left, right = (dict(_flatten(_asked(run))) for run in (before, after))
-    for key in sorted(left.keys() | right.keys()):
-        if left.get(key) != right.get(key):
-            yield Difference(key, _text(left.get(key)), _text(right.get(key)))
 
 
 def _asked(run: Run) -> dict[str, Any]:
