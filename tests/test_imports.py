@@ -14,7 +14,6 @@ FLOORS = (
         "lab.model",
         "lab.sweeper",
         "lab.temporary",
-        "lab.thresholds",
         "lab.uwsgi_options",
     ),
     (

@@ -43,6 +43,10 @@ class Tally:
     example: Finding
     """Of the first of those trials."""
 
+    def withholds(self, metric: str) -> bool:
+        """Return whether the example takes *metric* away."""
+        return self.example.withholds is None or metric in self.example.withholds
+
 
 @dataclass(frozen=True, slots=True)
 class Row:

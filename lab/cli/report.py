@@ -13,14 +13,20 @@ from lab.analysis.across import across
 from lab.analysis.comparable import require_comparable
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import exit_code, judge_across, judge_run
+from lab.analysis.thresholds import (
+    Threshold,
+    check,
+    exit_code,
+    judge_across,
+    judge_run,
+    parse,
+)
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import html, markdown, terminal
 from lab.report import json as json_report
 from lab.report import thresholds as thresholds_report
 from lab.results import find_run, read_run, write_text
-from lab.thresholds import Threshold, check, parse
 
 RESULTS = click.option(
     "--results",

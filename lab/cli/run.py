@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from lab.analysis.thresholds import PLANNED
+from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.cli.report import FAIL_IF, judged, show
 from lab.errors import UsageError
 from lab.experiment import (
@@ -29,7 +29,6 @@ from lab.generators.process import EngineGenerator
 from lab.model import Generator, Load
 from lab.progress import Progress
 from lab.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
-from lab.thresholds import Threshold, check, parse
 from lab.workloads import NAMES, workload
 
 GENERATORS: dict[str, Callable[[], Generator]] = {"engine": EngineGenerator, "ab": AbGenerator}

@@ -10,12 +10,11 @@ import pytest
 from lab.analysis.across import across
 from lab.analysis.comparable import Difference
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import judge_across
+from lab.analysis.thresholds import judge_across, parse
 from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal, thresholds
-from lab.thresholds import parse
 from tests.analysis import builders as make
 
 CLAIM = Claim("ladder-x", "article", "b is faster", "fib", "a", "b", ratio=3.08)
