@@ -120,6 +120,11 @@ class Summary:
     inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By profile: options that have no effect there, each with the reason."""
 
+    def compare(self, metric: str, changed: str, reference: str) -> Comparison:
+        """Compare two profiles' own trials, with the run's own noise."""
+        sides = own(changed), own(reference)
+        return compare(self.observations, metric, *sides, self.floors[metric])
+
 
 def summarise(run: Run) -> Summary:
     """Return all that a report says of *run*; the same for the same run."""

@@ -24,12 +24,11 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from lab.analysis.across import Across, Change, change
-from lab.analysis.compare import compare, own
 from lab.analysis.metrics import derive
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
-from lab.model import METRICS, Comparison, Estimate, Role
+from lab.model import METRICS, Comparison, Estimate, Load, Role
 
 FAILED = 99
 """Exit status of a crossed threshold; k6's, and none of ours."""
@@ -149,8 +148,7 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     if threshold.against is None:
         return _judge_count(threshold, summary)
     floor = summary.floors[threshold.metric]
-    sides = own(threshold.profile), own(threshold.against)
-    found = compare(summary.observations, threshold.metric, *sides, floor)
+    found = summary.compare(threshold.metric, threshold.profile, threshold.against)
     missing = "" if found.ratio is not None else _reasons(threshold, summary)
     return _judge_noisy(threshold, summary, found, floor, missing)
 
@@ -202,9 +200,19 @@ def judge_ratio(
         if half_width(ratio) > margin:
             side, seen = ("below", edge * detectable) if above else ("above", edge / detectable)
             said += f". A true ratio {side} {seen:.3g} would mostly pass unseen"
-    figures = f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}] over {ratio.n} blocks"
     outcome = Judged.FAILED if failed else Judged.PASSED
-    return Judgement(threshold, outcome, f"{figures}: {said}", ratio)
+    sentence = f"{figures(ratio)} over {ratio.n} blocks: {said}"
+    return Judgement(threshold, outcome, sentence, ratio)
+
+
+def figures(ratio: Estimate) -> str:
+    """Return a ratio with its interval, for a sentence."""
+    return f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
+
+
+def planned(metric: str, load: Load) -> bool:
+    """Return whether *load* sets *metric*, so that it says nothing of a server."""
+    return metric == "throughput" and load.rate is not None
 
 
 def exit_code(judgements: Iterable[Judgement], otherwise: int) -> int:
@@ -263,7 +271,7 @@ def _judge_noisy(
     threshold: Threshold, summary: Summary, found: Comparison | Change, floor: float, missing: str
 ) -> Judgement:
     """Judge what was found of a ratio; *missing* says why there may be none."""
-    if threshold.metric == "throughput" and summary.run.plan.load.rate is not None:
+    if planned(threshold.metric, summary.run.plan.load):
         return Judgement(threshold, Judged.UNJUDGED, PLANNED)
     if found.ratio is None:
         return Judgement(threshold, Judged.UNJUDGED, missing)
