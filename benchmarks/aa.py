@@ -22,9 +22,9 @@ from typing import Any
 
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import summarise
-from lab.environment import read_environment
 from lab.model import Run, Verdict
-from lab.results import read_run
+from lab.runs.environment import read_environment
+from lab.runs.folder import read_run
 
 ROOT = Path(__file__).resolve().parent.parent
 LAB = Path(sys.executable).parent / "lab"

@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from lab import profiles  # noqa: E402
-from lab.environment import read_environment  # noqa: E402
-from lab.experiment import missing  # noqa: E402
+from lab.experiment.conduct import missing  # noqa: E402
+from lab.runs.environment import read_environment  # noqa: E402
 from tests.faults.state import GROWTH, WARM_UP, State, settled  # noqa: E402
 from tests.faults.traffic import CLIENTS, Tally, load  # noqa: E402
 from tests.running import running  # noqa: E402

@@ -1,7 +1,8 @@
 """
 Whether this machine is fit to measure, and what each missing thing costs.
 
-`read_moment` and `lab.environment` read, `assess` judges and reads nothing. "fail" is kept for what
+`read_moment` and `lab.runs.environment` read, `assess` judges and reads nothing. "fail" is kept for
+what
 stops a run or makes it say something untrue; "warn" for what makes it say less.
 """
 
@@ -16,11 +17,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from lab.analysis.gates.effort import FOREIGN_CPU, STEAL
-from lab.environment import output_of, read_environment
 from lab.model import Probe, Subject
 from lab.probes.machine import read_meminfo
 from lab.probes.pressure import PressureProbe
 from lab.probes.tcp import TcpProbe
+from lab.runs.environment import output_of, read_environment
 
 Level = Literal["ok", "warn", "fail"]
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from lab.environment import ROOT
+from lab.system.programs import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results" / "instructions.json"
 

@@ -14,13 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab import claims, profiles
-from lab.analysis import difference
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Profile, Workload
 from lab.report.numbers import ratio
-from lab.results import read_run
-from lab.servers.launch import ROOT
+from lab.runs.folder import read_run
+from lab.settings.difference import difference
+from lab.system.programs import ROOT
 
 ENOUGH = 5
 """Blocks from which on a run is quoted; one that was made to count something has fewer."""
@@ -130,7 +130,7 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
         return [f"+ {' '.join(command)}" for command in profile.commands]
     if profile.against is None:
         return [f"+ {key} = {value}" for key, value in profile.options]
-    step = difference.step(profile, read[profile.against])
+    step = difference(profile, read[profile.against])
     changes = [f"- {key} = {value}" for key, value in step.removed]
     changes += [f"+ {key} = {value}" for key, value in step.added]
     for key, before, after in step.changed:

@@ -28,18 +28,18 @@ from typing import TYPE_CHECKING
 from lab import claims, instruction_tables
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary, summarise
-from lab.environment import ROOT
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
 from lab.report import markdown
 from lab.report.machine import machine_lines
 from lab.report.numbers import ratio
-from lab.results import read_run, write_text
+from lab.runs.folder import read_run, write_text
 from lab.selftest import page as selftest_page
 from lab.selftest.result import read as read_selftest
 from lab.stress import page as stress_page
 from lab.stress.result import Result as StressResult
 from lab.stress.result import read as read_stress
+from lab.system.programs import ROOT
 
 if TYPE_CHECKING:
     from lab.report.svg import Picture

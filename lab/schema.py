@@ -17,16 +17,18 @@ from typing import Any
 
 import msgspec
 
-from lab import model, results
-from lab.environment import ROOT
+from lab import model
+from lab.model import asked, concluded, measured, parts
 from lab.report import summary_file
+from lab.runs import folder
+from lab.system.programs import ROOT
 
 FOLDER = ROOT / "docs" / "schema"
 
 FILES: Mapping[str, tuple[type, str]] = {
-    "run.schema.json": (results.Header, "run.json: what was asked, and where it ran"),
+    "run.schema.json": (folder.Header, "run.json: what was asked, and where it ran"),
     "trial.schema.json": (
-        results.TrialLine,
+        folder.TrialLine,
         "A line of trials.ndjson: one trial with its raw readings",
     ),
     "summary.schema.json": (summary_file.SummaryFile, "summary.json: what the run found"),
@@ -65,7 +67,7 @@ def main() -> None:
     for name, (kind, title) in FILES.items():
         path, text = FOLDER / name, render(kind, title)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            results.write_text(path, text)
+            folder.write_text(path, text)
             print(path)  # noqa: T201 - the console is the product
 
 
@@ -98,11 +100,13 @@ def _without_null(component: dict[str, Any]) -> None:
 def _documentation() -> dict[tuple[str, str], dict[str, str]]:
     """Return (module, class) -> field -> the string that stands below it in the source."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for module in (model, results, summary_file):
+    for module in (asked, concluded, measured, parts, folder, summary_file):
+        of_model = module.__name__.startswith(model.__name__)
+        name = model.__name__ if of_model else module.__name__
         for node in ast.parse(inspect.getsource(sys.modules[module.__name__])).body:
             if not isinstance(node, ast.ClassDef):
                 continue
-            fields = found[module.__name__, node.name] = {}
+            fields = found[name, node.name] = {}
             for field, below in zip(node.body, node.body[1:], strict=False):
                 if (
                     isinstance(field, ast.AnnAssign)
@@ -112,7 +116,7 @@ def _documentation() -> dict[tuple[str, str], dict[str, str]]:
                 ):
                     fields[field.target.id] = " ".join(str(below.value.value).split())
     # The line of a trial is made of its fields.
-    found[results.__name__, "TrialLine"] = found[model.__name__, "Trial"]
+    found[folder.__name__, "TrialLine"] = found[model.__name__, "Trial"]
     return found
 
 

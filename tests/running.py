@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from lab import profiles
-from lab.experiment import missing
+from lab.experiment.conduct import missing
+from lab.experiment.plan import arm_of
 from lab.model import Load, Profile, Workload
-from lab.plan import arm_of
 from lab.servers import adapter
 from lab.servers.process import Process
 from lab.workloads import workload

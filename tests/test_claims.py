@@ -9,7 +9,7 @@ import pytest
 from lab import claims
 from lab.analysis.summary import summarise
 from lab.model import Claim, Decision
-from lab.results import read_run
+from lab.runs.folder import read_run
 from tests.analysis import builders as make
 
 WHOLE = """

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.comparable import (
-    Difference,
+    DifferingKey,
     MismatchError,
     NothingSharedError,
     require_comparable,
@@ -55,11 +55,11 @@ def test_what_is_being_compared_may_differ_and_is_shown():
         "now": {"load": [9.0]},
     }
     assert require_comparable(a_run(), a_run(after)) == (
-        Difference("distributions.flask", "3.1.0", "3.2.0"),
-        Difference("fib.implementation", "cython", "pure"),
-        Difference("git.commit", "aaaa", "bbbb"),
-        Difference("git.dirty", "False", "True"),
-        Difference("machine.memory", "16000000", "16000512"),
+        DifferingKey("distributions.flask", "3.1.0", "3.2.0"),
+        DifferingKey("fib.implementation", "cython", "pure"),
+        DifferingKey("git.commit", "aaaa", "bbbb"),
+        DifferingKey("git.dirty", "False", "True"),
+        DifferingKey("machine.memory", "16000000", "16000512"),
     )
 
 

@@ -7,15 +7,13 @@ from pathlib import Path
 import pytest
 
 from lab import profiles
-from lab.analysis import difference
 from lab.analysis.diagnose import causes
-from lab.analysis.difference import Step
 from lab.analysis.observations import observed
-from lab.counters import MOST, plan_counters, render
+from lab.experiment.counter_runs import BY_CAUSE, MOST, plan_counters, render
 from lab.model import Better, Load, Profile
 from lab.servers import adapter
 from lab.servers.fetch import fetch
-from lab.toggles import TOGGLES
+from lab.settings.difference import Difference, difference
 from lab.workloads import workload
 
 SPEC = importlib.util.spec_from_file_location(
@@ -65,32 +63,36 @@ def run_of(plan, *shown):
 @pytest.mark.parametrize(
     ("profile", "cause", "step"),
     [
-        ("baseline", "accept queue", Step(added=(("listen", "600"),))),
+        ("baseline", "accept queue", Difference(added=(("listen", "600"),))),
         (
             "baseline",
             "router",
-            Step(added=(("http-socket", FRONT),), removed=(("http", FRONT),)),
+            Difference(added=(("http-socket", FRONT),), removed=(("http", FRONT),)),
         ),
-        ("baseline", "single worker", Step(added=(("processes", "2"),))),
-        ("baseline", "logging", Step(added=(("disable-logging", "true"),))),
-        ("http-socket", "GIL", Step(changed=(("processes", "4", "8"), ("threads", "2", "1")))),
-        ("http-socket", "workers asleep", Step(changed=(("processes", "4", "8"),))),
-        ("http-socket", "memory", Step(changed=(("processes", "4", "2"),))),
-        ("thunder-lock", "lock convoy", Step(removed=(("thunder-lock", "true"),))),
+        ("baseline", "single worker", Difference(added=(("processes", "2"),))),
+        ("baseline", "logging", Difference(added=(("disable-logging", "true"),))),
+        (
+            "http-socket",
+            "GIL",
+            Difference(changed=(("processes", "4", "8"), ("threads", "2", "1"))),
+        ),
+        ("http-socket", "workers asleep", Difference(changed=(("processes", "4", "8"),))),
+        ("http-socket", "memory", Difference(changed=(("processes", "4", "2"),))),
+        ("thunder-lock", "lock convoy", Difference(removed=(("thunder-lock", "true"),))),
         (
             "thunder-lock",
             "respawning",
-            Step(removed=(("max-worker-lifetime", "30"), ("max-worker-lifetime-delta", "7"))),
+            Difference(removed=(("max-worker-lifetime", "30"), ("max-worker-lifetime-delta", "7"))),
         ),
-        ("http-socket", "server CPU", Step()),
+        ("http-socket", "server CPU", Difference()),
     ],
 )
 def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     """As uWSGI itself resolves the written file."""
-    toggle = TOGGLES[cause](arm(real[profile], CROWD))
+    toggle = BY_CAUSE[cause].move(arm(real[profile], CROWD))
     path = tmp_path / f"{profile}~{toggle.name}.ini"
     path.write_text(render(real[profile], toggle))
-    assert difference.step(profiles.read(str(path)), real[profile]) == step
+    assert difference(profiles.read(str(path)), real[profile]) == step
 
 
 @pytest.mark.parametrize(
@@ -108,19 +110,19 @@ def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
 )
 def test_nothing_is_toggled_that_is_not_there(real, profile, cause):
     """A queue that is long enough, a router that is not used: no counter-run."""
-    assert TOGGLES[cause](arm(real[profile])) is None
+    assert BY_CAUSE[cause].move(arm(real[profile])) is None
 
 
 def test_keeping_connections_gives_each_a_worker(real):
     """Else they would starve; and clients that close by themselves are told not to."""
     profile = real["http-socket"]
-    assert TOGGLES["reconnecting"](arm(profile)) is None  # 64 would be too many
+    assert BY_CAUSE["reconnecting"].move(arm(profile)) is None  # 64 would be too many
     few = arm(profile, Load(connections=15))
-    options = dict(TOGGLES["reconnecting"](few).options)
+    options = dict(BY_CAUSE["reconnecting"].move(few).options)
     assert (options["http11-socket"], options["processes"]) == (FRONT, "8")
     keeping = replace(profile, keepalive=True)
     closing = arm(keeping, Load(keepalive=False))
-    toggle = TOGGLES["reconnecting"](closing)
+    toggle = BY_CAUSE["reconnecting"].move(closing)
     assert toggle.load.keepalive
     assert toggle.options == keeping.options
 
@@ -132,7 +134,7 @@ def test_keeping_connections_drops_the_header_that_closes_them(real, header):
     closing = real["http-socket"]
     closing = replace(closing, options=(*closing.options, *headers))
     few = arm(closing, Load(connections=15))
-    toggled = TOGGLES["reconnecting"](few).options
+    toggled = BY_CAUSE["reconnecting"].move(few).options
     assert [pair for pair in toggled if pair[0] == "add-header"] == [("add-header", "X-A: b")]
 
 
@@ -140,7 +142,7 @@ def test_keeping_connections_drops_the_header_that_closes_them(real, header):
 def test_a_log_that_is_off_in_other_words_is_not_toggled(real, word):
     """uWSGI takes any word for yes but false, off, no and 0."""
     quiet = replace(real["baseline"], options=(("disable-logging", word),))
-    assert TOGGLES["logging"](arm(quiet)) is None
+    assert BY_CAUSE["logging"].move(arm(quiet)) is None
 
 
 def test_two_causes_with_the_same_toggle_make_one_counter_run(real, tmp_path):
@@ -200,7 +202,7 @@ def test_other_servers_have_no_counter_runs(real, tmp_path):
 def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
     """It is started like every profile, with the application that the environment names."""
     path = tmp_path / "baseline~http-socket.ini"
-    path.write_text(render(real["baseline"], TOGGLES["router"](arm(real["baseline"]))))
+    path.write_text(render(real["baseline"], BY_CAUSE["router"].move(arm(real["baseline"]))))
     variant = profiles.read(str(path))
     assert isinstance(variant, Profile)
     for asked in (workload("fib"), workload("hello")):

@@ -13,8 +13,14 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.comparable import differences
-from lab.environment import digest, output_of, parse_plugins, read_environment, split_cores
 from lab.probes.machine import divide, parse_boot, parse_cpu_list
+from lab.runs.environment import (
+    digest,
+    output_of,
+    parse_plugins,
+    read_environment,
+    split_cores,
+)
 
 PLUGINS = """\
 
@@ -93,7 +99,7 @@ def test_a_change_is_named_and_changes_the_digest(environment, change, key):
 
 def test_a_tool_that_is_missing_is_absent(monkeypatch, tmp_path):
     """Without git, uwsgi and the load tools nothing is said of them."""
-    monkeypatch.setattr("lab.environment.find_command", lambda name: None)
+    monkeypatch.setattr("lab.runs.environment.find_command", lambda name: None)
     found = read_environment()
     assert not {"git", "uwsgi", "tools", "fib"} & found.keys()
     assert "kernel" in found

@@ -7,21 +7,21 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import UsageError
-from lab.plan import slots, validate
+from lab.experiment.plan import orders, validate
 from tests.runner.scripted import plan
 
 
 def test_blocks_have_orders_of_their_own():
     """With six profiles and five blocks the same order five times would be no shuffle."""
-    order = list(slots(plan("a", "b", "c", "d", "e", "f", blocks=5)))
-    blocks = [tuple(s.arm.name for s in order if s.block == block) for block in range(5)]
-    assert len(set(blocks)) > 1
+    blocks = list(orders(plan("a", "b", "c", "d", "e", "f", blocks=5)))
+    assert len(blocks) == 5
+    assert len({tuple(arm.name for arm in block) for block in blocks}) > 1
 
 
 def test_another_seed_gives_another_order():
     """The seed is what repeats a run."""
     base = plan("a", "b", "c", "d", "e", "f", blocks=5)
-    assert list(slots(base)) != list(slots(replace(base, seed=2)))
+    assert list(orders(base)) != list(orders(replace(base, seed=2)))
 
 
 @pytest.mark.parametrize(

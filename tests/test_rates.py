@@ -14,13 +14,13 @@ from lab.analysis.points import points, summaries
 from lab.analysis.summary import summarise
 from lab.cli.run import run_command
 from lab.errors import UsageError
-from lab.experiment import Outcome
+from lab.experiment.conduct import Outcome
+from lab.experiment.plan import arm_of
+from lab.experiment.rates import Rate, capacity, parse_rates
+from lab.experiment.runner import run
 from lab.model import Role
-from lab.plan import arm_of
-from lab.rates import Rate, capacity, parse_rates
 from lab.report import json as json_report
-from lab.results import read_run
-from lab.runner import run
+from lab.runs.folder import read_run
 from tests.analysis import builders as make
 from tests.lab_process import run as run_command_line
 from tests.lab_process import trials

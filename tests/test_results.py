@@ -10,7 +10,7 @@ import pytest
 
 from lab.errors import ResultsError
 from lab.model import Role, Slot, Trial
-from lab.results import FORMAT, Header, RunWriter, find_run, read_run
+from lab.runs.folder import FORMAT, Header, RunWriter, find_run, read_run
 from tests.runner.scripted import GOOD, arm, plan, window
 
 TRIAL = Trial(

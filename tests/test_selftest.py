@@ -8,7 +8,7 @@ import psutil
 import pytest
 from rich.console import Console
 
-from lab.analysis.diagnose import CAUSES
+from lab.analysis.causes import CAUSES
 from lab.errors import ResultsError, UsageError
 from lab.selftest import page, run, surroundings
 from lab.selftest.cases import CASES, UNEXPLAINED

@@ -8,7 +8,7 @@ import pytest
 
 from lab.errors import ResultsError
 from lab.model import Better, CounterRun, Role
-from lab.results import FORMAT, Header, RunWriter, encode_trial, read_run
+from lab.runs.folder import FORMAT, Header, RunWriter, encode_trial, read_run
 from tests.analysis import builders as make
 
 SPEC = importlib.util.spec_from_file_location(

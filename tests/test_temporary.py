@@ -11,12 +11,12 @@ import psutil
 import pytest
 
 from lab.errors import LabError
-from lab.temporary import folder, swept, write
+from lab.system.temporary import folder, swept, write
 from tests.lab_process import ROOT, environment, until
 
 HOLD = """
 import subprocess, sys
-from lab.temporary import folder, swept
+from lab.system.temporary import folder, swept
 with swept(), folder() as one, folder() as two:
     (two / "server.log").write_text("x")
     print(two, flush=True)

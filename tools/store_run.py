@@ -27,7 +27,7 @@ from lab.errors import ResultsError
 from lab.model import Run
 from lab.report import json as json_report
 from lab.report import markdown
-from lab.results import read_run, write_text
+from lab.runs.folder import read_run, write_text
 
 RUNS = Path(__file__).resolve().parent.parent / "docs" / "runs"
 

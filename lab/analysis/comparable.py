@@ -13,9 +13,9 @@ import statistics
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab.analysis.difference import step
 from lab.errors import LabError
 from lab.model import Profile, Run
+from lab.settings.difference import difference
 
 COMPARED = ("distributions.", "fib.", "git.")
 """Keys of an environment that may differ: the code under test."""
@@ -31,7 +31,7 @@ INSTRUMENT = frozenset({"gevent", "greenlet", "gunicorn", "locust", "msgspec", "
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Difference:
+class DifferingKey:
     """A key in which two runs differ."""
 
     key: str
@@ -45,7 +45,7 @@ class MismatchError(LabError):
 
     exit_code = 2
 
-    def __init__(self, before: str, after: str, differing: tuple[Difference, ...]) -> None:
+    def __init__(self, before: str, after: str, differing: tuple[DifferingKey, ...]) -> None:
         self.differing = differing
         lines = "".join(f"\n    {each.key}: {each.before} / {each.after}" for each in differing)
         super().__init__(
@@ -66,7 +66,7 @@ class NothingSharedError(LabError):
         )
 
 
-def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
+def require_comparable(before: Run, after: Run) -> tuple[DifferingKey, ...]:
     """
     Return in what two comparable runs differ.
 
@@ -74,7 +74,7 @@ def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
         MismatchError: They are not; with every key that forbids it, and both values.
         NothingSharedError: Only their reference is in both.
     """
-    allowed: list[Difference] = []
+    allowed: list[DifferingKey] = []
     forbidden = [*differences(_asked(before), _asked(after)), *_profiles(before, after)]
     # What was read before the first trial of each.
     first = (next(iter(run.environments.values()), {}) for run in (before, after))
@@ -88,7 +88,7 @@ def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
     return tuple(allowed)
 
 
-def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Difference]:
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[DifferingKey]:
     """
     Yield in what two environments differ, by dotted key and in its order.
 
@@ -102,7 +102,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
     )
     for key in sorted(left.keys() | right.keys()):
         if left.get(key) != right.get(key):
-            yield Difference(key, _text(left.get(key)), _text(right.get(key)))
+            yield DifferingKey(key, _text(left.get(key)), _text(right.get(key)))
 
 
 def _may_differ(key: str) -> bool:
@@ -127,7 +127,7 @@ def _asked(run: Run) -> dict[str, Any]:
     return asked
 
 
-def _profiles(before: Run, after: Run) -> Iterator[Difference]:
+def _profiles(before: Run, after: Run) -> Iterator[DifferingKey]:
     left = {profile.name: profile for profile in before.plan.profiles}
     right = {profile.name: profile for profile in after.plan.profiles}
     for name, profile in left.items():
@@ -135,20 +135,20 @@ def _profiles(before: Run, after: Run) -> Iterator[Difference]:
             yield _profile(profile, right[name])
 
 
-def _profile(before: Profile, after: Profile) -> Difference:
+def _profile(before: Profile, after: Profile) -> DifferingKey:
     """Name the options in which two profiles of one name differ."""
-    found = step(after, before)
+    found = difference(after, before)
     options = [
         *((key, "absent", value) for key, value in found.added),
         *((key, value, "absent") for key, value in found.removed),
         *found.changed,
     ]
     if not options:  # such as the same options in another order
-        return Difference(f"profile {before.name}", before.digest[:12], after.digest[:12])
+        return DifferingKey(f"profile {before.name}", before.digest[:12], after.digest[:12])
     left, right = (
         ", ".join(f"{option[0]} = {option[side]}" for option in options) for side in (1, 2)
     )
-    return Difference(f"profile {before.name}", left, right)
+    return DifferingKey(f"profile {before.name}", left, right)
 
 
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

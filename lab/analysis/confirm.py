@@ -12,8 +12,9 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from lab.analysis.causes import CAUSES
 from lab.analysis.compare import LEAST_FLOOR, compare
-from lab.analysis.diagnose import CAUSES, causes, explainable
+from lab.analysis.diagnose import causes, explainable
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.model import (

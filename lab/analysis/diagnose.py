@@ -10,52 +10,13 @@ nothing, until a counter-run has moved the metric as predicted (`lab.analysis.co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
-from lab.analysis.causes import busy, waiting
+from lab.analysis.causes import HYPOTHESES
+from lab.analysis.causes.hypothesis import Asked
 from lab.analysis.causes.signs import Signs, signs
 from lab.analysis.observations import Observation
 from lab.model import Cause, Finding
-
-CAUSES = (
-    "accept queue",
-    "generator",
-    "router",
-    "single worker",
-    "GIL",
-    "lock convoy",
-    "logging",
-    "reconnecting",
-    "workers asleep",
-    "respawning",
-    "stalls",
-    "I/O wait",
-    "memory",
-    "server CPU",
-)
-"""All names of causes, in the order in which they are looked for."""
-
-Rule = Callable[[Signs], Cause | None]
-
-OF_EVERY_LOAD: tuple[Rule, ...] = (waiting.accept_queue, waiting.generator)
-
-OF_FULL_LOAD: tuple[Rule, ...] = (
-    busy.router,
-    busy.single_worker,
-    busy.gil,
-    busy.lock_convoy,
-    waiting.logging_blocks,
-    busy.reconnecting,
-    waiting.workers_asleep,
-)
-"""Not for an open loop that the server keeps up with: there nothing limits it but the plan."""
-
-OF_WAITS: tuple[Rule, ...] = (
-    waiting.respawning,
-    waiting.stalls,
-    waiting.io_wait,
-    waiting.memory,
-)
 
 MEANINGLESS = frozenset({"errors", "server died", "starvation", "machine"})
 """Gates that, when they withhold everything, are the explanation themselves."""
@@ -76,12 +37,12 @@ def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Ca
     if read is None:
         return ()
     full = seen.trial.slot.arm.load.rate is None or "overload" in read.gates
-    asked = OF_EVERY_LOAD + (OF_FULL_LOAD if full else ()) + OF_WAITS
-    found = _fired(asked, read, without)
+    usual = (Asked.EVERY_LOAD, Asked.FULL_LOAD) if full else (Asked.EVERY_LOAD,)
+    found = _found(usual, read, without)
     if full:
-        found = found or _fired((busy.server_cpu,), read, without)
-        if not any(cause.name == "logging" for cause in found):
-            found += _fired((busy.logging_costs,), read, without)
+        found = found or _found((Asked.LAST,), read, without)
+        named = {cause.name for cause in found}
+        found += _found((Asked.BESIDE,), read, without | named)
     return tuple(found)
 
 
@@ -103,6 +64,7 @@ def _meaningless(finding: Finding, gates: Mapping[str, str]) -> bool:
     return finding.withholds is None and finding.gate in MEANINGLESS
 
 
-def _fired(asked: Iterable[Rule], seen: Signs, without: frozenset[str]) -> list[Cause]:
-    answers = [rule(seen) for rule in asked]
+def _found(asked: Iterable[Asked], seen: Signs, without: frozenset[str]) -> list[Cause]:
+    """Return the causes that *seen* shows, of those that are asked for so, in their order."""
+    answers = [each.shows(seen) for each in HYPOTHESES if each.asked in asked]
     return [cause for cause in answers if cause is not None and cause.name not in without]

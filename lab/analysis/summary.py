@@ -24,10 +24,10 @@ from lab.analysis.health import (
     is_broken,
     never_started,
 )
-from lab.analysis.inert import inert
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
 from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run, Trial
+from lab.settings.rules import inert
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
 """Metrics that are compared. A count of drops or errors is mostly 0, and 0 has no ratio."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from lab.environment import ROOT
 from lab.errors import LabError
 from lab.model import METRICS, Claim, Inaction
+from lab.system.programs import ROOT
 
 FILE = Path(__file__).with_name("claims.toml")
 

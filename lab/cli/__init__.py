@@ -8,13 +8,13 @@ import sys
 
 import click
 
+from lab.cli.interrupts import interruptible
 from lab.cli.machine import check_command, list_command
 from lab.cli.report import claims_command, compare_command, report_command
 from lab.cli.run import run_command
 from lab.cli.selftest import selftest_command
 from lab.cli.stress import stress_command
 from lab.errors import LabError
-from lab.interrupts import interruptible
 from lab.report.encoding import allow_any_text
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from lab import check as machine
 from lab import profiles
-from lab.results import encode
+from lab.runs.folder import encode
 
 
 @click.command("list")
@@ -20,7 +20,7 @@ def list_command(*, as_json: bool) -> int:
     found.sort(
         key=lambda each: (
             each.name not in ladder,
-            each.server != "uwsgi",
+            bool(each.commands),
             ladder.index(each.name) if each.name in ladder else 0,
             each.name,
         )

@@ -23,10 +23,11 @@ from lab.analysis.thresholds import (
 )
 from lab.report import across as across_report
 from lab.report import claims as claims_report
-from lab.report import html, markdown, terminal
 from lab.report import json as json_report
+from lab.report import markdown, terminal
 from lab.report import thresholds as thresholds_report
-from lab.results import find_run, read_run, write_text
+from lab.report.files import pages
+from lab.runs.folder import find_run, read_run, write_text
 
 RESULTS = click.option(
     "--results",
@@ -84,9 +85,9 @@ def report_command(
         check(each, [profile.name for profile in found.plan.profiles])
     said = summaries(found)
     if page is not None:
-        for path, summary in html.files(page, said):
-            write_text(path, html.render(summary, claims.decided(summary)))
-            click.echo(path)
+        for name, text in pages(page, said):
+            write_text(Path(name), text)
+            click.echo(name)
     elif as_markdown:
         click.echo(markdown.render(*said), nl=False)
     else:

@@ -13,7 +13,7 @@ import click
 from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.cli.report import FAIL_IF, judged, show
 from lab.errors import UsageError
-from lab.experiment import (
+from lab.experiment.conduct import (
     DEFAULT,
     LOADS,
     QUICK,
@@ -24,11 +24,12 @@ from lab.experiment import (
     conduct,
     prepare,
 )
+from lab.experiment.progress import Progress
+from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
 from lab.generators.ab import AbGenerator, check_ab
 from lab.generators.process import EngineGenerator
 from lab.model import Generator, Load
-from lab.progress import Progress
-from lab.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
+from lab.report.files import files
 from lab.workloads import NAMES, workload
 
 GENERATORS: dict[str, Callable[[], Generator]] = {"engine": EngineGenerator, "ab": AbGenerator}
@@ -209,7 +210,7 @@ def run_command(
             check(each, [profile.name for profile in prepared.plan.profiles])
         announce(prepared)
         with Progress(prepared.plan) as progress:
-            return conduct(prepared, options, GENERATORS[generator_name](), progress)
+            return conduct(prepared, options, GENERATORS[generator_name](), progress, files)
 
     outcome = compare(_at_rates(compare, options, rates) if rates else options)
     show(outcome.summaries, as_json=as_json)

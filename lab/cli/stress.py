@@ -12,7 +12,7 @@ from rich.console import Console
 from lab.cli.run import CHDIR, CHECK, STATUS
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.report import terminal
-from lab.results import write_text
+from lab.runs.folder import write_text
 from lab.stress.faults import FAULTS
 from lab.stress.result import Result, write
 from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress

@@ -12,11 +12,11 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from lab import temporary
 from lab.errors import GeneratorError, UsageError
 from lab.generators.histogram import bucket
 from lab.generators.tool import Tally, run_tool
 from lab.model import Endpoint, Load, Window, Workload
+from lab.system import temporary
 
 PACKAGE = "apache2-utils"
 

@@ -18,7 +18,7 @@ from locust import events
 
 from lab import profiles
 from lab.errors import UsageError
-from lab.experiment import DEFAULT, LOADS, Options, Sizes
+from lab.experiment.conduct import DEFAULT, LOADS, Options, Sizes
 from lab.locust.generator import CLIENTS
 from lab.model import Load, Workload
 from lab.workloads import NAMES, workload

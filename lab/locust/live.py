@@ -16,9 +16,9 @@ from pathlib import Path
 
 from lab.analysis.confirm import limited_by
 from lab.analysis.summary import Row, Summary, summarise
-from lab.experiment import Outcome, Prepared
+from lab.experiment.conduct import Outcome, Prepared
+from lab.experiment.plan import pilot
 from lab.model import Comparison, CounterRun, Role, Run, Slot, Trial
-from lab.plan import pilot
 from lab.report.causes import standing_of
 from lab.report.numbers import UNKNOWN, quantity, ratio
 
@@ -45,7 +45,7 @@ NOTE = "Run folder: "
 
 
 class Live:
-    """One comparison, which is told what `lab.runner.Observer` is told."""
+    """One comparison, which is told what `lab.experiment.runner.Observer` is told."""
 
     def __init__(self, prepared: Prepared, command: Sequence[str], generator: str) -> None:
         """

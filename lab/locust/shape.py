@@ -22,7 +22,7 @@ from locust.stats import CSV_STATS_INTERVAL_SEC
 from rich.console import Console
 
 from lab.errors import GeneratorError, Interrupted, LabError
-from lab.experiment import SUSTAINED, Options, Outcome, conduct, prepare
+from lab.experiment.conduct import SUSTAINED, Options, Outcome, conduct, prepare
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
 from lab.locust.arguments import asks_for_running_server, chosen_workload, options
@@ -34,6 +34,7 @@ from lab.locust.web import Pages
 from lab.model import CounterRun, Finding, Slot, Trial
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
+from lab.report.files import files
 
 log = logging.getLogger("lab")
 
@@ -146,7 +147,7 @@ class Comparison(LoadTestShape):
         names = [profile.name for profile in prepared.plan.profiles]
         rows = _Rows(environment, names, live)
         try:
-            self.outcome = conduct(prepared, wishes, self.generator, rows)
+            self.outcome = conduct(prepared, wishes, self.generator, rows, files)
         except BaseException as error:  # also what the STOP button ends this greenlet with
             if live is not None:
                 live.interrupted(error)
@@ -178,7 +179,7 @@ class Comparison(LoadTestShape):
 
 
 class _Rows:
-    """Shows a run in Locust's statistics, and to *live*: see `lab.runner.Observer`."""
+    """Shows a run in Locust's statistics, and to *live*: see `lab.experiment.runner.Observer`."""
 
     def __init__(self, environment: Any, names: Sequence[str], live: Live | None) -> None:
         self._environment = environment

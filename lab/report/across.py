@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.analysis.across import Across, Change
-from lab.analysis.comparable import Difference
+from lab.analysis.comparable import DifferingKey
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Estimate, Verdict
 from lab.report.machine import machine_lines
@@ -24,7 +24,7 @@ Version of the JSON.
 
 
 def document(
-    found: Across, differing: Sequence[Difference], judgements: Sequence[Judgement] = ()
+    found: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement] = ()
 ) -> Document:
     """
     Return what a comparison of two runs says.
@@ -60,7 +60,7 @@ def document(
 
 
 def render_json(
-    found: Across, differing: Sequence[Difference], judgements: Sequence[Judgement], status: int
+    found: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement], status: int
 ) -> str:
     """Return a comparison of two runs as JSON, *status* being the command's; with a newline."""
     return to_json(
@@ -118,7 +118,7 @@ def _blocks(change: Change) -> str:
     return ", ".join(UNKNOWN if each is None else str(each.n) for each in sides)
 
 
-def _notes(found: Across, differing: Sequence[Difference]) -> list[str]:
+def _notes(found: Across, differing: Sequence[DifferingKey]) -> list[str]:
     names = [
         {profile.name for profile in each.run.plan.profiles} for each in (found.before, found.after)
     ]

@@ -19,7 +19,6 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lab.analysis import difference
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Standing, Window
 from lab.report import headline
@@ -27,7 +26,8 @@ from lab.report import json as json_report
 from lab.report.causes import Group, groups, inert_reasons, standing_of, tested
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import document
-from lab.results import FORMAT, Header, encode, encode_trial
+from lab.runs.folder import FORMAT, Header, encode, encode_trial
+from lab.settings.difference import difference
 
 LIMITS = "Limited by"
 """The table that the page shows as chips instead."""
@@ -191,7 +191,7 @@ def _configurations(summary: Summary) -> tuple[Configuration, ...]:
         if before is None:
             lines = [("", f"{key} = {value}") for key, value in profile.options]
         else:
-            change = difference.step(profile, known[before])
+            change = difference(profile, known[before])
             lines = [("-", f"{key} = {value}") for key, value in change.removed]
             lines += [("~", f"{key} = {old} → {new}") for key, old, new in change.changed]
             lines += [("+", f"{key} = {value}") for key, value in change.added]

@@ -1,5 +1,5 @@
 """
-The machine and the versions, a line each, out of what `lab.environment` read.
+The machine and the versions, a line each, out of what `lab.runs.environment` read.
 
 An environment is nested and any part of it may be absent, so it is flattened to dotted keys and
 asked for; what was not read is not mentioned.

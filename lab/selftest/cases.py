@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.model import Expectation, Load, Workload
-from lab.servers.launch import ROOT
+from lab.system.programs import ROOT
 
 PLANTED = ROOT / "tests" / "planted"
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from lab import profiles
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary, summarise
+from lab.experiment.plan import arm_of
+from lab.experiment.runner import run
 from lab.model import Load, Plan, Run, Trial, Verdict
-from lab.plan import arm_of
-from lab.runner import run
 from lab.selftest.cases import DONE, PLANTED
 from lab.selftest.result import EffectResult
 from lab.selftest.trials import WARMUP, Cores, Silent, parts

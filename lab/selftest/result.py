@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.results import read_json, write_json
+from lab.runs.folder import read_json, write_json
 
 RIGHT = 0.9
 """Share of a case's judged trials that must be right: the goal that the rules are made for."""
@@ -84,7 +84,7 @@ class Result:
     format: int
     quick: bool
     machine: Mapping[str, Any]
-    """CPU, kernel and Python of `lab.environment`."""
+    """CPU, kernel and Python of `lab.runs.environment`."""
     cases: tuple[CaseResult, ...]
     effects: tuple[EffectResult, ...] = ()
 

@@ -16,18 +16,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from lab import environment
 from lab.errors import GeneratorError, ServerStartError, UsageError
+from lab.experiment.runner import REPEATS
 from lab.model import Plan
 from lab.profiles import read_header
-from lab.runner import REPEATS
+from lab.runs import environment
 from lab.selftest.cases import CASES, Around, Case
 from lab.selftest.effects import measure_effects
 from lab.selftest.judging import Answer, answer
 from lab.selftest.result import FORMAT, CaseResult, EffectResult, Miss, Result, write
 from lab.selftest.show import show
 from lab.selftest.trials import Cores, measure, plan_of, problem
-from lab.temporary import swept
+from lab.system.temporary import swept
 
 TRIALS, TRIALS_QUICK = 10, 2
 """Trials of each case; nine of ten is the goal, and two show that everything works."""

@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from lab import environment, probes, profiles
+from lab import probes, profiles
 from lab.errors import UsageError
+from lab.experiment.plan import arm_of
+from lab.experiment.runner import Parts, run_trial
 from lab.generators.process import EngineGenerator
 from lab.model import CounterRun, Finding, Plan, Slot, Trial
-from lab.plan import arm_of
-from lab.runner import Parts, run_trial
+from lab.runs import environment
 from lab.selftest.cases import PLANTED, Around, Case
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.servers import adapter

@@ -9,15 +9,18 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from lab import temporary
 from lab.errors import ProfileError
 from lab.model import Endpoint, Profile, Workload
-from lab.servers.launch import ROOT, environment
 from lab.servers.process import Order, Process, serve
+from lab.system import temporary
+from lab.system.programs import ROOT, environment
 
 
 class CommandServer:
     """A `lab.model.Server` that runs the commands of a peer."""
+
+    def check(self, profile: Profile) -> None:
+        """Refuse nothing: what a command's own options mean is not known here."""
 
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
 from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Profile, Workload
-from lab.servers.launch import ROOT, binary, environment
-from lab.servers.live import check_unused
+from lab.servers.in_use import check_unused
 from lab.servers.process import Order, Process, serve
-from lab.uwsgi_options import is_on
-
-
-def check(profile: Profile) -> None:
-    """
-    Refuse a profile that the lab cannot run, or that would harm a server which runs now.
-
-    Raises:
-        ProfileError: It goes to the background, or names what another server is using.
-    """
-    for option in ("daemonize", "daemonize2"):
-        if option in dict(profile.options):
-            problem = f"{option} takes it to the background, where the lab cannot watch it"
-            raise ProfileError(profile.path, f"{problem}; test a copy of the file without it")
-    check_unused(profile)
+from lab.settings.uwsgi import BACKGROUND, stop_signal
+from lab.system.programs import ROOT, binary, environment
 
 
 class UwsgiServer:
     """A `lab.model.Server` that runs a uWSGI profile as a user would."""
+
+    def check(self, profile: Profile) -> None:
+        """
+        Refuse a profile that the lab cannot run, or that would harm a server which runs now.
+
+        Raises:
+            ProfileError: It goes to the background, or names what another server is using.
+        """
+        for option in BACKGROUND:
+            if option in dict(profile.options):
+                problem = f"{option} takes it to the background, where the lab cannot watch it"
+                raise ProfileError(profile.path, f"{problem}; test a copy of the file without it")
+        check_unused(profile)
 
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
@@ -48,7 +46,7 @@ class UwsgiServer:
                 f"{profile.path} does not obey PORT, so it cannot run beside other servers; write "
                 "`http-socket = 127.0.0.1:$(PORT)` in it",
             )
-        check(profile)
+        self.check(profile)
 
         def order(endpoint: Endpoint) -> Order:
             variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
@@ -62,23 +60,7 @@ class UwsgiServer:
                 folder=folder,
                 cwd=Path.cwd(),
                 cores=cores,
-                stop_signal=stop_signal(profile),
+                stop_signal=stop_signal(profile.options),
             )
 
         return serve(order, workload)
-
-
-def stop_signal(profile: Profile) -> signal.Signals:
-    """
-    Return what stops this profile.
-
-    SIGTERM makes a uWSGI master reload instead, unless the profile says otherwise.
-    """
-    options = dict(profile.options)
-    hooked = any(
-        key == "hook-master-start" and value.startswith("unix_signal:15 ")
-        for key, value in profile.options
-    )
-    if is_on(options, "master") and not is_on(options, "die-on-term") and not hooked:
-        return signal.SIGINT
-    return signal.SIGTERM

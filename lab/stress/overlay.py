@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lab import temporary
 from lab.model import Profile
+from lab.system import temporary
 
 
 def program(words: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import ResultsError
-from lab.results import read_json, write_json
+from lab.runs.folder import read_json, write_json
 
 CONTROL = "none"
 """Name of the fault that is none: what is felt there is the machine's doing, or the load's."""
@@ -159,7 +159,7 @@ class Result:
     format: int
     command: str
     machine: Mapping[str, Any]
-    """CPU, kernel and versions of `lab.environment`."""
+    """CPU, kernel and versions of `lab.runs.environment`."""
     workload: str
     """What was asked: "app.waiting:app, GET /12"."""
     rate: float

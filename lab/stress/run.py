@@ -15,19 +15,19 @@ from math import ceil
 from rich.console import Console
 from rich.progress import track
 
-from lab import environment
 from lab.errors import UsageError
-from lab.experiment import available, repeatable, share_cores
+from lab.experiment.conduct import available, repeatable, share_cores
+from lab.experiment.runner import capture
 from lab.generators.descriptors import most_connections
 from lab.model import Expectation, Load, Profile, Workload
-from lab.runner import capture
+from lab.runs import environment
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.stress.faults import FAULTS, Fault
 from lab.stress.result import CONTROL, FORMAT, Outcome, ProfileResult, Result
 from lab.stress.show import progress
 from lab.stress.trial import USUAL, Pace, Setting, measure
-from lab.temporary import swept
+from lab.system.temporary import swept
 
 PROFILES = ("production", "tuned", "baseline")
 """What is put to the test where nothing else is asked for: what to deploy, without its front, and

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from lab import temporary
-from lab.environment import Cores
 from lab.errors import GeneratorError, ServerStartError
 from lab.generators.process import EngineGenerator, EngineSession, Recording
 from lab.model import Endpoint, Load, Profile, Window, Workload
+from lab.runs.environment import Cores
 from lab.servers import adapter
 from lab.stress.counting import Burst, count, count_burst, first, series
 from lab.stress.faults import Fault
@@ -23,6 +22,7 @@ from lab.stress.overlay import overlay
 from lab.stress.planting import TOUCHED
 from lab.stress.result import CONTROL, Outcome
 from lab.stress.target import Target
+from lab.system import temporary
 
 SLICE = 0.25
 """Seconds of one entry of the series."""

@@ -4,8 +4,8 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+from lab.experiment.plan import arm_of
 from lab.model import Expectation, Load, Plan, Profile, Role, Run, Slot, Trial, Window, Workload
-from lab.plan import arm_of
 
 CONNECTIONS = 64
 

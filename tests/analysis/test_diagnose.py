@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from lab.analysis.causes import CAUSES
 from lab.analysis.confirm import decide, diagnoses, limited_by
-from lab.analysis.diagnose import CAUSES, causes
+from lab.analysis.diagnose import causes
 from lab.analysis.observations import observe, observed
 from lab.model import Better, Comparison, CounterRun, Estimate, Load, Role, Slot, Standing, Verdict
 

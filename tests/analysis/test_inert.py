@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.inert import inert
+from lab.settings.rules import inert
 
 
 def options(make, *pairs):

@@ -13,10 +13,10 @@ import pytest
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.gates import judge
-from lab.analysis.inert import inert
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.model import Load
+from lab.settings.rules import inert
 from tests.analysis import builders as make
 
 HUNDRED = Load(connections=100)

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.model import Expectation, Workload
-from lab.servers.launch import ROOT
+from lab.system.programs import ROOT
 from tests.corpus.corpus import read
 from tests.corpus.stand import stand
 from tests.running import read_installed, running

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import psutil
 
 from lab import profiles
-from lab.servers.launch import ROOT
+from lab.system.programs import ROOT
 from lab.workloads import fibonacci_body, workload
 from tests.corpus.client import Outcome, ask
 from tests.corpus.corpus import Request, expand

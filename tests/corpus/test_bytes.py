@@ -6,8 +6,8 @@ import re
 import pytest
 
 from lab import profiles
+from lab.experiment.plan import arm_of
 from lab.model import Load
-from lab.plan import arm_of
 from lab.workloads import workload
 from tests.corpus.client import ask
 from tests.corpus.interpreted import KILLER, sweep

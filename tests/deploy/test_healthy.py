@@ -12,8 +12,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from lab.experiment.plan import arm_of
 from lab.model import Load
-from lab.plan import arm_of
 from lab.servers import adapter
 from lab.servers.ports import free_port
 from lab.workloads import workload

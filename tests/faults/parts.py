@@ -9,9 +9,9 @@ import psutil
 
 from lab.model import Endpoint
 from lab.servers.command import fill
-from lab.servers.launch import ROOT, environment
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
+from lab.system.programs import ROOT, environment
 from tests.lab_process import alive, until
 from tests.running import read_installed
 

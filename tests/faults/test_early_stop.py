@@ -6,8 +6,8 @@ import psutil
 import pytest
 
 from lab.profiles import FOLDER
-from lab.servers.launch import environment
 from lab.servers.ports import free_port
+from lab.system.programs import environment
 from tests.lab_process import alive, until
 
 from .parts import session

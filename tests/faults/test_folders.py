@@ -7,8 +7,7 @@ import psutil
 import pytest
 
 from app.healthy import status_line
-from lab import profiles
-from lab.servers.launch import environment
+from lab.system.programs import ROOT, environment
 from tests.lab_process import until
 
 from .parts import session
@@ -82,7 +81,7 @@ def serves(sock):
 def copied(folder):
     """Copy what an instance needs into *folder*, and return its profile."""
     for part in ("app", "fib", "profiles", "uwsgi"):
-        shutil.copytree(profiles.ROOT / part, folder / part)
+        shutil.copytree(ROOT / part, folder / part)
     return folder / "profiles/production.ini"
 
 

@@ -13,8 +13,8 @@ import pytest
 from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
 from lab.model import Expectation, Load, Workload
-from lab.servers.launch import ROOT
 from lab.servers.ports import free_port
+from lab.system.programs import ROOT
 from tests.lab_process import until
 
 from .stacks import production, waiting

@@ -12,9 +12,9 @@ import pytest
 
 from lab.model import Endpoint
 from lab.profiles import FOLDER
-from lab.servers.launch import environment
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
+from lab.system.programs import environment
 from tests.lab_process import alive, until
 
 from .applications import LINE

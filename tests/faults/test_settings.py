@@ -8,16 +8,17 @@ from pathlib import Path
 import pytest
 
 from app import preflight, socket_path
-from lab import profiles, uwsgi_config
+from lab import profiles
 from lab.errors import ProfileError
+from lab.profiles import resolve
+from lab.system.programs import ROOT
 
 from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
-ROOT = profiles.ROOT
 BASELINE = profiles.FOLDER / "baseline.ini"
 ON_SOCKETS = ("production.ini", "nginx-uwsgi.ini")
 INIS = sorted(profiles.FOLDER.rglob("*.ini"))
-PARTS = sorted((profiles.ROOT / "uwsgi").glob("*.ini"))
+PARTS = sorted((ROOT / "uwsgi").glob("*.ini"))
 NUMERIC = frozenset(
     line for line in preflight.NUMERIC.read_text().splitlines() if not line.startswith("#")
 )
@@ -39,7 +40,7 @@ def assert_refused(path, folder, *words, **variables):
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_every_profile_asks_before_anything_listens(path):
     """Each runs preflight.py on what it reads of the environment, and on its own file."""
-    run = [value for key, value in uwsgi_config.read_options(path, ROOT) if key == "exec-asap"]
+    run = [value for key, value in resolve.read_options(path, ROOT) if key == "exec-asap"]
     variables = "BIND PORT PROCESSES" if path.name not in ON_SOCKETS else "PROCESSES"
     assert run[0] == f'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID {variables}'
 
@@ -111,8 +112,8 @@ def test_number(tmp_path, path, name):
 def test_edited_copy_of_a_profile(tmp_path, path):
     """In a copy of any profile of this project, an edited number is found where it stands."""
     for part in ("app", "profiles", "uwsgi"):
-        shutil.copytree(profiles.ROOT / part, tmp_path / part)
-    copy = tmp_path / path.relative_to(profiles.ROOT)
+        shutil.copytree(ROOT / part, tmp_path / part)
+    copy = tmp_path / path.relative_to(ROOT)
     lines = [*copy.read_text().splitlines(), "socket-timeout = 4 s"]
     copy.write_text("\n".join(lines))
     assert_refused(copy, tmp_path, f"{copy}:{len(lines)}: socket-timeout = 4 s")
@@ -225,7 +226,7 @@ def test_usual_ini(tmp_path, monkeypatch, name):
     path = tmp_path / "mine.ini"
     path.write_bytes(USUAL[name].encode())
     preflight.check_ini("mine.ini", tmp_path, NUMERIC)
-    assert uwsgi_config.read_options(path, tmp_path)
+    assert resolve.read_options(path, tmp_path)
 
 
 @pytest.mark.parametrize("path", [*INIS, *PARTS], ids=lambda path: path.stem)

@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from lab.model import Expectation, Workload
-from lab.servers.launch import ROOT
+from lab.system.programs import ROOT
 from lab.workloads import fibonacci_body
 from tests.lab_process import until
 from tests.running import running

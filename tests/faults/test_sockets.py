@@ -9,9 +9,11 @@ import stat
 import psutil
 import pytest
 
-from lab import profiles, uwsgi_config
+from lab import profiles
 from lab.model import Expectation, Workload
+from lab.profiles import resolve
 from lab.servers.readiness import fetch
+from lab.system.programs import ROOT
 from tests.lab_process import until
 
 from .parts import Parts
@@ -23,7 +25,7 @@ SEEN = Workload(
     "/",
     Expectation(pattern="umask"),
     "journal:application",
-    profiles.ROOT / "tests/sites",
+    ROOT / "tests/sites",
 )
 """An application that says what it sees."""
 
@@ -38,13 +40,13 @@ PORT = re.compile(r":(\d+|\{port\})$|^\d+$")
 LONG = b"\0\x13\0\0" + b"\x09\0PATH_INFO\x06\0/60000"
 """A request of a minute for `waiting`, as nginx sends it."""
 
-INIS = sorted((*profiles.FOLDER.rglob("*.ini"), *(profiles.ROOT / "uwsgi").glob("*.ini")))
+INIS = sorted((*profiles.FOLDER.rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
 
 
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)
 def test_private_sockets_have_no_port(path):
     """What speaks uWSGI's protocol, or shows requests under way, is a UNIX socket."""
-    options = uwsgi_config.read_options(path, profiles.ROOT)
+    options = resolve.read_options(path, ROOT)
     assert [each for each in options if each[0] in NEVER] == []
     assert [each for each in options if each[0] in PRIVATE and PORT.search(each[1])] == []
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.profiles import FOLDER, ROOT
-from lab.servers.launch import environment
+from lab.profiles import FOLDER
 from lab.servers.ports import free_port
+from lab.system.programs import ROOT, environment
 
 UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 TUNED, PRODUCTION = FOLDER / "tuned.ini", FOLDER / "production.ini"

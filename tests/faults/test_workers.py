@@ -6,7 +6,7 @@ import pytest
 
 from app.workers import workers
 from lab import profiles
-from lab.uwsgi_config import read_options
+from lab.profiles.resolve import read_options
 
 CPUS = 8
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from lab import environment
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
 from lab.analysis.observations import observed
 from lab.model import Load
+from lab.runs import environment
 from lab.selftest.cases import CASES
 from lab.selftest.surroundings import _own_network
 from lab.selftest.trials import measure, plan_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import ResultsError
-from lab.results import FORMAT, Header, RunWriter, write_text
+from lab.runs.folder import FORMAT, Header, RunWriter, write_text
 from tests.hygiene.conftest import write_peer
 from tests.lab_process import BIN, run, start, trials, until
 from tests.runner.scripted import plan

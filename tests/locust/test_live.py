@@ -11,7 +11,7 @@ from tests.lab_process import ROOT
 CODE = """
 import json
 from dataclasses import replace
-from lab.experiment import Prepared
+from lab.experiment.conduct import Prepared
 from lab.locust.live import Live
 from tests.analysis import builders as make
 

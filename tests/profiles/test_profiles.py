@@ -5,15 +5,17 @@ import shutil
 
 import pytest
 
-from lab import profile_header, profile_pages, profiles, uwsgi_config
+from lab import profile_pages, profiles
 from lab.errors import ProfileError
+from lab.profiles import catalogue, header, resolve
+from lab.system.programs import ROOT
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Return an empty folder that takes the place of profiles/."""
-    monkeypatch.setattr(profiles, "FOLDER", tmp_path)
-    monkeypatch.setattr(profiles, "PEERS", tmp_path)
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
+    monkeypatch.setattr(catalogue, "PEERS", tmp_path)
     return tmp_path
 
 
@@ -102,10 +104,10 @@ def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
     """The digest depends on what a profile sets, not on the folder that it lies in."""
     here = {name: profiles.read(name).digest for name in ("baseline", "tuned", "gunicorn-sync")}
     for part in ("profiles", "uwsgi"):
-        shutil.copytree(profiles.ROOT / part, tmp_path / part)
-    monkeypatch.setattr(profiles, "ROOT", tmp_path)
-    monkeypatch.setattr(profiles, "FOLDER", tmp_path / "profiles")
-    monkeypatch.setattr(profiles, "PEERS", tmp_path / "profiles" / "peers")
+        shutil.copytree(ROOT / part, tmp_path / part)
+    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
+    monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "profiles")
+    monkeypatch.setattr(catalogue, "PEERS", tmp_path / "profiles" / "peers")
     assert {name: profiles.read(name).digest for name in here} == here
     assert len(set(here.values())) == 3
 
@@ -170,7 +172,7 @@ def test_page_is_current():
     assert profile_pages.PAGE.read_text() == profile_pages.render()
 
 
-@pytest.mark.parametrize("module", [profile_header, uwsgi_config])
+@pytest.mark.parametrize("module", [header, resolve])
 def test_examples(module):
     """The examples in the docstrings are true."""
     failed, tried = doctest.testmod(module)

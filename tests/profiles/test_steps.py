@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles, uwsgi_config
-from lab.analysis import difference
-from lab.analysis.difference import Step
+from lab import profiles
+from lab.profiles import resolve
+from lab.settings.difference import Difference, difference
+from lab.system.programs import ROOT
 
 CHECKED = 'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID'
 LOG = 'python3 -I -S "$FIB_HOME/app/preflight.py" log'
@@ -17,35 +18,35 @@ CPUS = str(max(2, os.cpu_count()))
 
 ALGORITHMS = "app/algorithms.py"
 
-PURE = Step(
+PURE = Difference(
     changed=(("env FIB_PURE_PYTHON", "0", "1"), ("env FIB_REQUIRE_CYTHON", "1", "0")),
 )
-PEER = Step(changed=(("server", "uwsgi", "command"),))
+PEER = Difference(changed=(("server", "uwsgi", "command"),))
 
 STEPS = {
-    "processes-threads": Step(
+    "processes-threads": Difference(
         added=(("enable-threads", "true"), ("processes", "4"), ("threads", "2"))
     ),
-    "disable-logging": Step(added=(("disable-logging", "true"),)),
-    "max-worker-lifetime": Step(added=(("max-worker-lifetime", "30"),)),
-    "cython": Step(
+    "disable-logging": Difference(added=(("disable-logging", "true"),)),
+    "max-worker-lifetime": Difference(added=(("max-worker-lifetime", "30"),)),
+    "cython": Difference(
         added=(("env FIB_REQUIRE_CYTHON", "1"),), changed=(("env FIB_PURE_PYTHON", "1", "0"),)
     ),
-    "scheme": Step(
+    "scheme": Difference(
         added=(
             ("route-if", "empty:${HTTP_X_FORWARDED_PROTO} goto:scheme"),
             ("route-if-not", "equal:${HTTP_X_FORWARDED_PROTO};https setscheme:http"),
             ("route-label", "scheme"),
         )
     ),
-    "listen": Step(added=(("listen", "1024"),)),
-    "master": Step(added=(("master", "true"),)),
-    "max-worker-lifetime-delta": Step(added=(("max-worker-lifetime-delta", "7"),)),
-    "http-socket": Step(added=(("http-socket", FRONT),), removed=(("http", FRONT),)),
-    "processes-per-cpu": Step(changed=() if CPUS == "4" else (("processes", "4", CPUS),)),
-    "one-thread": Step(changed=(("threads", "2", "1"),)),
-    "connection-close": Step(added=(("add-header", "Connection: close"),)),
-    "safety": Step(
+    "listen": Difference(added=(("listen", "1024"),)),
+    "master": Difference(added=(("master", "true"),)),
+    "max-worker-lifetime-delta": Difference(added=(("max-worker-lifetime-delta", "7"),)),
+    "http-socket": Difference(added=(("http-socket", FRONT),), removed=(("http", FRONT),)),
+    "processes-per-cpu": Difference(changed=() if CPUS == "4" else (("processes", "4", CPUS),)),
+    "one-thread": Difference(changed=(("threads", "2", "1"),)),
+    "connection-close": Difference(added=(("add-header", "Connection: close"),)),
+    "safety": Difference(
         added=(
             ("buffer-size", "32768"),
             ("harakiri", "30"),
@@ -70,7 +71,7 @@ STEPS = {
             ("max-worker-lifetime-delta", "7", "60"),
         ),
     ),
-    "tuned": Step(
+    "tuned": Difference(
         added=(("module", "app.wsgi:app"),),
         removed=(
             ("callable", "app"),
@@ -79,20 +80,22 @@ STEPS = {
             ("wsgi-file", "app/article.py"),
         ),
     ),
-    "http11-socket": Step(added=(("http11-socket", FRONT),), removed=(("http-socket", FRONT),)),
-    "thunder-lock": Step(added=(("thunder-lock", "true"),)),
-    "http11-threads": Step(changed=(("threads", "2", "64"),)),
-    "http-keepalive": Step(added=(("http-keepalive", "1"),)),
+    "http11-socket": Difference(
+        added=(("http11-socket", FRONT),), removed=(("http-socket", FRONT),)
+    ),
+    "thunder-lock": Difference(added=(("thunder-lock", "true"),)),
+    "http11-threads": Difference(changed=(("threads", "2", "64"),)),
+    "http-keepalive": Difference(added=(("http-keepalive", "1"),)),
     "loop-pure": PURE,
-    "table": Step(
+    "table": Difference(
         changed=(("callable", "app", "table"), ("wsgi-file", "app/article.py", ALGORITHMS)),
     ),
     "table-pure": PURE,
-    "prefix": Step(changed=(("callable", "table", "prefix"),)),
+    "prefix": Difference(changed=(("callable", "table", "prefix"),)),
     "prefix-pure": PURE,
-    "short-cut": Step(changed=(("module", "app.wsgi:app", "app.fast:app"),)),
-    "bare": Step(changed=(("module", "app.wsgi:app", "app.hello:app"),)),
-    "constant": Step(added=(("route-run", "return:200"),)),
+    "short-cut": Difference(changed=(("module", "app.wsgi:app", "app.fast:app"),)),
+    "bare": Difference(changed=(("module", "app.wsgi:app", "app.hello:app"),)),
+    "constant": Difference(added=(("route-run", "return:200"),)),
     "gunicorn-sync": PEER,
     "granian": PEER,
     "nginx-uwsgi": PEER,
@@ -142,7 +145,7 @@ def test_every_profile_has_its_step():
 
 def test_the_cache_is_routing_and_nothing_else():
     """`cached` adds two caches and rules of internal routing to `tuned`, and changes no option."""
-    step = difference.step(profiles.read("cached"), profiles.read("tuned"))
+    step = difference(profiles.read("cached"), profiles.read("tuned"))
     assert step.removed == ()
     # Its rules come after the ones that `tuned` has.
     assert all("route" in name and new.startswith(old) for name, old, new in step.changed)
@@ -153,8 +156,8 @@ def test_the_cache_is_routing_and_nothing_else():
 def test_an_instance_in_production_is_tuned_behind_nginx():
     """production.ini changes what a UNIX socket and nginx in front ask for."""
     tuned = profiles.read("tuned")
-    options = uwsgi_config.read_options(profiles.FOLDER / "production.ini", profiles.ROOT)
-    assert difference.step(replace(tuned, options=options), tuned) == Step(
+    options = resolve.read_options(profiles.FOLDER / "production.ini", ROOT)
+    assert difference(replace(tuned, options=options), tuned) == Difference(
         added=(
             ("chmod-socket", "600"),
             ("env SOCKET", "/run/fibonacci/a.sock"),
@@ -180,7 +183,7 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
 def test_step(name):
     """A profile differs from the one it is against in exactly its step."""
     profile = profiles.read(name)
-    assert difference.step(profile, profiles.read(profile.against)) == STEPS[name]
+    assert difference(profile, profiles.read(profile.against)) == STEPS[name]
 
 
 @pytest.mark.parametrize("name", profiles.find())
@@ -198,13 +201,13 @@ def test_strict(name):
     assert ("strict", "true") in profiles.read(name).options
 
 
-@pytest.mark.parametrize("path", sorted((profiles.ROOT / "uwsgi").glob("*")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "uwsgi").glob("*")), ids=lambda p: p.name)
 def test_fragments_are_no_python(path):
     """Nothing in uwsgi/ can be imported: inside the server that name is a built-in module."""
     assert path.suffix in {".ini", ".txt"}
 
 
-@pytest.mark.parametrize("path", sorted(profiles.ROOT.glob("*/*.ini")), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", sorted(ROOT.glob("*/*.ini")), ids=lambda p: p.name)
 def test_no_comment_after_a_value(path):
     """No value carries a comment, which uWSGI would take for a part of it."""
     lines = path.read_text().splitlines()

@@ -13,7 +13,7 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.model import Claim, ClaimVerdict, Decision
 from lab.report import html, markdown
-from lab.results import read_run
+from lab.runs.folder import read_run
 
 RUNS = Path(__file__).parents[2] / "docs" / "runs"
 

@@ -6,10 +6,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from lab import earlier, schema
+from lab import schema
 from lab.analysis.summary import summarise
 from lab.report import json as json_report
-from lab.results import FORMAT, Header, encode, encode_trial
+from lab.runs import earlier
+from lab.runs.folder import FORMAT, Header, encode, encode_trial
 
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))
 

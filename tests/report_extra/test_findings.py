@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.across import across
-from lab.analysis.comparable import Difference
+from lab.analysis.comparable import DifferingKey
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_across, parse
 from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
@@ -47,7 +47,7 @@ def found():
     return result, [judge_across(parse("cpu(b/a) > 1.05"), result)]
 
 
-DIFFERING = (Difference("git.commit", "aaaa", "bbbb"),)
+DIFFERING = (DifferingKey("git.commit", "aaaa", "bbbb"),)
 
 
 def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lab.errors import ServerStartError
+from lab.experiment.runner import Parts
 from lab.model import (
     Arm,
     CounterRun,
@@ -23,7 +24,6 @@ from lab.model import (
     Window,
     Workload,
 )
-from lab.runner import Parts
 
 GOOD = {
     "elapsed": 3.0,

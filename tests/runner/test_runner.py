@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
+from lab.experiment.runner import capture, run, run_trial
+from lab.experiment.schedule import Pilot
 from lab.model import Better, CounterRun, Expectation, Load, Role, Slot
-from lab.runner import capture, run, run_trial
 
 from .scripted import Script, arm, plan
 
@@ -188,6 +189,11 @@ def counter(of, load=None):
     return CounterRun(**values)
 
 
+def confirmed(plan, script, confirm):
+    """Run *plan* with the counter-runs that *confirm* finds in its pilot."""
+    run(plan, script.parts(), script, Pilot(plan, confirm, script.confirming))
+
+
 def test_counter_runs_join_the_blocks_after_the_pilot():
     """Two of five blocks show the causes; the other three hold each counter-run once."""
     script, seen = Script(), []
@@ -196,7 +202,7 @@ def test_counter_runs_join_the_blocks_after_the_pilot():
         seen.append(len(trials))
         return (counter("b"),)
 
-    run(plan("a", "b", blocks=5), script.parts(), script, confirm)
+    confirmed(plan("a", "b", blocks=5), script, confirm)
     assert seen == [6]
     counters = [t.slot for t in script.trials if t.slot.arm.role is Role.COUNTER]
     assert [slot.block for slot in counters] == [2, 3, 4]
@@ -208,7 +214,7 @@ def test_counter_runs_join_the_blocks_after_the_pilot():
 def test_without_counter_runs_the_order_is_the_same():
     """A run that looks for causes and finds none is the run that never looked."""
     scripts = [Script(), Script()]
-    run(plan("a", "b", blocks=5), scripts[0].parts(), scripts[0], lambda _trials: ())
+    confirmed(plan("a", "b", blocks=5), scripts[0], lambda _trials: ())
     run(plan("a", "b", blocks=5), scripts[1].parts(), scripts[1])
     assert scripts[0].events == scripts[1].events
 
@@ -216,7 +222,7 @@ def test_without_counter_runs_the_order_is_the_same():
 def test_few_blocks_are_not_divided():
     """With fewer than five there would be too few pairs to confirm anything."""
     script = Script()
-    run(plan("a", blocks=4), script.parts(), script, lambda _trials: (counter("a"),))
+    confirmed(plan("a", blocks=4), script, lambda _trials: (counter("a"),))
     assert not [t for t in script.trials if t.slot.arm.role is Role.COUNTER]
 
 
@@ -232,6 +238,6 @@ def test_a_counter_run_may_have_another_load():
 
     script.session = noting
     confirm = lambda _trials: (counter("a", load=Load(connections=1)),)  # noqa: E731
-    run(plan("a", blocks=5), script.parts(), script, confirm)
+    confirmed(plan("a", blocks=5), script, confirm)
     assert sorted(loads) == [1, 1, 1] + [2] * 10
     assert "start a~http-socket on (1,)" in script.events

@@ -9,11 +9,13 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from lab import profiles, uwsgi_config
+from lab import profiles
 from lab.errors import ProfileError
-from lab.experiment import available
+from lab.experiment.conduct import available
 from lab.model import Expectation, Workload
-from lab.servers.live import check_unused
+from lab.profiles import resolve
+from lab.servers.in_use import check_unused
+from lab.system.programs import ROOT
 from tests.lab_process import until
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"))
@@ -34,7 +36,7 @@ def mine(tmp_path):
     def mine(lines):
         (tmp_path / "mine.ini").write_text(
             "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\n"
-            f"chdir = {profiles.ROOT}\nmodule = app.hello:app\n{lines}\n"
+            f"chdir = {ROOT}\nmodule = app.hello:app\n{lines}\n"
         )
         return profiles.read(str(tmp_path / "mine.ini"))
 
@@ -235,7 +237,7 @@ def test_daemon(start, mine, tmp_path, option):
 
 def test_silent_refusal(mine, monkeypatch):
     """Where uWSGI ends without a word, the message says so."""
-    monkeypatch.setattr(uwsgi_config, "binary", lambda: "/bin/true")
+    monkeypatch.setattr(resolve, "binary", lambda: "/bin/true")
     with pytest.raises(ProfileError, match=r"mine\.ini: uWSGI ended while it read it and said not"):
         mine("")
 

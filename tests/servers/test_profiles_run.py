@@ -11,10 +11,11 @@ import psutil
 import pytest
 
 from lab import profiles
+from lab.experiment.plan import arm_of
 from lab.model import Endpoint, Load
-from lab.plan import arm_of
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
+from lab.system.programs import ROOT
 from tests.lab_process import alive, descendants, until
 from tests.running import read_installed
 
@@ -65,7 +66,7 @@ def test_from_another_folder(tmp_path):
 def test_without_the_lab(tmp_path):
     """The service runs without lab/: `uwsgi profiles/tuned.ini` needs only its own folders."""
     for part in ("app", "fib", "uwsgi", "profiles"):
-        shutil.copytree(profiles.ROOT / part, tmp_path / part)
+        shutil.copytree(ROOT / part, tmp_path / part)
     with running("profiles/tuned.ini", cwd=tmp_path) as (process, endpoint):
         assert fetch(endpoint, "/9000", 5.0)[2] == FIB.expect.body
         assert process.cwd() == str(tmp_path)

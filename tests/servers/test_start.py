@@ -6,12 +6,12 @@ import threading
 import psutil
 import pytest
 
-from lab import profiles
 from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Expectation, Workload
 from lab.servers import process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready
+from lab.system.programs import ROOT
 from tests.lab_process import descendants, until
 
 from .conftest import FIB, site
@@ -57,8 +57,7 @@ def test_incomplete_expectation(start):
 def test_own_ini(start, tmp_path):
     """A user's own ini is run as it is when it obeys PORT."""
     (tmp_path / "mine.ini").write_text(
-        "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\n"
-        f"chdir = {profiles.ROOT}\nmodule = app.hello:app\n"
+        f"[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nchdir = {ROOT}\nmodule = app.hello:app\n"
     )
     with start(
         str(tmp_path / "mine.ini"), Workload("x", "/", Expectation(body=b"Pong!"))

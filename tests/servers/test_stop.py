@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
-from lab import profiles
 from lab.model import Endpoint
 from lab.servers import process
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
 from lab.servers.process import Order, Process
+from lab.system.programs import ROOT
 from tests.lab_process import alive, until
 
 from .conftest import site
@@ -43,7 +43,7 @@ def hold(name, folder, mode):
     """Start a process that holds the guard of profile *name*."""
     return subprocess.Popen(
         (sys.executable, "-c", HOLDER, name, str(folder), mode),
-        cwd=profiles.ROOT,
+        cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -1,12 +1,10 @@
 """What stops a uWSGI server, by its options."""
 
 import signal
-from pathlib import Path
 
 import pytest
 
-from lab.model import Profile
-from lab.servers.uwsgi import stop_signal
+from lab.settings.uwsgi import stop_signal
 
 
 @pytest.mark.parametrize(
@@ -24,5 +22,4 @@ from lab.servers.uwsgi import stop_signal
 )  # fmt: skip
 def test_a_master_is_interrupted_unless_it_dies_on_sigterm(options, expected):
     """SIGTERM makes it reload, whatever word its option is switched on with."""
-    profile = Profile("x", "uwsgi", Path("x.ini"), "x", None, tuple(options.items()), "x")
-    assert stop_signal(profile) is expected
+    assert stop_signal(tuple(options.items())) is expected

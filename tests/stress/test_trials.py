@@ -13,7 +13,6 @@ from lab import profiles, run_tables
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Load
 from lab.servers import adapter
-from lab.servers.launch import find_command
 from lab.stress import counting, figure, planting, target, trial
 from lab.stress import run as stress_run
 from lab.stress.faults import FAULTS
@@ -21,6 +20,7 @@ from lab.stress.overlay import overlay, problem, program
 from lab.stress.result import Counts, Outcome, read
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
 from lab.stress.trial import Pace, Setting, measure
+from lab.system.programs import find_command
 from tests.lab_process import descendants, run, start, until
 
 from .conftest import CLEAN

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lab import settings
 from lab.analysis.gates import BUSY, LATE
 from lab.analysis.metrics import merged_latency, quantile, server_cpu
-from lab.model import Load, Profile, Trial, Window
-from lab.uwsgi_options import is_on
+from lab.model import Load, Trial, Window
+from lab.settings.meaning import Settings
 
 STALL_FACTOR = 20
 """A reply so many times slower than the median did not merely queue: at full load the slowest 1 %
@@ -21,6 +22,12 @@ of a sound server's replies stay below 3 times the median."""
 
 STALL_LEAST = 0.100
 """Seconds: shorter gaps are the scheduler's, which lets eight busy processes take turns."""
+
+LOST_SHARE = 0.05
+"""Share of the clients' time from which a wait limits, and is not merely something that happens."""
+
+IDLE_CORE = 0.5
+"""Idle cores that a second process could use; with less it would gain too little to be a cause."""
 
 BEHIND = 0.7
 """Share of their cores below which server and generator were waiting for something else."""
@@ -33,13 +40,8 @@ class Signs:
     gates: Mapping[str, str]
     """Gates that fired -> what each saw."""
     readings: Mapping[str, float]
-    options: Mapping[str, str]
-    """The profile's resolved options; of a repeated one the last."""
-    uwsgi: bool
-    processes: int | None
-    """Worker processes that the profile asks for; None where it does not say."""
-    at_once: int | None
-    """Requests that each of them serves at a time."""
+    settings: Settings
+    """What the profile's options mean."""
     load: Load
     rate: float
     """Replies a second."""
@@ -100,17 +102,7 @@ class Signs:
     @property
     def threads(self) -> int:
         """Threads that serve requests in a worker: as configured, else as seen in the busiest."""
-        return self.at_once or int(self.readings.get("server.busiest_threads", 1))
-
-    @property
-    def routed(self) -> bool:
-        """Whether uWSGI's HTTP router stands before the workers."""
-        return self.uwsgi and "http" in self.options
-
-    @property
-    def logs(self) -> bool:
-        """Whether uWSGI writes a line for each request."""
-        return self.uwsgi and not is_on(self.options, "disable-logging")
+        return self.settings.at_once or int(self.readings.get("server.busiest_threads", 1))
 
     @property
     def at_limit(self) -> bool:
@@ -130,8 +122,7 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
     replies = trial.total("ok")
     if not replies or any(window.wall <= 0 for window in windows):
         return None
-    profile, load = trial.slot.arm.profile, trial.slot.arm.load
-    processes, at_once = workers(profile)
+    load = trial.slot.arm.load
     readings = trial.readings
     seconds, elapsed = server_cpu(readings), readings.get("elapsed")
     used = seconds / elapsed if seconds is not None and elapsed else None
@@ -146,10 +137,7 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
     return Signs(
         gates=gates,
         readings=readings,
-        options=dict(profile.options),
-        uwsgi=profile.server == "uwsgi",
-        processes=processes,
-        at_once=at_once,
+        settings=settings.of(trial.slot.arm.profile),
         load=load,
         rate=rate,
         probed=_probed(replies, rate, elapsed, load),
@@ -163,23 +151,6 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
         lost=(_beyond(p50, late) + max(0.0, total - answered)) / total,
         stalls=sum(slow.values()),
         stalled=_beyond(p50, slow) / total,
-    )
-
-
-def workers(profile: Profile) -> tuple[int | None, int | None]:
-    """
-    Return the worker processes of *profile*, and how many requests each serves at a time.
-
-    None where a number is not written as one, and for other servers than uWSGI.
-    """
-    if profile.server != "uwsgi":
-        return None, None
-    options = dict(profile.options)
-    processes = options.get("processes", options.get("workers", "1"))
-    at_once = [options.get(name, "1") for name in ("threads", "async", "gevent", "asyncio")]
-    return (
-        int(processes) if processes.isdecimal() else None,
-        max(map(int, at_once)) if all(each.isdecimal() for each in at_once) else None,
     )
 
 

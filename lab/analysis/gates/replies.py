@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from lab import settings
 from lab.analysis.gates import common
 from lab.analysis.gates.network import port_failures
 from lab.model import Failure, Finding, Trial
@@ -181,8 +182,8 @@ def reconnects(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
             withholds=WITH_CONNECTIONS,
         )
     fair = ok >= common.FAIR_REPLIES * sum(len(window.replies) for window in trial.windows)
-    # What a uWSGI profile promises is read off its options; any other's has to be written.
-    if profile.server != "uwsgi" and not profile.keepalive and fair and again < PLAINLY_KEPT:
+    implied = settings.of(profile).implied_keepalive
+    if not (implied or profile.keepalive) and fair and again < PLAINLY_KEPT:
         return Finding(
             "reconnects",
             f"connections are kept ({1 - again:.0%} of the replies needed no new one), which the "

@@ -1,0 +1,53 @@
+"""What a cause is before it is found: when it is asked for, and how it is put to the test."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.causes.signs import Signs
+from lab.model import Arm, Better, Cause, Window
+from lab.settings.moves.move import Move
+
+
+class Asked(enum.Enum):
+    """In which trials a cause is looked for."""
+
+    EVERY_LOAD = enum.auto()
+    FULL_LOAD = enum.auto()
+    """Not in an open loop that the server keeps up with: there nothing limits it but the plan."""
+    LAST = enum.auto()
+    """At full load, where nothing else is found."""
+    BESIDE = enum.auto()
+    """At full load, beside what is found: never what limits first, and worth a counter-run."""
+
+
+Aim = tuple[str, Better]
+"""A metric, and whether it should be higher or lower than the profile's own."""
+
+
+def usual_aim(arm: Arm, windows: Sequence[Window]) -> Aim:  # noqa: ARG001 - one shape for all
+    """Return what a counter-run is judged by: throughput, or p90 where throughput is planned."""
+    if arm.load.rate is not None:
+        return "p90", Better.LOWER
+    return "throughput", Better.HIGHER
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A cause that a trial may show."""
+
+    name: str
+    shows: Callable[[Signs], Cause | None]
+    """Return the cause with its evidence, or None. Silent where a reading that it needs is
+    absent."""
+
+    asked: Asked = Asked.EVERY_LOAD
+
+    move: Callable[[Arm], Move | None] | None = None
+    """The one setting that a counter-run changes; None where the cause is not in the server's
+    settings."""
+
+    aim: Callable[[Arm, Sequence[Window]], Aim] = usual_aim
+    """What that should change; asked with the arm's windows so far."""

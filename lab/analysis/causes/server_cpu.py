@@ -1,0 +1,27 @@
+"""The server computes with all that it has, and nothing odd is seen: the legal limit."""
+
+from __future__ import annotations
+
+from lab.analysis.causes import phrases
+from lab.analysis.causes.hypothesis import Asked, Hypothesis
+from lab.analysis.causes.signs import Signs
+from lab.model import Cause
+from lab.settings.moves import application
+
+NAME = "server CPU"
+
+
+def _shows(s: Signs) -> Cause | None:
+    if not s.at_limit or s.used is None or s.cpu is None or s.cores is None:
+        return None
+    limit = f"{s.cores:g} core{'' if s.cores == 1 else 's'}"
+    if s.capacity is not None and s.capacity < 0.95 * s.cores:
+        limit += f", and others used the rest but {s.capacity - s.used:.2f}"
+    return Cause(
+        NAME,
+        f"the server used {s.used:.2f} of {limit}; {s.cpu * 1e6:,.0f} µs a reply",
+        phrases.against(phrases.generator(s), phrases.drops(s), phrases.switches(s)),
+    )
+
+
+HYPOTHESIS = Hypothesis(NAME, _shows, Asked.LAST, move=application.smallest)

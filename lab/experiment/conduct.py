@@ -1,0 +1,286 @@
+"""
+One experiment, whichever door it came through: `lab run` or `locust -f loadtests/`.
+
+A door gives its wishes as `Options`, a generator, and something that shows progress; what comes
+back is the run's folder and its summary.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lab import probes, profiles
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
+from lab.errors import ResultsError, UsageError
+from lab.experiment.counter_runs import plan_counters
+from lab.experiment.plan import arm_of, estimate, validate
+from lab.experiment.runner import Observer, Parts, capture, run
+from lab.experiment.schedule import Pilot
+from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
+from lab.runs import environment
+from lab.runs.folder import FORMAT, Header, RunWriter, read_run, run_of
+from lab.servers import adapter
+from lab.servers.fetch import fetch
+from lab.system.programs import find_command
+from lab.system.temporary import swept
+
+SUSTAINED = Load()
+"""64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
+
+WALKTHROUGH = Load(connections=500, keepalive=False, requests=5000, timeout=90.0)
+"""The article's own test, `ab -c 500 -n 5000 -s 90`: 500 clients connect at once."""
+
+LOADS = {"sustained": SUSTAINED, "walkthrough": WALKTHROUGH}
+
+EXPECTED_COUNTERS = 3
+"""Counter-runs that a ladder usually asks for, for the estimate of its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured. More blocks pay, longer windows do not."""
+
+    blocks: int
+    window: float
+    """Seconds."""
+    warmup: float = 0.7
+    """Seconds."""
+
+
+DEFAULT = Sizes(blocks=10, window=3.0)
+QUICK = Sizes(blocks=5, window=1.5, warmup=0.5)
+"""The whole ladder in five minutes, repeats of disturbed trials included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a user asked for."""
+
+    profiles: Sequence[str] = ()
+    """Names or paths; empty for the whole ladder."""
+    workload: Workload | None = None
+    """None for `fib`."""
+    load: Load = SUSTAINED
+    rates: Mapping[str, float] = field(default_factory=dict)
+    """Open loops beside each other in every block: what each is called -> requests a second."""
+    sizes: Sizes = DEFAULT
+    seed: int | None = None
+    """None to draw one; it is recorded."""
+    results: Path = Path("results")
+    pin: bool = True
+    """Server and generator on cores of their own."""
+    confirm: bool = True
+    """Put the causes that the first blocks show to the test in the others."""
+    command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
+    """The command that repeats the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run left."""
+
+    folder: Path
+    summaries: tuple[Summary, ...]
+    """One for each rate of the plan."""
+
+
+Files = Callable[[Sequence[Summary]], Iterable[tuple[str, str]]]
+"""Returns name and content of each file that is derived from a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan that is ready to run, for a door to announce."""
+
+    plan: Plan
+    skipped: dict[str, str]
+    """Profile that cannot run here -> why."""
+    seconds: float
+    """Expected duration."""
+    cores: environment.Cores | None
+    """The server's and the generator's; None to let both run anywhere."""
+
+
+def prepare(options: Options, workload: Workload) -> Prepared:
+    """
+    Resolve the profiles and lay out the plan.
+
+    Raises:
+        ProfileError: A profile is unknown or cannot be resolved.
+        UsageError: The plan cannot give a comparison.
+    """
+    cores = share_cores() if options.pin else None
+    chosen, skipped = available(options.profiles or profiles.usual())
+    seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
+    plan = Plan(
+        arms=tuple(
+            arm_of(profile, workload, load, at)
+            for at, load in _points(options)
+            for profile in chosen
+        ),
+        reference=chosen[0].name,
+        blocks=options.sizes.blocks,
+        warmup=options.sizes.warmup,
+        window=options.sizes.window,
+        seed=seed,
+    )
+    validate(plan)
+    return Prepared(plan, skipped, estimate(plan, EXPECTED_COUNTERS * options.confirm), cores)
+
+
+@swept()
+def conduct(
+    prepared: Prepared, options: Options, generator: Generator, observer: Observer, files: Files
+) -> Outcome:
+    """
+    Run the plan, and write the run's folder.
+
+    On `Interrupted`, and on every other error, what was measured stays on disk; *files* are written
+    when at least one trial ended.
+
+    Args:
+        prepared: What to run.
+        options: What the user asked for.
+        generator: What makes the load.
+        observer: Is told how far the run is.
+        files: Returns name and content of the files that are derived from the run.
+
+    Raises:
+        LabError: The narrow one that says what ended the run early.
+    """
+    env = environment.read_environment()
+    digest = environment.digest(env)
+    plan = _with_reply(prepared.plan)
+    header = Header(
+        format=FORMAT,
+        command=repeatable(options.command, plan.seed),
+        generator=generator.name,
+        started_at=time.time(),
+        plan=plan,
+        environments={digest: env},
+        skipped=prepared.skipped,
+    )
+    with closing(RunWriter(options.results, header)) as writer:
+        parts = _parts(generator, writer, digest, prepared.cores)
+        schedule = _schedule(plan, writer, observer) if options.confirm else None
+        try:
+            run(plan, parts, observer, schedule)
+        except BaseException as error:  # also what ends a greenlet: Locust's STOP button
+            if writer.recorded:
+                with suppress(ResultsError):  # such as a full disk, which is what ended the run
+                    _summarise(writer, files)
+                error.add_note(f"Run folder: {writer.folder}")
+            else:
+                writer.discard()
+            raise
+        return Outcome(writer.folder, _summarise(writer, files))
+
+
+def _with_reply(plan: Plan) -> Plan:
+    """Return *plan* with the reply that every arm has to give from now on."""
+    workload = capture(plan.workload, plan.profiles, adapter, fetch)
+    arms = (
+        arm if arm.profile.reply is not None else replace(arm, workload=workload)
+        for arm in plan.arms
+    )
+    return replace(plan, arms=tuple(arms))
+
+
+def _parts(
+    generator: Generator, writer: RunWriter, digest: str, cores: environment.Cores | None
+) -> Parts:
+    return Parts(
+        server=adapter,
+        generator=generator,
+        probes=probes.probes(),
+        facts=probes.facts,
+        record=writer.append,
+        environment=digest,
+        lab=(os.getpid(),),
+        server_cores=cores[0] if cores else None,
+        generator_cores=cores[1] if cores else None,
+    )
+
+
+def _schedule(plan: Plan, writer: RunWriter, observer: Observer) -> Pilot:
+    """Return the schedule that puts the causes of its first blocks to the test in the others."""
+
+    def find(trials: Sequence[Trial]) -> tuple[CounterRun, ...]:
+        so_far = run_of(writer.header, writer.folder.name, trials)
+        counters = plan_counters(so_far, writer.folder / "counter")
+        writer.add_counters(counters)
+        return counters
+
+    return Pilot(plan, find, observer.confirming)
+
+
+def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:
+    """Yield what is set apart, and the load: one for each rate, or what was asked for alone."""
+    if not options.rates:
+        yield {}, options.load
+    for name, rate in options.rates.items():
+        yield {"rate": name}, replace(options.load, rate=rate)
+
+
+def _summarise(writer: RunWriter, files: Files) -> tuple[Summary, ...]:
+    """Write what is derived from the run, and return it."""
+    found = summaries(read_run(writer.folder))
+    for name, text in files(found):
+        writer.write_text(name, text)
+    return found
+
+
+def repeatable(command: Sequence[str], seed: int | None = None) -> str:
+    """Return *command* as it is typed, with the seed that was drawn for it, if one was."""
+    program = Path(command[0])
+    if program.is_relative_to(Path.cwd()):
+        program = program.relative_to(Path.cwd())
+    words = [str(program), *command[1:]]
+    if seed is not None and not any(word.startswith("--seed") for word in words):
+        words += ["--seed", str(seed)]
+    return shlex.join(words)
+
+
+def share_cores() -> environment.Cores | None:
+    """Return `environment.split_cores`, and let every server count its own cores only."""
+    cores = environment.split_cores()
+    if cores:
+        # Profiles that run a process for each CPU would count those of the generator, too. The
+        # servers and the resolver inherit it. Two at the least, as `tuned` has it.
+        os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
+    return cores
+
+
+def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
+    """
+    Return the profiles that can run here, and why each of the others cannot.
+
+    Raises:
+        ProfileError: A profile is unknown, cannot be resolved, or would harm a running server.
+        UsageError: None can run here.
+    """
+    found = [(profile, missing(profile)) for profile in map(profiles.read, names)]
+    chosen = [profile for profile, reason in found if reason is None]
+    skipped = {profile.name: reason for profile, reason in found if reason is not None}
+    if not chosen:
+        raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
+    for profile in chosen:
+        adapter(profile).check(profile)  # now, and not when its turn comes
+    return chosen, skipped
+
+
+def missing(profile: Profile) -> str | None:
+    """Return why *profile* cannot run on this machine, or None."""
+    for command in profile.commands:
+        if command[0] != "{python}" and find_command(command[0]) is None:
+            hint = f" ({profile.needs})" if profile.needs else ""
+            return f"{profile.name} needs {command[0]}{hint}, which is not installed"
+    return None

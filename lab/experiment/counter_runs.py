@@ -1,0 +1,123 @@
+"""
+Counter-runs: the same profile with the one setting changed that a cause names.
+
+That a profile has the router and is slow proves nothing; that it is faster without it does. Each
+counter-run is a profile of its own, written to disk as an ini that `uwsgi` runs without the lab.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from lab import profiles, settings
+from lab.analysis.causes import HYPOTHESES
+from lab.analysis.confirm import diagnoses
+from lab.analysis.observations import observe
+from lab.analysis.points import points
+from lab.errors import ProfileError, ResultsError
+from lab.experiment.plan import named
+from lab.model import Arm, CounterRun, Profile, Role, Run
+from lab.settings.moves.move import Move
+from lab.settings.uwsgi import ini
+from lab.system.programs import ROOT
+from lab.workloads import workload
+
+MOST = 6
+"""Counter-runs of a run: each is in every block that is left, like one profile more."""
+
+RANKS = 2
+"""Causes of one profile that are put to the test, from the first on."""
+
+BY_CAUSE = {each.name: each for each in HYPOTHESES}
+
+
+def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
+    """
+    Return the counter-runs that test what the trials of *run* show so far.
+
+    One for each distinct cause, at the first profile in ladder order that shows it: the steps of a
+    ladder have much the same causes, and one for each step would double its time. First causes
+    come before second ones. None for other servers than uWSGI, whose options are not known here.
+
+    Args:
+        run: Without counter-runs yet.
+        folder: Where their inis are written; made if need be.
+
+    Raises:
+        LabError: uWSGI is gone, or *folder* cannot be written.
+    """
+    planned: dict[str, CounterRun] = {}
+    for cause, arm, point in _shown(run):
+        if cause in planned or len(planned) == MOST:
+            continue
+        taken = {each.arm.name for each in planned.values()}
+        with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
+            counter = _counter(cause, arm, point, folder, taken)
+            if counter is not None:
+                planned[cause] = counter
+    return tuple(planned.values())
+
+
+def render(profile: Profile, move: Move) -> str:
+    """
+    Return the ini of *profile* with *move* applied, complete and without includes.
+
+    BIND, PORT, WSGI_APP and WSGI_CHDIR are obeyed as by every profile; the first two must be set.
+    """
+    places = {"{root}": str(ROOT), "{here}": str(profile.path.resolve().parent)}
+    lines = [
+        f"; Counter-run: {profile.name} with {move.text}, all else the same.",
+        "; Written by `lab run`. To start it by hand:",
+        "; BIND=127.0.0.1 PORT=8080 uwsgi FILE",
+        "",
+        "[lab]",
+        f"summary = {profile.name} with {move.text}",
+        "",
+        *ini(move.options, places),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _shown(run: Run) -> Iterator[tuple[str, Arm, Run]]:
+    """Yield each cause, the arm that shows it, and the part of *run* in which it does."""
+    found = [(point, diagnoses(point, observe(point), {})) for point in points(run)]
+    for rank in range(RANKS):
+        for point, shown in found:
+            for arm in point.plan.arms:
+                for diagnosis in shown.get(arm.name, ())[rank : rank + 1]:
+                    yield diagnosis.cause.name, arm, point
+
+
+def _counter(
+    cause: str, arm: Arm, run: Run, folder: Path, taken: Collection[str]
+) -> CounterRun | None:
+    """Return the counter-run of one cause; None with nothing to change, or its name *taken*."""
+    hypothesis = BY_CAUSE[cause]
+    movable = settings.of(arm.profile).movable
+    move = hypothesis.move(arm) if hypothesis.move and movable else None
+    if move is None:
+        return None
+    asked = workload(move.workload) if move.workload else arm.workload
+    name = f"{arm.name}~{move.name}"
+    if named(name, arm.at) in taken or (move.workload and asked.app == arm.workload.app):
+        return None
+    path = folder / f"{name}.ini"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(render(arm.profile, move), encoding="utf-8")
+    except OSError as error:
+        raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+    windows = [w for t in run.trials if t.slot.arm.name == arm.name for w in t.windows]
+    metric, expects = hypothesis.aim(arm, windows)
+    changed = Arm(
+        name=named(name, arm.at),
+        profile=profiles.read(str(path)),
+        workload=asked,
+        load=move.load or arm.load,
+        at=arm.at,
+        role=Role.COUNTER,
+    )
+    return CounterRun(arm.name, cause, move.text, changed, metric, expects)

@@ -1,0 +1,118 @@
+"""
+Randomised complete blocks.
+
+Running all of A and then all of B finds a difference in 30-91 % of comparisons of two identical
+servers when the machine drifts; interleaved in blocks it is the promised 5 %. Every block holds
+each profile once, in an order of its own, and the reference a second time.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+
+from lab.errors import UsageError
+from lab.model import Arm, Expectation, Load, Plan, Profile, Workload
+
+OVERHEAD = 1.3
+"""Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
+start, its stop, and the probes. The run replaces it by what it sees."""
+
+
+def arm_of(
+    profile: Profile, workload: Workload, load: Load, at: Mapping[str, str] | None = None
+) -> Arm:
+    """Return the arm of *profile* in a run of *workload*: as that says, but for its own reply."""
+    if profile.reply is not None:
+        body = profile.reply.encode()
+        workload = Workload(profile.name, workload.path, Expectation(body=body))
+    return Arm(named(profile.name, at or {}), profile, workload, load, at or {})
+
+
+def named(name: str, at: Mapping[str, str]) -> str:
+    """
+    Return the name of an arm.
+
+    >>> named("tuned", {"rate": "50%"}), named("tuned", {})
+    ('tuned@50%', 'tuned')
+    """
+    return "@".join((name, *at.values()))
+
+
+def orders(plan: Plan) -> Iterator[list[Arm]]:
+    """Yield the arms of each block in the order in which they run; the same for the same seed."""
+    order = random.Random(plan.seed)
+    for _ in range(plan.blocks):
+        arms = list(plan.block)
+        order.shuffle(arms)
+        yield arms
+
+
+def pilot(plan: Plan) -> int:
+    """
+    Return after how many blocks causes are looked for, so that the rest confirms them.
+
+    At least three blocks are left, the fewest that give a useful interval; with fewer than five in
+    all there is nothing to divide, and it is the number of blocks: never.
+    """
+    return plan.blocks if plan.blocks < 5 else max(2, plan.blocks * 2 // 5)
+
+
+def estimate(plan: Plan, counters: int = 0) -> float:
+    """
+    Return the seconds that a run should take, before anything is known of this machine.
+
+    Args:
+        plan: The run's.
+        counters: Counter-runs that are expected in the blocks after the pilot.
+    """
+    trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))
+    return trials * (plan.warmup + plan.window + OVERHEAD)
+
+
+def validate(plan: Plan) -> None:
+    """
+    Refuse a plan that cannot give a comparison.
+
+    Raises:
+        UsageError: With what to change.
+    """
+    names = [arm.name for arm in plan.arms]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if not names:
+        raise UsageError("no profile to run")
+    if twice:
+        files = sorted({str(arm.profile.path) for arm in plan.arms if arm.name == twice[0]})
+        if len(files) > 1:
+            raise UsageError(f"two profiles are named {twice[0]}: rename one of {', '.join(files)}")
+        raise UsageError(f"profile {twice[0]} is named twice; each runs once a block anyway")
+    if plan.reference not in {profile.name for profile in plan.profiles}:
+        raise UsageError(f"the reference {plan.reference} is not among the profiles")
+    if not 1 <= plan.blocks <= 1000:
+        raise UsageError(f"--blocks {plan.blocks}: between 1 and 1000")
+    if not 0.1 <= plan.window <= 600:
+        raise UsageError(f"--window {plan.window:g}: between 0.1 and 600 seconds")
+    if not 0 <= plan.warmup <= 60:
+        raise UsageError(f"--warmup {plan.warmup:g}: between 0 and 60 seconds")
+    for arm in plan.arms:
+        _validate_load(arm.load)
+
+
+def _validate_load(load: Load) -> None:
+    if not 1 <= load.connections <= 10_000:
+        raise UsageError(f"--connections {load.connections}: between 1 and 10,000")
+    if load.rate is not None and load.requests is not None:
+        raise UsageError("--rate is for a load that lasts; --load walkthrough counts its requests")
+    if load.rate is not None:
+        validate_rate(load.rate)
+
+
+def validate_rate(rate: float) -> None:
+    """
+    Refuse a rate that no generator of ours keeps.
+
+    Raises:
+        UsageError: It is out of range.
+    """
+    if not 1 <= rate <= 100_000:
+        raise UsageError(f"--rate {rate:g}: between 1 and 100,000 requests a second")

@@ -1,0 +1,98 @@
+"""
+Arrival rates of an open loop: requests a second, or shares of a measured capacity.
+
+A closed loop says how much a server can do; what its users feel, they feel below that. A share is
+of the slowest profile's capacity, so that every profile gets the same rate and can keep it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lab.analysis.summary import Summary
+from lab.errors import UsageError
+from lab.experiment.plan import validate_rate
+
+CAPACITY_BLOCKS = 3
+"""Blocks of the closed loop that capacity is taken from: a share needs no interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """One entry of `--rate`."""
+
+    value: float
+    """Requests a second, or a share of the capacity."""
+    is_share: bool
+
+    def __str__(self) -> str:
+        return f"{self.value:.0%}" if self.is_share else f"{self.value:g}/s"
+
+    def of(self, capacity: float) -> float:
+        """Return the rate in requests a second."""
+        return self.value * capacity if self.is_share else self.value
+
+
+def parse_rates(text: str) -> tuple[Rate, ...]:
+    """
+    Parse rates separated by commas.
+
+    Raises:
+        UsageError: One of them is no rate.
+
+    >>> [str(rate) for rate in parse_rates("50%, 80%,2000")]
+    ['50%', '80%', '2000/s']
+    """
+    rates = []
+    for word in (part.strip() for part in text.split(",")):
+        match = re.fullmatch(r"(\d+\.?\d*)(%|/s)?", word)
+        if match is None or not float(match[1]):
+            raise UsageError(f"--rate {word!r}: write requests a second, as in 2000, or 50%,80%")
+        is_share = match[2] == "%"
+        value = float(match[1]) / (100 if is_share else 1)
+        if not is_share:
+            validate_rate(value)
+        elif not 0.01 <= value <= 2:
+            raise UsageError(f"--rate {word}: between 1% and 200% of the measured capacity")
+        rates.append(Rate(value, is_share))
+    return tuple(rates)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What a share is of."""
+
+    profile: str
+    """The slowest of those that are known."""
+    rate: float
+    """Its requests a second."""
+    unknown: tuple[str, ...]
+    """Profiles whose throughput is withheld in every trial: any of them may be slower still."""
+
+    def __str__(self) -> str:
+        text = f"{self.profile}, the slowest, answers {self.rate:,.0f} a second"
+        if self.unknown:
+            text += f"; not known, and left out: {', '.join(self.unknown)}"
+        return text
+
+
+def capacity(summary: Summary) -> Capacity:
+    """
+    Return what the slowest profile of a closed loop can do.
+
+    Raises:
+        UsageError: No trial says how much any of them can do.
+    """
+    known = {
+        row.profile.name: row.values["throughput"]
+        for row in summary.rows
+        if "throughput" in row.values
+    }
+    if not known:
+        seen = {tally.gate: tally.example.reason for row in summary.rows for tally in row.tallies}
+        reasons = "; ".join(f"{gate}: {reason}" for gate, reason in seen.items())
+        raise UsageError(f"no profile's capacity could be measured, so it has no share ({reasons})")
+    slowest = min(known, key=lambda name: known[name])
+    unknown = [row.profile.name for row in summary.rows if row.profile.name not in known]
+    return Capacity(slowest, known[slowest], tuple(unknown))

@@ -1,0 +1,262 @@
+"""
+Plan to trials: the only place where server, generator and probes meet.
+
+A trial:
+
+    server.start -> first correct reply -> warm-up -> probes.start -> window -> probes.stop
+    -> server.stop, nothing left behind -> recorded
+
+A trial that fails is data: it is recorded with its reason and the block goes on. Nothing here
+prints, and nothing here knows which door the run came through.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from http.client import HTTPException
+from typing import Protocol
+
+from lab import settings
+from lab.analysis.gates import judge
+from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
+from lab.experiment.schedule import Blocks, Schedule
+from lab.model import (
+    Arm,
+    CounterRun,
+    Endpoint,
+    Failure,
+    Finding,
+    Generator,
+    Plan,
+    Probe,
+    Profile,
+    Server,
+    Slot,
+    Subject,
+    Trial,
+    Workload,
+)
+from lab.system import temporary
+
+REPEATS = 2
+"""A trial disturbed from outside is repeated at most so often; never one whose outcome displeases:
+dropping those lowers the coverage of a 95 % interval to 89 %."""
+
+REPEAT_SHARE = 0.10
+"""Repeats of a whole run, as a share of its trials: a busy machine must not make it much longer."""
+
+START_FAILURES = 2
+"""A profile that did not start so often in a row is recorded as failed and not tried again."""
+
+GENERATOR_FAILURES = 3
+"""So many trials in a row that the generator could not make end the run."""
+
+CAPTURE_TIMEOUT = 10.0
+"""Seconds for a reply that is to become the expected one."""
+
+WARMUP_REQUESTS = 200
+"""Requests a worker before the window: the interpreter specialises and the caches fill."""
+
+USUAL_WORKERS = 2
+"""Worker processes of a profile that does not say how many it has."""
+
+Fetch = Callable[[Endpoint, str, float], tuple[int, Mapping[str, str], bytes]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a run is made with; tests put scripted ones in."""
+
+    server: Callable[[Profile], Server]
+    generator: Generator
+    probes: Sequence[Probe]
+    facts: Callable[[Subject], Mapping[str, str]]
+    record: Callable[[Trial], None]
+    environment: str
+    """Digest of the environment."""
+    lab: Sequence[int] = ()
+    """The lab's own processes, so that their CPU is not taken for foreign."""
+    server_cores: Sequence[int] | None = None
+    generator_cores: Sequence[int] | None = None
+    clock: Callable[[], float] = time.time
+
+
+class Observer(Protocol):
+    """Is told what happens, to show it."""
+
+    def stage(self, slot: Slot, attempt: int, stage: str) -> None:
+        """A stage of a trial begins: "start", "warm-up", "window" or "stop"."""
+
+    def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
+        """A trial has been recorded."""
+
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        """From now on every block holds these as well."""
+
+
+def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None = None) -> None:
+    """
+    Carry out the whole plan.
+
+    Args:
+        plan: What to do.
+        parts: With what.
+        observer: Is told of it.
+        schedule: Which arms each block holds; None for those of the plan in every one.
+
+    Raises:
+        GeneratorError: The generator failed several times in a row; what was recorded stands.
+        ResultsError: A trial could not be recorded.
+        Interrupted: A signal came; its trial is not recorded.
+    """
+    schedule = schedule or Blocks(plan)
+    repeats_left = max(REPEATS, int(schedule.trials * REPEAT_SHARE))
+    failures = _Failures()
+    trials: list[Trial] = []
+    for block in itertools.count():
+        arms = schedule.next(trials)
+        if arms is None:
+            return
+        for position, arm in enumerate(arms):
+            slot = Slot(block, position, arm)
+            for attempt in range(1 + REPEATS):
+                trial = failures.counted(plan, slot, attempt, parts, observer)
+                findings = judge(trial)
+                parts.record(trial)
+                trials.append(trial)
+                observer.finished(trial, findings)
+                disturbed = any(finding.outside for finding in findings)
+                if not disturbed or attempt == REPEATS or not repeats_left:
+                    break
+                repeats_left -= 1
+
+
+def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer) -> Trial:
+    """
+    Start the slot's server, load it, read the probes, stop it.
+
+    Raises:
+        ServerStartError: It did not start.
+        GeneratorError: The load could not be made.
+    """
+    arm, profile = slot.arm, slot.arm.profile
+    trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
+    with ExitStack() as stack:
+        folder = stack.enter_context(temporary.folder())
+        observer.stage(slot, attempt, "start")
+        server = stack.enter_context(
+            parts.server(profile).start(profile, arm.workload, folder, parts.server_cores)
+        )
+        session = stack.enter_context(
+            parts.generator.session(server.endpoint, arm.workload, arm.load, parts.generator_cores)
+        )
+        subject = Subject(server.pid, server.endpoint.port, (*session.pids, *parts.lab))
+        observer.stage(slot, attempt, "warm-up")
+        session.warm_up(plan.warmup, _warmup_requests(arm, plan.warmup))
+        observer.stage(slot, attempt, "window")
+        before = [(probe, probe.start(subject)) for probe in parts.probes]
+        windows = tuple(session.measure(plan.window))
+        readings: dict[str, float] = {}
+        for probe, state in reversed(before):
+            readings.update(probe.stop(subject, state))
+        if parts.server_cores is not None:
+            readings["server.cores"] = float(len(parts.server_cores))
+        seen = dict(parts.facts(subject))
+        if arm.workload.app is not None:  # another application has no business with fib
+            seen.pop("fib", None)
+        trial = replace(trial, windows=windows, readings=readings, facts=seen)
+        if (how := server.ended()) is not None:
+            failure = f"the server ended before the window's end: {how}\n{server.log_tail()}"
+            trial = replace(trial, failure=failure, failed=Failure.SERVER)
+        observer.stage(slot, attempt, "stop")
+    return trial
+
+
+def capture(
+    workload: Workload,
+    profiles: Sequence[Profile],
+    server: Callable[[Profile], Server],
+    fetch: Fetch,
+) -> Workload:
+    """
+    Return *workload* with its first reply as the one that is required from now on.
+
+    The reply is taken from the first profile that serves the application, twice, each time from a
+    server of its own: a page that differs from request to request (a date, a token) or from server
+    to server (its port) would make every later reply an error.
+
+    Raises:
+        ServerStartError: The application does not run, or answers with another status.
+        UsageError: Its two replies differ.
+    """
+    profile = next((each for each in profiles if each.reply is None), None)
+    if workload.expect.complete or profile is None:
+        return workload
+    bodies = []
+    for _ in range(2):
+        with (
+            temporary.folder() as folder,
+            server(profile).start(profile, workload, folder, None) as running,
+        ):
+            try:
+                bodies.append(fetch(running.endpoint, workload.path, CAPTURE_TIMEOUT)[2])
+            except (OSError, HTTPException) as error:
+                problem = f"{workload.path} was answered once, then no more: {error}"
+                raise ServerStartError(profile.name, problem, running.log_tail()) from error
+    if bodies[0] != bodies[1]:
+        raise UsageError(
+            f"{workload.path} answers differently each time, so no exact body can be required; "
+            "name what a correct one contains: --check 'REGULAR EXPRESSION'"
+        )
+    return replace(workload, expect=replace(workload.expect, body=bodies[0]))
+
+
+class _Failures:
+    """Runs trials, and remembers what has failed so far."""
+
+    def __init__(self) -> None:
+        self._not_started: Counter[str] = Counter()
+        """By profile: starts in a row that failed."""
+        self._generator = 0
+        """Trials in a row that the generator could not make."""
+
+    def counted(
+        self, plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer
+    ) -> Trial:
+        """Return the slot's trial, or one that says why there is none."""
+        if self._not_started[slot.arm.name] >= START_FAILURES:
+            again = f"not started again: it failed to start {START_FAILURES} times in a row"
+            return _failed(slot, attempt, parts, Failure.LEFT_OUT, again)
+        try:
+            trial = run_trial(plan, slot, attempt, parts, observer)
+        except ServerStartError as error:
+            self._not_started[slot.arm.name] += 1
+            return _failed(slot, attempt, parts, Failure.SERVER, str(error))
+        except GeneratorError as error:
+            del self._not_started[slot.arm.name]
+            if not isinstance(error, LoadGivenUpError):  # which is the server's doing
+                self._generator += 1
+                if self._generator == GENERATOR_FAILURES:
+                    raise
+            text = f"the load was given up: {error}"
+            return _failed(slot, attempt, parts, Failure.LOAD, text)
+        del self._not_started[slot.arm.name]
+        self._generator = 0
+        return trial
+
+
+def _failed(slot: Slot, attempt: int, parts: Parts, kind: Failure, failure: str) -> Trial:
+    trial = Trial(slot, attempt, parts.clock(), slot.arm.profile.digest, parts.environment)
+    return replace(trial, failure=failure, failed=kind)
+
+
+def _warmup_requests(arm: Arm, seconds: float) -> int:
+    """Return the requests of the warm-up; of an open loop no more than become due in *seconds*."""
+    workers = settings.of(arm.profile).processes or USUAL_WORKERS
+    wanted = WARMUP_REQUESTS * workers
+    return wanted if arm.load.rate is None else min(wanted, int(arm.load.rate * seconds))

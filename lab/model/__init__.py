@@ -1,0 +1,12 @@
+"""
+The vocabulary: what is run, what is measured, what is concluded, and who does it.
+
+Nothing here does I/O and everything here is immutable. Quantities are SI base units - seconds,
+bytes, requests per second - and are scaled only where they are printed. A quantity that could not
+be read is absent, never 0.
+"""
+
+from lab.model.asked import *
+from lab.model.concluded import *
+from lab.model.measured import *
+from lab.model.parts import *

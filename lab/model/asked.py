@@ -1,0 +1,236 @@
+"""What is run: profiles, what is asked of them, and the plan that pairs them."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One configuration of one server, a file that its server can run without the lab."""
+
+    name: str
+    """File name without its suffix; the name used on the command line and in reports."""
+
+    server: str
+    """Name of the adapter in `lab.servers` that runs it: "uwsgi" or "command"."""
+
+    path: Path
+    """The file: an ini for uWSGI, a TOML under profiles/peers/ for any other server."""
+
+    summary: str
+    """One line, imperative: what this step changes."""
+
+    against: str | None
+    """Name of the profile that this one is compared with; None for the start of a ladder."""
+
+    options: tuple[tuple[str, str], ...]
+    """Resolved options in order, includes expanded, repeats kept; what the server really gets."""
+
+    digest: str
+    """SHA-256 of *options* in hexadecimal, independent of the port and of the checkout's folder."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Peers only: commands in start order, with {host} {port} {app} {chdir} {here} {folder}
+    {workers}."""
+
+    fill: tuple[str, ...] = ()
+    """Peers only: those of its own files that are written to {folder} with their words filled."""
+
+    replace: tuple[tuple[str, str], ...] = ()
+    """Peers only: texts of those files and what takes their place, so that a configuration which
+    is deployed as it is can listen and write elsewhere in a trial."""
+
+    keepalive: bool = False
+    """Whether it promises to keep a client's connection open between requests."""
+
+    needs: str | None = None
+    """Peers only: what installs the server, shown where it is missing."""
+
+    reply: str | None = None
+    """The body of every reply, where it serves no application: it shows what its server can do at
+    most, and stands beside the others as a reference line."""
+
+
+LONGEST_BODY = 64 << 20
+"""
+Bytes of a reply's body from which the lab gives it up, whatever it would have become.
+
+An honest one is far from it: of a whole web page with its pictures and scripts, 2 to 3 MB, it is
+twenty times as much, and the longest answer of this project's service has less than 1 MB. A server
+that floods sends it over loopback in a tenth of a second, before a machine runs short of memory.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a correct reply is. With neither body nor pattern, the first reply defines it."""
+
+    status: int = 200
+    body: bytes | None = None
+    """Exact body of every reply."""
+
+    pattern: str | None = None
+    """Regular expression that is searched in the body, for an application whose reply varies."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether a reply can be judged by it."""
+        return self.body is not None or self.pattern is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """An application, the request made of it, and the reply that is correct."""
+
+    name: str
+    path: str
+    """Request target, beginning with a slash."""
+
+    expect: Expectation
+    app: str | None = None
+    """Import path "package.module:callable"; None where the profile names the application."""
+
+    chdir: Path | None = None
+    """Folder in which the application is imported; None for this project's root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """
+    A closed loop, in which each connection sends its next request when its last reply is there; or,
+    with a rate, an open loop, in which requests are due at planned instants whatever the server
+    does.
+    """
+
+    connections: int = 64
+    """In an open loop: the most that are open at once."""
+    keepalive: bool = True
+    """Whether a connection is used again when the server keeps it open; else one request each."""
+
+    requests: int | None = None
+    """End after this many requests instead of after the window; None for a timed window."""
+
+    timeout: float = 10.0
+    """Seconds from sending a request (or connecting) until it counts as an error."""
+
+    rate: float | None = None
+    """Open loop: requests a second, evenly spaced; None for a closed loop. Not with *requests*."""
+
+
+class Role(enum.StrEnum):
+    """Why an arm is in a block."""
+
+    PROFILE = "profile"
+    AA = "a/a"
+    """The reference's second run: any difference from its first is the machine's noise."""
+    COUNTER = "counter"
+    """A profile with the one setting toggled that a cause names; see `CounterRun`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """What a trial measures: one profile, asked for one thing, under one load."""
+
+    name: str
+    """Unique among the arms of one role in a run: the profile's name, and what is in *at*."""
+
+    profile: Profile
+    workload: Workload
+    """What is asked of it, and which reply is correct: its own where it serves no application."""
+
+    load: Load
+    at: Mapping[str, str] = field(default_factory=dict)
+    """Where arms of one profile differ, what sets this one apart: {"rate": "50%"}."""
+
+    role: Role = Role.PROFILE
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Randomised complete blocks: every arm once a block, and the reference a second time."""
+
+    arms: tuple[Arm, ...]
+    """In ladder order; the first is the baseline."""
+
+    reference: str
+    """Name of the profile whose arms run twice in every block: the A/A arms."""
+
+    blocks: int
+    warmup: float
+    """Seconds of unrecorded load at the least; also at least 200 requests a worker."""
+
+    window: float
+    """Seconds of recorded load in a trial."""
+
+    seed: int
+
+    @property
+    def block(self) -> tuple[Arm, ...]:
+        """The arms of one block: its own, and the reference's a second time."""
+        again = (arm for arm in self.arms if arm.profile.name == self.reference)
+        return (*self.arms, *(replace(arm, role=Role.AA) for arm in again))
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """The arms' profiles, each once, in ladder order."""
+        return tuple({arm.profile.name: arm.profile for arm in self.arms}.values())
+
+    @property
+    def load(self) -> Load:
+        """The load of its arms, but for their rates where these differ."""
+        return self.arms[0].load
+
+    @property
+    def workload(self) -> Workload:
+        """What is asked of every profile that serves an application."""
+        asked = (arm.workload for arm in self.arms if arm.profile.reply is None)
+        return next(asked, self.arms[0].workload)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A planned trial: its place in the run's order, and what it measures."""
+
+    block: int
+    """From 0."""
+    position: int
+    """Within the block, from 0."""
+    arm: Arm
+
+
+class Better(enum.StrEnum):
+    """The direction in which a metric improves."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+
+
+@dataclass(frozen=True, slots=True)
+class CounterRun:
+    """
+    A profile with the one setting toggled that a cause names.
+
+    It joins the blocks that are left, so that it is paired with the profile like any other. If the
+    cause is the right one, *metric* moves in the direction *expects*, beyond the noise.
+    """
+
+    of: str
+    """Name of the profile whose cause it tests, in the arm that has the same *at*."""
+
+    cause: str
+    """Name of the cause that it puts to the test; see `lab.analysis.diagnose`."""
+
+    toggle: str
+    """What is changed, for people: "http-socket instead of http"."""
+
+    arm: Arm
+    """What is run. Its profile has the same options as that of *of* where the toggle is in the load
+    or in the workload."""
+
+    metric: str
+    expects: Better
+    """Whether the toggled *metric* should be HIGHER or LOWER than the profile's own."""

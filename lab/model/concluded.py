@@ -1,0 +1,189 @@
+"""What is concluded: findings, comparisons, causes and decisions."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from lab.model.asked import CounterRun
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A gate that fired: why a trial does not count, and what to do about it."""
+
+    gate: str
+    reason: str
+    advice: str
+    withholds: frozenset[str] | None = None
+    """Names of the metrics that it makes meaningless; None for all of them."""
+
+    outside: bool = False
+    """Whether the cause lies outside the experiment, so that the trial may be repeated."""
+
+
+class Verdict(enum.StrEnum):
+    """What a comparison allows to be said."""
+
+    FASTER = "better"
+    SLOWER = "worse"
+    SAME = "same"
+    """The whole interval lies within the floor."""
+    UNDECIDED = "undecided"
+    INVALID = "invalid"
+    """Too few valid trials of one side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A ratio with its confidence interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    """Blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Ratio of a profile to the one it is against, paired by block."""
+
+    metric: str
+    reference: str
+    changed: str
+    verdict: Verdict
+    ratio: Estimate | None
+    """changed / reference; None with fewer than two valid pairs."""
+
+    detectable: float | None = None
+    """Smallest ratio above 1 that so many blocks would find 4 times out of 5."""
+
+    blocks_needed: int | None = None
+    """About how many blocks would decide it; None unless undecided."""
+
+    fragile: bool = False
+    """Whether a rank-based estimate disagrees with the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What limited one trial."""
+
+    name: str
+    """See `lab.analysis.diagnose`: "router", "accept queue", "server CPU", ..."""
+
+    evidence: str
+    """The readings that show it, with their numbers."""
+
+    rules_out: str = ""
+    """What speaks against the other causes, with numbers."""
+
+
+class Standing(enum.StrEnum):
+    """How far a cause is proved."""
+
+    CONSISTENT = "consistent with"
+    """The readings fit; nothing was toggled, or the result is undecided."""
+    CONFIRMED = "cause"
+    """With the one setting toggled the metric moved as predicted, beyond the noise."""
+    WITHDRAWN = "withdrawn"
+    """With the one setting toggled the metric stayed where it was, or moved the other way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A cause over the trials of one profile."""
+
+    profile: str
+    cause: Cause
+    """As one of its trials shows it: the one in the middle."""
+    trials: int
+    """Trials that show it."""
+    of: int
+    """Trials that could."""
+    standing: Standing
+    counter: CounterRun | None = None
+    effect: Comparison | None = None
+    """The counter-run over the profile itself, by the counter-run's metric."""
+
+
+class Decision(enum.StrEnum):
+    """What a run says to a published claim."""
+
+    REPRODUCED = "reproduced"
+    """The interval holds the published effect, or lies beyond it, and excludes none."""
+    SMALLER = "smaller"
+    """An effect in the claimed direction, beyond the noise, and below the published one."""
+    NONE = "none"
+    """The published effect is excluded, and no other can be told from the noise."""
+    REVERSED = "reversed"
+    """An effect in the other direction, beyond the noise."""
+    UNDECIDED = "undecided"
+    """Both the published effect and none are possible."""
+    UNTESTABLE = "untestable"
+    """For the reason given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inaction:
+    """How a run shows that an option does nothing: what it should do is counted, and never done."""
+
+    option: str
+    """Of the changed profile: seconds after which it acts, shorter than the run's windows."""
+    metric: str
+    """A count of what the option does: 0 for the changed profile."""
+    witness: str
+    """Profile for which it is not 0, so that the count is known to work."""
+    sentence: str
+    """What to say then; {window}, {limit} (the option's value) and {count} (the witness's) stand
+    for the figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What an article says, in our words, and the comparison that puts it to the test."""
+
+    id: str
+    source: str
+    """Short name of the article."""
+    text: str
+    workload: str
+    reference: str
+    """Profile."""
+    changed: str
+    """Profile."""
+    metric: str = "throughput"
+    published: tuple[float, float] | None = None
+    """The article's figures, reference first; None where it shows a chart only."""
+    ratio: float | None = None
+    """changed / reference as published."""
+    direction: str | None = None
+    """Where no ratio is published: "above", "below" or "same"."""
+    note: str = ""
+    inaction: Inaction | None = None
+    """Where the article praises an option that can be counted at work."""
+
+    @property
+    def stated(self) -> str:
+        """The article's figure: a ratio, or the direction of its chart."""
+        if self.ratio is not None:
+            return f"{self.ratio:.2f}x"
+        return "no difference" if self.direction == "same" else f"{self.direction} 1"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """A claim, decided by one run."""
+
+    claim: Claim
+    decision: Decision
+    sentence: str
+    """Why, in one sentence with its figures."""
+    run: str | None = None
+    """Name of the run that decided it."""
+    load: str = ""
+    """That run's load, for people."""
+    comparison: Comparison | None = None
+    cause: str = ""
+    """What limited the two sides there: the diagnosis' name and standing."""

@@ -1,0 +1,195 @@
+"""What is measured: metrics, the windows and readings of a trial, and a run of many."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, overload
+
+from lab.model.asked import Better, CounterRun, Plan, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A measured quantity; the registry of these drives every table."""
+
+    name: str
+    title: str
+    unit: str
+    """Unit as printed, after multiplying by *scale*."""
+    scale: float
+    better: Better
+    exact: bool = False
+    """True for quantities without noise, such as a count of drops."""
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("throughput", "requests/s", "1/s", 1.0, Better.HIGHER),
+        Metric("cpu", "CPU a request", "µs", 1e6, Better.LOWER),
+        Metric("cpu_vs_generator", "server CPU / generator CPU", "", 1.0, Better.LOWER),
+        Metric("p50", "p50", "ms", 1e3, Better.LOWER),
+        Metric("p90", "p90", "ms", 1e3, Better.LOWER),
+        Metric("p99", "p99", "ms", 1e3, Better.LOWER),
+        Metric("service_p99", "service time p99", "ms", 1e3, Better.LOWER),
+        Metric("memory", "memory (PSS)", "MB", 1e-6, Better.LOWER),
+        Metric("switches", "voluntary switches a request", "", 1.0, Better.LOWER),
+        Metric("drops", "accept-queue drops", "", 1.0, Better.LOWER, exact=True),
+        Metric("errors", "errors", "", 1.0, Better.LOWER, exact=True),
+        Metric("retried", "requests sent again", "", 1.0, Better.LOWER, exact=True),
+        Metric("respawns", "workers replaced", "", 1.0, Better.LOWER, exact=True),
+    )
+}
+"""Metrics of a trial by name; `lab.analysis.metrics` derives them from windows and readings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one generator process counted while the window was open."""
+
+    process: int
+    """Its process id."""
+
+    wall: float
+    """Seconds between opening and closing, by its own monotonic clock."""
+
+    ok: int
+    """Replies that were correct in status, length and body."""
+
+    errors: Mapping[str, int]
+    """Failed requests by class: refused, reset, closed, timeout, truncated, malformed, status,
+    body (another one, or given up as longer than any right one: `lab.generators.judge`), ports (no
+    local port was free), and connect (any other failure to connect)."""
+
+    unfinished: int
+    """Requests still in flight when the window closed."""
+
+    retried: int
+    """Requests sent on a kept connection that ended without a byte of reply, which the server need
+    not have had (see `lab.generators.connections.Connections.lose`), and sent again on a new one,
+    as browsers and proxies do. Not errors: each has its own outcome."""
+
+    connections: int
+    """Connections opened."""
+
+    replies: tuple[int, ...]
+    """Correct replies of each of the load's connections (a slot, when one connection carries one
+    request); 0 means that a client got nothing."""
+
+    received: int
+    """Bytes."""
+
+    latency: Mapping[int, int]
+    """Correct replies by latency: lower bound of the bucket in integer microseconds -> count. See
+    `lab.generators.histogram`. From the first attempt to send until the last byte; in an open loop
+    from the instant at which the request was due."""
+
+    latency_sum: float
+    """Seconds, of the correct replies."""
+
+    cpu: float
+    """Seconds that the generator's loop ran on a CPU."""
+
+    wait: float
+    """Seconds that it was ready to run and waited for a CPU."""
+
+    planned: int = 0
+    """Open loop: requests that became due in the window."""
+
+    late: int = 0
+    """Open loop: requests sent more than `lab.generators.engine.LATE_SEND` after they were due
+    although a connection was free: the generator's own failing, not the server's."""
+
+    queued: int = 0
+    """Open loop: requests due and not yet sent when the window closed; part of *unfinished*."""
+
+    service: Mapping[int, int] = field(default_factory=dict)
+    """Open loop: correct replies by service time, from the first attempt to send; as *latency*."""
+
+
+Count = Literal[
+    "ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued"
+]
+Seconds = Literal["latency_sum", "cpu", "wait"]
+
+
+class Failure(enum.StrEnum):
+    """What kept a trial from being measured to its end."""
+
+    SERVER = "server"
+    """It did not start, or ended before the window did."""
+    LOAD = "load"
+    """The server had started, and the generator gave up."""
+    LEFT_OUT = "left out"
+    """It was not tried, because its server had failed to start before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One profile under load once, its server started and stopped for it: what is repeated."""
+
+    slot: Slot
+    attempt: int
+    """0, or the number of the repeat after an outside disturbance (at most 2)."""
+
+    started_at: float
+    """POSIX seconds, for people; durations come from monotonic clocks."""
+
+    digest: str
+    """The resolved profile's."""
+
+    environment: str
+    """Digest of the environment it ran in: a key into the run's `run.json`."""
+
+    windows: tuple[Window, ...] = ()
+    """One for each generator process; empty when the trial failed before its window."""
+
+    readings: Mapping[str, float] = field(default_factory=dict)
+    """Probe readings by dotted name, such as `server.cpu_user`; one not read is absent."""
+
+    facts: Mapping[str, str] = field(default_factory=dict)
+    """What was seen of the server, such as `fib` = "cython"."""
+
+    failure: str | None = None
+    """Why there is no window: the server did not start, or ended; with its log's last lines."""
+
+    failed: Failure | None = None
+    """Which kind of failure that is."""
+
+    @overload
+    def total(self, figure: Count) -> int: ...
+    @overload
+    def total(self, figure: Seconds) -> float: ...
+    def total(self, figure: str) -> float:
+        """Return the sum of a figure of `Window` over all generator processes."""
+        found: float = sum(getattr(window, figure) for window in self.windows)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as it lies on disk: all that a report is made of."""
+
+    name: str
+    """Its folder's name."""
+
+    command: str
+    """The command that repeats it."""
+
+    plan: Plan
+    environments: Mapping[str, Mapping[str, object]]
+    """Digest -> what `lab.runs.environment` read before the first trial."""
+
+    trials: tuple[Trial, ...]
+    """In the order in which they ran, repeats after the trial that they repeat."""
+
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Profile that cannot run here -> why."""
+
+    generator: str = "engine"
+    """Name of the generator, and the door it came through: "engine", "locust", "locust x2"."""
+
+    counters: tuple[CounterRun, ...] = ()
+    """Counter-runs of the causes that its first blocks showed."""

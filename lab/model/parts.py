@@ -1,0 +1,131 @@
+"""Who does it: the protocols of servers, generators and probes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lab.model.asked import Load, Profile, Workload
+from lab.model.measured import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where a server answers: a numeric address, so that nothing is looked up under load."""
+
+    host: str
+    port: int
+    name: str = ""
+    """What its Host header says instead of the address, as "example.org:8080"."""
+
+    @property
+    def address(self) -> str:
+        """Address and port: IPv6 addresses in brackets."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    @property
+    def authority(self) -> str:
+        """The value of the Host header."""
+        return self.name or self.address
+
+
+class RunningServer(Protocol):
+    """A started server that has given a correct reply; valid inside the `with` that made it."""
+
+    endpoint: Endpoint
+    pid: int
+    """Root of its process tree: the guard, which reaps every orphan, so that CPU is exact."""
+
+    def ended(self) -> str | None:
+        """Return how a command of it ended, or None while all run."""
+
+    def log_tail(self, lines: int = 20) -> str:
+        """Return the last lines of its log."""
+
+
+class Server(Protocol):
+    """Adapter of one application server."""
+
+    def check(self, profile: Profile) -> None:
+        """
+        Refuse a profile that the lab cannot run, or that would harm a server which runs now.
+
+        Raises:
+            ProfileError: With the option, and what to do.
+        """
+
+    def start(
+        self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
+    ) -> AbstractContextManager[RunningServer]:
+        """
+        Start on a free port, wait until a correct reply is served, and stop on exit.
+
+        Args:
+            profile: What to run.
+            workload: Its application, and the request and reply that prove readiness.
+            folder: Private to this trial: log, sockets, pid files.
+            cores: CPUs that it may use; None for all.
+
+        Raises:
+            ServerStartError: It ended, or gave no correct reply before the deadline.
+        """
+
+
+class Session(Protocol):
+    """A generator under way against one server."""
+
+    pids: Sequence[int]
+    """The generator's processes on this machine."""
+
+    def warm_up(self, seconds: float, requests: int) -> None:
+        """
+        Load unrecorded until both have passed, or 5 s more than *seconds*.
+
+        A timed load goes on afterwards; a counted one falls silent.
+        """
+
+    def measure(self, seconds: float) -> Sequence[Window]:
+        """Record *seconds* of a timed load, or one whole counted load."""
+
+
+class Generator(Protocol):
+    """Adapter of one load generator."""
+
+    @property
+    def name(self) -> str:
+        """The generator and the door it came through: "engine", "locust", "locust x2"."""
+
+    def session(
+        self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
+    ) -> AbstractContextManager[Session]:
+        """
+        Connect to nothing yet; on exit close every connection.
+
+        Raises:
+            GeneratorError: The generator itself failed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the probes look at."""
+
+    server: int
+    """Root process of the server's tree."""
+    port: int
+    generators: tuple[int, ...] = ()
+    """The generator's processes on this machine, the lab's own among them."""
+
+
+class Probe(Protocol):
+    """A reading taken before and after the window."""
+
+    def start(self, subject: Subject) -> object:
+        """Return the readings before, as a value that only `stop` understands."""
+
+    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
+        """Return named readings over the window; one that could not be taken is absent."""

@@ -1,0 +1,140 @@
+"""
+Find the profiles, and read one.
+
+A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
+own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
+ini of the same name runs that ini together with what it needs in front of it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+
+from lab.errors import ProfileError
+from lab.model import Profile
+from lab.profiles import resolve
+from lab.profiles.digest import digest_of
+from lab.profiles.header import Header, parse_ini, parse_toml
+from lab.profiles.peer import read_peer
+from lab.settings.uwsgi import keeps_connections
+from lab.system.programs import ROOT
+
+FOLDER = ROOT / "profiles"
+PEERS = FOLDER / "peers"
+
+
+def find() -> tuple[str, ...]:
+    """Return the names of all profiles: our own in alphabetical order, then the peers."""
+    return tuple(path.stem for path in (*_own(), *sorted(PEERS.glob("*.toml"))))
+
+
+def read(name: str) -> Profile:
+    """
+    Read and resolve a profile.
+
+    Args:
+        name: Of a profile of this project, or the path of an ini or TOML (with a slash or suffix).
+
+    Raises:
+        ProfileError: There is none, its header is incomplete, or its server refuses it.
+        LabError: uWSGI is not installed.
+    """
+    path = _locate(name)
+    header = read_header(path)
+    _ancestors(path, header)
+    if path.suffix == ".toml":
+        return read_peer(path, header)
+    options = resolve.read_options(path, ROOT)
+    summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
+    return Profile(
+        name=path.stem,
+        server="uwsgi",
+        path=path,
+        summary=summary,
+        against=header.against,
+        options=options,
+        digest=digest_of(options),
+        keepalive=keeps_connections(options),
+        reply=header.reply,
+    )
+
+
+def read_header(path: Path) -> Header:
+    """
+    Read what a profile's file says about itself, without asking its server.
+
+    Raises:
+        ProfileError: It cannot be read, or one of this project's has no summary.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ProfileError(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ProfileError(path, "is not UTF-8 text") from None
+    if path.suffix == ".toml":
+        header = parse_toml(text, path)
+        wanted = 'a line `summary = "What it does"`'
+    else:
+        header = parse_ini(text, path)
+        wanted = "a section [lab] with `summary = What this step changes`"
+    ours = path.resolve().is_relative_to(FOLDER) or header.against or path.suffix == ".toml"
+    if ours and header.summary is None:
+        raise ProfileError(path, f"has no summary; it needs {wanted}")
+    return header
+
+
+def ladder(name: str = "tuned") -> tuple[str, ...]:
+    """
+    Return the names from the first profile up to *name*, each against the one before it.
+
+    Raises:
+        ProfileError: One of them is missing, or the chain is a circle.
+    """
+    path = _locate(name)
+    return (*reversed(_ancestors(path, read_header(path))), path.stem)
+
+
+def usual() -> tuple[str, ...]:
+    """Return what is compared where nothing else is asked for: the ladder and reference lines."""
+    return (*ladder(), *(path.stem for path in _own() if read_header(path).reply is not None))
+
+
+def _own() -> list[Path]:
+    """Return the files of FOLDER's profiles; of an ini and a TOML with one name, the TOML."""
+    files = {path.stem: path for suffix in ("ini", "toml") for path in FOLDER.glob(f"*.{suffix}")}
+    return [files[name] for name in sorted(files)]
+
+
+def _locate(name: str) -> Path:
+    if "/" in name or name.endswith((".ini", ".toml")):
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise ProfileError(path, "there is no such file")
+        if path.suffix not in {".ini", ".toml"}:
+            raise ProfileError(path, "a profile is an .ini of uWSGI or a .toml of another server")
+        return path.resolve()
+    for path in (FOLDER / f"{name}.toml", FOLDER / f"{name}.ini", PEERS / f"{name}.toml"):
+        if path.is_file():
+            return path
+    close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(find())}"
+    raise ProfileError(name, f"there is no such profile; {hint}")
+
+
+def _ancestors(path: Path, header: Header) -> tuple[str, ...]:
+    """Return the names that *path*, with its *header*, is against, nearest first."""
+    names = [path.stem]
+    while header.against is not None:
+        if header.against in names:
+            circle = " -> ".join((*names, header.against))
+            raise ProfileError(path, f"against is a circle: {circle}", header.against_line)
+        try:
+            following = _locate(header.against)
+        except ProfileError as error:
+            problem = f"against names {header.against}: {str(error).partition(': ')[2]}"
+            raise ProfileError(path, problem, header.against_line) from None
+        names.append(header.against)
+        path, header = following, read_header(following)
+    return tuple(names[1:])

@@ -1,0 +1,147 @@
+"""
+What a profile's file says about itself: its opening comment, and its `[lab]` section.
+
+The comment is for people - mechanism, consequence, limit, uWSGI's default, a link - and
+`docs/profiles.md` is made of it. uWSGI ignores a section that it does not know, so the ini stays
+one that `uwsgi X.ini` runs.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.errors import ProfileError
+
+KEYS = frozenset({"summary", "against", "reply"})
+"""Keys of a `[lab]` section."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A profile's description of itself."""
+
+    summary: str | None
+    against: str | None
+    against_line: int | None
+    """Where *against* stands, from 1."""
+    reply: str | None = None
+    """The body with which it answers every request, where it serves no application."""
+    paragraphs: tuple[str, ...] = ()
+    """The opening comment's, each joined into one line; `Default:` and the link taken out."""
+    default: str | None = None
+    """The server's own default for what the profile sets."""
+    link: str | None = None
+    text: str = ""
+    """The whole file."""
+    table: Mapping[str, object] = field(default_factory=dict)
+    """Of a TOML all that it says."""
+
+
+def parse_comment(text: str, mark: str) -> tuple[tuple[str, ...], str | None, str | None]:
+    r"""
+    Return paragraphs, default and link of the comment that opens a file.
+
+    A line that begins with `Limit:` begins a paragraph of its own.
+
+    Args:
+        text: The file.
+        mark: What a comment line begins with.
+
+    >>> parse_comment("; One\n; two.\n;\n; Default: 3\n; https://x.org/\n[lab]\n", ";")
+    (('One two.',), '3', 'https://x.org/')
+    """
+    paragraphs: list[list[str]] = [[]]
+    default = link = None
+    for line in text.splitlines():
+        if not line.startswith(mark):
+            break
+        words = line.removeprefix(mark).strip()
+        if words.startswith("Default:"):
+            default = words.removeprefix("Default:").strip()
+        elif words.startswith("https://"):
+            link = words
+        elif words.startswith("Limit:") or not words:
+            paragraphs.append([words] if words else [])
+        else:
+            paragraphs[-1].append(words)
+    return tuple(" ".join(each) for each in paragraphs if each), default, link
+
+
+def parse_ini(text: str, path: Path) -> Header:
+    """
+    Return the header of an ini profile.
+
+    Raises:
+        ProfileError: A key of `[lab]` is unknown, empty or there twice.
+    """
+    found: dict[str, str] = {}
+    lines: dict[str, int] = {}
+    section = ""
+    for number, raw in enumerate(text.splitlines(), start=1):
+        line = raw.strip()
+        if heading := re.fullmatch(r"\[(.+)\]", line):
+            section = heading[1]
+        elif section == "lab" and line and line[0] not in ";#":
+            key, _, value = (part.strip() for part in line.partition("="))
+            if key not in KEYS:
+                raise ProfileError(
+                    path, f"[lab] knows {', '.join(sorted(KEYS))}, not {key!r}", number
+                )
+            if not value:
+                raise ProfileError(path, f"[lab] {key} is empty", number)
+            if key in found:
+                raise ProfileError(path, f"[lab] {key} is there twice", number)
+            found[key], lines[key] = value, number
+    return Header(
+        found.get("summary"),
+        found.get("against"),
+        lines.get("against"),
+        found.get("reply"),
+        *parse_comment(text, ";"),
+        text,
+    )
+
+
+def parse_toml(text: str, path: Path) -> Header:
+    """
+    Return the header of a peer.
+
+    Raises:
+        ProfileError: It is not TOML, or a key's value is not what it must be.
+    """
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProfileError(path, f"this is not TOML: {error}") from None
+    for key in KEYS & table.keys():
+        if not isinstance(table[key], str) or not table[key]:
+            raise ProfileError(path, f"{key} must be a text", line_of(text, key))
+    return Header(
+        table.get("summary"),
+        table.get("against"),
+        line_of(text, "against"),
+        table.get("reply"),
+        *parse_comment(text, "#"),
+        text,
+        table,
+    )
+
+
+def line_of(text: str, key: str, value: str | None = None) -> int | None:
+    """Return the number of the first line that sets *key*, or to *value*, from 1; None if none."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        name, equals, content = line.partition("=")
+        if name.strip() == key and equals and value in (None, content.strip()):
+            return number
+    return None
+
+
+def second_section(text: str, name: str) -> int | None:
+    """Return the number of the line that begins the section *name* again, from 1; None if none."""
+    lines = enumerate(text.splitlines(), start=1)
+    begins = [number for number, line in lines if line.strip() == f"[{name}]"]
+    return begins[1] if len(begins) > 1 else None

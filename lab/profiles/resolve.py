@@ -1,0 +1,186 @@
+"""
+The options that uWSGI really gets from an ini file, asked of uWSGI itself.
+
+uWSGI can print every option after includes, conditions and variables, which no parser of our own
+could promise to do alike. `--show-config` does so late: by then it has gone to the background, sent
+its output to the ini's log, and run the ini's first hooks, and it goes on to write the pidfile
+(2.0.31, uwsgi_setup in core/uwsgi.c). Its own function is called by the very first hook instead,
+and the second ends it at once, without the removals of `vacuum` at exit: nothing is touched that a
+server which runs from the same file may be using.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+
+from lab.errors import ProfileError
+from lab.profiles.header import line_of, second_section
+from lab.system.programs import ROOT, binary, environment
+
+HOST, PORT = "192.0.2.1", "61999"
+"""An address that no machine has (RFC 5737): what is resolved with it can be told from what a
+profile fixes, and cannot be bound."""
+
+OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
+
+HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
+"""On the command line, so that they are the first of all options, and of all hooks."""
+
+READING = "[uWSGI] getting INI configuration from "
+
+CONTROL = frozenset({"ini", "include", "endif", "set-ph", "set-placeholder"})
+"""Options that shape the configuration and do not survive into it; so do all that begin `if-`."""
+
+NUMERIC = ROOT / "uwsgi/numeric-options.txt"
+"""Options whose value is a number; how they were found stands in the file."""
+
+
+def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
+    """
+    Return the resolved options of an ini file in order, repeats kept.
+
+    Address and folders are written {host}, {port}, {root} and {here}, so that they are the same in
+    every checkout and on every port.
+
+    Args:
+        path: The file.
+        root: This project's folder.
+
+    Raises:
+        ProfileError: uWSGI refuses the file, with uWSGI's own words; or it takes in silence what
+            cannot be meant: text for a number, or a second section.
+        LabError: uWSGI is not installed.
+    """
+    hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
+    command = (binary(), *hooks, str(path.resolve()))
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=environment(BIND=HOST, PORT=PORT),
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        printed: list[str] = []
+        try:
+            for raw in process.stdout:
+                printed.append(raw.decode("utf-8", "replace").rstrip("\n"))
+                if printed[-1].endswith(CLOSING):
+                    break
+        finally:
+            # It is our child and not yet waited for, so the number is still its own.
+            os.killpg(process.pid, signal.SIGKILL)
+    if OPENING not in printed or not printed[-1].endswith(CLOSING):
+        raise _refusal(path, printed)
+    files = _files(path, printed[: printed.index(OPENING)])
+    _check_sections(files)
+    replacements = ((str(root.resolve()), "{root}"), (str(path.resolve().parent), "{here}"))
+    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
+    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
+    prefix = lines[0].index(" = ".join(HOOKS[0]))
+    options = parse_config([line[prefix:] for line in lines[len(HOOKS) :]])
+    _check_numbers(options, files)
+    return tuple((key, _portable(value, replacements)) for key, value in options)
+
+
+def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """
+    Return the options of what `--show-config` printed, without those that only shape it.
+
+    >>> parse_config(["set-ph = a=1", "a = 1", "http = :1", ";end of configuration"])
+    (('http', ':1'),)
+    """
+    pairs = [line.partition(" = ")[::2] for line in lines if " = " in line]
+    options: list[tuple[str, str]] = []
+    placeholder: tuple[str, str] | None = None
+    for key, value in pairs:
+        if key in {"set-ph", "set-placeholder"}:
+            name, _, content = value.partition("=")
+            placeholder = (name, content)
+        elif (key, value) == placeholder:
+            placeholder = None  # uWSGI lists the placeholder itself once more
+        elif key not in CONTROL and not key.startswith("if-"):
+            options.append((key, value))
+    return tuple(options)
+
+
+def misread(option: str, value: str) -> str | None:
+    """
+    Say what uWSGI makes of text where it reads a number; None where that is no matter.
+
+    >>> misread("harakiri", "30s"), misread("harakiri", "30"), misread("master", "30s")
+    ('not a number, and uWSGI takes 30: write digits alone', None, None)
+    """
+    if option not in _numeric() or re.fullmatch("[+-]?[0-9]+", value):
+        return None
+    digits = re.match("[+-]?[0-9]+", value)
+    problem = f"not a number, and uWSGI takes {digits[0] if digits else 0}"
+    if re.search("[;#]", value):
+        return f"{problem}: a comment stands on a line of its own"
+    return f"{problem}: write digits alone"
+
+
+@cache
+def _numeric() -> frozenset[str]:
+    lines = NUMERIC.read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if not line.startswith("#"))
+
+
+def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
+    if value.startswith("/"):
+        value = os.path.normpath(value)
+    for folder, name in replacements:
+        value = re.sub(re.escape(folder) + r"(?=/|$)", name, value)
+    # {root}/uwsgi/.. is {root}, whichever of its folders an ini lies in.
+    value = re.sub(r"(\{root\})/\w+/\.\.(?=/|$)", r"\1", value)
+    return value.replace(HOST, "{host}").replace(PORT, "{port}")
+
+
+def _check_sections(files: Sequence[Path]) -> None:
+    for each in files:
+        number = second_section(_text(each), "uwsgi")
+        if number is not None:
+            problem = (
+                "a second section [uwsgi], whose values replace those of the first: make them one"
+            )
+            raise ProfileError(each, problem, number)
+
+
+def _check_numbers(options: Sequence[tuple[str, str]], files: Sequence[Path]) -> None:
+    for key, value in options:
+        problem = misread(key, value)
+        if problem is not None:
+            lines = [(each, line_of(_text(each), key, value)) for each in files]
+            lines += [(each, line_of(_text(each), key)) for each in files]
+            found = next(((each, number) for each, number in lines if number), (files[0], None))
+            raise ProfileError(found[0], f"{key} = {value}: {problem}", found[1])
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _refusal(path: Path, printed: Sequence[str]) -> ProfileError:
+    said = next((line for line in reversed(printed) if line.strip()), READING)
+    if unknown := re.search(r"unknown config directive: (\S+)", said):
+        for read in _files(path, printed):
+            number = line_of(_text(read), unknown[1])
+            if number is not None:
+                return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {said}", number)
+    if said.startswith(READING):
+        problem = "uWSGI ended while it read it and said nothing; test a copy with fewer options"
+        return ProfileError(path, problem)
+    return ProfileError(path, f"uWSGI refuses it: {said}")
+
+
+def _files(path: Path, printed: Sequence[str]) -> Sequence[Path]:
+    named = [line.removeprefix(READING) for line in printed if line.startswith(READING)]
+    included = [Path(os.path.normpath(name)) for name in named]
+    return [path, *(each for each in included if each.is_file() and each != path.resolve())]

@@ -1,0 +1,209 @@
+"""
+The machine, the kernel and every version that a result depends on.
+
+Two results are comparable where their environments agree; what may differ without harm, such as the
+load of the moment, is under `now` and no part of the digest. What cannot be read is absent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from importlib import metadata
+from typing import Any
+
+from lab.analysis.comparable import VOLATILE
+from lab.probes.machine import (
+    divide,
+    present,
+    read_cpu,
+    read_kernel,
+    read_limits,
+    read_meminfo,
+    read_siblings,
+    read_text,
+)
+from lab.probes.processes import PROC
+from lab.system.programs import ROOT, find_command
+
+Cores = tuple[tuple[int, ...], tuple[int, ...]]
+"""The server's and the generator's CPUs."""
+
+
+TIMEOUT = 5.0
+"""Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
+
+_FIB = """
+import json, warnings
+warnings.simplefilter("ignore")
+import fib
+print(json.dumps({"implementation": fib.BUILD, "info": fib.build_info()}))
+"""
+
+
+def read_environment() -> dict[str, Any]:
+    """
+    Read the environment: nested, of what JSON can hold.
+
+    It starts no server and takes about 0.1 s, most of it waiting for the tools to tell their
+    versions.
+    """
+    with ThreadPoolExecutor(8) as pool:
+        slow = {
+            "uwsgi": pool.submit(_read_uwsgi),
+            "fib": pool.submit(_read_fib),
+            "git": pool.submit(_read_git),
+            "tools": pool.submit(_read_tools),
+        }
+        found: dict[str, Any] = {
+            "cpu": read_cpu(),
+            "machine": present(
+                architecture=platform.machine() or None,
+                virtualisation=_read_virtualisation(),
+                memory=read_meminfo("MemTotal"),
+                swap=read_meminfo("SwapTotal"),
+            ),
+            "kernel": read_kernel(),
+            "limits": read_limits(),
+            "python": _read_python(),
+            "distributions": _read_distributions(),
+            "now": _read_now(),
+        }
+        found |= {name: future.result() for name, future in slow.items()}
+    return {name: value for name, value in found.items() if value}
+
+
+def digest(environment: Mapping[str, Any]) -> str:
+    """Return a SHA-256, in hexadecimal, of all that must agree for a comparison."""
+    kept = {name: value for name, value in environment.items() if name not in VOLATILE}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
+def split_cores() -> Cores | None:
+    """
+    Return the server's and the generator's CPUs: half each of those this process may use.
+
+    Hyperthreads of one core stay on one side as long as there are two cores, because a generator on
+    the server's twin slows it down. Of an odd number the server gets more. None with one CPU.
+    """
+    usable = os.sched_getaffinity(0)
+    return divide([siblings & usable for siblings in read_siblings(usable)])
+
+
+def parse_plugins(text: str) -> list[str]:
+    """Parse the names, sorted, in the output of `uwsgi --plugin-list`."""
+    _, *sections = re.split(r"\*\*\* uWSGI loaded \w+ plugins \*\*\*", text)
+    names = re.findall(r"^(?:\d+: )?(\w+)$", "\n".join(sections), re.MULTILINE)
+    return sorted(set(names))
+
+
+def output_of(*command: str) -> str | None:
+    """Return what a command prints on both streams, in the project's folder; None if it cannot."""
+    path = find_command(command[0])
+    if path is None:
+        return None
+    try:
+        done = subprocess.run(
+            [path, *command[1:]],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout
+
+
+def _read_virtualisation() -> str | None:
+    detected = output_of("systemd-detect-virt")
+    if detected:
+        name = detected.strip()
+        return "bare metal" if name == "none" else name
+    flags = read_text(PROC / "cpuinfo") or ""
+    return "yes" if re.search(r"^flags\s*:.*\bhypervisor\b", flags, re.MULTILINE) else None
+
+
+def _read_python() -> dict[str, Any]:
+    arguments = str(sysconfig.get_config_var("CONFIG_ARGS") or "")
+    return {
+        "version": platform.python_version(),
+        "implementation": platform.python_implementation(),
+        "optimised": "--enable-optimizations" in arguments,
+        "lto": "--with-lto" in arguments,
+        "shared": bool(sysconfig.get_config_var("Py_ENABLE_SHARED")),
+        "debug": bool(sysconfig.get_config_var("Py_DEBUG")),
+        "flags": str(sysconfig.get_config_var("OPT") or ""),
+    }
+
+
+def _read_distributions() -> dict[str, str]:
+    """Return the version of every installed distribution by its normalised name."""
+    found: dict[str, str] = {}
+    for distribution in metadata.distributions():
+        name = distribution.metadata["Name"]
+        if name:
+            found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), distribution.version)
+    return dict(sorted(found.items()))
+
+
+def _read_uwsgi() -> dict[str, Any]:
+    version = output_of("uwsgi", "--version")
+    if version is None:
+        return {}
+    plugins = parse_plugins(output_of("uwsgi", "--plugin-list") or "")
+    return present(version=version.strip() or None, plugins=plugins or None)
+
+
+def _read_fib() -> dict[str, Any]:
+    """Ask a process of its own, so that nothing measured is imported here."""
+    try:
+        answer = json.loads(output_of(sys.executable, "-c", _FIB) or "")
+        info = answer["info"]
+        built = dict(info.get("built") or {})
+        return present(
+            implementation=answer["implementation"], stale=info.get("stale"), built=built or None
+        )
+    except (ValueError, TypeError, KeyError):
+        return {}
+
+
+def _read_git() -> dict[str, Any]:
+    commit = output_of("git", "rev-parse", "HEAD")
+    if commit is None or not re.fullmatch(r"[0-9a-f]{40,64}\n", commit):
+        return {}
+    changes = output_of("git", "--no-optional-locks", "status", "--porcelain")
+    return present(commit=commit.strip(), dirty=None if changes is None else bool(changes))
+
+
+def _read_tools() -> dict[str, str]:
+    found = {}
+    for name, option, pattern in (
+        ("wrk", "-v", r"wrk (?:debian/)?(\S+)"),
+        ("ab", "-V", r"Version (\S+)"),
+        ("ss", "-V", r"iproute2-(\S+)"),
+        ("nginx", "-v", r"nginx/(\S+)"),
+    ):
+        version = re.search(pattern, output_of(name, option) or "")
+        if version:
+            found[name] = version[1]
+    return found
+
+
+def _read_now() -> dict[str, Any]:
+    try:
+        return {"load": list(os.getloadavg())}
+    except OSError:
+        return {}

@@ -1,0 +1,359 @@
+"""
+A run's folder: what was asked, and every trial as it ended.
+
+    results/20261121-101500-fib/
+        run.json         plan with resolved profiles, seed, environments, the command
+        trials.ndjson    one line a trial, appended and flushed as it ends
+        summary.json     derived from the two at the end of a run, never read back
+        report.md        the same in Markdown
+
+Only whole lines count: a line torn by a crash is the last one, and is left out. `run.json` is
+written to a second file and renamed, so that it is never half there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass, fields, make_dataclass, replace
+from pathlib import Path
+from typing import IO, Any, TypeVar, get_type_hints
+
+import msgspec
+
+from lab.errors import ResultsError
+from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
+from lab.runs import earlier
+from lab.runs.journal import problems
+
+FORMAT = 3
+"""
+Version of the folder's format; the lab reads every version up to this one (`lab.runs.earlier`).
+
+1: the first.
+2: open loop (`rate`, `planned`, `late`, `queued`, `service`), counter-runs (`counters`, the arm
+   "counter").
+3: arms, each with its profile, workload and load, in the plan and in counter-runs; a trial's slot
+   names its arm and its role.
+"""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The content of `run.json`."""
+
+    format: int
+    command: str
+    generator: str
+    started_at: float
+    """POSIX seconds."""
+    plan: Plan
+    environments: Mapping[str, Mapping[str, Any]]
+    skipped: Mapping[str, str]
+    counters: tuple[CounterRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A slot as a line of `trials.ndjson` has it: its arm is written once, in `run.json`."""
+
+    block: int
+    """From 0."""
+    position: int
+    """Within the block, from 0."""
+    arm: str
+    """Name of an arm of `run.json`."""
+    role: Role
+    """"a/a" is the second run of the plan's reference, "counter" the arm of a counter-run."""
+
+
+TrialLine = make_dataclass(
+    "TrialLine",
+    [
+        (each.name, Place if each.name == "slot" else get_type_hints(Trial)[each.name], copy(each))
+        for each in fields(Trial)
+    ],
+    frozen=True,
+    slots=True,
+    namespace={"__module__": __name__, "__doc__": Trial.__doc__},
+)
+"""A line of `trials.ndjson`: a `lab.model.Trial` whose slot is a `Place`."""
+
+
+class RunWriter:
+    """Writes one run; every trial is on disk before the next one starts."""
+
+    def __init__(self, results: Path, header: Header) -> None:
+        """
+        Make a folder of its own under *results*, and write `run.json`.
+
+        Raises:
+            ResultsError: It cannot be written.
+        """
+        self.header = header
+        self.recorded = 0
+        """Trials so far."""
+        try:
+            results.mkdir(parents=True, exist_ok=True)
+            self.folder = _new_folder(results, header)
+            self._write_header()
+            self._trials: IO[bytes] = (self.folder / "trials.ndjson").open("ab", buffering=0)
+        except OSError as error:
+            raise ResultsError(results, f"cannot be written: {error.strerror}") from error
+
+    def append(self, trial: Trial) -> None:
+        """
+        Add *trial* and hand it to the disk.
+
+        Raises:
+            ResultsError: It could not be written whole; the earlier trials are intact.
+        """
+        line = encode_trial(trial) + b"\n"
+        size = self._trials.tell()
+        try:
+            written = self._trials.write(line)
+            os.fsync(self._trials.fileno())
+        except OSError as error:
+            self._trials.truncate(size)
+            raise ResultsError(
+                self._trials.name, f"{error.strerror}; the trials before this one are intact"
+            ) from error
+        if written != len(line):  # the disk took what it had left
+            self._trials.truncate(size)
+            raise ResultsError(
+                self._trials.name, "the disk is full; the trials before this one are intact"
+            )
+        self.recorded += 1
+
+    def add_counters(self, counters: tuple[CounterRun, ...]) -> None:
+        """
+        Write the header again, with *counters*.
+
+        Raises:
+            ResultsError: It cannot be written; the old one stands.
+        """
+        self.header = replace(self.header, counters=counters)
+        self._write_header()
+
+    def close(self) -> None:
+        """Close the file; the folder stays."""
+        self._trials.close()
+
+    def discard(self) -> None:
+        """Remove the folder of a run that has measured nothing."""
+        self.close()
+        for path in self.folder.iterdir():
+            path.unlink()
+        self.folder.rmdir()
+
+    def write_text(self, name: str, text: str) -> None:
+        """
+        Write a derived file such as `report.md`, whole or not at all.
+
+        Raises:
+            ResultsError: It cannot be written.
+        """
+        write_text(self.folder / name, text)
+
+    def _write_header(self) -> None:
+        write_json(self.folder / "run.json", self.header)
+
+
+def write_text(path: Path, text: str) -> None:
+    """
+    Write a file whole or not at all; what is no file, such as /dev/stdout, is written to as it is.
+
+    Raises:
+        ResultsError: It cannot be written.
+    """
+    draft = path.with_name(path.name + ".part")
+    try:
+        if path.exists() and not path.is_file():  # a rename would put a file in its place
+            path.write_text(text, encoding="utf-8")
+            return
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+
+
+def write_json(path: Path, value: object) -> None:
+    """
+    Write *value*, made of dataclasses, for people to read as well; whole or not at all.
+
+    Raises:
+        ResultsError: It cannot be written.
+    """
+    write_text(path, msgspec.json.format(encode(value), indent=1).decode() + "\n")
+
+
+def read_json(path: Path, kind: type[T], what: str) -> T:
+    """
+    Read a file that holds one value.
+
+    Args:
+        path: The file.
+        kind: Type of the value.
+        what: Its name, for the message: "result of a self-test".
+
+    Raises:
+        ResultsError: It cannot be read, or is none of that kind.
+    """
+    return decode(_read(path), kind, path, problem=f"is no {what}")
+
+
+def read_run(folder: Path) -> Run:
+    """
+    Read a run back.
+
+    A last line without its end was torn by a crash and is left out.
+
+    Raises:
+        ResultsError: Something is missing, damaged, or of another version; with file and line.
+    """
+    path = folder / "run.json"
+    header_bytes = _read(path)
+    content = decode(header_bytes, dict, path)
+    version = content.get("format")
+    if not isinstance(version, int) or not 1 <= version <= FORMAT:
+        raise ResultsError(
+            path, f"has format {version!r}; this lab reads 1 to {FORMAT}. Run it again."
+        )
+    if version < 3:
+        header_bytes = _upgraded(content, path)
+    header = decode(header_bytes, Header, path)
+    if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
+        raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
+    arms = {(arm.name, arm.role): arm for arm in header.plan.block}
+    arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
+    path = folder / "trials.ndjson"
+    *lines, _torn = _read(path).split(b"\n")
+    trials = tuple(
+        _trial(line, version, arms, path, number) for number, line in enumerate(lines, 1)
+    )
+    for number, problem in problems(trials, header.plan):
+        raise ResultsError(path, f"damaged: {problem}", number)
+    return run_of(header, folder.resolve().name, trials)
+
+
+def _trial(
+    line: bytes, version: int, arms: Mapping[tuple[str, Role], Arm], path: Path, number: int
+) -> Trial:
+    if version < 3:
+        line = encode(earlier.trial(decode(line, dict, path, number)))
+    read: Any = decode(line, TrialLine, path, number)
+    place: Place = read.slot
+    arm = arms.get((place.arm, place.role))
+    if arm is None:
+        wrong = " as the A/A arm" if (place.arm, Role.PROFILE) in arms else ""
+        raise ResultsError(path, f"damaged: run.json has no profile {place.arm}{wrong}", number)
+    parts = {each.name: getattr(read, each.name) for each in fields(Trial)}
+    return Trial(**parts | {"slot": Slot(place.block, place.position, arm)})
+
+
+def _upgraded(content: dict[str, Any], path: Path) -> bytes:
+    try:
+        return encode(earlier.header(content))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ResultsError(path, f"damaged: {error!r}") from error
+
+
+def run_of(header: Header, name: str, trials: Iterable[Trial]) -> Run:
+    """Return what *header* and *trials* say, as it would be read back from the folder *name*."""
+    return Run(
+        name=name,
+        command=header.command,
+        plan=header.plan,
+        environments=header.environments,
+        trials=tuple(trials),
+        skipped=header.skipped,
+        generator=header.generator,
+        counters=header.counters,
+    )
+
+
+def find_run(results: Path, name: str) -> Path:
+    """
+    Return the folder of a run: a path, a folder's name under *results*, or "latest".
+
+    Raises:
+        ResultsError: There is none.
+    """
+    if name == "latest":
+        runs = sorted(path.parent for path in results.glob("*/run.json"))
+        if not runs:
+            raise ResultsError(results, "holds no run yet; make one with: lab run --quick")
+        return runs[-1]
+    for folder in (Path(name), results / name):
+        if (folder / "run.json").is_file():
+            return folder
+    raise ResultsError(name, f"is no run: no run.json in it or in {results / name}")
+
+
+def encode(value: object) -> bytes:
+    """Return *value*, made of the model's types, as JSON."""
+    return msgspec.json.encode(value, enc_hook=_encode_path)
+
+
+def encode_trial(trial: Trial) -> bytes:
+    """Return *trial* as a line of `trials.ndjson` has it, without the line's end."""
+    slot = trial.slot
+    place = Place(slot.block, slot.position, slot.arm.name, slot.arm.role)
+    parts = {each.name: getattr(trial, each.name) for each in fields(Trial)}
+    return encode(TrialLine(**parts | {"slot": place}))
+
+
+def decode(
+    text: bytes, kind: type[T], path: Path, line: int | None = None, problem: str = "damaged"
+) -> T:
+    """
+    Return *text* as *kind*.
+
+    Raises:
+        ResultsError: It is not JSON, or not of that kind; with *path*, *line* and *problem*.
+    """
+    try:
+        return msgspec.json.decode(text, type=kind, dec_hook=_decode_path)
+    except (msgspec.DecodeError, RecursionError) as error:  # the latter: brackets without end
+        raise ResultsError(path, f"{problem}: {error}", line) from error
+
+
+def _encode_path(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(type(value))
+
+
+def _decode_path(kind: type, value: object) -> Path:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
+
+
+def _new_folder(results: Path, header: Header) -> Path:
+    """Make the folder; two labs that start in the same second get one each."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(header.started_at))
+    label = "".join(c if c.isalnum() or c in "._" else "-" for c in header.plan.workload.name)
+    for suffix in ("", *(f"-{number}" for number in range(2, 100))):
+        folder = results / f"{stamp}-{label}{suffix}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+    raise ResultsError(results, f"holds 99 runs that began at {stamp}")

@@ -1,0 +1,23 @@
+"""
+What each server's options mean: of a profile, whichever server it is for.
+
+To add a server of which more is known than its command, add a module whose `read` returns the
+`Settings` of that server's profiles and None for any other, and name the module in `_READERS`.
+Nothing here starts a server, and no other part of the lab asks which server a profile is for.
+"""
+
+from __future__ import annotations
+
+from lab.model import Profile
+from lab.settings import gunicorn, uwsgi
+from lab.settings.meaning import Settings
+
+_READERS = (uwsgi.read, gunicorn.read)
+
+_UNKNOWN = Settings()
+
+
+def of(profile: Profile) -> Settings:
+    """Return what the options of *profile* mean; nothing is known of a server without a reader."""
+    answers = (read(profile) for read in _READERS)
+    return next((found for found in answers if found is not None), _UNKNOWN)

@@ -1,0 +1,15 @@
+"""What is asked of the server."""
+
+from __future__ import annotations
+
+from lab.model import Arm
+from lab.settings.moves.move import Move
+
+SMALLEST = "hello"
+"""Name of the workload of the smallest WSGI application."""
+
+
+def smallest(arm: Arm) -> Move | None:
+    """Ask for less work: the smallest application that there is."""
+    text = "the smallest WSGI application instead of its own"
+    return Move(SMALLEST, text, arm.profile.options, workload=SMALLEST)

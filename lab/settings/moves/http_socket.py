@@ -1,0 +1,23 @@
+"""uWSGI's HTTP router."""
+
+from __future__ import annotations
+
+from lab.model import Arm
+from lab.settings.moves.move import Move
+
+
+def without_router(arm: Arm) -> Move | None:
+    """Let the workers speak HTTP themselves."""
+    if not any(key == "http" and "{port}" in value for key, value in arm.profile.options):
+        return None
+    options = tuple(
+        ("http-socket" if key == "http" else key, value)
+        for key, value in arm.profile.options
+        if key == "http" or not _of_router(key)
+    )
+    return Move("http-socket", "http-socket instead of http", options)
+
+
+def _of_router(option: str) -> bool:
+    """Return whether an option is for the HTTP router alone, and means nothing without it."""
+    return option.startswith(("http-", "https")) and not option.startswith("http-socket")

@@ -1,0 +1,43 @@
+"""The number of worker processes."""
+
+from __future__ import annotations
+
+from lab import settings
+from lab.model import Arm
+from lab.settings.moves.move import MOST_WORKERS, Move, set_options
+
+
+def second(arm: Arm) -> Move | None:
+    """Add a second worker process."""
+    return set_options(arm.profile, "2-processes", "processes = 2", processes=2)
+
+
+def instead_of_threads(arm: Arm) -> Move | None:
+    """Replace each thread by a process."""
+    read = settings.of(arm.profile)
+    if read.processes is None or read.at_once is None or read.at_once < 2:
+        return None
+    wanted = min(read.processes * read.at_once, MOST_WORKERS)
+    text = f"threads = 1 and processes = {wanted}"
+    return set_options(arm.profile, f"{wanted}-processes", text, processes=wanted, threads=1)
+
+
+def doubled(arm: Arm) -> Move | None:
+    """Double the workers."""
+    processes = settings.of(arm.profile).processes
+    if processes is None or 2 * processes > MOST_WORKERS:
+        return None
+    return _exactly(arm, 2 * processes)
+
+
+def halved(arm: Arm) -> Move | None:
+    """Halve the workers."""
+    processes = settings.of(arm.profile).processes
+    if processes is None or processes < 2:
+        return None
+    return _exactly(arm, processes // 2)
+
+
+def _exactly(arm: Arm, wanted: int) -> Move:
+    text = f"processes = {wanted}"
+    return set_options(arm.profile, f"{wanted}-processes", text, processes=wanted)

@@ -1,0 +1,142 @@
+"""
+What uWSGI's options mean.
+
+Source: uWSGI 2.0.31, core/uwsgi.c (uwsgi_opt_true), core/master.c, core/socket.c.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping, Sequence
+
+from lab.model import Profile
+from lab.settings.meaning import Settings
+
+Options = Sequence[tuple[str, str]]
+"""Options in order, repeats kept."""
+
+OFF = frozenset({"false", "off", "no", "0"})
+"""What uWSGI takes for no; any other text is yes."""
+
+REPEATABLE = frozenset(
+    {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
+    | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
+)
+REPEATED = ("exec-", "hook-", "route", "final-route")
+"""Options, and beginnings of them, of which uWSGI keeps every value, as of `env`; of any other the
+last counts."""
+
+BINDS = re.compile(
+    r"socket|(u|su|pu)wsgi-socket|(ssl|raw|http|http11|https|(fastcgi|scgi)(-nph)?)-socket"
+    r"|(undeferred-)?shared-socket|zerg-?pool|zerg-server|subscription-server|stats(-server)?"
+    r"|http|httprouter|https2?|http-to-https|fastrouter|rawrouter|sslrouter2?"
+    r"|(emperor|http|fastrouter|rawrouter|sslrouter)-(stats|stats-server|ss|subscription-server)"
+)
+"""Options that take an address and listen there."""
+
+PIDFILES = frozenset({"pidfile", "pidfile2", "safe-pidfile", "safe-pidfile2", "emperor-pidfile"})
+
+BACKGROUND = ("daemonize", "daemonize2")
+"""Options that take the server to the background."""
+
+APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
+"""Options that say what is served, in place of which the environment may name another one."""
+
+
+def read(profile: Profile) -> Settings | None:
+    """Return what the options of a uWSGI profile mean; None for another server."""
+    if profile.server != "uwsgi":
+        return None
+    options = dict(profile.options)
+    processes = options.get("processes", options.get("workers", "1"))
+    at_once = [options.get(name, "1") for name in ("threads", "async", "gevent", "asyncio")]
+    return Settings(
+        server="uWSGI",
+        options=options,
+        off=OFF,
+        # None where a number is not written as one.
+        processes=int(processes) if processes.isdecimal() else None,
+        at_once=max(map(int, at_once)) if all(each.isdecimal() for each in at_once) else None,
+        routed="http" in options,
+        logs=not is_on(options, "disable-logging"),
+        accept_lock=is_on(options, "thunder-lock"),
+        implied_keepalive=True,
+        movable=True,
+    )
+
+
+def is_on(options: Mapping[str, str], name: str) -> bool:
+    """
+    Return whether an option is written, and not with a word for no.
+
+    >>> is_on({"master": "1"}, "master"), is_on({"master": "Off"}, "master")
+    (True, False)
+    """
+    return name in options and options[name].lower() not in OFF
+
+
+def asks_to_close(option: str, value: str) -> bool:
+    """Return whether an option adds the header "Connection: close", however it is spelt."""
+    return option == "add-header" and "".join(value.split()).lower() == "connection:close"
+
+
+def keeps_connections(pairs: Options) -> bool:
+    """Return whether a server with these options keeps a client's connection open."""
+    if any(asks_to_close(*pair) for pair in pairs):
+        return False
+    options = dict(pairs)
+    return "http11-socket" in options or int(options.get("http-keepalive", "0")) > 0
+
+
+def effective(pairs: Options) -> dict[str, str]:
+    """Return what takes effect: all values of an option that uWSGI collects, else the last."""
+    found: dict[str, str] = {}
+    for key, value in pairs:
+        if key == "env":
+            name, _, content = value.partition("=")
+            found[f"env {name}"] = content
+        elif key in found and (key in REPEATABLE or key.startswith(REPEATED)):
+            found[key] += f", {value}"
+        else:
+            found[key] = value
+    return found
+
+
+def stop_signal(pairs: Options) -> signal.Signals:
+    """
+    Return what stops a server with these options.
+
+    SIGTERM makes a uWSGI master reload instead, unless the options say otherwise.
+    """
+    options = dict(pairs)
+    hooked = any(
+        key == "hook-master-start" and value.startswith("unix_signal:15 ") for key, value in pairs
+    )
+    if is_on(options, "master") and not is_on(options, "die-on-term") and not hooked:
+        return signal.SIGINT
+    return signal.SIGTERM
+
+
+def ini(pairs: Options, places: Mapping[str, str]) -> list[str]:
+    """
+    Return the lines of a [uwsgi] section with these options, complete and without includes.
+
+    A server that is started with it obeys BIND, PORT, WSGI_APP and WSGI_CHDIR as every profile
+    does; the first two must be set.
+
+    Args:
+        pairs: The options, with {host}, {port} and the names of *places* in their values.
+        places: What stands in a value -> what it means: {"{root}": "/srv/lab"}.
+    """
+    meanings = {"{host}": "$(BIND)", "{port}": "$(PORT)", **places}
+    lines = ["[uwsgi]"]
+    application: list[str] = []
+    for key, value in pairs:
+        filled = value
+        for place, meaning in meanings.items():
+            filled = filled.replace(place, meaning)
+        (application if key in APPLICATION else lines).append(f"{key} = {filled}")
+    lines += ["if-env = WSGI_CHDIR", "chdir = %(_)", "endif ="]
+    lines += ["if-env = WSGI_APP", "module = %(_)", "endif ="]
+    return [*lines, "if-not-env = WSGI_APP", *application, "endif ="]

@@ -1,0 +1,1 @@
+"""What the lab takes from the operating system: programs, their environment, folders."""
