@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lab.analysis.gates.effort import FOREIGN_CPU, STEAL
 from lab.model import Probe, Subject
 from lab.probes.machine import read_meminfo
 from lab.probes.pressure import PressureProbe
@@ -34,6 +33,12 @@ libraries and reconnecting."""
 
 FILES_LEAST = 1100
 """Descriptors below which 1,024 connections cannot even be opened."""
+
+FOREIGN = 0.10
+"""Cores; the limit above which a trial is repeated."""
+
+STEAL = 0.02
+"""Share; the same."""
 
 PRESSURE = 0.05
 """Share of the time in which some task waited, with nothing of ours running."""
@@ -103,7 +108,7 @@ COSTS = {
         f"sysctl -w net.netfilter.nf_conntrack_max={TRACKED}",
     ),
     "other load": (
-        "Trials with more than {limit:.2f} cores of it are repeated, and intervals are wider",
+        f"Trials with more than {FOREIGN:.2f} cores of it are repeated, and intervals are wider",
         "Stop other work on this machine, or give the run more blocks.",
     ),
     "steal": (
@@ -265,8 +270,7 @@ def _network(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
 def _load(moment: Moment) -> Iterator[Check]:
     readings = moment.readings
     if (foreign := readings.get("machine.foreign_cpu")) is not None:
-        shown, fine = f"{max(foreign, 0):.2f} cores", foreign <= FOREIGN_CPU
-        yield _judged("other load", shown, fine=fine, limit=FOREIGN_CPU)
+        yield _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN)
     if (steal := readings.get("machine.steal")) is not None:
         yield _judged("steal", f"{steal:.1%}", fine=steal <= STEAL)
     keys = {name: f"pressure.{name}_some" for name in ("cpu", "io", "memory")}

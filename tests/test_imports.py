@@ -1,130 +1,189 @@
-"""The direction of dependencies: a file that imports upwards is in the wrong room."""
+"""The direction of dependencies and the size of rooms: who imports upwards is in the wrong one."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
 FLOORS = (
-    (
-        "lab.runs.earlier",
-        "lab.errors",
-        "lab.model",
-        "lab.system.sweeper",
-        "lab.system.temporary",
-        "lab.settings.uwsgi",
-    ),
-    (
-        "lab.analysis",
-        "lab.check",
-        "lab.claims",
-        "lab.runs.environment",
-        "lab.generators",
-        "lab.instruction_tables",
-        "lab.runs.journal",
-        "lab.experiment.plan",
-        "lab.probes",
-        "lab.profiles.header",
-        "lab.profiles",
-        "lab.runs.folder",
-        "lab.servers",
-        "lab.profiles.resolve",
-        "lab.workloads",
-    ),
-    ("lab.report", "lab.experiment.runner"),
-    (
-        "lab.experiment.counter_runs",
-        "lab.experiment.conduct",
-        "lab.cli.interrupts",
-        "lab.profile_pages",
-        "lab.experiment.progress",
-        "lab.experiment.rates",
-        "lab.run_tables",
-        "lab.schema",
-        "lab.selftest",
-        "lab.stress",
-        "lab.settings.moves",
-    ),
-    ("lab.cli", "lab.locust"),
+    ("errors", "model"),
+    ("probes", "settings", "system", "workloads"),
+    ("analysis", "generators", "profiles", "runs", "servers"),
+    ("claims", "experiment"),
+    ("report",),
+    ("options", "selftest", "stress"),
+    ("cli", "locust"),
 )
-"""From the ground up; a module imports from its own floor or from below."""
+"""
+The rooms of `lab`, modules and packages at its root, from the ground up.
 
-ALONE = ("lab.analysis", "lab.generators", "lab.probes", "lab.servers")
-"""Rooms of which none knows another."""
+A room imports from the floors below its own. Rooms of one floor do not know each other.
+"""
+
+DOES_IO = frozenset({"os", "shutil", "socket", "subprocess", "tempfile", "time", "urllib"})
+"""Modules that `lab.analysis` may not import: what it says follows from its arguments alone."""
 
 
-def imports(path):
-    """Yield the modules of this project that a file imports."""
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full names that a file imports, of modules and of what they hold."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            assert not isinstance(node, ast.ImportFrom) or node.level == 0, f"relative: {path}"
-            continue
-        yield from (name for name in names if name.split(".")[0] in {"app", "fib", "lab"})
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path} has a relative import: write the module's full name"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def room(module):
-    """Return the entry of FLOORS that *module* belongs to, with its floor."""
-    for floor, rooms in enumerate(FLOORS):
-        for name in rooms:
-            if module == name or module.startswith(name + "."):
-                return floor, name
-    raise AssertionError(f"{module} has no floor: add it to FLOORS where it belongs")
+def files(package: str) -> list[Path]:
+    """Return the Python files of a package of this project."""
+    return sorted((ROOT / package).rglob("*.py"))
 
 
-def modules(package):
-    """Yield (module name, path) of a package's files."""
-    for path in sorted((ROOT / package).rglob("*.py")):
-        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-        yield name, path
+def room_of(path: Path) -> str:
+    """Return the room of `lab` that a file lies in."""
+    return path.relative_to(ROOT / "lab").with_suffix("").parts[0]
+
+
+def arrows() -> dict[tuple[str, str], Path]:
+    """Return each pair of rooms of which the first imports from the second, with such a file."""
+    found = {}
+    for path in files("lab"):
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[0] == "lab" and len(parts) > 1 and parts[1] != room_of(path):
+                found[room_of(path), parts[1]] = path
+    return found
+
+
+def rooms() -> set[str]:
+    """Return the rooms of `lab`."""
+    return {room_of(path) for path in files("lab")} - {"__init__"}
+
+
+def definitions(kind: type) -> Iterator[tuple[Path, ast.stmt]]:
+    """Yield the definitions of one kind in `lab`, with their files."""
+    for path in files("lab"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, kind):
+                yield path, node
+
+
+def lines_of(function: ast.FunctionDef) -> int:
+    """Return the lines of a function's body, without its docstring."""
+    body = function.body[ast.get_docstring(function) is not None :] or function.body
+    return function.end_lineno - body[0].lineno + 1
 
 
 def test_the_sequence_imports_nothing_of_ours():
     """fib stands alone."""
-    for name, path in modules("fib"):
-        foreign = [i for i in imports(path) if not i.startswith("fib")]
-        assert not foreign, f"{name} imports {foreign}"
+    for path in files("fib"):
+        foreign = [name for name in imports(path) if name.split(".")[0] in {"app", "lab"}]
+        assert not foreign, f"{path} imports {foreign}"
 
 
 def test_the_application_knows_nothing_of_the_lab():
     """app imports fib at most."""
-    for name, path in modules("app"):
-        foreign = [i for i in imports(path) if i.startswith("lab")]
-        assert not foreign, f"{name} imports {foreign}"
+    for path in files("app"):
+        foreign = [name for name in imports(path) if name.split(".")[0] == "lab"]
+        assert not foreign, f"{path} imports {foreign}"
 
 
 def test_the_lab_shares_no_code_with_what_it_measures():
     """lab knows fib and app by HTTP alone, so a number cannot flatter itself."""
-    for name, path in modules("lab"):
-        foreign = [i for i in imports(path) if i.split(".")[0] in {"app", "fib"}]
-        assert not foreign, f"{name} imports {foreign}"
+    for path in files("lab"):
+        foreign = [name for name in imports(path) if name.split(".")[0] in {"app", "fib"}]
+        assert not foreign, f"{path} imports {foreign}"
 
 
-def test_nothing_in_the_lab_imports_upwards():
-    """Five floors, no circle."""
-    for name, path in modules("lab"):
-        if name == "lab":
-            continue
-        floor, own = room(name)
-        for imported in imports(path):
-            if imported == "lab":  # the package itself, which holds nothing
-                continue
-            above, other = room(imported)
-            assert above <= floor, f"{name} imports {imported}, which is above it"
-            alone = own in ALONE and above == floor and other != own
-            assert not alone, f"{name} imports its neighbour {imported}"
+def test_every_room_has_its_floor():
+    """A room that is new is added to FLOORS, above all that it imports; one that is gone goes."""
+    assert rooms() == {room for floor in FLOORS for room in floor}
+
+
+def test_imports_go_downwards_only():
+    """Never up, and never to a neighbour on the same floor; so there is no circle."""
+    floor_of = {room: number for number, floor in enumerate(FLOORS) for room in floor}
+    for (room, other), path in arrows().items():
+        assert floor_of[other] < floor_of[room], f"{path}: {room} imports from {other}"
+
+
+def test_the_house_can_be_drawn_on_one_page():
+    """At most 20 rooms, 90 arrows between them, and 8 floors."""
+    assert len(rooms()) <= 20
+    assert len(arrows()) <= 90
+    assert len(FLOORS) <= 8
+
+
+def test_an_arrow_upwards_would_be_seen(tmp_path, monkeypatch):
+    """Of two rooms that import each other one import fails the test above."""
+    for name, other in (("report", "cli"), ("cli", "report")):
+        (tmp_path / "lab" / name).mkdir(parents=True)
+        (tmp_path / "lab" / name / "x.py").write_text(f"from lab.{other} import x\n")
+    monkeypatch.setattr("tests.test_imports.ROOT", tmp_path)
+    with pytest.raises(AssertionError, match="report imports from cli"):
+        test_imports_go_downwards_only()
+
+
+def test_the_analysis_does_no_io():
+    """What it says of a run follows from the run, on any machine and at any hour."""
+    for path in files("lab/analysis"):
+        found = {name.split(".")[0] for name in imports(path)} & DOES_IO
+        assert not found, f"{path} imports {found}"
+        for node in ast.walk(ast.parse(path.read_text())):
+            opens = isinstance(node, ast.Name) and node.id in {"open", "print"}
+            assert not opens, f"{path}, line {node.lineno}"
+            if isinstance(node, ast.Attribute):
+                assert node.attr not in {"open", "read_text", "read_bytes", "write_text"}, path
 
 
 def test_the_engine_needs_no_locust():
     """The engine and the analysis run, and are tested, without Locust or gevent."""
     for package in ("lab/generators", "lab/analysis", "lab/report"):
-        for path in (ROOT / package).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-                assert not [n for n in names if n.split(".")[0] == "locust"], path
+        for path in files(package):
+            found = {name.split(".")[0] for name in imports(path)} & {"locust", "gevent"}
+            assert not found, f"{path} imports {found}"
+
+
+def test_a_class_has_a_name_of_its_own():
+    """One meaning a word: no two classes of `lab` share their name."""
+    names = Counter(node.name for _, node in definitions(ast.ClassDef))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_modules_and_functions_are_small():
+    """A module of 400 lines is two; of functions above 40 lines there are six at the most."""
+    long = [path for path in files("lab") if len(path.read_text().splitlines()) > 400]
+    assert not long
+    functions = [
+        f"{path}: {node.name}" for path, node in definitions(ast.FunctionDef) if lines_of(node) > 40
+    ]
+    assert len(functions) <= 6, functions
+
+
+def test_a_call_can_be_read():
+    """No function takes more than eight arguments, but for the commands' own options."""
+    for path, node in definitions(ast.FunctionDef):
+        taken = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        names = [each.arg for each in taken if each.arg not in {"self", "cls"}]
+        is_command = any("command" in ast.unparse(each) for each in node.decorator_list)
+        assert is_command or len(names) <= 8, f"{path}: {node.name}"
+
+
+def test_servers_are_asked_and_not_told_apart():
+    """Which server a profile is for is tested where its options are read, and where it starts."""
+    tests = [
+        path
+        for path, node in definitions(ast.Compare)
+        if any(
+            isinstance(each, ast.Constant) and each.value in {"uwsgi", "gunicorn", "command"}
+            for each in [node.left, *node.comparators]
+        )
+        and "server" in ast.unparse(node)
+    ]
+    assert len(tests) <= 2, tests

@@ -14,14 +14,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.errors import LabError
-from lab.model import Profile, Run
+from lab.model import VOLATILE, Profile, Run
 from lab.settings.difference import difference
 
 COMPARED = ("distributions.", "fib.", "git.")
 """Keys of an environment that may differ: the code under test."""
-
-VOLATILE = frozenset({"now"})
-"""Top-level keys of an environment that say nothing of the machine: the load of the moment."""
 
 UNSTEADY = ("machine.memory", "machine.swap")
 """Keys that differ by a few pages from one start of the same machine to the next."""

@@ -44,23 +44,23 @@ from lab.model import (
 from lab.system import temporary
 
 REPEATS = 2
-"""A trial disturbed from outside is repeated at most so often; never one whose outcome displeases:
-dropping those lowers the coverage of a 95 % interval to 89 %."""
+"""A trial that was disturbed from outside is repeated this often at most. One whose outcome
+displeases is never repeated: dropping those lowers the coverage of a 95 % interval to 89 %."""
 
 REPEAT_SHARE = 0.10
 """Repeats of a whole run, as a share of its trials: a busy machine must not make it much longer."""
 
 START_FAILURES = 2
-"""A profile that did not start so often in a row is recorded as failed and not tried again."""
+"""After this many failed starts in a row a profile is recorded as failed and not tried again."""
 
 GENERATOR_FAILURES = 3
-"""So many trials in a row that the generator could not make end the run."""
+"""The run ends after this many trials in a row for which the generator could make no load."""
 
 CAPTURE_TIMEOUT = 10.0
 """Seconds for a reply that is to become the expected one."""
 
 WARMUP_REQUESTS = 200
-"""Requests a worker before the window: the interpreter specialises and the caches fill."""
+"""Requests per worker before the window: the interpreter specialises and the caches fill."""
 
 USUAL_WORKERS = 2
 """Worker processes of a profile that does not say how many it has."""

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from typing import Any
 
-from lab.analysis.comparable import VOLATILE
+from lab.model import VOLATILE
 from lab.probes.machine import (
     divide,
     present,

@@ -160,8 +160,9 @@ def reconnects(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     profile says, and each reply pays for a connection: everything that holds that cost is withheld.
     Only a closed loop is judged for it, as an open one leaves connections idle for so long that a
     server may close them, and only where the generator tells its connections apart, as ab does not.
-    One that keeps what its profile does not mention is fine, and told, so that the promise is
-    written down. That uWSGI's does not say it closes is no broken promise.
+    A server may keep connections although its profile does not declare it; the finding says so, and
+    withholds nothing, so that the profile can be completed. The profiles of some servers never
+    declare it (`Settings.implied_keepalive`), so that there is nothing to complete.
     """
     load, ok = trial.slot.arm.load, trial.total("ok")
     profile = trial.slot.arm.profile
