@@ -217,31 +217,27 @@ def _read_tracked() -> tuple[int, int] | None:
 def assess(environment: Mapping[str, Any], moment: Moment) -> list[Check]:
     """Judge what was read; an item that could not be read is judged only if a run needs it."""
     return [
-        *_cpu(environment),
-        *_limits(environment),
+        *_machine(environment),
         *_network(environment, moment),
-        *_load(moment),
-        *_memory(moment),
+        *_others(moment),
         *_programs(environment, moment),
     ]
 
 
-def _cpu(environment: Mapping[str, Any]) -> Iterator[Check]:
-    cpu = environment.get("cpu", {})
+def _machine(environment: Mapping[str, Any]) -> Iterator[Check]:
+    """Judge what stays as it is until somebody changes it."""
+    cpu, limits = environment.get("cpu", {}), environment.get("limits", {})
     usable = len(cpu.get("affinity", ()))
     yield _judged("cores", f"{usable} of {cpu.get('cores', '?')} usable", fine=usable >= 2)
-    if (quota := environment.get("limits", {}).get("quota")) is not None:
+    if (quota := limits.get("quota")) is not None:
         yield _judged("CPU quota", f"{quota:g} cores", fine=quota >= usable)
     if governor := cpu.get("governor"):
         yield _judged("governor", governor, fine=governor == "performance")
     if "turbo" in cpu:
         yield _judged("turbo", "on" if cpu["turbo"] else "off", fine=not cpu["turbo"])
-
-
-def _limits(environment: Mapping[str, Any]) -> Iterator[Check]:
     if (somaxconn := _parameter(environment, "net.core.somaxconn")) is not None:
         yield _judged("somaxconn", somaxconn, "fail", fine=int(somaxconn) >= BACKLOG)
-    if files := environment.get("limits", {}).get("nofile"):
+    if files := limits.get("nofile"):
         soft, hard = (math.inf if limit < 0 else limit for limit in files)
         yield _judged(
             "open files",
@@ -267,7 +263,8 @@ def _network(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
         yield _judged("firewall", shown, fine=most >= TRACKED, rate=most / 120)
 
 
-def _load(moment: Moment) -> Iterator[Check]:
+def _others(moment: Moment) -> Iterator[Check]:
+    """Judge what others leave of the cores and of the memory."""
     readings = moment.readings
     if (foreign := readings.get("machine.foreign_cpu")) is not None:
         yield _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN)
@@ -280,9 +277,6 @@ def _load(moment: Moment) -> Iterator[Check]:
         yield _judged("pressure", shown, fine=max(shares.values()) <= PRESSURE)
     else:
         yield _judged("pressure", "not told", fine=False, why="pressure not told")
-
-
-def _memory(moment: Moment) -> Iterator[Check]:
     if moment.memory is not None:
         shown = f"{moment.memory / 1e6:,.0f} MB available"
         yield _judged("memory", shown, fine=moment.memory >= MEMORY)
