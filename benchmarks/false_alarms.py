@@ -68,7 +68,7 @@ from pathlib import Path
 from lab.analysis.across import combined_floor, welch
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, reach, second, verdict_of
 from lab.analysis.observations import Observation
-from lab.analysis.thresholds import Outcome, judge_ratio
+from lab.analysis.thresholds import Judged, judge_ratio, parse
 from lab.model import (
     METRICS,
     Arm,
@@ -82,7 +82,6 @@ from lab.model import (
     Verdict,
     Workload,
 )
-from lab.thresholds import parse
 
 COMPARISONS = 2000
 PLANTED = 0.92
@@ -148,9 +147,7 @@ def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> R
     return Run(aa, change)
 
 
-def within(
-    chance: random.Random, noise: Noise, true: float, blocks: int
-) -> tuple[Verdict, Outcome]:
+def within(chance: random.Random, noise: Noise, true: float, blocks: int) -> tuple[Verdict, Judged]:
     """Return what a comparison in one run says, by the verdict and by `--fail-if`."""
     run = simulate(chance, noise, true, blocks)
     assert run.change.ratio is not None
@@ -159,9 +156,7 @@ def within(
     return run.change.verdict, judged.outcome
 
 
-def across(
-    chance: random.Random, noise: Noise, true: float, blocks: int
-) -> tuple[Verdict, Outcome]:
+def across(chance: random.Random, noise: Noise, true: float, blocks: int) -> tuple[Verdict, Judged]:
     """Return what a comparison of two runs says, the second of which has the change."""
     before, after = (simulate(chance, noise, each, blocks) for each in (1.0, true))
     assert before.change.ratio is not None
@@ -184,7 +179,7 @@ def rates(
     results = [MODES[mode](chance, NOISES[noise], true, blocks) for _ in range(comparisons)]
     return (
         sum(verdict in ALARMS for verdict, _ in results) / comparisons,
-        sum(outcome is Outcome.FAILED for _, outcome in results) / comparisons,
+        sum(outcome is Judged.FAILED for _, outcome in results) / comparisons,
     )
 
 

@@ -8,6 +8,7 @@ stops a run or makes it say something untrue; "warn" for what makes it say less.
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -54,8 +55,87 @@ TABLE = Path("/proc/sys/net/netfilter")
 SAMPLE = 0.5
 """Seconds in which other load is looked at: 50 of the kernel's ticks."""
 
+BUILD = "FIB_BUILD=cython pip install --no-deps --editable ."
 
-TOOLS = {
+TOOLS = dict.fromkeys(("ss", "wrk", "ab"), "tools") | dict.fromkeys(
+    ("gunicorn", "locust"), "distributions"
+)
+"""What is useful without being necessary -> where the environment has its version."""
+
+COSTS = {
+    "cores": (
+        (
+            "Server and generator share one core, so throughput is that of both; only CPU a "
+            "request means something"
+        ),
+        "Use a machine with two cores or more, or let this process use them (taskset, cpuset).",
+    ),
+    "CPU quota": (
+        (
+            "The control group is stopped for the rest of each period once its quota is used up, "
+            "and such trials are repeated or marked"
+        ),
+        "Give the container whole cores (docker --cpuset-cpus) instead of a quota (--cpus).",
+    ),
+    "governor": (
+        "The frequency follows the load, so a half idle server costs more CPU a request",
+        "cpupower frequency-set -g performance",
+    ),
+    "turbo": (
+        "The frequency depends on the temperature and on the number of busy cores",
+        (
+            "Turn it off for narrower intervals: echo 0 > /sys/devices/system/cpu/cpufreq/boost, "
+            "or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo."
+        ),
+    ),
+    "somaxconn": (
+        f"Profiles with `listen = {BACKLOG}` do not start",
+        f"sysctl -w net.core.somaxconn={4 * BACKLOG}",
+    ),
+    "open files": (
+        "Loads of 1,024 connections may run out of descriptors, on either side",
+        f"{{first}}ulimit -n {FILES}",
+    ),
+    "local ports": (
+        "Above half of the range the kernel takes up to 100 times as long to find a free port",
+        "Wait a minute, or: sysctl -w net.ipv4.ip_local_port_range='10240 65535'",
+    ),
+    "firewall": (
+        (
+            "From {rate:,.0f} new connections a second on its table is full after two minutes, "
+            "and handshakes are dropped"
+        ),
+        f"sysctl -w net.netfilter.nf_conntrack_max={TRACKED}",
+    ),
+    "other load": (
+        f"Trials with more than {FOREIGN:.2f} cores of it are repeated, and intervals are wider",
+        "Stop other work on this machine, or give the run more blocks.",
+    ),
+    "steal": (
+        "The hypervisor gives the cores to others, and such trials are repeated",
+        "Use a machine with dedicated cores.",
+    ),
+    "pressure": (
+        "Tasks wait for what is short here, the server among them",
+        "Stop what uses it.",
+    ),
+    "pressure not told": (
+        "I/O and memory cannot be named as the cause that limits a server",
+        "Boot with psi=1, on Linux 4.20 or later.",
+    ),
+    "memory": (
+        "Servers with many workers may be swapped out or killed",
+        "Stop what uses it, or leave out the profiles with many processes.",
+    ),
+    "swap": (
+        "A page that comes back from the disk makes one request slow, and PSS leaves it out",
+        "Stop what uses the memory, then: swapoff -a && swapon -a",
+    ),
+    "uwsgi": ("No profile can run but those of other servers", "pip install uwsgi"),
+    "uwsgi routing": (
+        "Profiles with route options, such as those that answer from the cache, do not start",
+        "Install libpcre2-dev, then: pip install --no-cache-dir --force-reinstall uwsgi",
+    ),
     "ss": (
         "Where a container forbids to ask a server's sockets, accept-queue drops go unseen",
         "apt install iproute2",
@@ -64,8 +144,11 @@ TOOLS = {
     "ab": ("The article's own commands cannot be repeated", "apt install apache2-utils"),
     "gunicorn": ("Its profile is skipped", "pip install gunicorn"),
     "locust": ("`locust -f loadtests/` does not run; `lab run` does", "pip install locust"),
+    "fib missing": ("The application cannot be imported", BUILD),
+    "fib stale": ("What is measured is not what the source says", BUILD),
+    "fib": ("The step from plain Python to the compiled module shows no difference", BUILD),
 }
-"""What is useful without being necessary: what it costs to be without it, and what installs it."""
+"""What it costs where an item is not as it should be, and what to do; {words} are filled in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,210 +217,104 @@ def _read_tracked() -> tuple[int, int] | None:
 def assess(environment: Mapping[str, Any], moment: Moment) -> list[Check]:
     """Judge what was read; an item that could not be read is judged only if a run needs it."""
     return [
-        *_cpu(environment),
-        *_limits(environment),
-        *_ports(environment, moment),
-        *_tracking(moment),
-        *_load(moment),
-        *_memory(moment),
-        *_tools(environment, moment),
-        _fib(environment),
+        *_machine(environment),
+        *_network(environment, moment),
+        *_others(moment),
+        *_programs(environment, moment),
     ]
 
 
-def _cpu(environment: Mapping[str, Any]) -> Iterator[Check]:
-    cpu = environment.get("cpu", {})
+def _machine(environment: Mapping[str, Any]) -> Iterator[Check]:
+    """Judge what stays as it is until somebody changes it."""
+    cpu, limits = environment.get("cpu", {}), environment.get("limits", {})
     usable = len(cpu.get("affinity", ()))
-    yield _judged(
-        "cores",
-        f"{usable} of {cpu.get('cores', '?')} usable",
-        "ok" if usable >= 2 else "warn",
-        "Server and generator share one core, so throughput is that of both; only CPU a request "
-        "means something",
-        "Use a machine with two cores or more, or let this process use them (taskset, cpuset).",
-    )
-    quota = environment.get("limits", {}).get("quota")
-    if quota is not None:
-        yield _judged(
-            "CPU quota",
-            f"{quota:g} cores",
-            "warn" if quota < usable else "ok",
-            "The control group is stopped for the rest of each period once its quota is used up, "
-            "and such trials are repeated or marked",
-            "Give the container whole cores (docker --cpuset-cpus) instead of a quota (--cpus).",
-        )
+    yield _judged("cores", f"{usable} of {cpu.get('cores', '?')} usable", fine=usable >= 2)
+    if (quota := limits.get("quota")) is not None:
+        yield _judged("CPU quota", f"{quota:g} cores", fine=quota >= usable)
     if governor := cpu.get("governor"):
-        yield _judged(
-            "governor",
-            governor,
-            "ok" if governor == "performance" else "warn",
-            "The frequency follows the load, so a half idle server costs more CPU a request",
-            "cpupower frequency-set -g performance",
-        )
+        yield _judged("governor", governor, fine=governor == "performance")
     if "turbo" in cpu:
-        yield _judged(
-            "turbo",
-            "on" if cpu["turbo"] else "off",
-            "warn" if cpu["turbo"] else "ok",
-            "The frequency depends on the temperature and on the number of busy cores",
-            "Turn it off for narrower intervals: echo 0 > /sys/devices/system/cpu/cpufreq/boost, "
-            "or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo.",
-        )
-
-
-def _limits(environment: Mapping[str, Any]) -> Iterator[Check]:
-    somaxconn = environment.get("kernel", {}).get("parameters", {}).get("net.core.somaxconn")
-    if somaxconn is not None:
-        yield _judged(
-            "somaxconn",
-            somaxconn,
-            "ok" if int(somaxconn) >= BACKLOG else "fail",
-            f"Profiles with `listen = {BACKLOG}` do not start",
-            f"sysctl -w net.core.somaxconn={4 * BACKLOG}",
-        )
-    if files := environment.get("limits", {}).get("nofile"):
-        soft, hard = (float("inf") if limit < 0 else limit for limit in files)
-        enough = hard >= FILES
+        yield _judged("turbo", "on" if cpu["turbo"] else "off", fine=not cpu["turbo"])
+    if (somaxconn := _parameter(environment, "net.core.somaxconn")) is not None:
+        yield _judged("somaxconn", somaxconn, "fail", fine=int(somaxconn) >= BACKLOG)
+    if files := limits.get("nofile"):
+        soft, hard = (math.inf if limit < 0 else limit for limit in files)
         yield _judged(
             "open files",
-            "unlimited" if soft == float("inf") else f"{soft:,.0f}",
-            "ok" if soft >= FILES else "warn" if soft >= FILES_LEAST else "fail",
-            "Loads of 1,024 connections may run out of descriptors, on either side",
-            f"ulimit -n {FILES}" if enough else f"As root: ulimit -Hn {FILES}; ulimit -n {FILES}",
+            "unlimited" if soft == math.inf else f"{soft:,.0f}",
+            "warn" if soft >= FILES_LEAST else "fail",
+            fine=soft >= FILES,
+            first="" if hard >= FILES else f"As root: ulimit -Hn {FILES}; ",
         )
 
 
-def _ports(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
-    text = environment.get("kernel", {}).get("parameters", {}).get("net.ipv4.ip_local_port_range")
+def _network(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
+    """Judge free ports, and the table that a container engine's rules make the kernel keep."""
+    range_ = _parameter(environment, "net.ipv4.ip_local_port_range")
     waiting = moment.readings.get("tcp.time_wait")
-    if text is None or waiting is None:
-        return
-    first, last = map(int, text.split())
-    ports = last - first + 1
-    yield _judged(
-        "local ports",
-        f"{ports:,}, {waiting:,.0f} connections in TIME_WAIT",
-        "ok" if waiting <= ports / 2 else "warn",
-        "Above half of the range the kernel takes up to 100 times as long to find a free port",
-        "Wait a minute, or: sysctl -w net.ipv4.ip_local_port_range='10240 65535'",
-    )
-
-
-def _tracking(moment: Moment) -> Iterator[Check]:
-    """Judge the table that a container engine's rules make the kernel keep, for loopback, too."""
+    if range_ is not None and waiting is not None:
+        first, last = map(int, range_.split())
+        ports = last - first + 1
+        shown = f"{ports:,}, {waiting:,.0f} connections in TIME_WAIT"
+        yield _judged("local ports", shown, fine=waiting <= ports / 2)
     now, most = moment.tracked or (0, 0)
-    if not now:
-        return
-    yield _judged(
-        "firewall",
-        f"tracks {now:,} connections, {most:,} at most",
-        "ok" if most >= TRACKED else "warn",
-        f"From {most / 120:,.0f} new connections a second on its table is full after two minutes, "
-        "and handshakes are dropped",
-        f"sysctl -w net.netfilter.nf_conntrack_max={TRACKED}",
-    )
+    if now:
+        shown = f"tracks {now:,} connections, {most:,} at most"
+        yield _judged("firewall", shown, fine=most >= TRACKED, rate=most / 120)
 
 
-def _load(moment: Moment) -> Iterator[Check]:
+def _others(moment: Moment) -> Iterator[Check]:
+    """Judge what others leave of the cores and of the memory."""
     readings = moment.readings
-    foreign = readings.get("machine.foreign_cpu")
-    if foreign is not None:
-        yield _judged(
-            "other load",
-            f"{max(foreign, 0):.2f} cores",
-            "ok" if foreign <= FOREIGN else "warn",
-            f"Trials with more than {FOREIGN:.2f} cores of it are repeated, and intervals are "
-            "wider",
-            "Stop other work on this machine, or give the run more blocks.",
-        )
-    steal = readings.get("machine.steal")
-    if steal is not None:
-        yield _judged(
-            "steal",
-            f"{steal:.1%}",
-            "ok" if steal <= STEAL else "warn",
-            "The hypervisor gives the cores to others, and such trials are repeated",
-            "Use a machine with dedicated cores.",
-        )
-    shares = {name: readings.get(f"pressure.{name}_some") for name in ("cpu", "io", "memory")}
-    known = {name: share for name, share in shares.items() if share is not None}
-    yield _judged(
-        "pressure",
-        ", ".join(f"{name} {share:.1%}" for name, share in known.items()) or "not told",
-        "ok" if known and max(known.values()) <= PRESSURE else "warn",
-        "Tasks wait for what is short here, the server among them"
-        if known
-        else "I/O and memory cannot be named as the cause that limits a server",
-        "Stop what uses it." if known else "Boot with psi=1, on Linux 4.20 or later.",
-    )
-
-
-def _memory(moment: Moment) -> Iterator[Check]:
+    if (foreign := readings.get("machine.foreign_cpu")) is not None:
+        yield _judged("other load", f"{max(foreign, 0):.2f} cores", fine=foreign <= FOREIGN)
+    if (steal := readings.get("machine.steal")) is not None:
+        yield _judged("steal", f"{steal:.1%}", fine=steal <= STEAL)
+    keys = {name: f"pressure.{name}_some" for name in ("cpu", "io", "memory")}
+    shares = {name: readings[key] for name, key in keys.items() if key in readings}
+    if shares:
+        shown = ", ".join(f"{name} {share:.1%}" for name, share in shares.items())
+        yield _judged("pressure", shown, fine=max(shares.values()) <= PRESSURE)
+    else:
+        yield _judged("pressure", "not told", fine=False, why="pressure not told")
     if moment.memory is not None:
-        yield _judged(
-            "memory",
-            f"{moment.memory / 1e6:,.0f} MB available",
-            "ok" if moment.memory >= MEMORY else "warn",
-            "Servers with many workers may be swapped out or killed",
-            "Stop what uses it, or leave out the profiles with many processes.",
-        )
+        shown = f"{moment.memory / 1e6:,.0f} MB available"
+        yield _judged("memory", shown, fine=moment.memory >= MEMORY)
     if moment.swapped is not None:
-        yield _judged(
-            "swap",
-            f"{moment.swapped / 1e6:,.0f} MB used",
-            "ok" if moment.swapped < MEMORY / 5 else "warn",
-            "A page that comes back from the disk makes one request slow, and PSS leaves it out",
-            "Stop what uses the memory, then: swapoff -a && swapon -a",
-        )
+        shown = f"{moment.swapped / 1e6:,.0f} MB used"
+        yield _judged("swap", shown, fine=moment.swapped < MEMORY / 5)
 
 
-def _tools(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
-    versions = {
-        **environment.get("tools", {}),
-        **{
-            name: version
-            for name, version in environment.get("distributions", {}).items()
-            if name in ("gunicorn", "locust")
-        },
-    }
+def _programs(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]:
     uwsgi = environment.get("uwsgi", {}).get("version")
-    yield _judged(
-        "uwsgi",
-        uwsgi or "missing",
-        "ok" if uwsgi else "fail",
-        "No profile can run but those of other servers",
-        "pip install uwsgi",
-    )
+    yield _judged("uwsgi", uwsgi or "missing", "fail", fine=bool(uwsgi))
     if moment.routing is not None:
-        yield _judged(
-            "uwsgi routing",
-            "built in" if moment.routing else "missing",
-            "ok" if moment.routing else "warn",
-            "Profiles with route options, such as those that answer from the cache, do not start",
-            "Install libpcre2-dev, then: pip install --no-cache-dir --force-reinstall uwsgi",
-        )
-    for name, (cost, advice) in TOOLS.items():
-        found = versions.get(name)
-        yield _judged(name, found or "missing", "ok" if found else "warn", cost, advice)
-
-
-def _fib(environment: Mapping[str, Any]) -> Check:
+        shown = "built in" if moment.routing else "missing"
+        yield _judged("uwsgi routing", shown, fine=moment.routing)
+    for name, place in TOOLS.items():
+        version = environment.get(place, {}).get(name)
+        yield _judged(name, version or "missing", fine=bool(version))
     fib = environment.get("fib", {})
-    found = fib.get("implementation")
-    stale = fib.get("stale") is True
-    return _judged(
-        "fib",
-        "missing" if found is None else f"{found}, older than its source" if stale else found,
-        "fail" if found is None else "ok" if found == "cython" and not stale else "warn",
-        "The application cannot be imported"
-        if found is None
-        else "What is measured is not what the source says"
-        if stale
-        else "The step from plain Python to the compiled module shows no difference",
-        "FIB_BUILD=cython pip install --no-deps --editable .",
-    )
+    built = fib.get("implementation")
+    if built is None:
+        yield _judged("fib", "missing", "fail", fine=False, why="fib missing")
+    elif fib.get("stale") is True:
+        yield _judged("fib", f"{built}, older than its source", fine=False, why="fib stale")
+    else:
+        yield _judged("fib", built, fine=built == "cython")
 
 
-def _judged(name: str, value: str, level: Level, cost: str, advice: str) -> Check:
-    """Return a finding; where all is well there is nothing to say about it."""
-    return Check(name, value, level) if level == "ok" else Check(name, value, level, cost, advice)
+def _parameter(environment: Mapping[str, Any], name: str) -> str | None:
+    """Return a parameter of the kernel; None where it could not be read."""
+    found: str | None = environment.get("kernel", {}).get("parameters", {}).get(name)
+    return found
+
+
+def _judged(
+    name: str, value: str, level: Level = "warn", *, fine: bool, why: str = "", **words: Any
+) -> Check:
+    """Return a finding, with what `COSTS` says of *why* (else of *name*) unless all is fine."""
+    if fine:
+        return Check(name, value, "ok")
+    cost, advice = (text.format(**words) for text in COSTS[why or name])
+    return Check(name, value, level, cost, advice)

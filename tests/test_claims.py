@@ -23,6 +23,14 @@ changed = "b"
 ratio = 1.5
 """
 
+INACTION = """
+[claim.inaction]
+option = "lifetime"
+metric = "drops"
+witness = "c"
+sentence = "none in {window:g} s of {limit}, {count} there"
+"""
+
 
 def test_every_article_of_the_walkthrough_has_its_claims():
     """21 claims of five articles, each with a figure or a direction."""
@@ -47,6 +55,11 @@ def test_every_article_of_the_walkthrough_has_its_claims():
         (WHOLE + "published = [100, 200]", "claim x: 200 / 100 is 2, not 1.5"),
         (WHOLE + "published = [0, 200]", "claim x: 0 and 200: published figures are above 0"),
         (WHOLE + WHOLE, "two claims are named x"),
+        (WHOLE + INACTION.replace("witness", "winner"), "missing required field `witness`"),
+        (WHOLE + INACTION + 'winner = "c"', "claim x: has no field winner"),
+        (WHOLE + INACTION.replace("drops", "cpu"), "inaction counts no cpu; there are"),
+        (WHOLE + INACTION.replace("{count}", "{many}"), "a sentence that cannot be filled in"),
+        (WHOLE + INACTION.replace("{count}", "{"), "a sentence that cannot be filled in"),
     ],
 )
 def test_an_error_names_the_file_and_the_claim(tmp_path, text, problem):
@@ -87,6 +100,18 @@ def test_a_claim_that_no_run_can_decide_says_what_it_takes(workload, changed, se
     (verdict,) = claims.verdicts([], [claim])
     assert (verdict.decision, verdict.run) == (Decision.UNTESTABLE, None)
     assert verdict.sentence == sentence
+
+
+def test_what_an_option_did_not_do_decides_where_the_interval_cannot():
+    """A worker's age, which nobody looks at without a master, counted in a stored run."""
+    (verdict,) = (
+        each
+        for each in claims.verdicts([read_run(claims.RUNS / "lifetime")])
+        if each.claim.inaction is not None and each.run is not None
+    )
+    assert "no worker of max-worker-lifetime was replaced, where its limit is 30 s" in (
+        verdict.sentence
+    )
 
 
 def test_a_run_of_another_number_decides_no_claim():

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lab.comparable import (
-    Difference,
+from lab.analysis.comparable import (
+    DifferingKey,
     MismatchError,
     NothingSharedError,
     require_comparable,
@@ -53,11 +55,11 @@ def test_what_is_being_compared_may_differ_and_is_shown():
         "now": {"load": [9.0]},
     }
     assert require_comparable(a_run(), a_run(after)) == (
-        Difference("distributions.flask", "3.1.0", "3.2.0"),
-        Difference("fib.implementation", "cython", "pure"),
-        Difference("git.commit", "aaaa", "bbbb"),
-        Difference("git.dirty", "False", "True"),
-        Difference("machine.memory", "16000000", "16000512"),
+        DifferingKey("distributions.flask", "3.1.0", "3.2.0"),
+        DifferingKey("fib.implementation", "cython", "pure"),
+        DifferingKey("git.commit", "aaaa", "bbbb"),
+        DifferingKey("git.dirty", "False", "True"),
+        DifferingKey("machine.memory", "16000000", "16000512"),
     )
 
 
@@ -126,3 +128,16 @@ def test_the_message_says_what_to_do():
     """With a line for each key."""
     with pytest.raises(MismatchError, match=r"load.connections: 64 / 8\nMake both runs on one"):
         require_comparable(a_run(), a_run(load=Load(connections=8)))
+
+
+def test_a_report_needs_nothing_that_starts_a_server():
+    """Comparing and printing stored runs imports neither servers, probes nor profiles."""
+    code = (
+        "import sys, lab.analysis.comparable, lab.report.across, lab.report.claims, "
+        "lab.report.html, lab.report.terminal\n"
+        "print(*(name for name in sys.modules if name.startswith('lab.')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in done.stdout.split()}
+    assert "report" in rooms
+    assert not rooms & {"environment", "probes", "profiles", "servers", "uwsgi_config"}

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.analysis.comparable import differences
 from lab.probes.machine import divide, parse_boot, parse_cpu_list
 from lab.runs.environment import (
-    differences,
     digest,
     output_of,
     parse_plugins,
@@ -77,7 +77,7 @@ def test_the_load_of_the_moment_changes_no_digest(environment):
     later = deepcopy(environment)
     later["now"] = {"load": [99.0, 99.0, 99.0]}
     assert digest(later) == digest(environment)
-    assert differences(later, environment) == []
+    assert list(differences(later, environment)) == []
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_change_is_named_and_changes_the_digest(environment, change, key):
     """Changed, gone or new."""
     other = deepcopy(environment)
     change(other)
-    assert differences(environment, other) == [key]
+    assert [each.key for each in differences(environment, other)] == [key]
     assert digest(environment) != digest(other)
 
 

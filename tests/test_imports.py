@@ -161,9 +161,7 @@ def test_modules_and_functions_are_small():
     long = [path for path in files("lab") if len(path.read_text().splitlines()) > 400]
     assert not long
     functions = [
-        f"{path}: {node.name}"
-        for path, node in definitions(ast.FunctionDef)
-        if lines_of(node) > 40
+        f"{path}: {node.name}" for path, node in definitions(ast.FunctionDef) if lines_of(node) > 40
     ]
     assert len(functions) <= 6, functions
 

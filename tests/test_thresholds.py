@@ -8,10 +8,17 @@ import pytest
 
 from lab.analysis.across import across
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import Outcome, exit_code, judge_across, judge_ratio, judge_run
+from lab.analysis.thresholds import (
+    Judged,
+    check,
+    exit_code,
+    judge_across,
+    judge_ratio,
+    judge_run,
+    parse,
+)
 from lab.errors import UsageError
 from lab.model import Estimate, Load, Role
-from lab.thresholds import check, parse
 from tests.analysis import builders as make
 
 SPEEDS = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
@@ -39,6 +46,7 @@ def test_rps_is_throughput():
         ("cpu(tuned/) > 1", 9, "expected / and the profile"),
         ("cpu(tuned/a) = 1", 13, "expected one of > >= < <="),
         ("cpu(tuned/a) >", 14, "expected a number"),
+        ("cpu(tuned/a) >=", 15, "expected a number"),
         ("cpu(tuned/a) > 1 2", 17, "expected nothing more"),
         ("cpus(tuned/a) > 1", 0, "there is no metric cpus; did you mean cpu?"),
         ("cpu(tuned) > 1", 9, "an absolute figure is the machine's, too"),
@@ -106,16 +114,16 @@ def test_throughput_is_not_judged_in_an_open_loop():
         judge_run(parse("rps(b/a) < 0.95"), summary),
         judge_across(parse("rps(b/a) < 0.95"), across_itself),
     ):
-        assert judged.outcome is Outcome.UNJUDGED
+        assert judged.outcome is Judged.UNJUDGED
         assert "in an open loop throughput is the plan's" in judged.sentence
-    assert judge_run(parse("cpu(b/a) > 1.05"), summary).outcome is Outcome.FAILED
+    assert judge_run(parse("cpu(b/a) > 1.05"), summary).outcome is Judged.FAILED
 
 
 def test_a_ratio_is_judged_within_a_run():
     """Twice the CPU is beyond 1.05."""
     run = make.ladder_run({"a": (2000, 2e-4), "b": (2000, 4e-4)})
-    assert judge_run(parse("cpu(b/a) > 1.05"), summarise(run)).outcome is Outcome.FAILED
-    assert judge_run(parse("cpu(a/b) > 1.05"), summarise(run)).outcome is Outcome.PASSED
+    assert judge_run(parse("cpu(b/a) > 1.05"), summarise(run)).outcome is Judged.FAILED
+    assert judge_run(parse("cpu(a/b) > 1.05"), summarise(run)).outcome is Judged.PASSED
 
 
 def test_what_was_withheld_cannot_be_judged_and_says_why():
@@ -127,7 +135,7 @@ def test_what_was_withheld_cannot_be_judged_and_says_why():
         for each in run.trials
     )
     judged = judge_run(parse("rps(b/a) < 0.5"), summarise(replace(run, trials=trials)))
-    assert judged.outcome is Outcome.UNJUDGED
+    assert judged.outcome is Judged.UNJUDGED
     assert "b has requests/s in 0/10 trials (accept queue: 9 handshakes" in judged.sentence
 
 
@@ -164,8 +172,8 @@ def test_across_two_runs_the_change_of_the_ratio_is_judged():
         for seed, cost in enumerate((4e-4, 4e-4, 6e-4))
     ]
     threshold = parse("cpu(b/a) > 1.1")
-    assert judge_across(threshold, across(runs[0], runs[1])).outcome is Outcome.PASSED
-    assert judge_across(threshold, across(runs[0], runs[2])).outcome is Outcome.FAILED
+    assert judge_across(threshold, across(runs[0], runs[1])).outcome is Judged.PASSED
+    assert judge_across(threshold, across(runs[0], runs[2])).outcome is Judged.FAILED
 
 
 def test_across_two_runs_a_count_is_the_second_runs():
@@ -173,8 +181,8 @@ def test_across_two_runs_a_count_is_the_second_runs():
     threshold = parse("drops(b) > 0")
     fixed = across(counted(3.0), counted(0.0))
     broken = across(counted(0.0), counted(3.0))
-    assert judge_across(threshold, fixed).outcome is Outcome.PASSED
-    assert judge_across(threshold, broken).outcome is Outcome.FAILED
+    assert judge_across(threshold, fixed).outcome is Judged.PASSED
+    assert judge_across(threshold, broken).outcome is Judged.FAILED
 
 
 def test_the_aa_trials_count_as_the_references_own():
@@ -187,7 +195,7 @@ def test_the_aa_trials_count_as_the_references_own():
         for each in run.trials
     )
     summary = summarise(replace(run, trials=trials))
-    assert judge_run(parse("drops(a) > 0"), summary).outcome is Outcome.FAILED
+    assert judge_run(parse("drops(a) > 0"), summary).outcome is Judged.FAILED
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.compare import LEAST_FLOOR, compare, own, reach, verdict_of
-from lab.analysis.stats import CONFIDENCE, POWER
+from lab.analysis.stats import error_of, interval, smallest_found
 from lab.analysis.summary import COMPARED, Summary
 from lab.model import METRICS, Estimate, Verdict
 
@@ -66,7 +66,7 @@ class Across:
 
 def across(before: Summary, after: Summary) -> Across:
     """
-    Compare two runs, which `lab.comparable` has let through.
+    Compare two runs, which `lab.analysis.comparable` has let through.
 
     Args:
         before: The first run, such as the main branch's.
@@ -93,16 +93,13 @@ def welch(before: Estimate, after: Estimate) -> tuple[Estimate, float]:
         after / before with its 95 % interval, and the smallest ratio above 1 that lies off 1
         4 times out of 5.
     """
-    a, b = _error(before) ** 2, _error(after) ** 2
+    a, b = error_of(before) ** 2, error_of(after) ** 2
     error = math.sqrt(a + b)
     # Without any spread every number of degrees gives the same interval, which is a point.
     degrees = (a + b) ** 2 / (a**2 / (before.n - 1) + b**2 / (after.n - 1)) if error else 1.0
     centre = math.log(after.value / before.value)
-    half = _quantile(CONFIDENCE / 2 + 0.5, degrees) * error
-    estimate = Estimate(
-        math.exp(centre), math.exp(centre - half), math.exp(centre + half), min(before.n, after.n)
-    )
-    return estimate, math.exp(half + _quantile(POWER, degrees) * error)
+    n = min(before.n, after.n)
+    return interval(centre, error, degrees, n), smallest_found(error, degrees)
 
 
 def combined_floor(before: float, after: float) -> float:
@@ -135,17 +132,3 @@ def _noise(summary: Summary, metric: str) -> float:
     """Return how far the A/A arm reaches; the least floor where there is none."""
     ratio = summary.aa[metric].ratio
     return reach(ratio) if ratio is not None else LEAST_FLOOR
-
-
-def _error(estimate: Estimate) -> float:
-    """Return the standard error of the log-ratio, which a t-interval tells by its width."""
-    half = math.log(estimate.high / estimate.low) / 2
-    return half / _quantile(CONFIDENCE / 2 + 0.5, estimate.n - 1)
-
-
-def _quantile(probability: float, degrees: float) -> float:
-    """Return Student's t quantile; Welch's degrees of freedom are seldom whole."""
-    # scipy.special, not scipy.stats: the latter costs a second to import.
-    from scipy.special import stdtrit  # noqa: PLC0415
-
-    return float(stdtrit(degrees, probability))

@@ -12,7 +12,6 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second
 from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
 from lab.model import Plan, Role
@@ -40,20 +39,23 @@ class _Profile:
     """Seconds a request, the median; None where it was never read."""
 
 
-def shared_ceiling(observations: Sequence[Observation], plan: Plan) -> str | None:
+def shared_ceiling(observations: Sequence[Observation], plan: Plan, noise: float) -> str | None:
     """
     Return what the run shows of a shared ceiling, for people; None where it shows none.
 
     Not in an open loop, where equal throughput is the plan's. A profile whose server was at its
     own limit is left out: its rate is its own. So is one whose throughput a gate withholds, as
     that has its reason already.
+
+    Args:
+        observations: The run's.
+        plan: The run's.
+        noise: Share below which a change of CPU is not told from noise.
     """
     if plan.load.rate is not None:
         return None
     measured = (_measured(profile.name, observations) for profile in plan.profiles)
     by_rate = sorted((each for each in measured if each is not None), key=lambda each: each.rate)
-    sides = second(plan.reference), own(plan.reference)
-    noise = floor(compare(observations, "cpu", *sides, LEAST_FLOOR))
     for first, slowest in enumerate(by_rate):
         for share in (SAME_RATE, SUSPICIOUS):
             group = [each for each in by_rate[first:] if each.rate <= slowest.rate * (1 + share)]

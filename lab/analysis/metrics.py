@@ -66,7 +66,7 @@ def _percentiles(windows: Sequence[Window]) -> dict[str, float]:
         found["p90"] = quantile(latency, 0.90)
     if replies >= P99_REPLIES:
         found["p99"] = quantile(latency, 0.99)
-    service = _merged(window.service for window in windows)
+    service = merged_service(windows)
     if service.total() >= P99_REPLIES:
         found["service_p99"] = quantile(service, 0.99)
     return found
@@ -89,6 +89,11 @@ def server_cpu(readings: Mapping[str, float]) -> float | None:
 def merged_latency(windows: Iterable[Window]) -> Counter[int]:
     """Return the latencies of all generator processes: microseconds -> count."""
     return _merged(window.latency for window in windows)
+
+
+def merged_service(windows: Iterable[Window]) -> Counter[int]:
+    """Return the service times of an open loop, as `merged_latency` does."""
+    return _merged(window.service for window in windows)
 
 
 def _merged(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:

@@ -20,6 +20,9 @@ from lab.errors import TooFewSamplesError
 from lab.model import Estimate
 
 CONFIDENCE = 0.95
+UPPER = CONFIDENCE / 2 + 0.5
+"""Probability below the upper bound of an interval; its two sides share what is outside."""
+
 POWER = 0.80
 """A real change of the detectable size is found 4 times out of 5, the field's convention."""
 
@@ -37,9 +40,27 @@ def paired(log_ratios: Sequence[float]) -> Estimate:
     Raises:
         TooFewSamplesError: Fewer than two.
     """
-    mean = statistics.fmean(log_ratios) if log_ratios else 0.0
-    half = _t(CONFIDENCE / 2 + 0.5, len(log_ratios)) * standard_error(log_ratios)
-    return Estimate(math.exp(mean), math.exp(mean - half), math.exp(mean + half), len(log_ratios))
+    error = standard_error(log_ratios)
+    return interval(statistics.fmean(log_ratios), error, len(log_ratios) - 1, len(log_ratios))
+
+
+def interval(centre: float, error: float, degrees: float, n: int) -> Estimate:
+    """
+    Return the ratio whose logarithm is *centre*, with its 95 % t-interval.
+
+    Args:
+        centre: The natural logarithm of the ratio.
+        error: Its standard error.
+        degrees: Of freedom.
+        n: Blocks behind it.
+    """
+    half = t_quantile(UPPER, degrees) * error
+    return Estimate(math.exp(centre), math.exp(centre - half), math.exp(centre + half), n)
+
+
+def error_of(estimate: Estimate) -> float:
+    """Return the standard error of the logarithm, which a t-interval of n values tells."""
+    return _half(estimate) / t_quantile(UPPER, estimate.n - 1)
 
 
 def standard_error(values: Sequence[float]) -> float:
@@ -66,9 +87,12 @@ def detectable(log_ratios: Sequence[float]) -> float:
     Raises:
         TooFewSamplesError: Fewer than two.
     """
-    n = len(log_ratios)
-    error = standard_error(log_ratios)
-    return math.exp((_t(CONFIDENCE / 2 + 0.5, n) + _t(POWER, n)) * error)
+    return smallest_found(standard_error(log_ratios), len(log_ratios) - 1)
+
+
+def smallest_found(error: float, degrees: float) -> float:
+    """Return the ratio above 1 whose interval lies off 1 in 4 of 5 experiments of that *error*."""
+    return math.exp((t_quantile(UPPER, degrees) + t_quantile(POWER, degrees)) * error)
 
 
 def blocks_to_decide(
@@ -91,7 +115,7 @@ def blocks_to_decide(
         *least*: no sensible number puts it on one side.
     """
     centre = abs(math.log(estimate.value))
-    half = math.log(estimate.high / estimate.low) / 2
+    half = _half(estimate)
     wanted = blocks
     while (wanted := _more(wanted)) <= MOST_BLOCKS:
         shrunk = math.sqrt(blocks / wanted)
@@ -114,15 +138,18 @@ def blocks_for_half_width(estimate: Estimate, share: float, blocks: int) -> int 
     Returns:
         None above MOST_BLOCKS.
     """
-    half = math.log(estimate.high / estimate.low) / 2
-    error = half / _t(CONFIDENCE / 2 + 0.5, estimate.n)
-    spread = error * math.sqrt(estimate.n)
+    spread = error_of(estimate) * math.sqrt(estimate.n)
     pairs = 2
-    while _t(CONFIDENCE / 2 + 0.5, pairs) * spread / math.sqrt(pairs) > math.log1p(share):
+    while t_quantile(UPPER, pairs - 1) * spread / math.sqrt(pairs) > math.log1p(share):
         pairs = _more(pairs)
         if pairs * blocks > MOST_BLOCKS * estimate.n:
             return None
     return math.ceil(pairs * blocks / estimate.n)
+
+
+def _half(estimate: Estimate) -> float:
+    """Return how far the logarithm's interval reaches to each side."""
+    return math.log(estimate.high / estimate.low) / 2
 
 
 def _more(number: int) -> int:
@@ -175,16 +202,9 @@ def _signed_rank_quantile(n: int) -> int:
 
 
 @lru_cache(maxsize=4096)
-def _t(probability: float, n: int) -> float:
-    """
-    Return Student's t quantile for *n* values.
-
-    Raises:
-        TooFewSamplesError: Fewer than two.
-    """
-    if n < 2:
-        raise TooFewSamplesError(n, 2)
+def t_quantile(probability: float, degrees: float) -> float:
+    """Return Student's t quantile; Welch's degrees of freedom are seldom whole."""
     # scipy.special, not scipy.stats: the latter costs a second to import.
     from scipy.special import stdtrit  # noqa: PLC0415
 
-    return float(stdtrit(n - 1, probability))
+    return float(stdtrit(degrees, probability))

@@ -43,6 +43,10 @@ class Tally:
     example: Finding
     """Of the first of those trials."""
 
+    def withholds(self, metric: str) -> bool:
+        """Return whether the example takes *metric* away."""
+        return self.example.withholds is None or metric in self.example.withholds
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -116,6 +120,11 @@ class Summary:
     inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By profile: options that have no effect there, each with the reason."""
 
+    def compare(self, metric: str, changed: str, reference: str) -> Comparison:
+        """Compare two profiles' own trials, with the run's own noise."""
+        sides = own(changed), own(reference)
+        return compare(self.observations, metric, *sides, self.floors[metric])
+
 
 def summarise(run: Run) -> Summary:
     """Return all that a report says of *run*; the same for the same run."""
@@ -126,17 +135,11 @@ def summarise(run: Run) -> Summary:
     floors = {name: floor(comparison) for name, comparison in noise.items()}
     rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
     planned_ones = [item for item in observations if item.trial.slot.arm.role is not Role.COUNTER]
-    planned = plan.blocks * (len(plan.profiles) + 1)
+    measured, planned = len(planned_ones), plan.blocks * (len(plan.profiles) + 1)
     lines = reference_lines(plan)
     compared = [profile for profile in plan.profiles if profile not in lines]
-    of = {
-        each.name: [item for item in observations if _is_own(item.trial, each.name)]
-        for each in plan.profiles
-    }
-    unstarted = [name for name, items in of.items() if never_started(items)]
-    failed = {name: failures(items) for name, items in of.items()}
-    broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
-    measurable = [row.profile.name for row in rows if HEADLINE in row.values]
+    ceiling = shared_ceiling(observations, plan, floors["cpu"])
+    said, status = _health(run, observations, rows, noise, (measured, planned), ceiling=ceiling)
     return Summary(
         run=run,
         observations=observations,
@@ -144,20 +147,10 @@ def summarise(run: Run) -> Summary:
         steps=tuple(_step(profile, plan, observations, floors) for profile in compared[1:]),
         aa=noise,
         floors=floors,
-        banners=banners(
-            run,
-            noise,
-            unstarted,
-            measurable,
-            (len(planned_ones), planned),
-            failing={
-                name: share for name, share in failed.items() if share[0] and name not in unstarted
-            },
-            ceiling=shared_ceiling(observations, plan),
-        ),
-        measured=len(planned_ones),
+        banners=said,
+        measured=measured,
         planned=planned,
-        exit_code=exit_code(noise, broken, measurable, len(rows)),
+        exit_code=status,
         diagnoses=diagnoses(run, observations, floors),
         shares={
             profile.name: {
@@ -178,6 +171,29 @@ def reference_lines(plan: Plan) -> tuple[Profile, ...]:
     if plan.profiles[0].reply is not None:
         return ()
     return tuple(profile for profile in plan.profiles if profile.reply is not None)
+
+
+def _health(
+    run: Run,
+    observations: Sequence[Observation],
+    rows: Sequence[Row],
+    aa: Mapping[str, Comparison],
+    progress: tuple[int, int],
+    *,
+    ceiling: str | None,
+) -> tuple[tuple[str, ...], int]:
+    """Return what must be read before any number, and the exit status."""
+    of = {
+        each.name: [item for item in observations if _is_own(item.trial, each.name)]
+        for each in run.plan.profiles
+    }
+    unstarted = [name for name, items in of.items() if never_started(items)]
+    failed = {name: failures(items) for name, items in of.items()}
+    broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
+    measurable = [row.profile.name for row in rows if HEADLINE in row.values]
+    failing = {name: share for name, share in failed.items() if share[0] and name not in unstarted}
+    said = banners(run, aa, unstarted, measurable, progress, failing=failing, ceiling=ceiling)
+    return said, exit_code(aa, broken, measurable, len(rows))
 
 
 def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> Row:

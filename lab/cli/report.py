@@ -10,17 +10,23 @@ from rich.console import Console
 
 from lab import claims, run_tables
 from lab.analysis.across import across
+from lab.analysis.comparable import require_comparable
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import exit_code, judge_across, judge_run
-from lab.comparable import require_comparable
+from lab.analysis.thresholds import (
+    Threshold,
+    check,
+    exit_code,
+    judge_across,
+    judge_run,
+    parse,
+)
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, terminal
 from lab.report import thresholds as thresholds_report
 from lab.report.files import pages
 from lab.runs.folder import find_run, read_run, write_text
-from lab.thresholds import Threshold, check, parse
 
 RESULTS = click.option(
     "--results",

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from lab.analysis.thresholds import PLANNED
+from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.cli.report import FAIL_IF, judged, show
 from lab.errors import UsageError
 from lab.experiment.conduct import (
@@ -30,7 +30,6 @@ from lab.generators.ab import AbGenerator, check_ab
 from lab.generators.process import EngineGenerator
 from lab.model import Generator, Load
 from lab.report.files import files
-from lab.thresholds import Threshold, check, parse
 from lab.workloads import NAMES, workload
 
 GENERATORS: dict[str, Callable[[], Generator]] = {"engine": EngineGenerator, "ab": AbGenerator}

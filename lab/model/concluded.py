@@ -128,6 +128,21 @@ class Decision(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Inaction:
+    """How a run shows that an option does nothing: what it should do is counted, and never done."""
+
+    option: str
+    """Of the changed profile: seconds after which it acts, shorter than the run's windows."""
+    metric: str
+    """A count of what the option does: 0 for the changed profile."""
+    witness: str
+    """Profile for which it is not 0, so that the count is known to work."""
+    sentence: str
+    """What to say then; {window}, {limit} (the option's value) and {count} (the witness's) stand
+    for the figures."""
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What an article says, in our words, and the comparison that puts it to the test."""
 
@@ -148,6 +163,15 @@ class Claim:
     direction: str | None = None
     """Where no ratio is published: "above", "below" or "same"."""
     note: str = ""
+    inaction: Inaction | None = None
+    """Where the article praises an option that can be counted at work."""
+
+    @property
+    def stated(self) -> str:
+        """The article's figure: a ratio, or the direction of its chart."""
+        if self.ratio is not None:
+            return f"{self.ratio:.2f}x"
+        return "no difference" if self.direction == "same" else f"{self.direction} 1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.across import Across, Change
+from lab.analysis.comparable import DifferingKey
 from lab.analysis.thresholds import Judgement
-from lab.comparable import Difference
 from lab.model import METRICS, Estimate, Verdict
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
@@ -23,7 +23,7 @@ Version of the JSON.
 
 
 def document(
-    found: Across, differing: Sequence[Difference], judgements: Sequence[Judgement] = ()
+    found: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement] = ()
 ) -> Document:
     """
     Return what a comparison of two runs says.
@@ -59,7 +59,7 @@ def document(
 
 
 def render_json(
-    found: Across, differing: Sequence[Difference], judgements: Sequence[Judgement], status: int
+    found: Across, differing: Sequence[DifferingKey], judgements: Sequence[Judgement], status: int
 ) -> str:
     """Return a comparison of two runs as JSON, *status* being the command's; with a newline."""
     return to_json(
@@ -117,7 +117,7 @@ def _blocks(change: Change) -> str:
     return ", ".join(UNKNOWN if each is None else str(each.n) for each in sides)
 
 
-def _notes(found: Across, differing: Sequence[Difference]) -> list[str]:
+def _notes(found: Across, differing: Sequence[DifferingKey]) -> list[str]:
     runs = (found.before.run, found.after.run)
     first, second = ({profile.name for profile in run.plan.profiles} for run in runs)
     notes = [

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lab.analysis.claims import stated
 from lab.model import ClaimVerdict, Decision, Estimate
 from lab.report.numbers import UNKNOWN, ratio
 from lab.report.summary_json import to_json
@@ -67,7 +66,7 @@ def verdict_table(verdicts: Sequence[ClaimVerdict], *, causes: bool = True) -> T
     for each in verdicts:
         first = each.claim.id != shown
         shown = each.claim.id
-        name, published = (shown, stated(each.claim)) if first else ("", "")
+        name, published = (shown, each.claim.stated) if first else ("", "")
         cells = (name, each.load, published, _ratio(each))
         decision = Cell(each.decision, MEANINGS[each.decision])
         cause = (Cell(each.cause or UNKNOWN),) if causes else ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.analysis.claims import stated
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Role
 from lab.report.claims import MEANINGS
@@ -71,7 +70,7 @@ def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
             (
                 Cell(f"{claim.source}: {claim.text}"),
                 Cell(f"{claim.changed} / {claim.reference}, {claim.metric}"),
-                Cell(stated(claim)),
+                Cell(claim.stated),
                 Cell(UNKNOWN if ours is None else ratio(ours)),
                 Cell(each.decision.value, MEANINGS[each.decision]),
                 Cell(each.cause or UNKNOWN),

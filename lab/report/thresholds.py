@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.analysis.thresholds import Judgement, Outcome
+from lab.analysis.thresholds import Judged, Judgement
 from lab.report.tables import Cell, Meaning, Table, texts
 
 MEANINGS = {
-    Outcome.PASSED: Meaning.GOOD,
-    Outcome.FAILED: Meaning.BAD,
-    Outcome.UNJUDGED: Meaning.WARNING,
+    Judged.PASSED: Meaning.GOOD,
+    Judged.FAILED: Meaning.BAD,
+    Judged.UNJUDGED: Meaning.WARNING,
 }
 
 

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from typing import Any
 
-from lab.model.nested import flatten
+from lab.model import VOLATILE
 from lab.probes.machine import (
     divide,
     present,
@@ -37,8 +37,6 @@ from lab.system.programs import ROOT, find_command
 Cores = tuple[tuple[int, ...], tuple[int, ...]]
 """The server's and the generator's CPUs."""
 
-VOLATILE = frozenset({"now"})
-"""Top-level keys that two comparable environments may differ in."""
 
 TIMEOUT = 5.0
 """Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
@@ -86,17 +84,6 @@ def read_environment() -> dict[str, Any]:
 def digest(environment: Mapping[str, Any]) -> str:
     """Return a SHA-256, in hexadecimal, of all that must agree for a comparison."""
     return hashlib.sha256(json.dumps(_steady(environment), sort_keys=True).encode()).hexdigest()
-
-
-def differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """
-    Return the dotted keys, sorted, in which two environments differ; none if digests agree.
-
-    >>> differences({"cpu": {"cores": 2}, "now": 1}, {"cpu": {"cores": 4}, "now": 2})
-    ['cpu.cores']
-    """
-    left, right = (dict(flatten(_steady(each))) for each in (one, other))
-    return sorted(key for key in left.keys() | right.keys() if left.get(key) != right.get(key))
 
 
 def split_cores() -> Cores | None:

@@ -3,6 +3,7 @@
 import pytest
 
 from lab.analysis.ceiling import shared_ceiling
+from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.observations import observe
 from lab.model import Load
 
@@ -10,7 +11,7 @@ EQUAL = {"router": (1800.0, 300e-6), "direct": (1805.0, 200e-6), "tuned": (1796.
 """Three servers, none at its limit: requests a second, CPU seconds a request."""
 
 
-def ceiling(make, speeds, load=None, busiest=0.5):
+def ceiling(make, speeds, load=None, busiest=0.5, noise=LEAST_FLOOR):
     """Return what a run of such profiles shows."""
     run = make.ladder_run(speeds, noise=0.002, load=load)
     trials = [
@@ -26,7 +27,7 @@ def ceiling(make, speeds, load=None, busiest=0.5):
         for trial in run.trials
     ]
     run = make.run(run.plan, trials)
-    return shared_ceiling(observe(run), run.plan)
+    return shared_ceiling(observe(run), run.plan, noise)
 
 
 def test_servers_that_work_differently_and_come_out_the_same(make):
@@ -54,6 +55,12 @@ def test_what_only_looks_like_a_ceiling(make, speeds):
 def test_a_server_at_its_own_limit_sets_its_own_rate(make):
     """One process that fills its core is limited by that, whatever the others reach."""
     assert ceiling(make, EQUAL, busiest=0.95) is None
+
+
+def test_work_that_differs_by_no_more_than_the_noise_is_the_same_work(make):
+    """The run's own A/A arm says how far CPU moves by itself."""
+    assert ceiling(make, EQUAL, noise=1.0) is not None
+    assert ceiling(make, EQUAL, noise=1.5) is None
 
 
 def test_an_open_loops_rate_is_the_plans(make):

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.claims import LIFETIME, cause_of, decide, decision_of, missing
 from lab.analysis.compare import verdict_of
 from lab.analysis.summary import summarise
+from lab.claims.decide import cause_of, decide, decision_of, is_about
 from lab.model import (
     Better,
     Cause,
@@ -15,6 +15,7 @@ from lab.model import (
     Decision,
     Diagnosis,
     Estimate,
+    Inaction,
     Load,
     Standing,
 )
@@ -115,15 +116,18 @@ def test_the_sentence_has_the_figures_of_both(make):
 
 
 @pytest.mark.parametrize(
-    ("claim", "lack"),
-    [({"workload": "hello"}, "the workload fib, not hello"), ({"changed": "z"}, "has no z")],
+    ("claim", "about"),
+    [
+        ({}, True),
+        ({"workload": "hello"}, False),
+        ({"reference": "z"}, False),
+        ({"changed": "z"}, False),
+    ],
 )
-def test_a_run_without_its_parts_cannot_decide(make, claim, lack):
+def test_a_run_without_its_parts_cannot_decide(make, claim, about):
     """Another workload, or a profile that did not run."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=3)
-    verdict = decided(run, replace(CLAIM, **claim))
-    assert verdict.decision is Decision.UNTESTABLE
-    assert lack in verdict.sentence
+    assert is_about(replace(CLAIM, **claim), run.plan) is about
 
 
 def test_in_an_open_loop_throughput_is_the_plans(make):
@@ -131,15 +135,16 @@ def test_in_an_open_loop_throughput_is_the_plans(make):
     load = Load(connections=64, rate=500.0)
     run = make.ladder_run({"a": (500, 4e-4), "b": (500, 3e-4)}, load=load)
     claim = replace(CLAIM, ratio=None, direction="same")
-    assert missing(claim, run.plan) == "in an open loop throughput is the plan's"
-    assert missing(replace(claim, metric="cpu"), run.plan) is None
+    assert not is_about(claim, run.plan)
+    assert is_about(replace(claim, metric="cpu"), run.plan)
 
 
 def test_another_request_of_the_same_workload_decides_nothing(make):
     """fib of another number is other work."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=3)
-    assert missing(CLAIM, run.plan, "/10") == "it asks for /9000, not for /10"
-    assert missing(CLAIM, run.plan, "/9000") is None
+    other = replace(run.plan.workload, path="/10")
+    assert is_about(CLAIM, run.plan)
+    assert not is_about(CLAIM, make.altered(run.plan, workload=other))
 
 
 def test_a_withheld_throughput_is_untestable_with_the_gates_numbers(make):
@@ -175,9 +180,11 @@ def lifetime_run(make, respawns, window=35.0):
         replace(row, values={**row.values, "respawns": respawns[row.profile.name]})
         for row in summary.rows
     )
-    claim = replace(
-        CLAIM, id=LIFETIME, reference="disable-logging", changed="max-worker-lifetime", ratio=1.08
+    inaction = Inaction(
+        "max-worker-lifetime", "respawns", "master", "{window:g} s, limit {limit}, {count:g} seen."
     )
+    sides = {"reference": "disable-logging", "changed": "max-worker-lifetime"}
+    claim = replace(CLAIM, ratio=1.08, inaction=inaction, **sides)
     return decide(claim, replace(summary, rows=rows))
 
 
@@ -186,8 +193,9 @@ def test_an_option_that_replaced_no_worker_has_no_effect_whatever_the_noise(make
     counts = {"disable-logging": 0.0, "max-worker-lifetime": 0.0, "master": 4.0}
     verdict = lifetime_run(make, counts)
     assert verdict.decision is Decision.NONE
-    assert "In windows of 35 s no worker of max-worker-lifetime was replaced" in verdict.sentence
-    assert "with a master, 4 were" in verdict.sentence
+    assert " 35 s, limit 30, 4 seen. The count decides where the interval cannot." in (
+        verdict.sentence
+    )
 
 
 @pytest.mark.parametrize(
@@ -198,7 +206,7 @@ def test_a_count_proves_nothing_where_it_could_not_have_counted(make, changed, m
     counts = {"disable-logging": 0.0, "max-worker-lifetime": changed, "master": master}
     verdict = lifetime_run(make, counts, window)
     assert verdict.decision is Decision.UNDECIDED
-    assert "no worker" not in verdict.sentence
+    assert "seen" not in verdict.sentence
 
 
 def test_an_inert_option_of_the_changed_profile_is_named(make):

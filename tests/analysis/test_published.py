@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.ceiling import shared_ceiling
+from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
@@ -181,7 +182,7 @@ def test_tornado_ceiling(make):
         Observation(make.trial(name=name, readings={}), {"throughput": rate}, ())
         for name, rate in rates.items()
     ]
-    found = shared_ceiling(seen, plan)
+    found = shared_ceiling(seen, plan, LEAST_FLOOR)
     assert found is not None
     assert found.startswith(
         "3 profiles reach the same throughput within 0.07% (asyncio, tornado, uvloop): "

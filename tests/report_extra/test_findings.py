@@ -8,14 +8,13 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.across import across
+from lab.analysis.comparable import DifferingKey
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import judge_across
-from lab.comparable import Difference
+from lab.analysis.thresholds import judge_across, parse
 from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal, thresholds
-from lab.thresholds import parse
 from tests.analysis import builders as make
 
 CLAIM = Claim("ladder-x", "article", "b is faster", "fib", "a", "b", ratio=3.08)
@@ -48,7 +47,7 @@ def found():
     return result, [judge_across(parse("cpu(b/a) > 1.05"), result)]
 
 
-DIFFERING = (Difference("git.commit", "aaaa", "bbbb"),)
+DIFFERING = (DifferingKey("git.commit", "aaaa", "bbbb"),)
 
 
 def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():

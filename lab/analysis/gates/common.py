@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from lab.analysis.metrics import server_cpu
@@ -76,11 +75,3 @@ def server_used(trial: Trial, elapsed: float | None = None) -> float | None:
     seconds = server_cpu(trial.readings)
     elapsed = trial.readings.get("elapsed", elapsed)
     return None if seconds is None or not elapsed else seconds / elapsed
-
-
-def merged_service(trial: Trial) -> Counter[int]:
-    """Return the service times of an open loop: microseconds -> count."""
-    merged: Counter[int] = Counter()
-    for window in trial.windows:
-        merged.update(window.service)
-    return merged

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
-from lab.analysis.metrics import merged_latency, quantile
+from lab.analysis.metrics import merged_latency, merged_service, quantile
 from lab.model import Finding, Trial
 
 FOREIGN_CPU = 0.10
@@ -212,7 +212,7 @@ def _fell_behind(trial: Trial) -> bool:
     queued = trial.total("queued")
     if not planned or (ended >= RATE_KEPT * planned and not queued):
         return False
-    latency, service = merged_latency(trial.windows), common.merged_service(trial)
+    latency, service = merged_latency(trial.windows), merged_service(trial.windows)
     if not latency or not service:
         return True  # nothing was answered at all
     return quantile(latency, 0.1) > WAITED * quantile(service, 0.1)

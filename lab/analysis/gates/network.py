@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from lab.analysis.gates import common
-from lab.analysis.metrics import merged_latency
+from lab.analysis.metrics import merged_latency, merged_service
 from lab.model import Finding, Trial
 
 TIMERS: Mapping[float, tuple[str, ...]] = {
@@ -145,7 +145,7 @@ def _lost_handshakes(trial: Trial) -> Finding | None:
 
 
 def _cluster(trial: Trial) -> Finding | None:
-    latency = common.merged_service(trial) or merged_latency(trial.windows)
+    latency = merged_service(trial.windows) or merged_latency(trial.windows)
     told = any(name.startswith("tcp.") for name in trial.readings)
     if common.at_limit(trial):
         return None

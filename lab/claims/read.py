@@ -1,27 +1,17 @@
-"""
-The published claims, out of `claims.toml` beside this file, and what stored runs say to them.
-
-A claim is decided by every run that has its workload, both its profiles and, for throughput, a
-closed loop: the same step may be one thing under a burst of clients and another under a load that
-lasts.
-"""
+"""The published claims, out of `claims.toml` beside this file, and the runs that decide them."""
 
 from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from lab import profiles, workloads
-from lab.analysis.claims import decide, missing
-from lab.analysis.points import summaries
-from lab.analysis.summary import Summary
 from lab.errors import LabError
-from lab.model import METRICS, Claim, ClaimVerdict, Decision, Run
+from lab.model import METRICS, Claim, Inaction
 from lab.system.programs import ROOT
 
 FILE = Path(__file__).with_name("claims.toml")
@@ -72,62 +62,23 @@ def stored_runs() -> tuple[Path, ...]:
     return tuple(path.parent for path in sorted(RUNS.glob("*/run.json")))
 
 
-def verdicts(
-    runs: Sequence[Run], claims: Sequence[Claim] | None = None
-) -> tuple[ClaimVerdict, ...]:
-    """
-    Decide the claims (all of ours by default) by every run that can, in the claims' order.
-
-    A claim that no run can decide has one verdict, untestable, that says what it takes.
-    """
-    seen = [each for run in runs for each in summaries(run)]
-    return tuple(_verdicts(seen, load() if claims is None else claims))
-
-
-def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
-    """Return the verdicts that a run by itself gives; none for one that no claim is about."""
-    return tuple(each for each in _verdicts([summary], load()) if each.run is not None)
-
-
-def _verdicts(seen: Sequence[Summary], claims: Sequence[Claim]) -> Iterator[ClaimVerdict]:
-    known = frozenset(profiles.find())
-    for claim in claims:
-        path = _path(claim.workload)
-        able = [each for each in seen if missing(claim, each.run.plan, path) is None]
-        if able:
-            yield from (decide(claim, each) for each in able)
-        else:
-            yield ClaimVerdict(claim, Decision.UNTESTABLE, _needs(claim, known))
-
-
-def _path(name: str) -> str | None:
-    """Return what a workload asks for; None for one that this lab does not have."""
-    return workloads.workload(name).path if name in workloads.NAMES else None
-
-
-def _needs(claim: Claim, known: frozenset[str]) -> str:
-    """Say what it takes to test a claim that no run can decide."""
-    lacking = [f"profile {n}" for n in (claim.reference, claim.changed) if n not in known]
-    if claim.workload not in workloads.NAMES:
-        lacking.insert(0, f"workload {claim.workload}")
-    if lacking:
-        return f"Needs {', '.join(lacking)}, which this lab does not have yet."
-    workload = "" if claim.workload == "fib" else f" --workload {claim.workload}"
-    return f"No run can decide it: lab run {claim.reference} {claim.changed}{workload}"
-
-
 def _claim(path: Path, number: int, table: Mapping[str, Any]) -> Claim:
     name = table.get("id", f"number {number}")
-    known = {field.name for field in dataclasses.fields(Claim)}
     try:
         claim = msgspec.convert(table, Claim)
     except msgspec.ValidationError as error:
         raise ClaimsError(path, f"claim {name}: {error}") from None
-    wrong = [f"has no field {key}" for key in sorted(table.keys() - known)]
-    wrong += _contradictions(claim)
+    wrong = [*_unknown(Claim, table), *_contradictions(claim)]
+    if claim.inaction is not None:
+        wrong += [*_unknown(Inaction, table["inaction"]), *_unusable(claim.inaction)]
     if wrong:
         raise ClaimsError(path, f"claim {name}: {'; '.join(wrong)}")
     return claim
+
+
+def _unknown(kind: type[Claim | Inaction], table: Mapping[str, Any]) -> list[str]:
+    known = {field.name for field in dataclasses.fields(kind)}
+    return [f"has no field {key}" for key in sorted(table.keys() - known)]
 
 
 def _contradictions(claim: Claim) -> Iterator[str]:
@@ -143,3 +94,13 @@ def _contradictions(claim: Claim) -> Iterator[str]:
             yield f"{before:g} and {after:g}: published figures are above 0"
         elif abs(after / before - claim.ratio) > ROUNDING:
             yield f"{after:g} / {before:g} is {after / before:.3g}, not {claim.ratio:g}"
+
+
+def _unusable(inaction: Inaction) -> Iterator[str]:
+    counts = [name for name, metric in METRICS.items() if metric.exact]
+    if inaction.metric not in counts:
+        yield f"inaction counts no {inaction.metric}; there are {', '.join(counts)}"
+    try:
+        inaction.sentence.format(window=1.0, limit=1, count=1.0)
+    except (AttributeError, LookupError, ValueError) as error:
+        yield f"inaction has a sentence that cannot be filled in: {error!r}"

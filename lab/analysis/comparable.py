@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.errors import LabError
-from lab.model import Profile, Run
+from lab.model import VOLATILE, Profile, Run
 from lab.model.nested import flatten
-from lab.runs.environment import differences
 from lab.settings.difference import difference
 
 COMPARED = ("distributions.", "fib.", "git.")
@@ -30,7 +29,7 @@ INSTRUMENT = frozenset({"gevent", "greenlet", "gunicorn", "locust", "msgspec", "
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Difference:
+class DifferingKey:
     """A key in which two runs differ."""
 
     key: str
@@ -44,7 +43,7 @@ class MismatchError(LabError):
 
     exit_code = 2
 
-    def __init__(self, before: str, after: str, differing: tuple[Difference, ...]) -> None:
+    def __init__(self, before: str, after: str, differing: tuple[DifferingKey, ...]) -> None:
         self.differing = differing
         lines = "".join(f"\n    {each.key}: {each.before} / {each.after}" for each in differing)
         super().__init__(
@@ -65,7 +64,7 @@ class NothingSharedError(LabError):
         )
 
 
-def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
+def require_comparable(before: Run, after: Run) -> tuple[DifferingKey, ...]:
     """
     Return in what two comparable runs differ.
 
@@ -73,9 +72,11 @@ def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
         MismatchError: They are not; with every key that forbids it, and both values.
         NothingSharedError: Only their reference is in both.
     """
-    allowed: list[Difference] = []
-    forbidden = [*_conditions(before, after), *_profiles(before, after)]
-    for each in _environments(before, after):
+    allowed: list[DifferingKey] = []
+    forbidden = [*differences(_asked(before), _asked(after)), *_profiles(before, after)]
+    # What was read before the first trial of each.
+    first = (next(iter(run.environments.values()), {}) for run in (before, after))
+    for each in differences(*first):
         (allowed if _may_differ(each.key) else forbidden).append(each)
     if forbidden:
         raise MismatchError(before.name, after.name, tuple(forbidden))
@@ -85,25 +86,27 @@ def require_comparable(before: Run, after: Run) -> tuple[Difference, ...]:
     return tuple(allowed)
 
 
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[DifferingKey]:
+    """
+    Yield in what two environments differ, by dotted key and in its order.
+
+    >>> one, other = ({"cpu": {"cores": cores}, "now": cores} for cores in (2, 4))
+    >>> [each.key for each in differences(one, other)]
+    ['cpu.cores']
+    """
+    left, right = (
+        dict(flatten({key: each[key] for key in each.keys() - VOLATILE}))
+        for each in (before, after)
+    )
+    for key in sorted(left.keys() | right.keys()):
+        if left.get(key) != right.get(key):
+            yield DifferingKey(key, _text(left.get(key)), _text(right.get(key)))
+
+
 def _may_differ(key: str) -> bool:
     if key.removeprefix("distributions.") in INSTRUMENT:
         return False
     return key.startswith(COMPARED) or key in UNSTEADY
-
-
-def _environments(before: Run, after: Run) -> Iterator[Difference]:
-    """Compare what was read before the first trial of each."""
-    one, other = (next(iter(run.environments.values()), {}) for run in (before, after))
-    left, right = dict(flatten(one)), dict(flatten(other))
-    for key in differences(one, other):
-        yield Difference(key, _text(left.get(key)), _text(right.get(key)))
-
-
-def _conditions(before: Run, after: Run) -> Iterator[Difference]:
-    left, right = (dict(flatten(_asked(run))) for run in (before, after))
-    for key in sorted(left.keys() | right.keys()):
-        if left.get(key) != right.get(key):
-            yield Difference(key, _text(left.get(key)), _text(right.get(key)))
 
 
 def _asked(run: Run) -> dict[str, Any]:
@@ -122,7 +125,7 @@ def _asked(run: Run) -> dict[str, Any]:
     return asked
 
 
-def _profiles(before: Run, after: Run) -> Iterator[Difference]:
+def _profiles(before: Run, after: Run) -> Iterator[DifferingKey]:
     left = {profile.name: profile for profile in before.plan.profiles}
     right = {profile.name: profile for profile in after.plan.profiles}
     for name, profile in left.items():
@@ -130,7 +133,7 @@ def _profiles(before: Run, after: Run) -> Iterator[Difference]:
             yield _profile(profile, right[name])
 
 
-def _profile(before: Profile, after: Profile) -> Difference:
+def _profile(before: Profile, after: Profile) -> DifferingKey:
     """Name the options in which two profiles of one name differ."""
     found = difference(after, before)
     options = [
@@ -139,11 +142,11 @@ def _profile(before: Profile, after: Profile) -> Difference:
         *found.changed,
     ]
     if not options:  # such as the same options in another order
-        return Difference(f"profile {before.name}", before.digest[:12], after.digest[:12])
+        return DifferingKey(f"profile {before.name}", before.digest[:12], after.digest[:12])
     left, right = (
         ", ".join(f"{option[0]} = {option[side]}" for option in options) for side in (1, 2)
     )
-    return Difference(f"profile {before.name}", left, right)
+    return DifferingKey(f"profile {before.name}", left, right)
 
 
 def _text(value: Any) -> str:

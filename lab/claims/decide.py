@@ -1,0 +1,223 @@
+"""
+What runs say to the published claims: from the interval of a ratio, never from its middle.
+
+A claim is a threshold with a source. The published ratio P and no effect at all are two hypotheses,
+and the interval may exclude either, both or none. An effect counts as one only beyond the run's
+floor, as in every comparison.
+
+A claim is decided by every run that has its workload, both its profiles and, for throughput, a
+closed loop: the same step may be one thing under a burst of clients and another under a load that
+lasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lab import profiles, workloads
+from lab.analysis.compare import verdict_of
+from lab.analysis.confirm import limited_by
+from lab.analysis.points import summaries
+from lab.analysis.summary import Row, Summary
+from lab.analysis.thresholds import figures, planned
+from lab.claims.read import load
+from lab.model import (
+    METRICS,
+    Better,
+    Claim,
+    ClaimVerdict,
+    Comparison,
+    Decision,
+    Plan,
+    Run,
+    Standing,
+    Verdict,
+)
+
+EQUAL = 0.05
+"""A published ratio within so much of 1 claims that nothing changes."""
+
+
+def verdicts(
+    runs: Sequence[Run], claims: Sequence[Claim] | None = None
+) -> tuple[ClaimVerdict, ...]:
+    """
+    Decide the claims (all of ours by default) by every run that can, in the claims' order.
+
+    A claim that no run can decide has one verdict, untestable, that says what it takes.
+    """
+    seen = [each for run in runs for each in summaries(run)]
+    found: list[ClaimVerdict] = []
+    for claim in load() if claims is None else claims:
+        said = [decide(claim, each) for each in seen if is_about(claim, each.run.plan)]
+        found += said or [ClaimVerdict(claim, Decision.UNTESTABLE, _needs(claim))]
+    return tuple(found)
+
+
+def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
+    """Return the verdicts that a run by itself gives; none for one that no claim is about."""
+    plan = summary.run.plan
+    return tuple(decide(claim, summary) for claim in load() if is_about(claim, plan))
+
+
+def is_about(claim: Claim, plan: Plan) -> bool:
+    """Return whether a run by *plan* has what it takes to decide *claim*."""
+    asked, known = plan.workload, claim.workload in workloads.NAMES
+    # A number of its own is other work by the same name.
+    path = workloads.workload(claim.workload).path if known else asked.path
+    names = {profile.name for profile in plan.profiles}
+    return (
+        (asked.name, asked.path) == (claim.workload, path)
+        and {claim.reference, claim.changed} <= names
+        and not planned(claim.metric, plan.load)
+    )
+
+
+def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
+    """Decide *claim* by one run that has what it takes: see `is_about`."""
+    floor = summary.floors[claim.metric]
+    found = summary.compare(claim.metric, claim.changed, claim.reference)
+    decision = decision_of(claim, found, floor)
+    if found.ratio is None:
+        said = [_withheld(claim, summary)]
+    else:
+        meaning = _meaning(decision, claim, f"the noise of {floor:.1%}")
+        said = [f"{figures(found.ratio)} where the article says {claim.stated}: {meaning}"]
+    if idle := _idle(claim, summary):
+        said.append(idle)
+        if decision is Decision.UNDECIDED:
+            decision = Decision.NONE  # what did not happen has no effect, whatever the noise
+            said.append("The count decides where the interval cannot.")
+    elif inert := _inert(claim, summary):
+        said.append(f"Without effect in {claim.changed}: {' '.join(inert)}")
+    if cause := cause_of(claim, summary):
+        said.append(f"Limited by: {cause}.")
+    run, load_ = summary.run.name, describe(summary.run.plan)
+    return ClaimVerdict(claim, decision, " ".join(said), run, load_, found, cause)
+
+
+def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
+    """Return what the interval allows to be said of the published ratio or direction."""
+    if found.ratio is None:
+        return Decision.UNTESTABLE
+    if claims_equality(claim):
+        return {
+            Verdict.SAME: Decision.REPRODUCED,
+            Verdict.UNDECIDED: Decision.UNDECIDED,
+        }.get(found.verdict, Decision.REVERSED)
+    low, high, published = found.ratio.low, found.ratio.high, claim.ratio
+    falls = claim.direction == "below" if published is None else published < 1
+    if falls:  # the mirror image: how many times less
+        low, high = 1 / high, 1 / low
+        published = None if published is None else 1 / published
+    verdict = verdict_of(low, high, floor, Better.HIGHER)
+    if verdict is Verdict.SLOWER:
+        return Decision.REVERSED
+    if verdict is Verdict.FASTER:
+        within = published is None or high >= published
+        return Decision.REPRODUCED if within else Decision.SMALLER
+    excluded = verdict is Verdict.SAME if published is None else high < published
+    return Decision.NONE if excluded else Decision.UNDECIDED
+
+
+def claims_equality(claim: Claim) -> bool:
+    """Return whether the claim is that nothing changes."""
+    if claim.ratio is None:
+        return claim.direction == "same"
+    return 1 / (1 + EQUAL) <= claim.ratio <= 1 + EQUAL
+
+
+def describe(plan: Plan) -> str:
+    """Return the load of a run, for people."""
+    load_ = plan.load
+    if load_.requests is not None:
+        return f"{load_.requests:,} requests, {load_.connections:,} at once"
+    if load_.rate is not None:
+        return f"{load_.rate:,.0f} requests/s, {plan.window:g} s"
+    return f"{load_.connections:,} connections, {plan.window:g} s"
+
+
+def cause_of(claim: Claim, summary: Summary) -> str:
+    """Return what limited the two sides: once where it is the same, empty where unknown."""
+    sides = {
+        name: found
+        for name in (claim.reference, claim.changed)
+        if (found := limited_by(summary.diagnoses.get(name, ()))) is not None
+    }
+    causes = {each.cause.name for each in sides.values()}
+    if len(sides) == 2 and len(causes) == 1:
+        standings = [each.standing for each in sides.values()]
+        weaker = next((s for s in standings if s is not Standing.CONFIRMED), Standing.CONFIRMED)
+        return f"{causes.pop()} in both ({weaker})"
+    return "; ".join(f"{name}: {s.cause.name} ({s.standing})" for name, s in sides.items())
+
+
+def _needs(claim: Claim) -> str:
+    """Say what it takes to test a claim that no run can decide."""
+    known = profiles.find()
+    lacking = [f"profile {n}" for n in (claim.reference, claim.changed) if n not in known]
+    if claim.workload not in workloads.NAMES:
+        lacking.insert(0, f"workload {claim.workload}")
+    if lacking:
+        return f"Needs {', '.join(lacking)}, which this lab does not have yet."
+    workload = "" if claim.workload == "fib" else f" --workload {claim.workload}"
+    return f"No run can decide it: lab run {claim.reference} {claim.changed}{workload}"
+
+
+def _meaning(decision: Decision, claim: Claim, noise: str) -> str:
+    if claims_equality(claim):
+        return {
+            Decision.REPRODUCED: f"they are the same, within {noise}.",
+            Decision.REVERSED: f"they differ, beyond {noise}.",
+        }.get(decision, "a difference is as possible as none.")
+    return {
+        Decision.REPRODUCED: f"the effect is there, beyond {noise}, and no smaller.",
+        Decision.SMALLER: f"the effect is there, beyond {noise}, and smaller.",
+        Decision.NONE: f"an effect of that size is excluded, and no other exceeds {noise}.",
+        Decision.REVERSED: f"the effect is the other way round, beyond {noise}.",
+    }.get(decision, "an effect of that size is as possible as no effect.")
+
+
+def _withheld(claim: Claim, summary: Summary) -> str:
+    """Say which gates withhold the metric, with their numbers, and what can be said instead."""
+    by_name = {row.profile.name: row for row in summary.rows}
+    rows = [by_name[claim.reference], by_name[claim.changed]]
+    withheld = (each.gate for row in rows for each in row.tallies if each.withholds(claim.metric))
+    reasons = "; ".join(_gate(gate, rows) for gate in dict.fromkeys(withheld))
+    sentence = f"{METRICS[claim.metric].title} cannot be compared under this load: "
+    sentence += f"{reasons or 'too few blocks have both'}."
+    walls = [f"{row.wall:.3g} s with {row.profile.name}" for row in rows if row.wall is not None]
+    if len(walls) == 2:
+        sentence += f" All requests together took {' and '.join(walls)}."
+    cost = summary.compare("cpu", claim.changed, claim.reference)
+    if cost.ratio is not None:
+        sentence += f" CPU a request: {figures(cost.ratio)}, {cost.verdict}."
+    return sentence
+
+
+def _gate(gate: str, rows: Sequence[Row]) -> str:
+    """Say in how many trials of each side a gate fired, with the numbers of one trial."""
+    found = [(row, tally) for row in rows for tally in row.tallies if tally.gate == gate]
+    where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in found)
+    row, tally = found[-1]
+    return f"{gate} ({where} trials), with {row.profile.name} {tally.example.reason}"
+
+
+def _idle(claim: Claim, summary: Summary) -> str:
+    """Say that the claim's option did nothing at all; nothing where the run cannot show it."""
+    inaction, window = claim.inaction, summary.run.plan.window
+    rows = {row.profile.name: row for row in summary.rows}
+    if inaction is None or inaction.witness not in rows:
+        return ""
+    changed = rows[claim.changed]
+    limit = int(dict(changed.profile.options).get(inaction.option, "0"))
+    count = rows[inaction.witness].values.get(inaction.metric)
+    if not 0 < limit < window or changed.values.get(inaction.metric) != 0 or not count:
+        return ""
+    return inaction.sentence.format(window=window, limit=limit, count=count)
+
+
+def _inert(claim: Claim, summary: Summary) -> list[str]:
+    """Return the options that the changed profile has, to no effect, and the other has not."""
+    before = summary.inert.get(claim.reference, ())
+    return [each for each in summary.inert.get(claim.changed, ()) if each not in before]
