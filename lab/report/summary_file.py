@@ -1,5 +1,5 @@
 """
-The format of `summary.json`, as types: `lab.report.json` fills them, `lab.schema` publishes them.
+The format of `summary.json`, as types: `lab.report.json` fills them, `tools/pages` publishes them.
 
 Quantities are in SI units. What is not known or does not apply is absent, never null and never 0.
 """

@@ -37,10 +37,10 @@ TICKS = {0.01: "10 ms", 0.1: "100 ms", 1.0: "1 s", 10.0: "10 s"}
 
 def svg(result: Result) -> str:
     """Return the figure as a whole SVG file, light and dark."""
-    with mpl.rc_context(form.STYLE):
-        return form.standalone("stress", draw(result))
+    return form.standalone("stress", draw(result))
 
 
+@mpl.rc_context(form.STYLE)
 def draw(result: Result) -> Picture:
     """Return the figure."""
     faults = [

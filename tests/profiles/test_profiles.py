@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from lab import profile_header, profile_pages, profiles, uwsgi_config
+from lab import profile_header, profiles, uwsgi_config
 from lab.errors import ProfileError
+from tools.pages import profiles as pages
 
 
 @pytest.fixture
@@ -166,8 +167,8 @@ def test_text_to_replace_must_be_there(folder):
 
 
 def test_page_is_current():
-    """docs/profiles.md is what `python -m lab.profile_pages` writes now."""
-    assert profile_pages.PAGE.read_text() == profile_pages.render()
+    """docs/profiles.md is what `python -m tools.pages` writes now."""
+    assert pages.PAGE.read_text() == pages.render()
 
 
 @pytest.mark.parametrize("module", [profile_header, uwsgi_config])

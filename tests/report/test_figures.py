@@ -6,12 +6,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from lab import run_tables
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError
 from lab.report.figures import FIGURES, figure_files
 from lab.report.palette import DARK, LIGHT
 from lab.report.plots import percentiles, time, trials
+from tools.pages import directives
 
 
 @pytest.fixture(scope="module")
@@ -104,19 +104,24 @@ def test_the_ladder_names_the_profile_that_a_step_is_from(make):
 def test_a_page_gets_the_words_of_its_figure():
     """The text beside an image is the figure's, and the image's address is the author's."""
     page = "<!-- figure ladder: trials -->\n![old](docs/figures/ladder-trials.svg)\n"
-    filled = run_tables.fill(page)
+    filled = directives.fill(page)
     assert re.search(r"\n!\[Every trial, in run order\. \d+ trials: .*\]\(docs/fig", filled)
     with pytest.raises(ResultsError, match="has no figure 'bars', only forest"):
-        run_tables.fill(page.replace("trials -->", "bars -->"))
+        directives.fill(page.replace("trials -->", "bars -->"))
 
 
-def test_refreshing_writes_what_a_page_mentions(tmp_path, monkeypatch):
-    """The README's figures as SVG and PNG; a second time nothing has changed."""
+def test_refreshing_writes_what_a_page_shows(tmp_path, monkeypatch):
+    """Each image in the form of its name; a second time nothing has changed."""
     page = tmp_path / "README.md"
-    page.write_text("<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.svg)\n")
-    monkeypatch.setattr(run_tables, "ROOT", tmp_path)
-    monkeypatch.setattr(run_tables, "IMAGES", tmp_path / "figures")
-    assert [path.name for path in run_tables.refresh()] == [
+    page.write_text(
+        "<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.svg)\n\n"
+        "<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.png)\n"
+    )
+    monkeypatch.setattr(directives, "ROOT", tmp_path)
+    monkeypatch.setattr(directives, "DOCS", tmp_path / "docs")
+    assert [path.name for path in directives.refresh()] == [
         "README.md", "walkthrough-time.svg", "walkthrough-time.png",
     ]  # fmt: skip
-    assert run_tables.refresh() == []
+    assert directives.refresh() == []
+    assert (tmp_path / "docs/figures/walkthrough-time.svg").read_text().startswith("<svg")
+    assert (tmp_path / "docs/figures/walkthrough-time.png").read_bytes().startswith(b"\x89PNG")

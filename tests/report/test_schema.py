@@ -6,10 +6,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from lab import earlier, schema
+from lab import earlier
 from lab.analysis.summary import summarise
 from lab.report import json as json_report
 from lab.results import FORMAT, Header, encode, encode_trial
+from tools.pages import schema
 
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))
 
@@ -23,7 +24,7 @@ def validator(name):
 
 @pytest.mark.parametrize("name", schema.FILES)
 def test_a_schema_is_what_its_types_say(name):
-    """After a change of the types: python -m lab.schema."""
+    """After a change of the types: python -m tools.pages."""
     stored = (schema.FOLDER / name).read_text(encoding="utf-8")
     assert stored == schema.render(*schema.FILES[name])
 

@@ -1,5 +1,5 @@
 """
-The JSON Schemas of a run's files, for other people's programs: `python -m lab.schema`.
+The JSON Schemas of a run's files, for other people's programs.
 
 Made from the types that read and write the files, so they cannot say anything else; the words come
 from the types' own documentation. Draft 2020-12.
@@ -18,10 +18,10 @@ from typing import Any
 import msgspec
 
 from lab import model, results
-from lab.environment import ROOT
 from lab.report import summary_file
+from tools.pages.files import DOCS, written
 
-FOLDER = ROOT / "docs" / "schema"
+FOLDER = DOCS / "schema"
 
 FILES: Mapping[str, tuple[type, str]] = {
     "run.schema.json": (results.Header, "run.json: what was asked, and where it ran"),
@@ -59,14 +59,10 @@ def render(kind: type, title: str) -> str:
     return text.replace("#/$defs/" + kind.__name__ + '"', '#"') + "\n"
 
 
-def main() -> None:
-    """Rewrite the schemas that are not their types' any more."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, (kind, title) in FILES.items():
-        path, text = FOLDER / name, render(kind, title)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            results.write_text(path, text)
-            print(path)  # noqa: T201 - the console is the product
+def refresh() -> list[Path]:
+    """Rewrite the schemas that are not their types' any more, and return them."""
+    changed = (written(FOLDER / name, render(*content)) for name, content in FILES.items())
+    return [path for paths in changed for path in paths]
 
 
 def _path(kind: type) -> dict[str, Any]:
@@ -114,7 +110,3 @@ def _documentation() -> dict[tuple[str, str], dict[str, str]]:
     # The line of a trial is made of its fields.
     found[results.__name__, "TrialLine"] = found[model.__name__, "Trial"]
     return found
-
-
-if __name__ == "__main__":
-    main()
