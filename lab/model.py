@@ -373,6 +373,10 @@ class Trial:
         found: float = sum(getattr(window, figure) for window in self.windows)
         return found
 
+    def is_own(self, profile: str) -> bool:
+        """Return whether *profile* is measured: not as the A/A arm, and not by a counter-run."""
+        return self.slot.arm.name == profile and self.slot.arm.role is Role.PROFILE
+
 
 @dataclass(frozen=True, slots=True)
 class CounterRun:

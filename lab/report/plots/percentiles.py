@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
-from lab.model import Role, Standing, Verdict
+from lab.model import Standing, Verdict
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
 from lab.report.svg import Picture
@@ -118,11 +118,7 @@ def draw(summary: Summary) -> Picture | None:
 
 
 def _curve(observations: Sequence[Observation], profile: str) -> Curve:
-    own = [
-        item
-        for item in observations
-        if item.trial.slot.arm.name == profile and item.trial.slot.arm.role is Role.PROFILE
-    ]
+    own = [item for item in observations if item.trial.is_own(profile)]
     good = [item for item in own if "p50" in item.metrics]
     windows = [window for item in good or own for window in item.trial.windows]
     return Curve(profile, bool(good), merged_latency(windows))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from matplotlib.figure import Figure
 
 from lab.analysis.summary import Summary
-from lab.model import Role, Run, Trial
+from lab.model import Run, Trial
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART
 from lab.report.svg import Picture
@@ -42,9 +42,7 @@ def spent(summary: Summary) -> tuple[Spent, ...]:
     run, found = summary.run, []
     for profile in run.plan.profiles:
         trials = [
-            _parts(trial, _cores(run, trial))
-            for trial in run.trials
-            if trial.slot.arm.name == profile.name and trial.slot.arm.role is Role.PROFILE
+            _parts(trial, _cores(run, trial)) for trial in run.trials if trial.is_own(profile.name)
         ]
         whole = [parts for parts in trials if parts]
         if whole:
