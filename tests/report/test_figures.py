@@ -8,16 +8,26 @@ import pytest
 
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError
-from lab.report.figures import FIGURES, figure_files
+from lab.report import svg
+from lab.report.figures import FIGURES, pictures
 from lab.report.palette import DARK, LIGHT
-from lab.report.plots import percentiles, time, trials
+from lab.report.plots import cores, percentiles, trials
 from tools.pages import directives
+
+
+def drawn(summary):
+    """Return the figures of a run as files, by name."""
+    files = {}
+    for name, picture in pictures(summary).items():
+        files[f"{name}.svg"] = svg.standalone(name, picture).encode()
+        files[f"{name}.png"] = svg.png(picture)
+    return files
 
 
 @pytest.fixture(scope="module")
 def files(summary):
-    """Return the figures of a run, by file name."""
-    return figure_files(summary)
+    """Return the figures of a run as files, by name."""
+    return drawn(summary)
 
 
 def test_each_is_a_whole_svg_and_a_png(files):
@@ -33,7 +43,7 @@ def test_each_is_a_whole_svg_and_a_png(files):
 
 def test_the_same_run_gives_the_same_bytes(files, sustained):
     """So that a repository changes only where a figure does."""
-    assert files == figure_files(summarise(replace(sustained)))
+    assert files == drawn(summarise(replace(sustained)))
 
 
 def test_every_colour_has_its_role_in_light_and_in_dark():
@@ -47,7 +57,7 @@ def test_time_adds_up_to_the_cores(make):
     run = make.ladder_run(
         {"baseline": (2000, 480e-6)}, environments={"here": {"cpu": {"cores": 2}}}
     )
-    (only,) = time.spent(summarise(run))
+    (only,) = cores.spent(summarise(run))
     assert sum(only.parts.values()) == pytest.approx(2.0)
     assert only.parts["generator"] == pytest.approx(0.3)
     assert only.parts["user"] == pytest.approx(3 * only.parts["system"])
@@ -56,7 +66,7 @@ def test_time_adds_up_to_the_cores(make):
 def test_time_without_the_number_of_cores_has_no_idle(make):
     """What is not known is left out, not guessed."""
     run = make.ladder_run({"baseline": (2000, 480e-6)})
-    (only,) = time.spent(summarise(run))
+    (only,) = cores.spent(summarise(run))
     assert "idle" not in only.parts
     assert "steal" not in only.parts
 
@@ -92,13 +102,13 @@ def test_the_ladder_names_the_profile_that_a_step_is_from(make):
     first, *others = run.plan.profiles
     profiles = (first, *(replace(each, against="tuned") for each in others))
     summary = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles)))
-    drawn = figure_files(summary)["forest.svg"].decode()
+    figure = drawn(summary)["forest.svg"].decode()
     for label in (
         ">gunicorn-sync<",
         ">granian / tuned<",
         ">against the profile it is a step from<",
     ):
-        assert label in drawn
+        assert label in figure
 
 
 def test_a_page_gets_the_words_of_its_figure():
