@@ -20,8 +20,8 @@ FIGURES: Mapping[str, Callable[[Summary], Picture | None]] = {
 """By name, in the order in which a report shows them."""
 
 
+@mpl.rc_context(svg.STYLE)
 def pictures(summary: Summary) -> dict[str, Picture]:
     """Return the figures by name, without those for which the run has nothing to show."""
-    with mpl.rc_context(svg.STYLE):
-        drawn = ((name, draw(summary)) for name, draw in FIGURES.items())
-        return {name: picture for name, picture in drawn if picture is not None}
+    drawn = ((name, draw(summary)) for name, draw in FIGURES.items())
+    return {name: picture for name, picture in drawn if picture is not None}
