@@ -190,11 +190,11 @@ def read_moment(seconds: float = SAMPLE) -> Moment:
     """Read what goes on, over *seconds* in which this process sleeps."""
     subject = Subject(server=os.getpid(), port=0)
     probes: tuple[Probe, ...] = (PressureProbe(), TcpProbe())
-    before = [probe.start(subject) for probe in probes]
+    stops = [probe.start(subject) for probe in probes]
     time.sleep(seconds)
     readings: dict[str, float] = {}
-    for probe, state in zip(probes, before, strict=True):
-        readings.update(probe.stop(subject, state))
+    for stop in stops:
+        readings.update(stop())
     total, free = read_meminfo("SwapTotal"), read_meminfo("SwapFree")
     options = output_of("uwsgi", "--help")
     return Moment(

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from lab import profiles, run_tables
+from lab import profiles
 from lab.cli import cli
+from tools.pages import directives
+from tools.pages.files import RUNS
 
 from .lab_process import BIN, ROOT, SMALL, environment
 
-PAGES = run_tables.pages()
+PAGES = directives.pages()
 SITES = ROOT / "tests" / "sites"
 
 
@@ -58,7 +60,7 @@ def test_a_documented_command_is_one_that_there_is(command, tmp_path):
         own = [name for name in context.params.get("names", ()) if not name.endswith(".ini")]
         assert set(own) <= PROFILES
     elif program == "lab":
-        extra = ["--results", str(run_tables.RUNS)] if words[1] == "report" else []
+        extra = ["--results", str(RUNS)] if words[1] == "report" else []
         done = _run([*words, *extra], ROOT if words[1] != "report" else tmp_path)
         assert done.returncode in (0, 3), done.stderr
     else:
@@ -110,6 +112,6 @@ def test_every_link_to_a_file_leads_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_table_of_a_run_is_that_run(page):
-    """The tables are what the stored runs say: `python -m lab.run_tables` puts them there."""
+    """The tables are what the stored runs say: `python -m tools.pages` puts them there."""
     text = page.read_text()
-    assert run_tables.fill(text) == text
+    assert directives.fill(text) == text

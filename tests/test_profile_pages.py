@@ -4,23 +4,23 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profile_pages
 from lab.analysis.summary import summarise
 from lab.model import METRICS
 from tests.analysis import builders as make
+from tools.pages import profiles as page
 
 
 @pytest.fixture
 def stored(monkeypatch):
     """Return the summary of the only stored run, of two steps; change it before you ask."""
     runs = [summarise(make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4), "c": (4000, 2e-4)}))]
-    monkeypatch.setattr(profile_pages, "_runs", lambda: runs)
+    monkeypatch.setattr(page, "_runs", lambda: runs)
     return runs
 
 
 def effects(name, against):
     """Return what is said of a step."""
-    return profile_pages._effects(make.profile(name, against=against))
+    return page._effects(make.profile(name, against=against))
 
 
 def test_a_step_is_quoted(stored):

@@ -10,13 +10,14 @@ from rich.console import Console
 
 from lab.analysis.causes import CAUSES
 from lab.errors import ResultsError, UsageError
-from lab.selftest import page, run, surroundings
+from lab.selftest import run, surroundings
 from lab.selftest.cases import CASES, UNEXPLAINED
 from lab.selftest.result import FORMAT, CaseResult, EffectResult, Result, read, write
 from lab.selftest.run import examine, selftest
 from lab.selftest.show import show
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.selftest.trials import plan_of
+from tools.pages.proofs import selftest_text
 
 GATES = {"errors", "starvation", "machine", "quantised"}
 
@@ -101,7 +102,7 @@ def test_a_skipped_case_does_not_count():
     skipped = replace(ROUTER, found={}, skipped="iptables is not installed")
     whole = result(ROUTER, skipped)
     assert whole.status == 0
-    assert "iptables is not installed" in page.render(whole)
+    assert "iptables is not installed" in selftest_text(whole)
 
 
 def test_a_self_test_without_a_judged_case_proves_nothing():
@@ -110,7 +111,9 @@ def test_a_self_test_without_a_judged_case_proves_nothing():
     for quick in (False, True):
         for case in (skipped, replace(ROUTER, found={}, disturbed=10)):
             assert result(case, effects=(), quick=quick).status == 3
-    assert page.render(result(skipped)).startswith("Not proved, too little could be judged here: 0")
+    assert selftest_text(result(skipped)).startswith(
+        "Not proved, too little could be judged here: 0"
+    )
 
 
 def test_a_result_is_stored_and_shown(tmp_path):
@@ -119,7 +122,7 @@ def test_a_result_is_stored_and_shown(tmp_path):
     missed = replace(ROUTER, found={"router": 9, "server CPU": 1}, disturbed=2)
     write(result(missed), path)
     assert read(path) == result(missed)
-    text = page.render(read(path))
+    text = selftest_text(read(path))
     assert "| router | 9 of 10 (2 disturbed) | 1 x server CPU |" in text
     assert "1.19x [1.18, 1.2], 10 blocks" in text
     assert "Passed: 9 of 10 trials of 1 planted faults" in text

@@ -8,10 +8,10 @@ import pytest
 
 from lab.analysis.compare import verdict_of
 from lab.model import METRICS, Verdict
-from lab.run_tables import RUNS
 from lab.selftest.cases import CASES
 from lab.selftest.effects import EFFECTS
 from lab.selftest.result import read
+from tools.pages.files import RUNS
 
 from .lab_process import ROOT
 

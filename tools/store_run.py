@@ -2,8 +2,8 @@
 Store a run for the documentation: `.venv/bin/python tools/store_run.py RESULTS/RUN NAME`.
 
 Copies it to docs/runs/NAME as if it had been made in this project's folder: paths become relative,
-`--results` is left out of its command, and the summary is derived anew. Then `lab report --readme`
-refreshes what is quoted from it.
+`--results` is left out of its command, and the summary is derived anew. Run `python -m tools.pages`
+afterwards: it refreshes what is quoted from the run.
 
 The run may come from another checkout, and may be the stored one itself, to derive its summary
 again. What was stored under the name is replaced only by what has been read back whole.

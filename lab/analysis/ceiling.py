@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
-from lab.model import Plan, Role
+from lab.model import Plan
 
 LEAST_PROFILES = 3
 """Two that come out the same are chance often enough."""
@@ -65,14 +65,10 @@ def shared_ceiling(observations: Sequence[Observation], plan: Plan, noise: float
 
 
 def _measured(name: str, observations: Sequence[Observation]) -> _Profile | None:
-    own = [
-        item
-        for item in observations
-        if item.trial.slot.arm.name == name and item.trial.slot.arm.role is Role.PROFILE
-    ]
-    rates = [item.metrics["throughput"] for item in own if "throughput" in item.metrics]
-    cpus = [item.metrics["cpu"] for item in own if "cpu" in item.metrics]
-    if not rates or sum(at_limit(item.trial) for item in own) * 2 > len(own):
+    trials = [item for item in observations if item.trial.is_own(name)]
+    rates = [item.metrics["throughput"] for item in trials if "throughput" in item.metrics]
+    cpus = [item.metrics["cpu"] for item in trials if "cpu" in item.metrics]
+    if not rates or sum(at_limit(item.trial) for item in trials) * 2 > len(trials):
         return None
     return _Profile(name, statistics.median(rates), statistics.median(cpus) if cpus else None)
 

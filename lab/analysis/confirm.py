@@ -59,12 +59,7 @@ def limited_by(found: Sequence[Diagnosis]) -> Diagnosis | None:
 def _of_profile(
     name: str, run: Run, observations: Sequence[Observation], floors: Mapping[str, float]
 ) -> tuple[Diagnosis, ...]:
-    own = [
-        each
-        for each in observations
-        if (each.trial.slot.arm.name, each.trial.slot.arm.role) == (name, Role.PROFILE)
-        and explainable(each)
-    ]
+    own = [each for each in observations if each.trial.is_own(name) and explainable(each)]
     found: list[Diagnosis] = []
     withdrawn: list[Diagnosis] = []
     # What a refuted cause kept from being said - a busy server is "server CPU" only where nothing

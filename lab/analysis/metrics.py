@@ -11,6 +11,8 @@ closes are missing from them; the gates "overload" and "cut off" withhold what i
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -107,24 +109,28 @@ def quantile(latency: Mapping[int, int], q: float) -> float:
     """
     Return the latency, in seconds, that the share *q* of the replies did not exceed.
 
+    >>> quantile({1000: 98, 2000: 1, 5000: 1}, 0.99)
+    0.002
+    """
+    return quantiles(latency, (q,))[0]
+
+
+def quantiles(latency: Mapping[int, int], shares: Iterable[float]) -> list[float]:
+    """
+    Return the latency, in seconds, that each share of the replies did not exceed.
+
     It is the lower bound of the bucket that holds the reply of that rank (nearest rank), so it is
     low by at most a bucket's width, and by the same share in every trial.
 
     Args:
         latency: Lower bound of a bucket in microseconds -> count; at least one reply.
-        q: Above 0, at most 1.
-
-    >>> quantile({1000: 98, 2000: 1, 5000: 1}, 0.99)
-    0.002
+        shares: Above 0, at most 1.
     """
+    buckets = sorted(latency)
+    seen = list(itertools.accumulate(latency[bucket] for bucket in buckets))
     # 0.07 * 100 is a hair above 7 in binary; a rank is not to be missed for that.
-    rank = math.ceil(q * sum(latency.values()) - 1e-9)
-    seen = 0
-    for bucket, count in sorted(latency.items()):
-        seen += count
-        if seen >= rank:
-            return bucket / 1e6
-    raise ValueError("no replies")
+    ranks = (math.ceil(share * seen[-1] - 1e-9) for share in shares)
+    return [buckets[bisect.bisect_left(seen, rank)] / 1e6 for rank in ranks]
 
 
 def _requests_while_probed(trial: Trial, load: Load, throughput: float) -> float | None:

@@ -26,7 +26,7 @@ from lab.analysis.health import (
 )
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
-from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run, Trial
+from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run
 from lab.settings.rules import inert
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
@@ -184,7 +184,7 @@ def _health(
 ) -> tuple[tuple[str, ...], int]:
     """Return what must be read before any number, and the exit status."""
     of = {
-        each.name: [item for item in observations if _is_own(item.trial, each.name)]
+        each.name: [item for item in observations if item.trial.is_own(each.name)]
         for each in run.plan.profiles
     }
     unstarted = [name for name, items in of.items() if never_started(items)]
@@ -197,32 +197,28 @@ def _health(
 
 
 def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> Row:
-    own = [item for item in observations if _is_own(item.trial, profile.name)]
+    trials = [item for item in observations if item.trial.is_own(profile.name)]
     samples = {
-        name: [item.metrics[name] for item in own if name in item.metrics] for name in METRICS
+        name: [item.metrics[name] for item in trials if name in item.metrics] for name in METRICS
     }
-    ended = [item.trial for item in own if item.trial.windows and plan.load.requests is not None]
-    replies = sum(window.ok for item in own for window in item.trial.windows)
-    retried = sum(window.retried for item in own for window in item.trial.windows)
+    ended = [item.trial for item in trials if item.trial.windows and plan.load.requests is not None]
+    replies = sum(window.ok for item in trials for window in item.trial.windows)
+    retried = sum(window.retried for item in trials for window in item.trial.windows)
     return Row(
         profile=profile,
         values={name: statistics.median(values) for name, values in samples.items() if values},
         counts={name: len(values) for name, values in samples.items() if values},
-        valid=sum(item.valid for item in own),
-        total=len(own),
-        tallies=_tallies(own),
+        valid=sum(item.valid for item in trials),
+        total=len(trials),
+        tallies=_tallies(trials),
         retried_share=retried / replies if replies else None,
-        never_kept=all(never_kept(item.trial) for item in own),
-        facts=_facts(own),
+        never_kept=all(never_kept(item.trial) for item in trials),
+        facts=_facts(trials),
         wall=_median([max(window.wall for window in trial.windows) for trial in ended]),
         slowest=_median(
             [max(latency) / 1e6 for trial in ended if (latency := merged_latency(trial.windows))]
         ),
     )
-
-
-def _is_own(trial: Trial, profile: str) -> bool:
-    return trial.slot.arm.name == profile and trial.slot.arm.role is Role.PROFILE
 
 
 def _median(values: Sequence[float]) -> float | None:

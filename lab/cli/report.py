@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from lab import claims, run_tables
+from lab import claims
 from lab.analysis.across import across
 from lab.analysis.comparable import require_comparable
 from lab.analysis.points import summaries
@@ -57,11 +57,6 @@ FAIL_IF = click.option(
     type=click.Path(path_type=Path),
     help="Write one offline page to this file.",
 )
-@click.option(
-    "--readme",
-    is_flag=True,
-    help="Refresh the tables and figures of this project's README and docs from docs/runs.",
-)
 @FAIL_IF
 def report_command(
     *,
@@ -70,14 +65,9 @@ def report_command(
     as_markdown: bool,
     as_json: bool,
     page: Path | None,
-    readme: bool,
     limits: tuple[str, ...],
 ) -> int:
     """Print the report of RUN: a folder, its name, or "latest"."""
-    if readme:
-        for path in run_tables.refresh():
-            click.echo(path)
-        return 0
     thresholds = [parse(limit) for limit in limits]
     found = read_run(find_run(results, run))
     for each in thresholds:

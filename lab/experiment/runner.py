@@ -159,11 +159,11 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         observer.stage(slot, attempt, "warm-up")
         session.warm_up(plan.warmup, _warmup_requests(arm, plan.warmup))
         observer.stage(slot, attempt, "window")
-        before = [(probe, probe.start(subject)) for probe in parts.probes]
+        stops = [probe.start(subject) for probe in parts.probes]
         windows = tuple(session.measure(plan.window))
         readings: dict[str, float] = {}
-        for probe, state in reversed(before):
-            readings.update(probe.stop(subject, state))
+        for stop in reversed(stops):
+            readings.update(stop())
         if parts.server_cores is not None:
             readings["server.cores"] = float(len(parts.server_cores))
         seen = dict(parts.facts(subject))

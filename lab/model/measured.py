@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
-from lab.model.asked import Better, CounterRun, Plan, Slot
+from lab.model.asked import Better, CounterRun, Plan, Role, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +157,10 @@ class Trial:
 
     failed: Failure | None = None
     """Which kind of failure that is."""
+
+    def is_own(self, profile: str) -> bool:
+        """Return whether *profile* is measured: not as the A/A arm, and not by a counter-run."""
+        return self.slot.arm.name == profile and self.slot.arm.role is Role.PROFILE
 
     @overload
     def total(self, figure: Count) -> int: ...

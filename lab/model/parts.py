@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -121,11 +121,12 @@ class Subject:
     """The generator's processes on this machine, the lab's own among them."""
 
 
+Stop = Callable[[], Mapping[str, float]]
+"""Ends a probe: returns named readings over the window; one that could not be taken is absent."""
+
+
 class Probe(Protocol):
     """A reading taken before and after the window."""
 
-    def start(self, subject: Subject) -> object:
-        """Return the readings before, as a value that only `stop` understands."""
-
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
-        """Return named readings over the window; one that could not be taken is absent."""
+    def start(self, subject: Subject) -> Stop:
+        """Read what is there before the window, and return what to call after it."""

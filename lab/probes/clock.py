@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import partial
 
-from lab.model import Subject
+from lab.model import Stop, Subject
 
 CLOSE = 0.001
 """Seconds between the readings of the two clocks that are close enough to be called one moment."""
@@ -25,33 +25,28 @@ USABLE = 0.02
 step may be wrong by that much, which is well below the gate's limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Offset:
-    seconds: float | None
-
-
 class ClockProbe:
     """The wall clock's lead over the monotonic one."""
 
-    def start(self, _subject: Subject) -> object:
-        """Return the lead before."""
-        return _read_offset()
-
-    def stop(self, _subject: Subject, before: object) -> Mapping[str, float]:
+    def start(self, _subject: Subject) -> Stop:
         """
-        Return `machine.clock_step`: seconds by which the lead grew, negative for a step back.
+        Read the lead; `stop` returns `machine.clock_step`.
 
-        Nothing where the clocks could not be read at one moment, before or now.
+        That is the seconds by which the lead grew, negative for a step back. It is absent where the
+        clocks could not be read at one moment, before or after.
         """
-        if not isinstance(before, _Offset):
-            raise TypeError(f"not what start() returned: {before!r}")
-        after = _read_offset()
-        if before.seconds is None or after.seconds is None:
-            return {}
-        return {"machine.clock_step": after.seconds - before.seconds}
+        return partial(_readings, _read_offset())
 
 
-def _read_offset() -> _Offset:
+def _readings(before: float | None) -> Mapping[str, float]:
+    after = _read_offset()
+    if before is None or after is None:
+        return {}
+    return {"machine.clock_step": after - before}
+
+
+def _read_offset() -> float | None:
+    """Return by how many seconds the wall clock leads; None if never read at one moment."""
     best, seconds = float("inf"), 0.0
     for _ in range(ATTEMPTS):
         before, wall, after = time.monotonic(), time.time(), time.monotonic()
@@ -59,4 +54,4 @@ def _read_offset() -> _Offset:
             best, seconds = after - before, wall - (before + after) / 2
         if best <= CLOSE:
             break
-    return _Offset(seconds if best <= USABLE else None)
+    return seconds if best <= USABLE else None

@@ -11,63 +11,30 @@ Sources: proc_pid_stat(5), proc_pid_status(5), Documentation/scheduler/sched-sta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 
-from lab.model import Subject
+from lab.model import Stop, Subject
 from lab.probes.processes import PROC, Process, Snapshot, cpu, read_snapshot
 
 _Thread = tuple[int, int, str]
 """Process, its start, thread."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    snapshot: Snapshot
-    threads: Mapping[_Thread, Mapping[str, float]]
-
-
 class CpuProbe:
     """CPU of the tree without its root; also `elapsed`, the interval that belongs to it."""
 
-    def start(self, subject: Subject) -> object:
-        """Return the processes' times and the threads' counts."""
-        snapshot = read_snapshot(subject.server)
-        return _Before(snapshot, _read_threads(_members(snapshot, subject.server)))
-
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
+    def start(self, subject: Subject) -> Stop:
         """
-        Return `elapsed` and `server.*`; nothing at all if the tree's root is gone.
+        Read the processes' times and the threads' counts; `stop` returns `elapsed` and `server.*`.
 
         `server.busiest` is the share of a core that the busiest process used, and
         `server.busiest_threads` its threads. `server.respawned` counts the live processes that
-        began in the window: a worker that was replaced, or added.
+        began in the window: a worker that was replaced, or added. There is no reading at all if the
+        tree's root is gone.
         """
-        if not isinstance(before, _Before):
-            raise TypeError(f"not what start() returned: {before!r}")
-        root = subject.server
-        now = read_snapshot(root)
-        if root not in now.processes or root not in before.snapshot.processes:
-            return {}
-        elapsed = now.at - before.snapshot.at
-        user, system = cpu(now.tree(root), root)
-        user_before, system_before = cpu(before.snapshot.tree(root), root)
-        members = _members(now, root)
-        threads = _read_threads(members)
-        earlier = {process.key: process.own for process in before.snapshot.processes.values()}
-        readings = {
-            "elapsed": elapsed,
-            "server.cpu_user": user - user_before,
-            "server.cpu_system": system - system_before,
-            "server.processes": float(len(members)),
-            "server.respawned": float(sum(process.key not in earlier for process in members)),
-        }
-        used = {process.key: process.own - earlier.get(process.key, 0.0) for process in members}
-        if used and elapsed > 0:
-            busiest = max(used, key=lambda key: used[key])
-            readings["server.busiest"] = used[busiest] / elapsed
-            if count := sum((pid, started) == busiest for pid, started, _ in threads):
-                readings["server.busiest_threads"] = float(count)
-        return readings | _thread_readings(before.threads, threads)
+        snapshot = read_snapshot(subject.server)
+        threads = _read_threads(_members(snapshot, subject.server))
+        return partial(_readings, subject.server, snapshot, threads)
 
 
 def parse_switches(status: str) -> dict[str, float]:
@@ -92,6 +59,34 @@ def parse_wait(schedstat: str) -> dict[str, float]:
     if len(fields) != 3 or fields == ["0", "0", "0"]:
         return {}
     return {"run_wait": int(fields[1]) / 1e9}
+
+
+def _readings(
+    root: int, before: Snapshot, threads_before: Mapping[_Thread, Mapping[str, float]]
+) -> Mapping[str, float]:
+    now = read_snapshot(root)
+    if root not in now.processes or root not in before.processes:
+        return {}
+    elapsed = now.at - before.at
+    user, system = cpu(now.tree(root), root)
+    user_before, system_before = cpu(before.tree(root), root)
+    members = _members(now, root)
+    threads = _read_threads(members)
+    earlier = {process.key: process.own for process in before.processes.values()}
+    readings = {
+        "elapsed": elapsed,
+        "server.cpu_user": user - user_before,
+        "server.cpu_system": system - system_before,
+        "server.processes": float(len(members)),
+        "server.respawned": float(sum(process.key not in earlier for process in members)),
+    }
+    used = {process.key: process.own - earlier.get(process.key, 0.0) for process in members}
+    if used and elapsed > 0:
+        busiest = max(used, key=lambda key: used[key])
+        readings["server.busiest"] = used[busiest] / elapsed
+        if count := sum((pid, started) == busiest for pid, started, _ in threads):
+            readings["server.busiest_threads"] = float(count)
+    return readings | _thread_readings(threads_before, threads)
 
 
 def _members(snapshot: Snapshot, root: int) -> list[Process]:

@@ -11,32 +11,22 @@ Source: proc_pid_smaps(5).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
-from lab.model import Subject
+from lab.model import Stop, Subject
 from lab.probes.processes import PROC, read_snapshot
 
 
 class MemoryProbe:
     """PSS of the tree without its root."""
 
-    def start(self, subject: Subject) -> object:
-        """Read nothing: see above."""
+    def start(self, subject: Subject) -> Stop:
+        """
+        Read nothing yet, see above; `stop` returns `server.pss` in bytes.
 
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:  # noqa: ARG002 - the protocol's
-        """Return `server.pss` in bytes; absent if one live process of the tree cannot be read."""
-        total = 0
-        members = 0
-        for process in read_snapshot(subject.server).tree(subject.server):
-            if process.pid == subject.server or process.zombie:
-                continue
-            try:
-                total += parse_pss((PROC / str(process.pid) / "smaps_rollup").read_text())
-            except (FileNotFoundError, ProcessLookupError):
-                continue  # ended meanwhile, and gave its memory back
-            except (OSError, ValueError):
-                return {}  # another user's: a sum without it would be a lie
-            members += 1
-        return {"server.pss": float(total)} if members else {}
+        It is absent if one live process of the tree cannot be read.
+        """
+        return partial(_readings, subject.server)
 
 
 def parse_pss(rollup: str) -> int:
@@ -53,3 +43,19 @@ def parse_pss(rollup: str) -> int:
             if unit == "kB":  # by which the kernel means 1,024 bytes
                 return int(number) * 1024
     raise ValueError("no Pss line in kB")
+
+
+def _readings(root: int) -> Mapping[str, float]:
+    total = 0
+    members = 0
+    for process in read_snapshot(root).tree(root):
+        if process.pid == root or process.zombie:
+            continue
+        try:
+            total += parse_pss((PROC / str(process.pid) / "smaps_rollup").read_text())
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # ended meanwhile, and gave its memory back
+        except (OSError, ValueError):
+            return {}  # another user's: a sum without it would be a lie
+        members += 1
+    return {"server.pss": float(total)} if members else {}

@@ -16,8 +16,9 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from lab.model import Subject
+from lab.model import Stop, Subject
 from lab.probes.processes import PROC, Process, read_snapshot
 
 _File = tuple[int, int]
@@ -35,42 +36,21 @@ class _Outputs:
     """Whether one could be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    writes: int | None
-    sizes: Mapping[_File, int]
-
-
 class OutputProbe:
     """Writes of the tree, and the growth of its log."""
 
-    def start(self, subject: Subject) -> object:
-        """Return what was written so far."""
-        tree = read_snapshot(subject.server).tree(subject.server)
-        return _Before(_read_writes(tree), _read_outputs(tree, subject.server).sizes)
-
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
+    def start(self, subject: Subject) -> Stop:
         """
-        Return `server.writes`, `server.logged` and `server.log_pipe`.
+        Read what was written so far; `stop` returns `server.writes`, `.logged` and `.log_pipe`.
 
         `server.writes` counts system calls; absent where one process of the tree cannot be read.
         `server.logged` is the bytes by which the files that are standard output or standard error
         of the tree's processes grew; absent where these are no files. `server.log_pipe` is 1 where
         one of them is a pipe, whose reader can make the server wait, else 0.
         """
-        if not isinstance(before, _Before):
-            raise TypeError(f"not what start() returned: {before!r}")
         tree = read_snapshot(subject.server).tree(subject.server)
-        writes, outputs = _read_writes(tree), _read_outputs(tree, subject.server)
-        readings = {}
-        if writes is not None and before.writes is not None:
-            readings["server.writes"] = float(writes - before.writes)
-        if outputs.sizes:
-            grown = sum(size - before.sizes.get(file, size) for file, size in outputs.sizes.items())
-            readings["server.logged"] = float(max(0, grown))  # a rotated log shrinks
-        if outputs.read:
-            readings["server.log_pipe"] = float(outputs.piped)
-        return readings
+        sizes = _read_outputs(tree, subject.server).sizes
+        return partial(_readings, subject.server, _read_writes(tree), sizes)
 
 
 def parse_writes(io: str) -> int:
@@ -85,6 +65,22 @@ def parse_writes(io: str) -> int:
         if key == "syscw":
             return int(value)
     raise ValueError("no line `syscw`")
+
+
+def _readings(
+    root: int, writes_before: int | None, sizes_before: Mapping[_File, int]
+) -> Mapping[str, float]:
+    tree = read_snapshot(root).tree(root)
+    writes, outputs = _read_writes(tree), _read_outputs(tree, root)
+    readings = {}
+    if writes is not None and writes_before is not None:
+        readings["server.writes"] = float(writes - writes_before)
+    if outputs.sizes:
+        grown = sum(size - sizes_before.get(file, size) for file, size in outputs.sizes.items())
+        readings["server.logged"] = float(max(0, grown))  # a rotated log shrinks
+    if outputs.read:
+        readings["server.log_pipe"] = float(outputs.piped)
+    return readings
 
 
 def _read_writes(tree: Iterable[Process]) -> int | None:

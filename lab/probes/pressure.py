@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lab.model import Subject
+from lab.model import Stop, Subject
 from lab.probes.cgroup import read_quota
 from lab.probes.machine import read_text
 from lab.probes.processes import PROC, TICK, Process, Snapshot, read_snapshot
@@ -33,7 +33,7 @@ OURS_TOO = "ksoftirqd/"
 
 
 @dataclass(frozen=True, slots=True)
-class Cores:
+class CpuTimes:
     """What CPUs did, in seconds since boot, summed over *count* of them."""
 
     count: int
@@ -45,10 +45,11 @@ class Cores:
 
 @dataclass(frozen=True, slots=True)
 class _Before:
+    subject: Subject
     at: float
-    cores: Cores | None
+    cores: CpuTimes | None
     """Of *usable*."""
-    server: Cores | None
+    server: CpuTimes | None
     """Of *servers*."""
     snapshot: Snapshot
     usable: frozenset[int]
@@ -58,12 +59,55 @@ class _Before:
     pressure: Mapping[str, float]
     throttled: float | None
 
+    def stop(self) -> Mapping[str, float]:
+        """Read the processes and the CPUs' times together again, and return what grew."""
+        (cores, server), at = _read_cores(self.usable, self.servers), time.monotonic()
+        snapshot = read_snapshot(*_ours(self.subject))
+        pressure, throttled = _read_pressure(), _read_throttled(self.subject)
+        elapsed = at - self.at
+        if elapsed <= 0:
+            return {}
+        readings = {
+            f"pressure.{name}_some": (total - self.pressure[name]) / elapsed
+            for name, total in pressure.items()
+            if name in self.pressure
+        }
+        if throttled is not None and self.throttled is not None:
+            readings["machine.throttled"] = throttled - self.throttled
+        if cores is not None and self.cores is not None and cores.count == self.cores.count:
+            stolen = (cores.steal - self.cores.steal) / elapsed
+            busy = cores.count - (cores.idle - self.cores.idle) / elapsed - stolen
+            interrupts = (cores.interrupts - self.cores.interrupts) / elapsed
+            span = snapshot.at - self.snapshot.at
+            used = ours(self.snapshot, snapshot, _ours(self.subject)) / span
+            seen = strangers(self.snapshot, snapshot, _ours(self.subject)) / span
+            readings["machine.cores"] = float(cores.count)
+            readings["machine.idle"] = (cores.idle - self.cores.idle) / elapsed
+            readings["machine.busy"] = max(0.0, busy)
+            readings["machine.steal"] = stolen / cores.count
+            if span >= SHORTEST:
+                # A stranger may also have run where the experiment may not: there it took nothing.
+                here = min(seen, busy - used)
+                readings["machine.foreign_cpu"] = max(0.0, here, busy - interrupts - used)
+        if server is not None and self.server is not None and server.count == self.server.count:
+            readings["server.idle"] = (server.idle - self.server.idle) / elapsed
+        return readings
+
 
 class PressureProbe:
     """CPU of the machine and of strangers, theft by the hypervisor, quota, and pressure."""
 
-    def start(self, subject: Subject) -> object:
-        """Read all but the processes first, so that theirs and the CPUs' times lie together."""
+    def start(self, subject: Subject) -> Stop:
+        """
+        Read all but the processes first, so that theirs and the CPUs' times lie together.
+
+        `stop` returns `machine.*`, `pressure.*` and `server.idle`. `machine.cores` is how many the
+        server or the generator may use; of those `machine.busy`, `machine.idle` and
+        `machine.foreign_cpu` are numbers of cores, and `machine.steal` is a share. `server.idle` is
+        idle cores among those that the server may use. `machine.throttled` is seconds, and absent
+        without a quota; `machine.foreign_cpu` is absent below SHORTEST; `pressure.*_some` is the
+        share of time in which some task waited.
+        """
         pressure, throttled = _read_pressure(), _read_throttled(subject)
         snapshot = read_snapshot(*_ours(subject))
         usable = _read_affinity(snapshot.tree(*_ours(subject)))
@@ -71,51 +115,8 @@ class PressureProbe:
         tree = [each for each in snapshot.tree(subject.server) if each.pid != subject.server]
         servers = _read_affinity(tree)
         at, (cores, server) = time.monotonic(), _read_cores(usable, servers)
-        return _Before(at, cores, server, snapshot, usable, servers, pressure, throttled)
-
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
-        """
-        Return `machine.*`, `pressure.*` and `server.idle`.
-
-        `machine.cores` is how many the server or the generator may use; of those `machine.busy`,
-        `machine.idle` and `machine.foreign_cpu` are numbers of cores, and `machine.steal` is a
-        share. `server.idle` is idle cores among those that the server may use.
-        `machine.throttled` is seconds, and absent without a quota; `machine.foreign_cpu` is absent
-        below SHORTEST; `pressure.*_some` is the share of time in which some task waited.
-        """
-        if not isinstance(before, _Before):
-            raise TypeError(f"not what start() returned: {before!r}")
-        (cores, server), at = _read_cores(before.usable, before.servers), time.monotonic()
-        snapshot = read_snapshot(*_ours(subject))
-        pressure, throttled = _read_pressure(), _read_throttled(subject)
-        elapsed = at - before.at
-        if elapsed <= 0:
-            return {}
-        readings = {
-            f"pressure.{name}_some": (total - before.pressure[name]) / elapsed
-            for name, total in pressure.items()
-            if name in before.pressure
-        }
-        if throttled is not None and before.throttled is not None:
-            readings["machine.throttled"] = throttled - before.throttled
-        if cores is not None and before.cores is not None and cores.count == before.cores.count:
-            stolen = (cores.steal - before.cores.steal) / elapsed
-            busy = cores.count - (cores.idle - before.cores.idle) / elapsed - stolen
-            interrupts = (cores.interrupts - before.cores.interrupts) / elapsed
-            span = snapshot.at - before.snapshot.at
-            used = ours(before.snapshot, snapshot, _ours(subject)) / span
-            seen = strangers(before.snapshot, snapshot, _ours(subject)) / span
-            readings["machine.cores"] = float(cores.count)
-            readings["machine.idle"] = (cores.idle - before.cores.idle) / elapsed
-            readings["machine.busy"] = max(0.0, busy)
-            readings["machine.steal"] = stolen / cores.count
-            if span >= SHORTEST:
-                # A stranger may also have run where the experiment may not: there it took nothing.
-                here = min(seen, busy - used)
-                readings["machine.foreign_cpu"] = max(0.0, here, busy - interrupts - used)
-        if server is not None and before.server is not None and server.count == before.server.count:
-            readings["server.idle"] = (server.idle - before.server.idle) / elapsed
-        return readings
+        before = _Before(subject, at, cores, server, snapshot, usable, servers, pressure, throttled)
+        return before.stop
 
 
 def ours(before: Snapshot, now: Snapshot, roots: Iterable[int]) -> float:
@@ -140,7 +141,7 @@ def strangers(before: Snapshot, now: Snapshot, roots: Iterable[int]) -> float:
     )
 
 
-def parse_cores(text: str, usable: Iterable[int]) -> Cores:
+def parse_cores(text: str, usable: Iterable[int]) -> CpuTimes:
     """
     Parse a /proc/stat.
 
@@ -160,7 +161,7 @@ def parse_cores(text: str, usable: Iterable[int]) -> Cores:
     if not rows or any(len(row) < 8 for row in rows):
         raise ValueError("no complete line of a CPU in /proc/stat")
     _user, _nice, _system, idle, waiting, hard, soft, steal = map(sum, zip(*rows, strict=True))
-    return Cores(len(rows), idle + waiting, hard + soft, steal)
+    return CpuTimes(len(rows), idle + waiting, hard + soft, steal)
 
 
 def parse_pressure(text: str) -> float:
@@ -186,9 +187,9 @@ def _with_reaped(members: Iterable[Process]) -> float:
     return sum(each.own + each.reaped_user + each.reaped_system for each in members)
 
 
-def _read_cores(*sets: frozenset[int]) -> list[Cores | None]:
+def _read_cores(*sets: frozenset[int]) -> list[CpuTimes | None]:
     """Return what the CPUs of each of the *sets* did, all at one moment."""
-    found: list[Cores | None] = []
+    found: list[CpuTimes | None] = []
     text = read_text(PROC / "stat") or ""
     for usable in sets:
         try:

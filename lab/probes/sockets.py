@@ -20,8 +20,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from lab.model import Subject
+from lab.model import Stop, Subject
 from lab.probes.listeners import Listener, read_listeners
 from lab.probes.processes import Snapshot, read_snapshot
 from lab.probes.tcp import grown_since, read_counters
@@ -42,53 +43,24 @@ class Growth:
     discarded: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Before:
-    snapshot: Snapshot
-    discarded: Mapping[int, int] | None
-    counters: Mapping[str, int]
-
-
 class SocketProbe:
     """Drops of the listener that clients connect to, and of those behind it."""
 
-    def start(self, subject: Subject) -> object:
-        """Return what each listener of the tree has discarded."""
+    def start(self, subject: Subject) -> Stop:
+        """
+        Read what each listener has discarded; `stop` returns `listener.*` and `server.router`.
+
+        `listener.drops` is the total. `listener.public.drops` and `listener.inner.drops` say where
+        they fell, and are absent where that cannot be told. `listener.public.queue` and `.limit`
+        are connections, as the window ends. For `server.router` see `router`. There is no reading
+        at all where the server's sockets cannot be read, or it has none.
+        """
         snapshot = read_snapshot(subject.server)
         listeners = read_listeners(_pids(snapshot, subject))
         discarded = (
             None if listeners is None else {each.inode: each.discarded for each in listeners}
         )
-        return _Before(snapshot, discarded, read_counters())
-
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
-        """
-        Return `listener.*` and `server.router`; nothing where its sockets cannot be read or it has
-        none.
-
-        `listener.drops` is the total. `listener.public.drops` and `listener.inner.drops` say where
-        they fell, and are absent where that cannot be told. `listener.public.queue` and `.limit`
-        are connections, as the window ends. For `server.router` see `router`.
-        """
-        if not isinstance(before, _Before):
-            raise TypeError(f"not what start() returned: {before!r}")
-        counters = grown_since(before.counters)
-        snapshot = read_snapshot(subject.server)
-        listeners = read_listeners(_pids(snapshot, subject))
-        if before.discarded is None or not listeners:
-            return {}
-        growths = [
-            Growth(
-                public=each.port == subject.port,
-                # Where it is unknown a drop may be missed, and none is invented.
-                defers=each.defers is not False,
-                discarded=each.discarded - before.discarded.get(each.inode, 0),
-            )
-            for each in listeners
-        ]
-        readings = _queues(listeners, subject.port) | drops(growths, counters)
-        share = router(listeners, subject.port, before.snapshot, snapshot)
-        return readings if share is None else readings | {"server.router": share}
+        return partial(_readings, subject, snapshot, discarded, read_counters())
 
 
 def drops(growths: Iterable[Growth], counters: Mapping[str, float]) -> dict[str, float]:
@@ -147,6 +119,31 @@ def router(
     if used(inner) <= LEAST_BEHIND * passing:
         return None
     return passing / (now.at - before.at)
+
+
+def _readings(
+    subject: Subject,
+    before: Snapshot,
+    discarded: Mapping[int, int] | None,
+    counters_before: Mapping[str, int],
+) -> Mapping[str, float]:
+    counters = grown_since(counters_before)
+    snapshot = read_snapshot(subject.server)
+    listeners = read_listeners(_pids(snapshot, subject))
+    if discarded is None or not listeners:
+        return {}
+    growths = [
+        Growth(
+            public=each.port == subject.port,
+            # Where it is unknown a drop may be missed, and none is invented.
+            defers=each.defers is not False,
+            discarded=each.discarded - discarded.get(each.inode, 0),
+        )
+        for each in listeners
+    ]
+    readings = _queues(listeners, subject.port) | drops(growths, counters)
+    share = router(listeners, subject.port, before, snapshot)
+    return readings if share is None else readings | {"server.router": share}
 
 
 def _queues(listeners: Iterable[Listener], port: int) -> dict[str, float]:

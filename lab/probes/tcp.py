@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
-from lab.model import Subject
+from lab.model import Stop, Subject
 from lab.probes.processes import PROC
 
 COUNTERS = (
@@ -30,24 +31,14 @@ COUNTERS = (
 class TcpProbe:
     """How much each of COUNTERS grew, connections in TIME_WAIT at the end, and local ports."""
 
-    def start(self, subject: Subject) -> object:  # noqa: ARG002 - the protocol's
-        """Return the counters."""
-        return read_counters()
-
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:  # noqa: ARG002
+    def start(self, _subject: Subject) -> Stop:
         """
-        Return `tcp.*`: counts, `tcp.time_wait` as it is now, and `tcp.ports`.
+        Read the counters; `stop` returns `tcp.*`.
 
-        The latter is how many local ports there are for outgoing connections, used or free.
+        They are counts, but for `tcp.time_wait`, as it is then, and `tcp.ports`: how many local
+        ports there are for outgoing connections, used or free.
         """
-        readings = {f"tcp.{name}": grown for name, grown in grown_since(before).items()}
-        with suppress(OSError, ValueError):
-            now = parse_time_wait((PROC / "self/net/sockstat").read_text())
-            readings["tcp.time_wait"] = float(now)
-        with suppress(OSError, ValueError):
-            ports = parse_port_range((PROC / "sys/net/ipv4/ip_local_port_range").read_text())
-            readings["tcp.ports"] = float(ports)
-        return readings
+        return partial(_readings, read_counters())
 
 
 def read_counters() -> dict[str, int]:
@@ -61,10 +52,8 @@ def read_counters() -> dict[str, int]:
     return {name: found[name] for name in COUNTERS if name in found}
 
 
-def grown_since(before: object) -> dict[str, float]:
+def grown_since(before: Mapping[str, int]) -> dict[str, float]:
     """Return how much each counter grew since `read_counters` returned *before*."""
-    if not isinstance(before, Mapping):
-        raise TypeError(f"not what read_counters() returned: {before!r}")
     now = read_counters()
     return {name: float(now[name] - before[name]) for name in now if name in before}
 
@@ -112,3 +101,14 @@ def parse_port_range(text: str) -> int:
     """
     first, last = map(int, text.split())
     return last - first + 1
+
+
+def _readings(before: Mapping[str, int]) -> Mapping[str, float]:
+    readings = {f"tcp.{name}": grown for name, grown in grown_since(before).items()}
+    with suppress(OSError, ValueError):
+        now = parse_time_wait((PROC / "self/net/sockstat").read_text())
+        readings["tcp.time_wait"] = float(now)
+    with suppress(OSError, ValueError):
+        ports = parse_port_range((PROC / "sys/net/ipv4/ip_local_port_range").read_text())
+        readings["tcp.ports"] = float(ports)
+    return readings

@@ -8,8 +8,8 @@ from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Role
 from lab.report.claims import MEANINGS
 from lab.report.numbers import UNKNOWN, quantity, ratio, share
+from lab.report.plots.cores import PARTS, spent
 from lab.report.plots.percentiles import Curve
-from lab.report.plots.time import PARTS, spent
 from lab.report.plots.trials import Shown, shown
 from lab.report.tables import Cell, Column, Meaning, Table, number, texts
 

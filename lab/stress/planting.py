@@ -184,12 +184,11 @@ def slow_clients(target: Target) -> Seen:
 
 def accept_queue(target: Target) -> Seen:
     """Let more clients connect at once than most accept queues hold."""
-    probe, subject = SocketProbe(), Subject(target.server.pid, target.server.endpoint.port)
-    before = probe.start(subject)
+    stop = SocketProbe().start(Subject(target.server.pid, target.server.endpoint.port))
     target.mark()
     target.press()
     target.settle()
-    dropped = probe.stop(subject, before).get("listener.drops")
+    dropped = stop().get("listener.drops")
     if dropped is None:
         return Seen(note="how many handshakes were dropped cannot be read here")
     return Seen(note=f"{dropped:,.0f} handshakes dropped" if dropped else "")

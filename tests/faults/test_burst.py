@@ -25,10 +25,10 @@ def test_a_burst_is_answered_whole():
         subject = Subject(tuned.server.pid, endpoint.port)
         probe = SocketProbe()
         for _ in range(TRIES):
-            before = probe.start(subject)
+            stop = probe.start(subject)
             with EngineGenerator().session(endpoint, FIB, load, None) as session:
                 (window,) = session.measure(0.0)
-            readings = probe.stop(subject, before)
+            readings = stop()
             assert (window.ok, dict(window.errors)) == (CLIENTS, {})
             assert max(window.latency) < LATEST
             if DROPS in readings:

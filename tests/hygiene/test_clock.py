@@ -28,25 +28,25 @@ def test_every_trial_has_the_reading():
 def test_a_clock_that_runs_on_was_not_set():
     """Two clocks that go alike differ by less than a tenth of the limit."""
     probe = clock.ClockProbe()
-    before = probe.start(SUBJECT)
-    assert abs(probe.stop(SUBJECT, before)["machine.clock_step"]) < 0.005
+    stop = probe.start(SUBJECT)
+    assert abs(stop()["machine.clock_step"]) < 0.005
 
 
 @pytest.mark.parametrize("step", [-3600.0, -0.2, 0.2, 3600.0])
 def test_a_step_is_read(monkeypatch, step):
     """Forwards and back, with its size."""
     probe = clock.ClockProbe()
-    before = probe.start(SUBJECT)
+    stop = probe.start(SUBJECT)
     real = time.time
     monkeypatch.setattr(clock.time, "time", lambda: real() + step)
-    reading = probe.stop(SUBJECT, before)["machine.clock_step"]
+    reading = stop()["machine.clock_step"]
     assert reading == pytest.approx(step, abs=0.005)
 
 
 def test_a_busy_machine_is_no_step(monkeypatch):
     """When the CPU is taken away between the two clocks, they are read again."""
     probe = clock.ClockProbe()
-    before = probe.start(SUBJECT)
+    stop = probe.start(SUBJECT)
     real, calls = time.time, []
 
     def interrupted():
@@ -56,7 +56,7 @@ def test_a_busy_machine_is_no_step(monkeypatch):
         return real()
 
     monkeypatch.setattr(clock.time, "time", interrupted)
-    assert abs(probe.stop(SUBJECT, before)["machine.clock_step"]) < 0.005
+    assert abs(stop()["machine.clock_step"]) < 0.005
     assert len(calls) >= 3
 
 
@@ -73,10 +73,10 @@ def test_clocks_that_cannot_be_read_together_give_no_reading(monkeypatch, when):
     with monkeypatch.context() as busy:
         if when == "start":
             busy.setattr(clock.time, "time", interrupted)
-        before = probe.start(SUBJECT)
+        stop = probe.start(SUBJECT)
     if when == "stop":
         monkeypatch.setattr(clock.time, "time", interrupted)
-    assert probe.stop(SUBJECT, before) == {}
+    assert stop() == {}
 
 
 @pytest.mark.parametrize("step", [-0.051, 0.051])

@@ -24,10 +24,10 @@ def measured(program, *, between="go"):
     with tree(program) as root:
         root.heard()
         probe, subject = CpuProbe(), Subject(root.pid, 0)
-        before = probe.start(subject)
+        stop = probe.start(subject)
         root.go()
         told = root.heard()
-        return probe.stop(subject, before), told
+        return stop(), told
 
 
 def used(root):
@@ -192,8 +192,8 @@ def test_a_tree_that_is_gone_has_no_readings():
     with tree('say("ready"); sleep_forever()') as root:
         root.heard()
         probe, subject = CpuProbe(), Subject(root.pid, 0)
-        before = probe.start(subject)
-    assert probe.stop(subject, before) == {}
+        stop = probe.start(subject)
+    assert stop() == {}
 
 
 def test_a_snapshot_agrees_with_the_kernel_while_processes_come_and_go():

@@ -29,7 +29,7 @@ def test_pages_that_processes_share_count_once():
     ) as root:
         root.heard()
         probe, subject = MemoryProbe(), Subject(root.pid, 0)
-        readings = probe.stop(subject, probe.start(subject))
+        readings = probe.start(subject)()
     # The root holds a fourth of the block, and is not counted.
     assert 45e6 <= readings["server.pss"] <= 75e6
 
@@ -39,7 +39,7 @@ def test_a_tree_without_processes_has_no_memory():
     with tree('say("ready"); sleep_forever()') as root:
         root.heard()
         probe, subject = MemoryProbe(), Subject(root.pid, 0)
-        assert probe.stop(subject, probe.start(subject)) == {}
+        assert probe.start(subject)() == {}
 
 
 def test_the_proportional_size_is_parsed_in_bytes():

@@ -32,10 +32,10 @@ def measured(program):
     with tree(WRITER + program) as root:
         root.heard()
         probe, subject = OutputProbe(), Subject(root.pid, 0)
-        before = probe.start(subject)
+        stop = probe.start(subject)
         root.go()
         root.heard()
-        return probe.stop(subject, before)
+        return stop()
 
 
 def test_writes_to_a_log_are_counted_and_its_growth_is_told(tmp_path):

@@ -12,7 +12,7 @@ from lab.model import Subject
 from lab.probes import pressure
 from lab.probes.cgroup import parse_max, parse_throttled, read_quota
 from lab.probes.pressure import (
-    Cores,
+    CpuTimes,
     PressureProbe,
     ours,
     parse_cores,
@@ -58,10 +58,10 @@ def measured(*, as_generator):
         subject = Subject(server.pid, 0, (burner.pid,) if as_generator else ())
         probe = PressureProbe()
         started = time.monotonic()
-        before = probe.start(subject)
+        stop = probe.start(subject)
         burner.go()
         assert burner.heard() == "done"
-        readings = probe.stop(subject, before)
+        readings = stop()
         return readings, 0.4 / (time.monotonic() - started)
 
 
@@ -94,10 +94,10 @@ def test_idle_cores_are_told_of_the_machine_and_of_the_server():
         server.heard()
         probe, subject = PressureProbe(), Subject(server.pid, 0)
         started = time.monotonic()
-        before = probe.start(subject)
+        stop = probe.start(subject)
         while time.monotonic() - started < 0.1:  # several ticks
             pass
-        readings = probe.stop(subject, before)
+        readings = stop()
     assert readings["machine.cores"] == len(os.sched_getaffinity(0))
     assert 0 <= readings["machine.idle"] <= readings["machine.cores"] + 0.3  # ticks are coarse
     assert 0 <= readings["server.idle"] <= 1.3
@@ -106,7 +106,7 @@ def test_idle_cores_are_told_of_the_machine_and_of_the_server():
 def test_a_short_window_tells_nothing_of_strangers():
     """Ticks of 10 ms are too coarse for it; the rest is told."""
     probe, subject = PressureProbe(), Subject(os.getpid(), 0)
-    readings = probe.stop(subject, probe.start(subject))
+    readings = probe.start(subject)()
     assert "machine.foreign_cpu" not in readings
     assert "machine.busy" in readings
 
@@ -227,7 +227,7 @@ def test_without_a_quota_there_is_none(tmp_path):
 )
 def test_strangers_on_other_cpus_take_nothing(monkeypatch, idle, foreign):
     """Of 0.6 s of theirs counts what was done on two CPUs that were busy with 1 s of ours."""
-    clock, cores = iter((0.0, 1.0)), iter((Cores(2, 0.0, 0.0, 0.0), Cores(2, idle, 0.0, 0.0)))
+    clock, cores = iter((0.0, 1.0)), iter((CpuTimes(2, 0.0, 0.0, 0.0), CpuTimes(2, idle, 0.0, 0.0)))
     snapshots = iter(
         (
             snapshot(0, process(10, 1), process(20, 1)),
@@ -238,5 +238,5 @@ def test_strangers_on_other_cpus_take_nothing(monkeypatch, idle, foreign):
     monkeypatch.setattr(pressure, "read_snapshot", lambda *_: next(snapshots))
     monkeypatch.setattr(pressure, "_read_cores", lambda *_: (next(cores), None))
     probe, subject = PressureProbe(), Subject(10, 0)
-    readings = probe.stop(subject, probe.start(subject))
+    readings = probe.start(subject)()
     assert readings["machine.foreign_cpu"] == pytest.approx(foreign)

@@ -47,13 +47,13 @@ def test_a_loaded_server_gives_every_reading(free_port):
     with tree(server(free_port)) as root:
         wait_until_up(root, free_port)
         subject = Subject(root.pid, free_port)
-        before = [(probe, probe.start(subject)) for probe in probes()]
+        stops = [probe.start(subject) for probe in probes()]
         for _ in range(5):  # CPU comes in ticks of 10 ms
             with connect(free_port, 200, send=REQUEST, until=lambda each: each.answered() == 200):
                 pass
         readings = {}
-        for probe, state in reversed(before):
-            readings.update(probe.stop(subject, state))
+        for stop in reversed(stops):
+            readings.update(stop())
     assert readings["elapsed"] > 0
     assert readings["server.cpu_user"] + readings["server.cpu_system"] > 0
     assert readings["server.processes"] == 3

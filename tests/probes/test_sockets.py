@@ -90,10 +90,10 @@ def test_handshakes_dropped_from_a_full_queue_are_counted(defer):
         port = int(root.heard())
         subject = Subject(root.pid, port)
         probe, counters = SocketProbe(), TcpProbe()
-        outer, before = counters.start(subject), probe.start(subject)
+        stop_counters, stop = counters.start(subject), probe.start(subject)
         with connect(port, 200, send=b"x", until=lambda clients: clients.tried()):
-            readings = probe.stop(subject, before)
-            bounds = counters.stop(subject, outer)
+            readings = stop()
+            bounds = stop_counters()
     if defer and bounds["tcp.TCPDeferAcceptDrop"] > 200:
         pytest.skip(BUSY)
     assert (1 if defer else 190) <= readings["listener.drops"] <= bounds["tcp.ListenDrops"]
@@ -108,10 +108,10 @@ def test_another_servers_drops_are_not_charged():
         port, foreign = int(root.heard()), int(other.heard())
         subject = Subject(root.pid, port)
         probe, counters = SocketProbe(), TcpProbe()
-        outer, before = counters.start(subject), probe.start(subject)
+        stop_counters, stop = counters.start(subject), probe.start(subject)
         with connect(foreign, 50, until=lambda clients: clients.tried()):
-            readings = probe.stop(subject, before)
-            assert counters.stop(subject, outer)["tcp.ListenOverflows"] >= 40
+            readings = stop()
+            assert stop_counters()["tcp.ListenOverflows"] >= 40
     assert readings["listener.drops"] == 0
 
 
@@ -155,10 +155,10 @@ def test_uwsgis_deferred_handshakes_are_no_drops(listen, dropped, free_port, tmp
         until_answered(free_port, request)
         subject = Subject(root.pid, free_port)
         probe, counters = SocketProbe(), TcpProbe()
-        outer, before = counters.start(subject), probe.start(subject)
+        stop_counters, stop = counters.start(subject), probe.start(subject)
         with connect(free_port, 500, send=request, until=lambda clients: clients.answered() >= 150):
-            readings = probe.stop(subject, before)
-            bounds = counters.stop(subject, outer)
+            readings = stop()
+            bounds = stop_counters()
     assert readings["listener.public.limit"] == listen
     assert bounds["tcp.TCPDeferAcceptDrop"] >= 150
     if dropped and bounds["tcp.TCPDeferAcceptDrop"] > 1000:
@@ -176,7 +176,7 @@ def test_a_server_without_a_port_has_no_readings():
         root.heard()
         subject = Subject(root.pid, 1)
         probe = SocketProbe()
-        assert probe.stop(subject, probe.start(subject)) == {}
+        assert probe.start(subject)() == {}
 
 
 @pytest.mark.parametrize(
@@ -283,13 +283,13 @@ def test_the_router_of_uwsgi_is_seen_under_load(free_port, tmp_path):
             until_answered(free_port, request)
             subject = Subject(root.pid, free_port)
             probe = SocketProbe()
-            before = probe.start(subject)
+            stop = probe.start(subject)
             for _ in range(5):
                 with connect(
                     free_port, 300, send=request, until=lambda each: each.answered() == 300
                 ):
                     pass
-            shares.append(probe.stop(subject, before).get("server.router"))
+            shares.append(stop().get("server.router"))
     routed, direct = shares
     assert 0 < routed <= 1.1
     assert direct is None

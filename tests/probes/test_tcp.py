@@ -68,7 +68,7 @@ def test_a_sockstat_without_them_is_refused():
 def test_a_closed_connection_is_seen_in_time_wait():
     """The side that closes first keeps it for a minute."""
     probe = TcpProbe()
-    before = probe.start(SUBJECT)
+    stop = probe.start(SUBJECT)
     with socket.create_server(("127.0.0.1", 0)) as server:
         with (
             socket.create_connection(server.getsockname()) as client,
@@ -78,7 +78,7 @@ def test_a_closed_connection_is_seen_in_time_wait():
             assert accepted.recv(1) == b""
             accepted.shutdown(socket.SHUT_WR)
             assert client.recv(1) == b""
-        readings = probe.stop(SUBJECT, before)
+        readings = stop()
     assert readings["tcp.time_wait"] >= 1
     assert 1 <= readings["tcp.ports"] <= 65535
     assert readings["tcp.ListenOverflows"] >= 0

@@ -5,10 +5,11 @@ import shutil
 
 import pytest
 
-from lab import profile_pages, profiles
+from lab import profiles
 from lab.errors import ProfileError
 from lab.profiles import catalogue, header, resolve
 from lab.system.programs import ROOT
+from tools.pages import profiles as pages
 
 
 @pytest.fixture
@@ -168,8 +169,8 @@ def test_text_to_replace_must_be_there(folder):
 
 
 def test_page_is_current():
-    """docs/profiles.md is what `python -m lab.profile_pages` writes now."""
-    assert profile_pages.PAGE.read_text() == profile_pages.render()
+    """docs/profiles.md is what `python -m tools.pages` writes now."""
+    assert pages.PAGE.read_text() == pages.render()
 
 
 @pytest.mark.parametrize("module", [header, resolve])

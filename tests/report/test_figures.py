@@ -6,18 +6,28 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from lab import run_tables
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError
-from lab.report.figures import FIGURES, figure_files
+from lab.report import svg
+from lab.report.figures import FIGURES, pictures
 from lab.report.palette import DARK, LIGHT
-from lab.report.plots import percentiles, time, trials
+from lab.report.plots import cores, percentiles, trials
+from tools.pages import directives
+
+
+def drawn(summary):
+    """Return the figures of a run as files, by name."""
+    files = {}
+    for name, picture in pictures(summary).items():
+        files[f"{name}.svg"] = svg.standalone(name, picture).encode()
+        files[f"{name}.png"] = svg.png(picture)
+    return files
 
 
 @pytest.fixture(scope="module")
 def files(summary):
-    """Return the figures of a run, by file name."""
-    return figure_files(summary)
+    """Return the figures of a run as files, by name."""
+    return drawn(summary)
 
 
 def test_each_is_a_whole_svg_and_a_png(files):
@@ -33,7 +43,7 @@ def test_each_is_a_whole_svg_and_a_png(files):
 
 def test_the_same_run_gives_the_same_bytes(files, sustained):
     """So that a repository changes only where a figure does."""
-    assert files == figure_files(summarise(replace(sustained)))
+    assert files == drawn(summarise(replace(sustained)))
 
 
 def test_every_colour_has_its_role_in_light_and_in_dark():
@@ -47,7 +57,7 @@ def test_time_adds_up_to_the_cores(make):
     run = make.ladder_run(
         {"baseline": (2000, 480e-6)}, environments={"here": {"cpu": {"cores": 2}}}
     )
-    (only,) = time.spent(summarise(run))
+    (only,) = cores.spent(summarise(run))
     assert sum(only.parts.values()) == pytest.approx(2.0)
     assert only.parts["generator"] == pytest.approx(0.3)
     assert only.parts["user"] == pytest.approx(3 * only.parts["system"])
@@ -56,7 +66,7 @@ def test_time_adds_up_to_the_cores(make):
 def test_time_without_the_number_of_cores_has_no_idle(make):
     """What is not known is left out, not guessed."""
     run = make.ladder_run({"baseline": (2000, 480e-6)})
-    (only,) = time.spent(summarise(run))
+    (only,) = cores.spent(summarise(run))
     assert "idle" not in only.parts
     assert "steal" not in only.parts
 
@@ -92,31 +102,36 @@ def test_the_ladder_names_the_profile_that_a_step_is_from(make):
     first, *others = run.plan.profiles
     profiles = (first, *(replace(each, against="tuned") for each in others))
     summary = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles)))
-    drawn = figure_files(summary)["forest.svg"].decode()
+    figure = drawn(summary)["forest.svg"].decode()
     for label in (
         ">gunicorn-sync<",
         ">granian / tuned<",
         ">against the profile it is a step from<",
     ):
-        assert label in drawn
+        assert label in figure
 
 
 def test_a_page_gets_the_words_of_its_figure():
     """The text beside an image is the figure's, and the image's address is the author's."""
     page = "<!-- figure ladder: trials -->\n![old](docs/figures/ladder-trials.svg)\n"
-    filled = run_tables.fill(page)
+    filled = directives.fill(page)
     assert re.search(r"\n!\[Every trial, in run order\. \d+ trials: .*\]\(docs/fig", filled)
     with pytest.raises(ResultsError, match="has no figure 'bars', only forest"):
-        run_tables.fill(page.replace("trials -->", "bars -->"))
+        directives.fill(page.replace("trials -->", "bars -->"))
 
 
-def test_refreshing_writes_what_a_page_mentions(tmp_path, monkeypatch):
-    """The README's figures as SVG and PNG; a second time nothing has changed."""
+def test_refreshing_writes_what_a_page_shows(tmp_path, monkeypatch):
+    """Each image in the form of its name; a second time nothing has changed."""
     page = tmp_path / "README.md"
-    page.write_text("<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.svg)\n")
-    monkeypatch.setattr(run_tables, "ROOT", tmp_path)
-    monkeypatch.setattr(run_tables, "IMAGES", tmp_path / "figures")
-    assert [path.name for path in run_tables.refresh()] == [
+    page.write_text(
+        "<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.svg)\n\n"
+        "<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.png)\n"
+    )
+    monkeypatch.setattr(directives, "ROOT", tmp_path)
+    monkeypatch.setattr(directives, "DOCS", tmp_path / "docs")
+    assert [path.name for path in directives.refresh()] == [
         "README.md", "walkthrough-time.svg", "walkthrough-time.png",
     ]  # fmt: skip
-    assert run_tables.refresh() == []
+    assert directives.refresh() == []
+    assert (tmp_path / "docs/figures/walkthrough-time.svg").read_text().startswith("<svg")
+    assert (tmp_path / "docs/figures/walkthrough-time.png").read_bytes().startswith(b"\x89PNG")

@@ -7,9 +7,9 @@ from html import unescape
 import jsonschema
 import pytest
 
-from lab import schema
 from lab.analysis.summary import summarise
 from lab.report import html_page, markdown, summary_json, terminal
+from tools.pages import schema
 
 SPEEDS = {"baseline": (2000, 480e-6), "tuned": (8000, 118e-6), "granian": (9000, 100e-6),
           "bare": (16_000, 60e-6), "constant": (20_000, 45e-6)}  # fmt: skip

@@ -7,11 +7,11 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from lab import schema
 from lab.analysis.summary import summarise
 from lab.report import summary_json
 from lab.runs import earlier
 from lab.runs.folder import FORMAT, Header, encode, encode_trial
+from tools.pages import schema
 
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))
 
@@ -25,7 +25,7 @@ def validator(name):
 
 @pytest.mark.parametrize("name", schema.FILES)
 def test_a_schema_is_what_its_types_say(name):
-    """After a change of the types: python -m lab.schema."""
+    """After a change of the types: python -m tools.pages."""
     stored = (schema.FOLDER / name).read_text(encoding="utf-8")
     assert stored == schema.render(*schema.FILES[name])
 

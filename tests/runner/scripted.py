@@ -19,6 +19,7 @@ from lab.model import (
     Plan,
     Profile,
     Slot,
+    Stop,
     Subject,
     Trial,
     Window,
@@ -175,12 +176,11 @@ class _Probe:
         self.script = script
         self.name = name
 
-    def start(self, subject: Subject) -> str:
+    def start(self, subject: Subject) -> Stop:
         self.script.events.append(f"{self.name} probe starts on {subject.server}")
-        return self.name
+        return self._stop
 
-    def stop(self, subject: Subject, before: object) -> Mapping[str, float]:
-        assert before == self.name
+    def _stop(self) -> Mapping[str, float]:
         self.script.events.append(f"{self.name} probe stops")
         if self.name == "outer":
             return {}

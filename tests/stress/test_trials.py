@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import profiles, run_tables
+from lab import profiles
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Load
 from lab.servers import adapter
@@ -22,6 +22,7 @@ from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
 from lab.stress.trial import Pace, Setting, measure
 from lab.system.programs import find_command
 from tests.lab_process import descendants, run, start, until
+from tools.pages.files import DOCS, RUNS
 
 from .conftest import CLEAN
 
@@ -371,14 +372,14 @@ def test_the_whole_command(tmp_path):
 
 
 def test_the_stored_figure_is_that_of_the_stored_result():
-    """`lab report --readme` draws it again."""
-    stored = read(run_tables.RUNS / "stress.json")
-    assert (run_tables.IMAGES / "stress.svg").read_text() == figure.svg(stored)
+    """`python -m tools.pages` draws it again."""
+    stored = read(RUNS / "stress.json")
+    assert (DOCS / "figures" / "stress.svg").read_text() == figure.svg(stored)
 
 
 def test_the_stored_result_can_be_believed():
     """Its controls are clean, no trial was disturbed, and it has all three profiles."""
-    stored = read(run_tables.RUNS / "stress.json")
+    stored = read(RUNS / "stress.json")
     assert stored.status() == 0
     assert stored.disturbed() == ()
     assert [profile.name for profile in stored.profiles] == list(PROFILES)
@@ -388,7 +389,7 @@ def test_the_stored_result_can_be_believed():
 @pytest.mark.parametrize("profile", ["production", "tuned"])
 def test_the_stored_recycling_is_of_one_generation(profile):
     """Every worker came to its end once, and the load was over before the next end."""
-    found = read(run_tables.RUNS / "stress.json").outcome(profile, "recycle")
+    found = read(RUNS / "stress.json").outcome(profile, "recycle")
     assert found.replaced == len(found.planted) >= 2
     first, last = found.planted[0], found.planted[-1]
     assert last - first <= planting.TURNS
@@ -403,7 +404,7 @@ def test_the_stored_recycling_is_of_one_generation(profile):
 
 def test_the_stored_faults_were_felt_where_nothing_protects_from_them():
     """A fault that hurts nobody may not have been planted at all."""
-    stored = read(run_tables.RUNS / "stress.json")
+    stored = read(RUNS / "stress.json")
     assert stored.outcome("tuned", "slow-clients").counts.late > 0
     assert stored.outcome("tuned", "kill").counts.lost > 0
     assert stored.outcome("baseline", "reload").counts.lost > 0

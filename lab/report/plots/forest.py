@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,15 +20,19 @@ from lab.analysis.summary import Summary
 from lab.model import METRICS, Better, Comparison, Verdict
 from lab.report.numbers import figure, ratio
 from lab.report.palette import LIGHT
+from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
 from lab.report.svg import Picture
 from lab.report.tables import step_name
 
-WIDTH, ROW, ABOVE, BELOW = 13.0, 0.27, 0.62, 0.55
-"""Inches: the figure, a row, the head, and the axis."""
-LABELS, LETTER = 1.95, 0.072
-"""Inches: the names at the left at the least, and about what a letter of them takes."""
+ROW, ABOVE, BELOW = 0.27, 0.62, 0.55
+"""Inches: a row, the head, and the axis."""
+LABELS, LETTER, MARGINS, RIGHT = 1.95, 0.072, 0.35, 0.08
+"""Inches: the names at the left at the least, and about what a letter of them takes; what the
+panels leave free in all, and right of the numbers of blocks."""
 PLOT = 0.57
 """Share of a panel that is drawn in; the rest holds its words."""
+HEAD = -1.0
+"""Row of the panels' titles."""
 
 COLOURS = {
     Verdict.FASTER: LIGHT["better"],
@@ -36,8 +41,9 @@ COLOURS = {
     Verdict.UNDECIDED: LIGHT["undecided"],
     Verdict.INVALID: LIGHT["undecided"],
 }
-TICKS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20)
-"""Ratios that may be marked, beside 1."""
+ABOVE_ONE = (1.1, 1.25, 1.5, 2, 3, 5, 10, 20)
+BELOW_ONE = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
+"""Ratios that may be marked, beside 1; away from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +56,11 @@ class _Row:
 def metrics(summary: Summary) -> tuple[str, ...]:
     """Return the names of the metrics that have a panel."""
     load = summary.run.plan.load
+    names: tuple[str, ...] = ("throughput", "cpu", "p99", "memory")
     if load.rate is not None:
-        names: tuple[str, ...] = ("cpu", "p50", "p99", "memory")
+        names = ("cpu", "p50", "p99", "memory")
     elif load.requests is not None:
         names = ("throughput", "cpu", "memory")
-    else:
-        names = ("throughput", "cpu", "p99", "memory")
     rows = _rows(summary)
     return tuple(
         name
@@ -69,31 +74,19 @@ def draw(summary: Summary) -> Picture | None:
     shown, rows = metrics(summary), _rows(summary)
     if not shown:
         return None
-    height = ABOVE + ROW * len(rows) + BELOW
+    canvas = paper(ABOVE + ROW * len(rows) + BELOW)
     labels = max(LABELS, LETTER * max(len(row.label) for row in rows))
-    canvas = Figure(figsize=(WIDTH, height))
-    panel = (WIDTH - labels - 0.35) / len(shown)
+    width = (WIDTH - labels - MARGINS) / len(shown)
     for position, name in enumerate(shown):
-        left = (labels + position * panel) / WIDTH
-        axes = canvas.add_axes(
-            (left, BELOW / height, panel * PLOT / WIDTH, ROW * len(rows) / height)
-        )
+        left = (labels + position * width) / WIDTH
+        axes = panel(canvas, left, BELOW, width * PLOT / WIDTH, ROW * len(rows))
         _panel(axes, name, rows, summary.floors.get(name, 0.0))
         if position == 0:
             for place, row in enumerate(rows):
-                muted = LIGHT["muted"] if place == 0 else LIGHT["ink"]
-                axes.annotate(
-                    row.label, (0, place), (-8, 0), ("axes fraction", "data"),
-                    textcoords="offset points", ha="right", va="center", color=muted,
-                )  # fmt: skip
-        if position == len(shown) - 1:
-            right = (WIDTH - 0.08 - left * WIDTH) / (panel * PLOT)
-            axes.text(right, -1.0, "n", transform=axes.get_yaxis_transform(), ha="right",
-                      va="center", color=LIGHT["muted"])  # fmt: skip
-            for place, row in enumerate(rows):
-                axes.text(right, place, _blocks(row, shown), ha="right", va="center",
-                          color=LIGHT["muted"], transform=axes.get_yaxis_transform())  # fmt: skip
-    _key(canvas, height, labels)
+                colour = MUTED if place == 0 else LIGHT["ink"]
+                aside(axes, row.label, (0, place), -8, ("axes fraction", "data"), color=colour)
+    _numbers(axes, rows, shown, (WIDTH - RIGHT - left * WIDTH) / (width * PLOT))
+    _key(canvas, labels)
     return Picture("What each step changed", _describe(summary, shown[0]), canvas)
 
 
@@ -113,6 +106,13 @@ def _both(row: _Row, name: str) -> tuple[Comparison | None, Comparison | None]:
     return row.step.get(name), row.baseline.get(name)
 
 
+def _numbers(axes: Axes, rows: Sequence[_Row], shown: Sequence[str], right: float) -> None:
+    """Write the numbers of blocks at *right* of the last panel, as a share of its width."""
+    _beside(axes, right, HEAD, "n", ha="right")
+    for place, row in enumerate(rows):
+        _beside(axes, right, place, _blocks(row, shown), ha="right")
+
+
 def _panel(axes: Axes, name: str, rows: Sequence[_Row], floor: float) -> None:
     metric = METRICS[name]
     low, high = _range(each for row in rows for each in _both(row, name) if each is not None)
@@ -120,45 +120,54 @@ def _panel(axes: Axes, name: str, rows: Sequence[_Row], floor: float) -> None:
     axes.set_xlim(low, high)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.axvspan(1 / (1 + floor), 1 + floor, color=LIGHT["band"], linewidth=0, zorder=0)
-    axes.axvline(1, color=LIGHT["muted"], linewidth=0.8, zorder=1)
-    axes.axhline(0.5, color=LIGHT["line"], linewidth=0.8, xmax=1 / PLOT, clip_on=False, zorder=1)
+    axes.axvline(1, color=MUTED, linewidth=0.8, zorder=1)
+    _rule(axes, 0.5, color=LIGHT["line"], zorder=1)
     for place, row in enumerate(rows):
         if place > 1:
-            axes.axhline(place - 0.5, color=LIGHT["panel"], linewidth=0.8, xmax=1 / PLOT,
-                         clip_on=False, zorder=0.5)  # fmt: skip
+            _rule(axes, place - 0.5, color=LIGHT["panel"], zorder=0.5)
         step, baseline = _both(row, name)
         _mark(axes, baseline, place + (0.2 if step is not None else 0), hollow=True)
         _mark(axes, step, place - (0.14 if baseline is not None else 0), hollow=False)
-        said = step if step is not None else baseline
-        words, colour = _words(said, aa=place == 0)
-        axes.text(1.04, place, words, transform=axes.get_yaxis_transform(), va="center",
-                  fontsize=7.8, color=colour)  # fmt: skip
+        words, colour = _words(step if step is not None else baseline, aa=place == 0)
+        _beside(axes, 1.04, place, words, color=colour, fontsize=7.8)
     ticks = _ticks(low, high)
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.set_yticks([])
     axes.tick_params(length=3, width=0.8)
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
-    axes.text(0, -1.0, metric.title, transform=axes.get_yaxis_transform(), va="center",
-              fontweight="bold")  # fmt: skip
+    axes.spines.left.set_visible(False)
+    _beside(axes, 0, HEAD, metric.title, color=LIGHT["ink"], fontweight="bold")
     side = "right" if metric.better is Better.HIGHER else "left"
-    axes.set_xlabel(f"ratio, log scale; better: {side}", fontsize=7.5, loc="left")
+    axes.set_xlabel(f"ratio, log scale; better: {side}")
+
+
+def _beside(axes: Axes, x: float, row: float, text: str, **style: Any) -> None:
+    """Write *text* in a row; *x* is a share of the width that is drawn in."""
+    note(axes, x, row, text, transform=axes.get_yaxis_transform(), **style)
+
+
+def _rule(axes: Axes, row: float, **style: Any) -> None:
+    """Draw a line below the words of a panel, too."""
+    axes.axhline(row, linewidth=0.8, xmax=1 / PLOT, clip_on=False, **style)
 
 
 def _mark(axes: Axes, comparison: Comparison | None, place: float, *, hollow: bool) -> None:
     if comparison is None or comparison.ratio is None:
         return
-    colour, estimate = COLOURS[comparison.verdict], comparison.ratio
-    axes.plot(
-        [estimate.low, estimate.high], [place, place], color=colour,
-        linewidth=0.8 if hollow else 1.6, solid_capstyle="butt", zorder=2 if hollow else 3,
-    )  # fmt: skip
-    axes.plot(
-        [estimate.value], [place], linestyle="none", marker="o", color=colour,
-        markersize=3.6 if hollow else 5.2, markeredgewidth=0.9,
-        markerfacecolor=LIGHT["paper"] if hollow else colour, zorder=2 if hollow else 3,
-    )  # fmt: skip
+    found, order = comparison.ratio, 2 if hollow else 3
+    line = {"color": COLOURS[comparison.verdict], "zorder": order}
+    _line(axes, found.low, found.high, place, hollow=hollow, solid_capstyle="butt", **line)
+    _dot(axes, found.value, place, hollow=hollow, markeredgewidth=0.9, linestyle="none", **line)
+
+
+def _line(axes: Axes, low: float, high: float, place: float, *, hollow: bool, **style: Any) -> None:
+    axes.plot([low, high], [place, place], linewidth=0.8 if hollow else 1.6, **style)
+
+
+def _dot(axes: Axes, x: float, place: float, *, hollow: bool, **style: Any) -> None:
+    face = LIGHT["paper"] if hollow else style["color"]
+    size = 3.6 if hollow else 5.2
+    axes.plot([x], [place], marker="o", markersize=size, markerfacecolor=face, **style)
 
 
 def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
@@ -196,34 +205,27 @@ def _ticks(low: float, high: float) -> list[float]:
     """Return 1 and ratios to both sides of it, far enough apart to be read."""
     apart = math.log(high / low) / 5.5
     found = [1.0]
-    for side in (sorted(tick for tick in TICKS if tick > 1), sorted(TICKS, reverse=True)):
+    for side in (ABOVE_ONE, BELOW_ONE):
         last = 1.0
         for tick in side:
-            beyond = tick > 1 if side[0] < side[-1] else tick < 1
-            if beyond and low <= tick <= high and abs(math.log(tick / last)) >= apart:
+            if low <= tick <= high and abs(math.log(tick / last)) >= apart:
                 found.append(tick)
                 last = tick
     return sorted(found)
 
 
-def _key(canvas: Figure, height: float, labels: float) -> None:
+def _key(canvas: Figure, labels: float) -> None:
     """Explain the marks in a line at the top, with the marks themselves."""
-    axes = canvas.add_axes((labels / WIDTH, 1 - 0.2 / height, 0.8, 0.18 / height))
-    axes.set_axis_off()
-    axes.set_xlim(0, 100)
-    axes.set_ylim(-1, 1)
+    axes = key(canvas, labels / WIDTH, 0.2, 0.8, 0.18)
     for place, text, hollow in (
         (0.0, "against the profile it is a step from", False),
         (29.0, "against the baseline", True),
     ):
-        colour = LIGHT["muted"]
-        axes.plot([place, place + 3], [0, 0], color=colour, linewidth=0.8 if hollow else 1.6)
-        axes.plot([place + 1.5], [0], marker="o", markersize=3.6 if hollow else 5.2, color=colour,
-                  markerfacecolor=LIGHT["paper"] if hollow else colour)  # fmt: skip
-        axes.text(place + 4, 0, text, va="center", color=colour)
+        _line(axes, place, place + 3, 0, hollow=hollow, color=MUTED)
+        _dot(axes, place + 1.5, 0, hollow=hollow, color=MUTED)
+        note(axes, place + 4, 0, text)
     axes.fill_between([48.0, 51.0], [-0.8, -0.8], [0.8, 0.8], color=LIGHT["band"], linewidth=0)
-    axes.text(52, 0, "floor: within it nothing is told from this machine's noise", va="center",
-              color=LIGHT["muted"])  # fmt: skip
+    note(axes, 52, 0, "floor: within it nothing is told from this machine's noise")
 
 
 def _describe(summary: Summary, name: str) -> str:

@@ -8,21 +8,21 @@ than ten replies are left beyond it.
 
 from __future__ import annotations
 
-import bisect
 import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from lab.analysis.metrics import merged_latency
+from lab.analysis.metrics import merged_latency, quantiles
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
-from lab.model import Role, Standing, Verdict
+from lab.model import Standing, Verdict
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
+from lab.report.plots.layout import paper
 from lab.report.svg import Picture
 
 MOST = 6
@@ -35,7 +35,10 @@ LEAST = 100
 STYLES = ("-", (0, (6, 1.5)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), (0, (10, 2)), (0, (1, 1.5)))
 """Dashes, so that a line is known without its colour."""
 SHARES = {2: "50%", 10: "90%", 100: "99%", 1000: "99.9%", 10_000: "99.99%", 100_000: "99.999%"}
-WIDTH, HEIGHT = 13.0, 4.6
+HEIGHT = 4.6
+"""Inches."""
+APART = 0.055
+"""Least distance between two lines' names, as a share of the axis' height."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +53,13 @@ class Curve:
 
     def quantiles(self, shares: Sequence[float]) -> list[float | None]:
         """Return the latency, in seconds, at each share; None with fewer than ten beyond it."""
-        buckets = sorted(self.latency)
-        seen = list(itertools.accumulate(self.latency[bucket] for bucket in buckets))
-        total = seen[-1]
-        return [
-            None
-            if (1 - share) * total < BEYOND * (1 - 1e-9)
-            else buckets[bisect.bisect_left(seen, max(1, math.ceil(share * total - 1e-9)))] / 1e6
-            for share in shares
-        ]
+        least = BEYOND * (1 - 1e-9) / sum(self.latency.values())
+        found = zip(shares, quantiles(self.latency, shares), strict=True)
+        return [value if 1 - share >= least else None for share, value in found]
+
+
+_End = tuple[tuple[float, float], str, str]
+"""Where a line ends, its name, and its colour."""
 
 
 def curves(summary: Summary) -> tuple[Curve, ...]:
@@ -86,21 +87,12 @@ def draw(summary: Summary) -> Picture | None:
     lines = chosen(summary, curves(summary))
     if not lines:
         return None
-    canvas = Figure(figsize=(WIDTH, HEIGHT))
+    canvas = paper(HEIGHT)
     axes = canvas.add_axes((0.06, 0.13, 0.76, 0.83))
     axes.set_xscale("log")
     axes.set_yscale("log")
-    ends = []
-    for number, curve in enumerate(lines):
-        last = sum(curve.latency.values()) / BEYOND
-        places = [10 ** (step / 40) for step in range(2, int(40 * math.log10(last)) + 1)]
-        values = curve.quantiles([1 - 1 / place for place in places])
-        points = [(x, y * 1e3) for x, y in zip(places, values, strict=True) if y is not None]
-        colour = LIGHT[f"series{number + 1}"]
-        axes.plot(*zip(*points, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.7)
-        name = curve.profile if curve.counts else f"{curve.profile} (does not count)"
-        ends.append((points[-1], name, colour))
-    right = max(point[0] for point, _, _ in ends)
+    ends = [_line(axes, curve, number) for number, curve in enumerate(lines)]
+    right = max(x for (x, _), _, _ in ends)
     axes.set_xlim(1.1, right)
     marks = [place for place in SHARES if place <= right]
     axes.set_xticks(marks, [SHARES[place] for place in marks])
@@ -108,21 +100,26 @@ def draw(summary: Summary) -> Picture | None:
     axes.minorticks_off()
     axes.grid(color=LIGHT["line"], linewidth=0.6)
     axes.set_axisbelow(True)
-    for side in ("right", "top"):
-        axes.spines[side].set_visible(False)
-    due = summary.run.plan.load.rate is not None
-    axes.set_xlabel("share of the replies that were faster", fontsize=7.5, loc="left")
-    axes.set_ylabel(f"ms from {'due' if due else 'sending'} to the last byte", fontsize=7.5)
+    begins = "sending" if summary.run.plan.load.rate is None else "due"
+    axes.set_xlabel("share of the replies that were faster")
+    axes.set_ylabel(f"ms from {begins} to the last byte")
     _name_lines(axes, ends)
     return Picture("How long a reply took", _describe(lines), canvas)
 
 
+def _line(axes: Axes, curve: Curve, number: int) -> _End:
+    last = sum(curve.latency.values()) / BEYOND
+    places = [10 ** (step / 40) for step in range(2, int(40 * math.log10(last)) + 1)]
+    values = curve.quantiles([1 - 1 / place for place in places])
+    points = [(x, y * 1e3) for x, y in zip(places, values, strict=True) if y is not None]
+    colour = LIGHT[f"series{number + 1}"]
+    axes.plot(*zip(*points, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.7)
+    name = curve.profile if curve.counts else f"{curve.profile} (does not count)"
+    return points[-1], name, colour
+
+
 def _curve(observations: Sequence[Observation], profile: str) -> Curve:
-    own = [
-        item
-        for item in observations
-        if item.trial.slot.arm.name == profile and item.trial.slot.arm.role is Role.PROFILE
-    ]
+    own = [item for item in observations if item.trial.is_own(profile)]
     good = [item for item in own if "p50" in item.metrics]
     windows = [window for item in good or own for window in item.trial.windows]
     return Curve(profile, bool(good), merged_latency(windows))
@@ -146,33 +143,29 @@ def _weight(summary: Summary, step: Step) -> tuple[bool, float]:
 def _decades(axes: Axes) -> None:
     """Mark 1, 2 and 5 of each decade of milliseconds that the axis holds."""
     low, high = axes.get_ylim()
-    marks = [
-        digit * 10.0**power
-        for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        for digit in (1, 2, 5)
-        if low <= digit * 10.0**power <= high
-    ]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    marks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    marks = [mark for mark in marks if low <= mark <= high]
     axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
     axes.set_ylim(low, high)
 
 
-def _name_lines(axes: Axes, ends: Sequence[tuple[tuple[float, float], str, str]]) -> None:
+def _name_lines(axes: Axes, ends: Sequence[_End]) -> None:
     """Write each line's name beside its end, moved apart where they would overlap."""
     low, high = (math.log(limit) for limit in axes.get_ylim())
     ends = sorted(ends, key=lambda end: end[0][1])
-    apart, below, places = 0.055, -1.0, []  # shares of the axis' height
+    below, heights = -1.0, []
     for (_, y), _, _ in ends:
-        below = max((math.log(y) - low) / (high - low), below + apart)
-        places.append(below)
-    above = 1.0 + apart
-    for number, place in reversed(list(enumerate(places))):
-        places[number] = above = min(place, above - apart)
-    for ((x, y), text, colour), place in zip(ends, places, strict=True):
-        axes.annotate(
-            text, (x, y), (1.015, place), "data", textcoords="axes fraction", va="center",
-            color=colour, arrowprops={"arrowstyle": "-", "color": LIGHT["line"], "linewidth": 0.8},
-            annotation_clip=False,
-        )  # fmt: skip
+        below = max((math.log(y) - low) / (high - low), below + APART)
+        heights.append(below)
+    above = 1.0 + APART
+    for number, height in reversed(list(enumerate(heights))):
+        heights[number] = above = min(height, above - APART)
+    arrow = {"arrowstyle": "-", "color": LIGHT["line"], "linewidth": 0.8}
+    style: dict[str, Any] = {"va": "center", "arrowprops": arrow, "annotation_clip": False}
+    for (place, name, colour), height in zip(ends, heights, strict=True):
+        beside = (1.015, height)
+        axes.annotate(name, place, beside, textcoords="axes fraction", color=colour, **style)
 
 
 def _describe(lines: Sequence[Curve]) -> str:

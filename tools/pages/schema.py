@@ -1,5 +1,5 @@
 """
-The JSON Schemas of a run's files, for other people's programs: `python -m lab.schema`.
+The JSON Schemas of a run's files, for other people's programs.
 
 Made from the types that read and write the files, so they cannot say anything else; the words come
 from the types' own documentation. Draft 2020-12.
@@ -23,9 +23,9 @@ from lab import model
 from lab.analysis.summary import Row, Summary, Tally
 from lab.report.summary_json import Source, sources
 from lab.runs import folder
-from lab.system.programs import ROOT
+from tools.pages.files import DOCS, written
 
-FOLDER = ROOT / "docs" / "schema"
+FOLDER = DOCS / "schema"
 
 FILES: Mapping[str, tuple[type, str]] = {
     "run.schema.json": (folder.Header, "run.json: what was asked, and where it ran"),
@@ -64,14 +64,10 @@ def render(kind: type, title: str) -> str:
     return text.replace("#/$defs/" + kind.__name__ + '"', '#"') + "\n"
 
 
-def main() -> None:
-    """Rewrite the schemas that are not their types' any more."""
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    for name, (kind, title) in FILES.items():
-        path, text = FOLDER / name, render(kind, title)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            folder.write_text(path, text)
-            print(path)  # noqa: T201 - the console is the product
+def refresh() -> list[Path]:
+    """Rewrite the schemas that are not their types' any more, and return them."""
+    changed = (written(FOLDER / name, render(*content)) for name, content in FILES.items())
+    return [path for paths in changed for path in paths]
 
 
 def _path(kind: type) -> dict[str, Any]:
@@ -157,7 +153,3 @@ def _origin(kind: type, source: Source) -> tuple[Any, str]:
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-if __name__ == "__main__":
-    main()

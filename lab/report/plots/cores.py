@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from lab.analysis.summary import Summary
-from lab.model import Role, Run, Trial
+from lab.model import Run, Trial
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART
+from lab.report.plots.layout import WIDTH, note, panel, paper
 from lab.report.svg import Picture
 
 PARTS = {
@@ -25,13 +27,15 @@ PARTS = {
 """What a core can be busy with, in the order in which it is stacked."""
 HATCHES = {"others": "////", "steal": "xxxx"}
 
-WIDTH, ROW, LABELS, ABOVE, BELOW = 13.0, 0.27, 1.95, 0.3, 0.5
+ROW, LABELS, RIGHT, ABOVE, BELOW = 0.27, 1.95, 0.2, 0.3, 0.5
 """Inches."""
+WIDE = 0.035
+"""Share of the axis from which on a part has room for its number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Core-seconds a second of one profile, by part; a part not read is absent."""
+    """Core-seconds per second of one profile, by part; a part not read is absent."""
 
     profile: str
     parts: Mapping[str, float]
@@ -42,9 +46,7 @@ def spent(summary: Summary) -> tuple[Spent, ...]:
     run, found = summary.run, []
     for profile in run.plan.profiles:
         trials = [
-            _parts(trial, _cores(run, trial))
-            for trial in run.trials
-            if trial.slot.arm.name == profile.name and trial.slot.arm.role is Role.PROFILE
+            _parts(trial, _cores(run, trial)) for trial in run.trials if trial.is_own(profile.name)
         ]
         whole = [parts for parts in trials if parts]
         if whole:
@@ -59,54 +61,49 @@ def draw(summary: Summary) -> Picture | None:
     rows = spent(summary)
     if not rows:
         return None
-    height = ABOVE + ROW * len(rows) + BELOW
-    canvas = Figure(figsize=(WIDTH, height))
-    axes = canvas.add_axes(
-        (LABELS / WIDTH, BELOW / height, 1 - (LABELS + 0.2) / WIDTH, ROW * len(rows) / height)
-    )
+    canvas = paper(ABOVE + ROW * len(rows) + BELOW)
+    left = LABELS / WIDTH
+    axes = panel(canvas, left, BELOW, 1 - (LABELS + RIGHT) / WIDTH, ROW * len(rows))
     whole = max(sum(row.parts.values()) for row in rows)
     for place, row in enumerate(rows):
-        left = 0.0
-        for name, width in row.parts.items():
-            axes.barh(
-                place, width, left=left, height=0.74, color=LIGHT[name], linewidth=0.5,
-                edgecolor=LIGHT["paper"], hatch=HATCHES.get(name),
-            )  # fmt: skip
-            if width > 0.035 * whole:
-                colour = LIGHT["paper" if name in ON_DARK_PART else "ink"]
-                # Hatching runs through the numbers of these two: theirs are in the table.
-                if name not in HATCHES:
-                    axes.text(left + width / 2, place, f"{width:.2f}", ha="center", va="center",
-                              fontsize=7.5, color=colour)  # fmt: skip
-            left += width
+        _stack(axes, place, row.parts, WIDE * whole)
     axes.set_xlim(0, whole)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), [row.profile for row in rows])
     axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
-    axes.set_xlabel("cores: seconds of CPU in each second of the window, mean over all trials",
-                    fontsize=7.5, loc="left")  # fmt: skip
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
+    axes.set_xlabel("cores: seconds of CPU in each second of the window, mean over all trials")
+    axes.spines.left.set_visible(False)
     shown = {name for row in rows for name in row.parts}
-    keys = [
-        axes.barh(
-            [0],
-            [0],
-            color=LIGHT[name],
-            hatch=HATCHES.get(name),
-            edgecolor=LIGHT["paper"],
-            linewidth=0.5,
-            label=title,
-        )
-        for name, title in PARTS.items()
-        if name in shown
-    ]
+    for name, title in PARTS.items():
+        if name in shown:
+            _bar(axes, 0, 0, name, label=title)
     canvas.legend(
-        handles=keys, loc="upper left", ncols=len(keys), frameon=False, fontsize=8,
-        bbox_to_anchor=(LABELS / WIDTH, 1.0), borderaxespad=0.3, columnspacing=1.6,
-        handlelength=1.4, borderpad=0,
-    )  # fmt: skip
+        loc="upper left",
+        ncols=len(shown),
+        bbox_to_anchor=(left, 1.0),
+        borderaxespad=0.3,
+        columnspacing=1.6,
+        handlelength=1.4,
+    )
     return Picture("Where the time went", _describe(rows), canvas)
+
+
+def _stack(axes: Axes, place: float, parts: Mapping[str, float], least: float) -> None:
+    """Draw the bar of one profile, with the number of each part that is wider than *least*."""
+    left = 0.0
+    for name, width in parts.items():
+        _bar(axes, place, width, name, left=left, height=0.74)
+        # Hatching runs through the numbers of those parts: theirs are in the table.
+        if width > least and name not in HATCHES:
+            colour = LIGHT["paper" if name in ON_DARK_PART else "ink"]
+            middle = left + width / 2
+            note(axes, middle, place, f"{width:.2f}", color=colour, ha="center", fontsize=7.5)
+        left += width
+
+
+def _bar(axes: Axes, place: float, width: float, name: str, **bar: Any) -> None:
+    edge, hatch = LIGHT["paper"], HATCHES.get(name)
+    axes.barh(place, width, color=LIGHT[name], edgecolor=edge, hatch=hatch, linewidth=0.5, **bar)
 
 
 def _parts(trial: Trial, cores: float | None) -> dict[str, float]:
@@ -140,7 +137,7 @@ def _cores(run: Run, trial: Trial) -> float | None:
     return float(count) if isinstance(count, int) else None
 
 
-def _describe(rows: tuple[Spent, ...]) -> str:
+def _describe(rows: Sequence[Spent]) -> str:
     texts = []
     for row in rows:
         parts = ", ".join(f"{PARTS[name]} {figure(value)}" for name, value in row.parts.items())

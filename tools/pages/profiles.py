@@ -1,5 +1,5 @@
 """
-Write docs/profiles.md from the headers of the profiles: `.venv/bin/python -m lab.profile_pages`.
+docs/profiles.md, made from the headers of the profiles.
 
 Each profile explains itself in its own file; the page puts the explanations in order and adds what
 the step changes, as uWSGI resolves it. It is the same on every machine.
@@ -8,24 +8,22 @@ the step changes, as uWSGI resolves it. It is the same on every machine.
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lab import claims, profiles
+from lab import profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Profile, Workload
 from lab.report.numbers import ratio
-from lab.runs.folder import read_run
 from lab.settings.difference import difference
-from lab.system.programs import ROOT
+from tools.pages.files import DOCS, ROOT, runs, written
 
 ENOUGH = 5
 """Blocks from which on a run is quoted; one that was made to count something has fewer."""
 
-PAGE = ROOT / "docs" / "profiles.md"
+PAGE = DOCS / "profiles.md"
 
 OPENING = """\
 # Profiles
@@ -38,7 +36,7 @@ is *against* in exactly one step, so that a difference between the two has one c
 *Measured* is the step against the profile that it is against, from the stored runs under
 [`runs/`](runs), on one core; [the walkthrough](walkthrough.md) says how to read it.
 
-This page is made from the comments in the files: `.venv/bin/python -m lab.profile_pages`.
+This page is made from the comments in the files: `.venv/bin/python -m tools.pages`.
 """
 
 
@@ -59,20 +57,17 @@ def render() -> str:
     return "\n".join(parts)
 
 
-def main() -> None:
-    """Write the page."""
-    PAGE.write_text(render(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE}\n")
+def refresh() -> list[Path]:
+    """Rewrite the page, and return it if it was another."""
+    return written(PAGE, render())
 
 
 def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> str:
     header = profiles.read_header(profile.path)
-    file = _relative(profile.path)
-    against = (
-        "" if profile.against is None else f" · against [{profile.against}](#{profile.against})"
-    )
-    lines = [f"### {profile.name}\n", f"**{profile.summary}.**\n"]
+    file = profile.path.relative_to(ROOT).as_posix()
     rung = "" if number is None else f"step {number} · "
+    against = f" · against [{profile.against}](#{profile.against})" if profile.against else ""
+    lines = [f"### {profile.name}\n", f"**{profile.summary}.**\n"]
     lines += [f"{rung}[{file}](../{file}){against}\n"]
     lines += [f"{each}\n" for each in header.paragraphs if each != f"{profile.summary}."]
     if header.default is not None:
@@ -114,10 +109,10 @@ def _asked(workload: Workload) -> str:
 @functools.cache
 def _runs() -> tuple[Summary, ...]:
     """Return the stored runs of `fib` at full load, in windows that last."""
-    found = [each for folder in claims.stored_runs() for each in summaries(read_run(folder))]
     return tuple(
         each
-        for each in found
+        for run in runs()
+        for each in summaries(run)
         if each.run.plan.workload.name == "fib"
         and each.run.plan.load.requests is None
         and each.run.plan.load.rate is None
@@ -150,11 +145,3 @@ def _without_cpus(profile: Profile) -> Profile:
             (key, "%k" if key == "processes" else value) for key, value in profile.options
         ),
     )
-
-
-def _relative(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-if __name__ == "__main__":
-    main()

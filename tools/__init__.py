@@ -1,0 +1,1 @@
+"""Tools for this checkout; no part of the product."""

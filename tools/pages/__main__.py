@@ -1,0 +1,9 @@
+"""The command: rewrite what is not as it is stored any more, and name every file that changed."""
+
+from __future__ import annotations
+
+from tools.pages import directives, profiles, schema
+
+for part in (schema, profiles, directives):
+    for path in part.refresh():
+        print(path)

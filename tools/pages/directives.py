@@ -1,0 +1,81 @@
+"""
+Directives: a comment `<!-- name arguments -->` in a page says what stands after it.
+
+The text reaches to `<!-- end -->` where a line ends after the comment, and to `<!-- -->` within a
+line. Where an image stands on the next line, the text is the image's words, and its file is drawn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lab.errors import UsageError
+from tools.pages import figures, instructions, proofs, runs
+from tools.pages.files import DOCS, ROOT, written
+
+FORMS: Mapping[str, Callable[..., str]] = {
+    "claims SOURCE": runs.claims,
+    "figure FIGURE": figures.words,
+    "instructions cells": instructions.cells,
+    "instructions phases": instructions.phases,
+    "instructions saved: APPLICATION BUILD / APPLICATION BUILD at NUMBER": instructions.saved,
+    "machine RUN": runs.machine,
+    "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
+    "run RUN: TITLE (ROWS)": runs.table,
+    "run RUN: TITLE": runs.table,
+    "selftest": proofs.selftest,
+    "stress": proofs.stress,
+}
+"""What a directive may be, its arguments in capitals, and what makes its text of them."""
+
+_DIRECTIVE = re.compile(
+    rf"(?P<opening><!-- (?P<directive>(?:{'|'.join({form.split()[0] for form in FORMS})})\b.*?) -->"
+    r"(?:(?P<image>\n!\[)|(?P<block>\n))?)"
+    r"(?s:.*?)"
+    r"(?P<closing>(?(image)\]\((?P<address>.*?)\)|(?(block)<!-- end -->|<!-- -->)))"
+)
+
+
+def pages() -> tuple[Path, ...]:
+    """Return the pages that may hold directives."""
+    return (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+
+
+def fill(text: str) -> str:
+    """
+    Return *text* with what each of its directives asks for.
+
+    Raises:
+        LabError: A directive has none of FORMS, or names something that is not there.
+    """
+    return _DIRECTIVE.sub(
+        lambda it: f"{it['opening']}{_text(it['directive'])}{it['closing']}", text
+    )
+
+
+def refresh() -> list[Path]:
+    """
+    Rewrite the pages and figures that are not what is stored any more, and return them.
+
+    Raises:
+        LabError: As `fill`.
+    """
+    changed = []
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        changed += written(page, fill(text))
+        for found in _DIRECTIVE.finditer(text):
+            if found["address"]:
+                path = page.parent / found["address"]
+                figure = found["directive"].removeprefix("figure ")
+                changed += written(path, figures.image(figure, path.suffix))
+    return changed
+
+
+def _text(directive: str) -> str:
+    for form, function in FORMS.items():
+        if found := re.fullmatch(re.sub("[A-Z]+", "(.+?)", re.escape(form)), directive):
+            return function(*found.groups())
+    raise UsageError(f"<!-- {directive} --> has none of the forms: {'; '.join(FORMS)}")

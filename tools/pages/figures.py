@@ -1,0 +1,35 @@
+"""The figures of stored runs, such as `ladder: forest`, and `stress`, that of stress.json."""
+
+from __future__ import annotations
+
+import functools
+
+from lab.errors import ResultsError
+from lab.report import svg
+from lab.report.figures import FIGURES, pictures
+from lab.stress import figure as stress
+from tools.pages.files import RUNS, summary
+from tools.pages.proofs import stress_result
+
+
+def words(figure: str) -> str:
+    """Return its title and what it shows; its numbers are in the tables beside it."""
+    picture = _picture(figure)
+    return f"{picture.title}. {picture.description.partition('. ')[0]}."
+
+
+def image(figure: str, suffix: str) -> bytes:
+    """Return it as a file, `.png` or `.svg`."""
+    picture, name = _picture(figure), figure.rpartition(": ")[2]
+    return svg.png(picture) if suffix == ".png" else svg.standalone(name, picture).encode()
+
+
+@functools.cache
+def _picture(figure: str) -> svg.Picture:
+    if figure == "stress":
+        return stress.draw(stress_result())
+    run, _, name = figure.partition(": ")
+    found = pictures(summary(run)).get(name)
+    if found is None:
+        raise ResultsError(RUNS / run, f"has no figure {name!r}, only {', '.join(FIGURES)}")
+    return found

@@ -1,0 +1,66 @@
+"""What docs/runs/selftest.json and docs/runs/stress.json say."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+
+from lab.report import markdown
+from lab.selftest import result as selftests
+from lab.selftest.show import instead, ratio, said, score, sentence
+from lab.stress import result as stresses
+from lab.stress.show import banners, legend, notes, table
+from tools.pages.files import RUNS
+
+
+def selftest() -> str:
+    """Return what docs/selftest.md says of the stored result."""
+    return selftest_text(selftests.read(RUNS / "selftest.json"))
+
+
+def stress() -> str:
+    """Return what docs/production.md says of the stored result."""
+    return stress_text(stress_result())
+
+
+def selftest_text(result: selftests.Result) -> str:
+    """Return the tables in Markdown: planted faults, planted differences, one piece of evidence."""
+    lines = [sentence(result), ""]
+    lines += _table(
+        ("planted", "profile", "must be said", "right", "said instead"),
+        ((c.name, c.summary, c.expected, score(c), instead(c)) for c in result.cases),
+    )
+    if result.effects:
+        lines.append("")
+        lines += _table(
+            ("planted difference", "must be said", "said", "CPU a request"),
+            ((e.name, e.expected, said(e), ratio(e)) for e in result.effects),
+        )
+    lines += ["", "What was seen, in one trial of each:", ""]
+    lines += [f"- **{case.name}**: {case.evidence}" for case in result.cases if case.evidence]
+    return "\n".join(lines) + "\n"
+
+
+def stress_text(result: stresses.Result) -> str:
+    """Return what the words mean, the table in Markdown, and a line for each cell that needs it."""
+    blocks = [f"> **Warning:** {text}\n" for text in banners(result)]
+    blocks += [_list(legend(result)), markdown.render_table(table(result)), _list(notes(result))]
+    return "\n".join(filter(None, blocks))
+
+
+@functools.cache
+def stress_result() -> stresses.Result:
+    """Return the stored result of `lab stress`."""
+    return stresses.read(RUNS / "stress.json")
+
+
+def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [_row(*titles), f"|{'---|' * len(titles)}", *(_row(*row) for row in rows)]
+
+
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _list(lines: Iterable[str]) -> str:
+    return "".join(f"- {line}\n" for line in lines)
