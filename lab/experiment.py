@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -147,22 +147,10 @@ def conduct(
     """
     env = environment.read_environment()
     digest = environment.digest(env)
-    cores = prepared.cores
     workload = capture(prepared.plan.workload, prepared.plan.profiles, adapter, fetch)
     arms = (
         arm if arm.profile.reply is not None else replace(arm, workload=workload)
         for arm in prepared.plan.arms
-    )
-    parts = Parts(
-        server=adapter,
-        generator=generator,
-        probes=probes.probes(),
-        facts=probes.facts,
-        record=lambda _trial: None,
-        environment=digest,
-        lab=(os.getpid(),),
-        server_cores=cores[0] if cores else None,
-        generator_cores=cores[1] if cores else None,
     )
     plan = replace(prepared.plan, arms=tuple(arms))
     header = Header(
@@ -191,7 +179,7 @@ def conduct(
         try:
             run(
                 plan,
-                replace(parts, record=record),
+                real_parts(generator, prepared.cores, record, digest),
                 observer,
                 confirm if options.confirm else None,
             )
@@ -204,6 +192,34 @@ def conduct(
                 writer.discard()
             raise
         return Outcome(writer.folder, _summarise(writer))
+
+
+def real_parts(
+    generator: Generator,
+    cores: environment.Cores | None,
+    record: Callable[[Trial], None],
+    digest: str = "",
+) -> Parts:
+    """
+    Return what trials are made with: real servers and probes, on *cores* or anywhere.
+
+    Args:
+        generator: Makes the load.
+        cores: The server's and the generator's.
+        record: Takes each trial.
+        digest: Of the environment; empty where no other environment will be compared with it.
+    """
+    return Parts(
+        server=adapter,
+        generator=generator,
+        probes=probes.probes(),
+        facts=probes.facts,
+        record=record,
+        environment=digest,
+        lab=(os.getpid(),),
+        server_cores=cores[0] if cores else None,
+        generator_cores=cores[1] if cores else None,
+    )
 
 
 def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:

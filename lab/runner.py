@@ -80,6 +80,8 @@ class Parts:
     server_cores: Sequence[int] | None = None
     generator_cores: Sequence[int] | None = None
     clock: Callable[[], float] = time.time
+    judge: Callable[[Trial], Sequence[Finding]] = judge
+    """A trial with a finding from outside is made again: see `REPEATS`."""
 
 
 class Observer(Protocol):
@@ -93,6 +95,19 @@ class Observer(Protocol):
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """From now on every block holds these as well."""
+
+
+class Silent:
+    """An observer that shows nothing."""
+
+    def stage(self, slot: Slot, attempt: int, stage: str) -> None:
+        """Pass over a stage."""
+
+    def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
+        """Pass over a trial."""
+
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        """Pass over counter-runs."""
 
 
 Confirm = Callable[[Sequence[Trial]], Sequence[CounterRun]]
@@ -129,7 +144,7 @@ def run(plan: Plan, parts: Parts, observer: Observer, confirm: Confirm | None = 
         for slot in with_counters(own, counters, plan.seed):
             for attempt in range(1 + REPEATS):
                 trial = failures.counted(plan, slot, attempt, parts, observer)
-                findings = judge(trial)
+                findings = parts.judge(trial)
                 parts.record(trial)
                 trials.append(trial)
                 observer.finished(trial, findings)
