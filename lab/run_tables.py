@@ -34,12 +34,11 @@ from lab.report import claims as claims_report
 from lab.report import markdown
 from lab.report.machine import machine_lines
 from lab.report.numbers import ratio
-from lab.results import read_run, write_text
+from lab.results import read_json, read_run, write_text
 from lab.selftest import page as selftest_page
-from lab.selftest.result import read as read_selftest
+from lab.selftest.result import SelfTestResult
 from lab.stress import page as stress_page
-from lab.stress.result import Result as StressResult
-from lab.stress.result import read as read_stress
+from lab.stress.result import StressResult
 
 if TYPE_CHECKING:
     from lab.report.svg import Picture
@@ -177,7 +176,7 @@ def _claims(source: str) -> str:
 
 
 def _selftest() -> str:
-    return selftest_page.render(read_selftest(RUNS / "selftest.json"))
+    return selftest_page.render(read_json(RUNS / "selftest.json", SelfTestResult))
 
 
 def _stress() -> str:
@@ -186,7 +185,7 @@ def _stress() -> str:
 
 @functools.cache
 def _stress_result() -> StressResult:
-    return read_stress(RUNS / "stress.json")
+    return read_json(RUNS / "stress.json", StressResult)
 
 
 def _ratio(name: str, metric: str, changed: str, reference: str) -> str:

@@ -8,15 +8,16 @@ import psutil
 import pytest
 from rich.console import Console
 
+from lab import runner
 from lab.analysis.diagnose import CAUSES
 from lab.errors import ResultsError, UsageError
+from lab.results import read_json, write_json
 from lab.selftest import page, run, surroundings
 from lab.selftest.cases import CASES, UNEXPLAINED
-from lab.selftest.result import FORMAT, CaseResult, EffectResult, Result, read, write
+from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
 from lab.selftest.run import examine, selftest
 from lab.selftest.show import show
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
-from lab.selftest.trials import plan_of
 
 GATES = {"errors", "starvation", "machine", "quantised"}
 
@@ -26,7 +27,7 @@ MORE = EffectResult("20 % more work", "worse", "worse", (1.19, 1.18, 1.2), 10, T
 
 def result(*cases, effects=(MORE,), quick=False):
     """Return a stored self-test."""
-    return Result(FORMAT, quick, {"kernel": {"release": "6.8"}}, cases or (ROUTER,), effects)
+    return SelfTestResult(1, quick, {"kernel": {"release": "6.8"}}, cases or (ROUTER,), effects)
 
 
 def test_every_case_expects_something_that_can_be_said():
@@ -39,7 +40,7 @@ def test_every_case_expects_something_that_can_be_said():
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_planted_profile_is_one_that_uwsgi_takes(case):
     """And obeys the port that the lab gives it."""
-    (profile,) = plan_of(case).profiles
+    (profile,) = case.plan().profiles
     assert any("{port}" in value for _, value in profile.options)
 
 
@@ -50,7 +51,7 @@ SHORT = ("HTTP router", "failing application", "nothing wrong")
 def test_planted_faults_are_found(monkeypatch):
     """Some of the quick form's, a trial of each: real servers, the rules that judge any run."""
     monkeypatch.setattr(run, "TRIALS_QUICK", 1)
-    monkeypatch.setattr(run, "REPEATS", 0)  # a busy machine may take no longer
+    monkeypatch.setattr(runner, "REPEATS", 0)  # a busy machine may take no longer
     names = [case.name for case in CASES if case.name in SHORT]
     found = examine(quick=True, names=names, console=Console(quiet=True))
     assert [case.name for case in found.cases] == names
@@ -64,7 +65,7 @@ def test_the_quick_form_passes_here(tmp_path):
     """Or says that this machine was too busy to tell."""
     path = tmp_path / "selftest.json"
     assert selftest(quick=True, console=Console(quiet=True), output=path) in {0, 3}
-    assert read(path).quick
+    assert read_json(path, SelfTestResult).quick
 
 
 def test_an_unknown_case_is_refused():
@@ -117,15 +118,15 @@ def test_a_result_is_stored_and_shown(tmp_path):
     """What is read equals what was written, and the page has every number."""
     path = tmp_path / "selftest.json"
     missed = replace(ROUTER, found={"router": 9, "server CPU": 1}, disturbed=2)
-    write(result(missed), path)
-    assert read(path) == result(missed)
-    text = page.render(read(path))
+    write_json(path, result(missed))
+    assert read_json(path, SelfTestResult) == result(missed)
+    text = page.render(read_json(path, SelfTestResult))
     assert "| router | 9 of 10 (2 disturbed) | 1 x server CPU |" in text
     assert "1.19x [1.18, 1.2], 10 blocks" in text
     assert "Passed: 9 of 10 trials of 1 planted faults" in text
     console = Console(width=120)
     with console.capture() as shown:
-        show(read(path), console, verbose=True)
+        show(read_json(path, SelfTestResult), console, verbose=True)
     assert "1 x server CPU" in shown.get()
 
 
@@ -134,7 +135,7 @@ def test_what_is_no_result_is_refused(tmp_path):
     path = tmp_path / "other.json"
     path.write_text("{}")
     with pytest.raises(ResultsError, match=r"other\.json: is no result of a self-test"):
-        read(path)
+        read_json(path, SelfTestResult)
 
 
 def test_strangers_are_nobodys_children_and_leave():

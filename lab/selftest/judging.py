@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from lab.analysis.diagnose import causes
 from lab.analysis.metrics import derive
 from lab.analysis.observations import observed
 from lab.model import Finding, Trial
 from lab.selftest.cases import UNEXPLAINED
+from lab.selftest.result import Answer
+
+NOT_MADE = "no trial"
+"""Said of a trial whose server did not start, or whose load could not be made."""
 
 FIGURES = ("throughput", "cpu", "p50", "p90", "p99", "switches")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was said of a trial."""
-
-    label: str
-    """Name of a cause, of a gate, or `UNEXPLAINED`."""
-    evidence: str
-    disturbed: bool
-    """Whether something outside disturbed the trial, so that a run would repeat it."""
-    figures: Mapping[str, float]
-    """Metrics and readings, to see on which a miss hung."""
 
 
 def answer(trial: Trial) -> Answer:
@@ -34,25 +22,22 @@ def answer(trial: Trial) -> Answer:
     A gate that withholds everything comes first, unless a cause explains it; then the first cause;
     then a gate that withholds something.
     """
+    if not trial.windows:
+        return Answer(NOT_MADE, trial.failure or "", {})
     seen = observed(trial)
-    findings, found = seen.findings, causes(seen)
-    gates = sorted(findings, key=_weight, reverse=True)
+    found = causes(seen)
+    gate = max(seen.findings, key=_weight, default=None)
     if found:
         label, evidence = found[0].name, found[0].evidence
         also = [cause.name for cause in found[1:]]
         evidence += f" (also: {', '.join(also)})" if also else ""
-    elif gates and _weight(gates[0]):
-        label, evidence = gates[0].gate, gates[0].reason
+    elif gate and _weight(gate):
+        label, evidence = gate.gate, gate.reason
     else:
         label, evidence = UNEXPLAINED, "no rule fires and no gate withholds anything"
     metrics = derive(trial)
     figures = {name: metrics[name] for name in FIGURES if name in metrics}
-    return Answer(
-        label=label,
-        evidence=evidence,
-        disturbed=any(finding.outside for finding in findings),
-        figures=figures | dict(trial.readings),
-    )
+    return Answer(label, evidence, figures | dict(trial.readings))
 
 
 def _weight(finding: Finding) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lab.selftest.result import Result
+from lab.selftest.result import SelfTestResult
 from lab.selftest.show import instead, ratio, said, score, sentence
 
 
-def render(result: Result) -> str:
+def render(result: SelfTestResult) -> str:
     """Return the tables in Markdown: planted faults, planted differences, one piece of evidence."""
     lines = [
         sentence(result),

@@ -19,7 +19,8 @@ from matplotlib.figure import Figure
 from lab.report import svg as form
 from lab.report.palette import LIGHT
 from lab.report.svg import Picture
-from lab.stress.result import Outcome, Result
+from lab.stress.result import FaultOutcome as Outcome
+from lab.stress.result import StressResult as Result
 from lab.stress.show import felt
 
 WIDTH, ROW, GAP = 13.0, 0.92, 0.2

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from lab.report import markdown
-from lab.stress.result import Result
+from lab.stress.result import StressResult
 from lab.stress.show import banners, legend, notes, table
 
 
-def render(result: Result) -> str:
+def render(result: StressResult) -> str:
     """Return what the words mean, the table in Markdown, and a line for each cell that needs it."""
     blocks = [f"> **Warning:** {text}\n" for text in banners(result)]
     blocks.append("".join(f"- {line}\n" for line in legend(result)))

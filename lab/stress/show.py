@@ -8,10 +8,10 @@ from lab.report.machine import machine_lines
 from lab.report.numbers import count, figure
 from lab.report.tables import Cell, Column, Document, Meaning, Table
 from lab.stress.counting import LATE
-from lab.stress.result import CONTROL, Counts, Outcome, Result
+from lab.stress.result import CONTROL, Counts, FaultOutcome, StressResult
 
 
-def document(result: Result) -> Document:
+def document(result: StressResult) -> Document:
     """Return what there is to say of *result*."""
     return Document(
         title=f"Faults under load: {result.workload}",
@@ -24,14 +24,14 @@ def document(result: Result) -> Document:
     )
 
 
-def _load(result: Result) -> str:
+def _load(result: StressResult) -> str:
     return (
         f"{figure(result.rate)} requests/s, each due at its planned instant, over at most "
         f"{result.connections} connections; timeout {result.timeout:g} s"
     )
 
 
-def table(result: Result) -> Table:
+def table(result: StressResult) -> Table:
     """Return a row for each fault, a column for each profile."""
     columns = [Column("fault", number=False)]
     columns += [Column(profile.name, number=False) for profile in result.profiles]
@@ -43,7 +43,7 @@ def table(result: Result) -> Table:
     return Table("What clients felt", tuple(columns), tuple(rows))
 
 
-def cell(outcome: Outcome | None) -> Cell:
+def cell(outcome: FaultOutcome | None) -> Cell:
     """Return what clients felt of one fault on one profile."""
     if outcome is None:
         return Cell("interrupted", Meaning.MUTED)
@@ -82,13 +82,13 @@ def felt(counts: Counts) -> str:
     return ", ".join(f"{count(number)} {word}" for word, number in parts.items() if number) or "0"
 
 
-def progress(profile: str, outcome: Outcome) -> str:
+def progress(profile: str, outcome: FaultOutcome) -> str:
     """Return what is said of a trial when it is done; of one that failed with its log's end."""
     said = outcome.problem or cell(outcome).text
     return f"{outcome.fault} on {profile}: {said}" + (f"\n{outcome.log}" if outcome.log else "")
 
 
-def notes(result: Result) -> tuple[str, ...]:
+def notes(result: StressResult) -> tuple[str, ...]:
     """Return a line for each cell that is not just 0."""
     lines = [
         f"{profile.name}, {outcome.fault}: {said}"
@@ -99,7 +99,7 @@ def notes(result: Result) -> tuple[str, ...]:
     return (*lines, *(f"left out: {reason}" for reason in result.skipped.values()))
 
 
-def _said(outcome: Outcome) -> str:
+def _said(outcome: FaultOutcome) -> str:
     if not outcome.made:
         return ""  # once, in the banner
     if outcome.problem is not None:
@@ -125,7 +125,7 @@ def _said(outcome: Outcome) -> str:
     return "; ".join(parts)
 
 
-def banners(result: Result) -> tuple[str, ...]:
+def banners(result: StressResult) -> tuple[str, ...]:
     """Return what puts the whole table into doubt."""
     texts = []
     wrong = result.wrong()
@@ -154,12 +154,12 @@ def banners(result: Result) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _slow(result: Result, profile: str) -> bool:
+def _slow(result: StressResult, profile: str) -> bool:
     counts = _control(result, profile)
     return bool(counts.lost or counts.late)
 
 
-def _rate(result: Result, profiles: Sequence[str]) -> str:
+def _rate(result: StressResult, profiles: Sequence[str]) -> str:
     """Return a rate that each of some profiles has room for: half of what it answered rightly."""
     rates = []
     for profile in profiles:
@@ -172,14 +172,14 @@ def _rate(result: Result, profiles: Sequence[str]) -> str:
     return f"--rate {min(rates)}" if min(rates) >= 1 else "a lower --rate"
 
 
-def _control(result: Result, profile: str) -> Counts:
+def _control(result: StressResult, profile: str) -> Counts:
     outcome = result.outcome(profile, CONTROL)
     assert outcome is not None
     assert outcome.counts is not None
     return outcome.counts
 
 
-def legend(result: Result) -> tuple[str, ...]:
+def legend(result: StressResult) -> tuple[str, ...]:
     """Return what the words of the table mean."""
     cells = (
         "A cell: what clients felt, of how many requests, and the longest wait for a right one. "
