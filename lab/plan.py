@@ -40,6 +40,11 @@ def named(name: str, at: Mapping[str, str]) -> str:
     return "@".join((name, *at.values()))
 
 
+def alone(arm: Arm, window: float, warmup: float = 0.0) -> Plan:
+    """Return the plan of one trial of *arm*, without an A/A arm: none is the reference."""
+    return Plan((arm,), reference="", blocks=1, warmup=warmup, window=window, seed=0)
+
+
 def block(plan: Plan) -> tuple[Arm, ...]:
     """Return the arms of one block: those of the plan, and the reference's a second time."""
     own = [arm for arm in plan.arms if arm.profile.name == plan.reference]

@@ -14,10 +14,12 @@ from lab.errors import ResultsError, UsageError
 from lab.results import read_json, write_json
 from lab.selftest import page, run, surroundings
 from lab.selftest.cases import CASES, UNEXPLAINED
+from lab.selftest.judging import case_result
 from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
 from lab.selftest.run import examine, selftest
 from lab.selftest.show import show
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
+from tests.analysis import builders
 
 GATES = {"errors", "starvation", "machine", "quantised"}
 
@@ -58,6 +60,43 @@ def test_planted_faults_are_found(monkeypatch):
     wrong = [case for case in found.cases if case.wrong]
     assert len(wrong) <= 1, wrong  # as the quick form itself has it
     assert sum(case.judged for case in found.cases) > 0
+
+
+def _crowded(cores):
+    return builders.trial(readings=builders.READINGS | {"machine.foreign_cpu": cores})
+
+
+SOUND, SLIGHT, SEVERE = builders.trial(), _crowded(0.15), _crowded(0.9)
+"""Of a server that uses its core, while others use none, a little, or nearly all of it."""
+
+
+@pytest.mark.parametrize(
+    ("name", "attempts", "found", "disturbed"),
+    [
+        ("nothing wrong", [SOUND], {"server CPU": 1}, 0),
+        ("nothing wrong", [SEVERE, SEVERE, SOUND], {"server CPU": 1}, 2),
+        ("nothing wrong", [SEVERE, SEVERE, SEVERE], {}, 3),
+        ("nothing wrong", [SLIGHT, SLIGHT, SLIGHT], {"server CPU": 1}, 3),
+        ("nothing wrong", [builders.trial(windows=(), failure="it ended")], {"no trial": 1}, 0),
+        ("strangers on the CPU", [SEVERE], {"machine": 1}, 0),
+    ],
+)
+def test_of_a_trial_and_its_repeats_the_last_counts(name, attempts, found, disturbed):
+    """Unless others had the CPU then, too, and had not been planted there."""
+    (case,) = (each for each in CASES if each.name == name)
+    counted = case_result(case, builders.plan(), [attempts], None)
+    assert (counted.found, counted.disturbed) == (found, disturbed)
+    assert [each.found for each in counted.misses] == [key for key in found if key == "no trial"]
+
+
+def test_a_fault_that_disturbs_is_planted_once(monkeypatch):
+    """To repeat its trial would change nothing: strangers are what is planted."""
+    judged = []
+    monkeypatch.setattr(run, "run", lambda _plan, parts, _: judged.append(parts.judge(SEVERE)))
+    for name in ("nothing wrong", "strangers on the CPU"):
+        (case,) = (each for each in CASES if each.name == name)
+        run.measure(case, builders.plan(), ((), ()))
+    assert [any(each.outside for each in found) for found in judged] == [True, False]
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from lab import profiles
 from lab.errors import UsageError
 from lab.model import Expectation, Load, Plan, Profile, Workload
-from lab.plan import arm_of
+from lab.plan import alone, arm_of
 from lab.servers.launch import ROOT
 
 PLANTED = ROOT / "tests" / "planted"
@@ -67,8 +67,7 @@ class PlantedCase:
         Raises:
             ProfileError: uWSGI refuses the planted profile.
         """
-        arm = arm_of(planted(self.profile), self.workload, self.load)
-        return Plan((arm,), reference="", blocks=1, warmup=WARMUP, window=self.window, seed=0)
+        return alone(arm_of(planted(self.profile), self.workload, self.load), self.window, WARMUP)
 
 
 def planted(name: str) -> Profile:

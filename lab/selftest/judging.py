@@ -1,18 +1,54 @@
-"""What the lab says of one trial, in one word: what a run would report first."""
+"""What the lab says of a trial, in one word: what a run would report first; and of a case's."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from lab.analysis.diagnose import causes
+from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.analysis.observations import observed
-from lab.model import Finding, Trial
-from lab.selftest.cases import UNEXPLAINED
-from lab.selftest.result import Answer
+from lab.model import Finding, Plan, Trial
+from lab.selftest.cases import UNEXPLAINED, Around, PlantedCase
+from lab.selftest.result import Answer, CaseResult
 
 NOT_MADE = "no trial"
 """Said of a trial whose server did not start, or whose load could not be made."""
 
 FIGURES = ("throughput", "cpu", "p50", "p90", "p99", "switches")
+
+
+def case_result(
+    case: PlantedCase, plan: Plan, turns: Sequence[Sequence[Trial]], skipped: str | None
+) -> CaseResult:
+    """
+    Count what is said of the trials of one case.
+
+    Args:
+        case: What was planted.
+        plan: Of one trial of it.
+        turns: Each trial with its repeats, of which the last counts.
+        skipped: Why there is no trial, if there cannot be one.
+    """
+    said, disturbed = [], 0
+    for attempts in turns:
+        outside = [case.around is not Around.STRANGERS and _disturbed(each) for each in attempts]
+        disturbed += sum(outside)
+        last = answer(attempts[-1])
+        if not outside[-1] or last.found != "machine":
+            said.append(last)
+    right = [each for each in said if each.found == case.expected]
+    return CaseResult(
+        name=case.name,
+        expected=case.expected,
+        summary=plan.arms[0].profile.summary,
+        found=dict(Counter(each.found for each in said)),
+        disturbed=disturbed,
+        evidence=right[-1].evidence if right else "",
+        misses=tuple(each for each in said if each.found != case.expected),
+        skipped=skipped,
+    )
 
 
 def answer(trial: Trial) -> Answer:
@@ -42,3 +78,7 @@ def answer(trial: Trial) -> Answer:
 
 def _weight(finding: Finding) -> float:
     return float("inf") if finding.withholds is None else len(finding.withholds)
+
+
+def _disturbed(trial: Trial) -> bool:
+    return any(finding.outside for finding in judge(trial))

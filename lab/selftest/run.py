@@ -8,7 +8,6 @@ as in any run; the last one counts, unless it was disturbed so much that it coun
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -18,7 +17,6 @@ from rich.console import Console
 from rich.progress import track
 
 from lab import environment
-from lab.analysis.gates import judge
 from lab.environment import Cores
 from lab.errors import UsageError
 from lab.experiment import real_parts
@@ -28,8 +26,8 @@ from lab.results import write_json
 from lab.runner import Silent, run
 from lab.selftest.cases import CASES, Around, PlantedCase
 from lab.selftest.effects import measure_effects
-from lab.selftest.judging import answer
-from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
+from lab.selftest.judging import case_result
+from lab.selftest.result import EffectResult, SelfTestResult
 from lab.selftest.show import show
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.temporary import swept
@@ -97,7 +95,7 @@ def examine(*, quick: bool, names: Sequence[str], console: Console) -> SelfTestR
         quick=quick,
         machine={name: here[name] for name in MACHINE if name in here},
         cases=tuple(
-            _result(case, plans[case.name], turns[case.name], skipped.get(case.name))
+            case_result(case, plans[case.name], turns[case.name], skipped.get(case.name))
             for case in chosen
         ),
         effects=effects,
@@ -133,39 +131,3 @@ def _choose(names: Sequence[str], *, quick: bool) -> list[PlantedCase]:
     if names:
         return [known[name] for name in names]
     return [case for case in CASES if case.quick or not quick]
-
-
-def _result(
-    case: PlantedCase, plan: Plan, turns: Sequence[Sequence[Trial]], skipped: str | None
-) -> CaseResult:
-    """
-    Count what is said of the trials of one case.
-
-    Args:
-        case: What was planted.
-        plan: Of one trial of it.
-        turns: Each trial with its repeats, of which the last counts.
-        skipped: Why there is no trial, if there cannot be one.
-    """
-    said, disturbed = [], 0
-    for attempts in turns:
-        outside = [case.around is not Around.STRANGERS and _disturbed(each) for each in attempts]
-        disturbed += sum(outside)
-        last = answer(attempts[-1])
-        if not outside[-1] or last.found != "machine":
-            said.append(last)
-    right = [each for each in said if each.found == case.expected]
-    return CaseResult(
-        name=case.name,
-        expected=case.expected,
-        summary=plan.arms[0].profile.summary,
-        found=dict(Counter(each.found for each in said)),
-        disturbed=disturbed,
-        evidence=right[-1].evidence if right else "",
-        misses=tuple(each for each in said if each.found != case.expected),
-        skipped=skipped,
-    )
-
-
-def _disturbed(trial: Trial) -> bool:
-    return any(finding.outside for finding in judge(trial))

@@ -15,6 +15,7 @@ import os
 import signal
 import socket
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -195,14 +196,17 @@ def kill(target: Target) -> Seen:
     for turn in range(KILLS):
         if not (alive := target.workers()):
             break
-        victim, told = alive[0], target.spawned()
+        victim, told = alive[0], Counter(target.spawned())
         began = perf_counter()
         target.press()
         target.mark()
         with suppress(ProcessLookupError):
             os.kill(victim, signal.SIGKILL)
             killed += 1
-        replaced += target.until(_more_than(target, told), REPLACEMENT)
+        replaced += target.until(
+            lambda: bool(Counter(target.spawned()) - told),  # noqa: B023 - called here only
+            REPLACEMENT,
+        )
         target.settle()
         if turn < KILLS - 1:
             time.sleep(max(0.0, began + KILL_EVERY - perf_counter()))
@@ -288,13 +292,3 @@ def _slow(target: Target) -> Iterator[list[socket.socket]]:
                 client.send(b"GET / HTTP/1.1\r\nX-Slow: ")
                 clients.append(client)
         yield clients
-
-
-def _more_than(target: Target, told: list[int]) -> Callable[[], bool]:
-    """Return what tells whether a worker was spawned that is not among *told*."""
-
-    def more() -> bool:
-        now = target.spawned()
-        return len(now) > len(told) or bool(set(now) - set(told))
-
-    return more

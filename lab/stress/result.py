@@ -194,6 +194,11 @@ class StressResult:
         """Return the profiles that answered wrongly without any fault."""
         return tuple(name for name, felt in self.controls().items() if felt and felt.wrong)
 
+    def slow(self) -> tuple[str, ...]:
+        """Return the profiles on which requests were lost or late without any fault."""
+        found = self.controls().items()
+        return tuple(name for name, felt in found if felt and (felt.lost or felt.late))
+
     def uncontrolled(self) -> tuple[str, ...]:
         """Return the profiles of which nothing is known without a fault."""
         return tuple(name for name, felt in self.controls().items() if felt is None)

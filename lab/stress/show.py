@@ -128,13 +128,12 @@ def _said(outcome: FaultOutcome) -> str:
 def banners(result: StressResult) -> tuple[str, ...]:
     """Return what puts the whole table into doubt."""
     texts = []
-    wrong = result.wrong()
-    if wrong:
+    if wrong := result.wrong():
         texts.append(
             f"{', '.join(wrong)} gave another status or body without any fault: mend the "
             "application, or use --status or --check. What faults do there cannot be told."
         )
-    if unfit := [name for name in result.dirty() if name not in wrong or _slow(result, name)]:
+    if unfit := result.slow():
         texts.append(
             f"Without any fault, requests were lost or late on {', '.join(unfit)}: this machine "
             "was too busy, or the load is too much for it. What faults do there cannot be "
@@ -154,29 +153,19 @@ def banners(result: StressResult) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _slow(result: StressResult, profile: str) -> bool:
-    counts = _control(result, profile)
-    return bool(counts.lost or counts.late)
-
-
 def _rate(result: StressResult, profiles: Sequence[str]) -> str:
     """Return a rate that each of some profiles has room for: half of what it answered rightly."""
     rates = []
     for profile in profiles:
-        counts = _control(result, profile)
         control = result.outcome(profile, CONTROL)
+        assert control is not None
+        counts, slices = control.counts, control.series
+        assert counts is not None
         # To the last reply, so that a queue which the load left behind counts with its time.
-        seconds = control.series.at[-1] if control and control.series else 0.0
+        seconds = slices.at[-1] if slices else 0.0
         right = counts.attempted - counts.lost - counts.wrong
         rates.append(int(right / seconds / 2) if seconds else 0)
     return f"--rate {min(rates)}" if min(rates) >= 1 else "a lower --rate"
-
-
-def _control(result: StressResult, profile: str) -> Counts:
-    outcome = result.outcome(profile, CONTROL)
-    assert outcome is not None
-    assert outcome.counts is not None
-    return outcome.counts
 
 
 def legend(result: StressResult) -> tuple[str, ...]:

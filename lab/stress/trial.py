@@ -18,7 +18,8 @@ from lab.environment import Cores
 from lab.errors import GeneratorError
 from lab.experiment import real_parts
 from lab.generators.process import EngineGenerator, EngineSession, Recording
-from lab.model import Arm, Endpoint, Finding, Load, Plan, Profile, Trial, Window, Workload
+from lab.model import Arm, Endpoint, Finding, Load, Profile, Trial, Window, Workload
+from lab.plan import alone
 from lab.runner import Silent, run
 from lab.servers import adapter
 from lab.servers.process import Process
@@ -85,8 +86,7 @@ def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
         facts=lambda _subject: {},
         judge=lambda _trial: planted.again,
     )
-    window = conditions.pace.whole
-    run(Plan((arm,), "", blocks=1, warmup=0.0, window=window, seed=0), parts, Silent())
+    run(alone(arm, window=conditions.pace.whole), parts, Silent())
     if planted.outcome is None:
         line, _, log = (trials[-1].failure or "").partition("\n")
         return FaultOutcome(fault.name, problem=f"failed: {line}", log=log)
