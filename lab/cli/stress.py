@@ -79,6 +79,8 @@ def stress_command(
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
     subject = _workload(**asked)
+    _check_writable("--output", output)
+    _check_writable("--figure", figure)
     files = _Files(output, figure)
     wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate, required=require)
     try:
@@ -90,47 +92,35 @@ def stress_command(
     return result.status(require)
 
 
-def _workload(*, app: str | None, **details: Any) -> Workload:
+def _workload(
+    *, app: str | None, path: str | None, chdir: Path | None, status: int, pattern: str | None
+) -> Workload:
     """Return what is asked of the servers: `WAITING`, or the user's own application."""
     if app is not None:
-        return workload(app=app, **details)
-    if details != {"path": None, "chdir": None, "status": 200, "pattern": None}:
+        return workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
+    if any((path, chdir, pattern)) or status != 200:
         raise UsageError("--path, --chdir, --status and --check go with --app")
     return WAITING
 
 
 class _Files:
-    """The files that are asked for."""
+    """Writes the files that are asked for, and knows what there is of a test that ends early."""
 
     def __init__(self, output: Path | None, figure: Path | None) -> None:
-        """
-        Refuse what could not be written after minutes.
-
-        Raises:
-            UsageError: With the option, and the reason.
-        """
         self.kept = "no trial had finished"
-        """What there is of a test that was ended early."""
-        self._wanted = [
-            (option, file, put)
-            for option, file, put in (
-                ("--output", output, write_json),
-                ("--figure", figure, _draw),
-            )
-            if file is not None
+        self._writers = [
+            (file, put) for file, put in ((output, write_json), (figure, _draw)) if file
         ]
-        for option, file, _ in self._wanted:
-            _check_writable(option, file)
 
     def keep(self, result: StressResult) -> None:
         """
-        Write each file, whatever becomes of the others, and show the table.
+        Write each file, whatever becomes of the other, and show the table.
 
         Raises:
-            ResultsError: A file could not be written; with the other's reason as a note.
+            ResultsError: A file could not be written; where neither could, the second is a note.
         """
         written, errors = [], []
-        for _, file, put in self._wanted:
+        for file, put in self._writers:
             try:
                 put(file, result)
                 written.append(file)
@@ -141,10 +131,16 @@ class _Files:
             # Last: its reader may have gone, or its disk be full.
             terminal.show_document(document(result), Console())
         finally:
-            _raise(errors)
+            for other in errors[1:]:
+                errors[0].add_note(f"lab: {other}")
+            if errors:
+                raise errors[0]
 
 
-def _check_writable(option: str, file: Path) -> None:
+def _check_writable(option: str, file: Path | None) -> None:
+    """Refuse what could not be written after minutes; raises UsageError."""
+    if file is None:
+        return
     if file.is_dir():
         raise UsageError(f"{option} {file}: it is a folder; name a file")
     if not file.parent.is_dir():
@@ -155,14 +151,6 @@ def _check_writable(option: str, file: Path) -> None:
         tempfile.TemporaryFile(dir=file.parent).close()
     except OSError as error:
         raise UsageError(f"{option} {file}: cannot be written: {error.strerror}") from error
-
-
-def _raise(errors: Sequence[ResultsError]) -> None:
-    """Raise the first one, with the others as its notes."""
-    for error in errors[1:]:
-        errors[0].add_note(f"lab: {error}")
-    if errors:
-        raise errors[0]
 
 
 def _draw(file: Path, result: StressResult) -> None:
