@@ -40,6 +40,7 @@ FLOORS = (
         "lab.counters",
         "lab.experiment",
         "lab.interrupts",
+        "lab.options",
         "lab.profile_pages",
         "lab.progress",
         "lab.rates",

@@ -12,13 +12,14 @@ from lab import claims, run_tables
 from lab.analysis.across import across
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import exit_code, judge_across, judge_run
+from lab.analysis.thresholds import exit_code, judge_across
+from lab.cli.options import offered
 from lab.comparable import require_comparable
+from lab.options import verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import html, markdown, terminal
 from lab.report import json as json_report
-from lab.report import thresholds as thresholds_report
 from lab.results import find_run, read_run, write_text
 from lab.thresholds import Threshold, check, parse
 
@@ -30,14 +31,7 @@ RESULTS = click.option(
 )
 MARKDOWN = click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-FAIL_IF = click.option(
-    "--fail-if",
-    "limits",
-    multiple=True,
-    metavar="LIMIT",
-    help="Exit with 99 if the whole interval lies beyond, as in 'cpu(tuned/baseline) > 1.05'; "
-    "may be repeated.",
-)
+FAIL_IF = offered("fail_if")
 
 
 @click.command("report")
@@ -65,14 +59,14 @@ def report_command(
     as_json: bool,
     page: Path | None,
     readme: bool,
-    limits: tuple[str, ...],
+    fail_if: tuple[str, ...],
 ) -> int:
     """Print the report of RUN: a folder, its name, or "latest"."""
     if readme:
         for path in run_tables.refresh():
             click.echo(path)
         return 0
-    thresholds = [parse(limit) for limit in limits]
+    thresholds = [parse(limit) for limit in fail_if]
     found = read_run(find_run(results, run))
     for each in thresholds:
         check(each, [profile.name for profile in found.plan.profiles])
@@ -122,7 +116,7 @@ def compare_command(
     results: Path,
     as_markdown: bool,
     as_json: bool,
-    limits: tuple[str, ...],
+    fail_if: tuple[str, ...],
 ) -> int:
     """
     Compare two runs of the same profiles on the same machine, such as two commits'.
@@ -130,7 +124,7 @@ def compare_command(
     Each profile is taken relative to its own run's reference, since absolute figures of two days
     say nothing. Here --fail-if is about the change from BEFORE to AFTER.
     """
-    thresholds = [parse(limit) for limit in limits]
+    thresholds = [parse(limit) for limit in fail_if]
     first, second = (read_run(find_run(results, name)) for name in (before, after))
     differing = require_comparable(first, second)
     known = {profile.name for profile in first.plan.profiles}
@@ -167,10 +161,7 @@ def show(said: Sequence[Summary], *, as_json: bool) -> None:
 
 def judged(said: Sequence[Summary], thresholds: Sequence[Threshold]) -> int:
     """Print what a run says to *thresholds* on standard error, and return its exit status."""
-    worst = 0
-    for summary in said:
-        judgements = [judge_run(each, summary) for each in thresholds]
-        for line in thresholds_report.lines(judgements):
-            click.echo(line, err=True)
-        worst = max(worst, exit_code(judgements, summary.exit_code))
-    return worst
+    lines, status = verdict(said, thresholds)
+    for line in lines:
+        click.echo(line, err=True)
+    return status

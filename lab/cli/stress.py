@@ -5,43 +5,34 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
-from lab.cli.run import CHDIR, CHECK, STATUS
+from lab.cli.options import named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
+from lab.model import Workload
 from lab.report import terminal
 from lab.results import write_text
 from lab.stress.faults import FAULTS
 from lab.stress.result import Result, write
 from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
 from lab.stress.show import document
-from lab.workloads import workload
+from lab.workloads import refuse_without_app, workload
 
 
 @click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
-@click.argument("names", nargs=-1, metavar="[PROFILE]...")
-@click.option(
-    "--profiles",
-    is_flag=True,
-    expose_value=False,
-    show_default=False,
-    help="May stand before the names, as with `lab run`.",
-)
+@named_profiles("`lab run`")
 @click.option(
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
 )
 @click.option("--rate", type=click.FloatRange(1, 1000), default=RATE, help="Requests a second.")
-@click.option(
-    "--app",
-    metavar="MODULE:CALLABLE",
-    help=f"Your WSGI application.  [default: {WAITING.app}, which waits 12 ms]",
-)
-@click.option("--path", metavar="/PATH", help="Request target.  [default: / with --app]")
-@CHDIR
-@STATUS
-@CHECK
+@offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
+@offered("path", help="Request target.", shown="/ with --app")
+@offered("chdir")
+@offered("status")
+@offered("check")
 @click.option(
     "--require",
     multiple=True,
@@ -60,14 +51,10 @@ def stress_command(
     names: tuple[str, ...],
     faults: tuple[str, ...],
     rate: float,
-    app: str | None,
-    path: str | None,
-    chdir: Path | None,
-    status: int,
-    pattern: str | None,
     require: tuple[str, ...],
     output: Path | None,
     figure: Path | None,
+    **application: Any,
 ) -> int:
     """
     Plant faults in PROFILEs under a steady load, and count what clients feel.
@@ -80,12 +67,7 @@ def stress_command(
     for name in require:
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
-    subject = WAITING
-    if app is not None or any((path, chdir, pattern)) or status != 200:
-        if app is None:
-            raise UsageError("--path, --chdir, --status and --check go with --app")
-        subject = workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
-
+    subject = _application(**application)
     for option, file in (("--output", output), ("--figure", figure)):
         _check_writable(option, file)
 
@@ -111,6 +93,19 @@ def stress_command(
         raise
     keep(result)
     return result.status(require)
+
+
+def _application(
+    app: str | None,
+    path: str | None,
+    chdir: Path | None,
+    status: int | None,
+    check: str | None,
+) -> Workload:
+    if app is None:
+        refuse_without_app(path=path, chdir=chdir, status=status, check=check)
+        return WAITING
+    return workload(app=app, path=path, chdir=chdir, status=status, pattern=check)
 
 
 def _check_writable(option: str, file: Path | None) -> None:
