@@ -18,13 +18,14 @@ from typing import Any
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import PLANNED, exit_code, judge_run
 from lab.errors import UsageError
-from lab.experiment import DEFAULT, LOADS, QUICK, Options, Outcome, Sizes
+from lab.experiment import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
 from lab.generators.ab import check_ab
 from lab.model import Workload
 from lab.plan import check_lasts
+from lab.progress import announcement
 from lab.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
 from lab.report.thresholds import lines as judgement_lines
-from lab.thresholds import Threshold, parse
+from lab.thresholds import Threshold, check, parse
 from lab.workloads import NAMES, workload
 
 GENERATORS = ("engine", "ab")
@@ -295,33 +296,61 @@ def _check_open_loop(asked: Asked, thresholds: Sequence[Threshold]) -> None:
 
 
 def carry_out(
-    understood: Understood, compare: Callable[[Options], Outcome], say: Callable[[str], None]
+    asked: Asked,
+    understood: Understood,
+    conduct: Callable[[Prepared, Options], Outcome],
+    say: Callable[[str], None],
 ) -> Outcome:
     """
-    Return what *compare* found; at rates that are shares it first measures the capacity.
+    Return what came of the comparison; at rates that are shares the capacity is measured first.
 
     Args:
-        understood: What was asked for.
-        compare: Runs one comparison.
+        asked: What was asked for.
+        understood: What that means.
+        conduct: Runs one plan.
         say: Told in a line what comes next.
+
+    Raises:
+        LabError: The narrow one that says what ended it, or why it could not begin.
     """
-    options, rates = understood.options, understood.rates
-    if not rates:
-        return compare(options)
+    subject = application(asked)
+
+    def compare(options: Options) -> Outcome:
+        prepared = prepare(options, subject)
+        for each in understood.thresholds:
+            check(each, [profile.name for profile in prepared.plan.profiles])
+        for line in announcement(prepared):
+            say(line)
+        return conduct(prepared, options)
+
+    options = understood.options
+    if understood.rates:
+        planned = _planned(understood, compare, say)
+        if len(planned) > 1:
+            options = replace(options, rates=planned)
+        else:
+            (rate,) = planned.values()
+            options = replace(options, load=replace(options.load, rate=rate))
+    return compare(options)
+
+
+def _planned(
+    understood: Understood, compare: Callable[[Options], Outcome], say: Callable[[str], None]
+) -> dict[str, float]:
+    """Return what each rate is called -> requests a second."""
     measured = 0.0
-    if any(rate.is_share for rate in rates):
+    if any(rate.is_share for rate in understood.rates):
         say("capacity first, in a closed loop:")
+        options = understood.options
         sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
         (summary,) = compare(replace(options, sizes=sizes, confirm=False)).summaries
         found = capacity(summary)
         measured = found.rate
         say(f"capacity: {found}")
-    planned = {str(rate): rate.of(measured) for rate in rates}
+    planned = {str(rate): rate.of(measured) for rate in understood.rates}
     for name, rate in planned.items():
         say(f"open loop at {name}: {rate:,.0f} requests a second")
-    if len(planned) > 1:
-        return compare(replace(options, rates=planned))
-    return compare(replace(options, load=replace(options.load, rate=rate)))
+    return planned
 
 
 def verdict(

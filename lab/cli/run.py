@@ -10,13 +10,12 @@ import click
 
 from lab.cli.options import every_option, named_profiles
 from lab.cli.report import judged, show
-from lab.experiment import Options, Outcome, Prepared, conduct, prepare
+from lab.experiment import Options, Outcome, Prepared, conduct
 from lab.generators.ab import AbGenerator
 from lab.generators.process import EngineGenerator
 from lab.model import Generator
-from lab.options import Asked, application, carry_out, understand
-from lab.progress import Progress, announcement
-from lab.thresholds import check
+from lab.options import Asked, carry_out, understand
+from lab.progress import Progress
 
 GENERATORS: dict[str, Callable[[], Generator]] = {"engine": EngineGenerator, "ab": AbGenerator}
 
@@ -33,23 +32,12 @@ def run_command(*, names: tuple[str, ...], **given: Any) -> int:
     """
     asked = Asked(profiles=names, **given)
     understood = understand(asked)
-    subject = application(asked)
 
-    def compare(options: Options) -> Outcome:
-        prepared = prepare(options, subject)
-        for each in understood.thresholds:
-            check(each, [profile.name for profile in prepared.plan.profiles])
-        announce(prepared)
+    def conducted(prepared: Prepared, options: Options) -> Outcome:
         with Progress(prepared.plan) as progress:
             return conduct(prepared, options, GENERATORS[asked.generator](), progress)
 
-    outcome = carry_out(understood, compare, partial(click.echo, err=True))
+    outcome = carry_out(asked, understood, conducted, partial(click.echo, err=True))
     show(outcome.summaries, as_json=asked.json)
     click.echo(f"\nRun folder: {outcome.folder}", err=asked.json)
     return judged(outcome.summaries, understood.thresholds)
-
-
-def announce(prepared: Prepared) -> None:
-    """Say on standard error what is going to happen, before it does."""
-    for line in announcement(prepared):
-        click.echo(line, err=True)

@@ -22,7 +22,7 @@ from locust.stats import CSV_STATS_INTERVAL_SEC
 from rich.console import Console
 
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
-from lab.experiment import SUSTAINED, Options, Outcome, Prepared, conduct, prepare
+from lab.experiment import SUSTAINED, Options, Outcome, Prepared, conduct
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
 from lab.locust.arguments import asks_for_running_server, given
@@ -32,12 +32,10 @@ from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
 from lab.model import CounterRun, Finding, Slot, Trial
-from lab.options import Asked, Understood, application, carry_out, understand, verdict
-from lab.progress import announcement
+from lab.options import Asked, Understood, carry_out, understand, verdict
 from lab.rates import Rate
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
-from lab.thresholds import check
 
 log = logging.getLogger("lab")
 
@@ -127,17 +125,7 @@ class Comparison(LoadTestShape):
         environment.process_exit_code = Interrupted.exit_code
         if environment.parsed_options.run_time:
             log.warning("--run-time is for --host; a comparison ends with its last block")
-        subject = application(asked)
-
-        def compare(options: Options) -> Outcome:
-            prepared = prepare(options, subject)
-            for each in understood.thresholds:
-                check(each, [profile.name for profile in prepared.plan.profiles])
-            for line in announcement(prepared):
-                log.info("%s", line)
-            return self._conduct(prepared, options)
-
-        self.outcome = carry_out(understood, compare, log.info)
+        self.outcome = carry_out(asked, understood, self._conduct, log.info)
         lines, environment.process_exit_code = verdict(
             self.outcome.summaries, understood.thresholds
         )
