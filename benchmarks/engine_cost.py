@@ -33,10 +33,11 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from wrk import parse_wrk, wrk_command  # noqa: E402
+
 from lab.generators.ab import ab_command, parse_ab  # noqa: E402
 from lab.generators.process import EngineGenerator  # noqa: E402
 from lab.generators.tool import run_tool  # noqa: E402
-from lab.generators.wrk import parse_wrk, wrk_command  # noqa: E402
 from lab.model import Endpoint, Expectation, Load, Workload  # noqa: E402
 from lab.servers.ports import free_port  # noqa: E402
 

@@ -14,6 +14,8 @@ class LabError(Exception):
     """Anything that stops the lab; the message is for the person who typed the command."""
 
     exit_code = 1
+    folder: Path | None = None
+    """The run's folder with the trials that were finished; None where there is none."""
 
 
 class UsageError(LabError):

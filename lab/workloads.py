@@ -24,7 +24,7 @@ def workload(
     app: str | None = None,
     path: str | None = None,
     chdir: Path | None = None,
-    status: int = 200,
+    status: int | None = None,
     pattern: str | None = None,
 ) -> Workload:
     """
@@ -35,7 +35,7 @@ def workload(
         app: Import path "package.module:callable" of any WSGI application.
         path: Request target; each workload has its own default. `fib` takes powers, as /10^99.
         chdir: Folder in which *app* is imported.
-        status: Status of a correct reply.
+        status: Status of a correct reply of *app*; None for 200.
         pattern: Regular expression to search in the body, instead of requiring the exact body of
             the first reply.
 
@@ -53,11 +53,11 @@ def workload(
         return Workload(
             name=app,
             path=path or "/",
-            expect=Expectation(status=status, pattern=pattern),
+            expect=Expectation(status=200 if status is None else status, pattern=pattern),
             app=app,
             chdir=(chdir or Path.cwd()).resolve(),
         )
-    _refuse_without_app(pattern, chdir, status)
+    refuse_without_app(check=pattern, chdir=chdir, status=status)
     if name == "hello":
         return Workload("hello", path or "/", Expectation(body=b"Pong!"), app="app.hello:app")
     if name != "fib":
@@ -82,11 +82,19 @@ def _check(path: str | None, pattern: str | None) -> None:
             raise UsageError(f"--check {pattern!r} is not a regular expression: {error}") from None
 
 
-def _refuse_without_app(pattern: str | None, chdir: Path | None, status: int) -> None:
-    given = {"--check": pattern, "--chdir": chdir, "--status": None if status == 200 else status}
+def refuse_without_app(**given: object) -> None:
+    """
+    Refuse an option that describes an application of the user's, where none is named.
+
+    Args:
+        given: Name of an option, without its dashes -> what was given; None where nothing was.
+
+    Raises:
+        UsageError: The first one that was given.
+    """
     for option, value in given.items():
         if value is not None:
-            raise UsageError(f"{option} describes an application of yours: it goes with --app")
+            raise UsageError(f"--{option} describes an application of yours: it goes with --app")
 
 
 def fibonacci_body(number: int) -> bytes:

@@ -7,7 +7,7 @@ Compare server profiles inside Locust: the same experiment as `lab run`, with Lo
     locust -f loadtests/ --headless -H http://127.0.0.1:8080 -t 10s    load a running server
 
 In the web UI the tab Profiles shows a row for each profile while the run goes on; the page
-/profiles/ also shows intervals, causes and why trials do not count, and in the end the report. Keep
+/profiles/ shows the report of the blocks so far: intervals, causes, why trials do not count. Keep
 that page open rather than Locust's charts: drawing those takes up to a core, and if the browser is
 on the machine that is measured, its trials do not count.
 

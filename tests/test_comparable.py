@@ -134,7 +134,7 @@ def test_a_report_needs_nothing_that_starts_a_server():
     """Comparing and printing stored runs imports neither servers, probes nor profiles."""
     code = (
         "import sys, lab.analysis.comparable, lab.report.across, lab.report.claims, "
-        "lab.report.html, lab.report.terminal\n"
+        "lab.report.html_page, lab.report.terminal\n"
         "print(*(name for name in sys.modules if name.startswith('lab.')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -18,13 +18,13 @@ from lab.analysis.thresholds import (
     check,
     exit_code,
     judge_across,
-    judge_run,
     parse,
 )
+from lab.cli.options import offered
+from lab.options import verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, terminal
-from lab.report import thresholds as thresholds_report
 from lab.report.files import pages
 from lab.runs.folder import find_run, read_run, write_text
 
@@ -36,14 +36,6 @@ RESULTS = click.option(
 )
 MARKDOWN = click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-FAIL_IF = click.option(
-    "--fail-if",
-    "limits",
-    multiple=True,
-    metavar="LIMIT",
-    help="Exit with 99 if the whole interval lies beyond, as in 'cpu(tuned/baseline) > 1.05'; "
-    "may be repeated.",
-)
 
 
 @click.command("report")
@@ -57,7 +49,7 @@ FAIL_IF = click.option(
     type=click.Path(path_type=Path),
     help="Write one offline page to this file.",
 )
-@FAIL_IF
+@offered("fail_if")
 def report_command(
     *,
     run: str,
@@ -65,10 +57,10 @@ def report_command(
     as_markdown: bool,
     as_json: bool,
     page: Path | None,
-    limits: tuple[str, ...],
+    fail_if: tuple[str, ...],
 ) -> int:
     """Print the report of RUN: a folder, its name, or "latest"."""
-    thresholds = [parse(limit) for limit in limits]
+    thresholds = [parse(limit) for limit in fail_if]
     found = read_run(find_run(results, run))
     for each in thresholds:
         check(each, [profile.name for profile in found.plan.profiles])
@@ -110,7 +102,7 @@ def claims_command(
 @RESULTS
 @MARKDOWN
 @JSON
-@FAIL_IF
+@offered("fail_if")
 def compare_command(
     *,
     before: str,
@@ -118,7 +110,7 @@ def compare_command(
     results: Path,
     as_markdown: bool,
     as_json: bool,
-    limits: tuple[str, ...],
+    fail_if: tuple[str, ...],
 ) -> int:
     """
     Compare two runs of the same profiles on the same machine, such as two commits'.
@@ -126,7 +118,7 @@ def compare_command(
     Each profile is taken relative to its own run's reference, since absolute figures of two days
     say nothing. Here --fail-if is about the change from BEFORE to AFTER.
     """
-    thresholds = [parse(limit) for limit in limits]
+    thresholds = [parse(limit) for limit in fail_if]
     first, second = (read_run(find_run(results, name)) for name in (before, after))
     differing = require_comparable(first, second)
     known = {profile.name for profile in first.plan.profiles}
@@ -163,10 +155,7 @@ def show(said: Sequence[Summary], *, as_json: bool) -> None:
 
 def judged(said: Sequence[Summary], thresholds: Sequence[Threshold]) -> int:
     """Print what a run says to *thresholds* on standard error, and return its exit status."""
-    worst = 0
-    for summary in said:
-        judgements = [judge_run(each, summary) for each in thresholds]
-        for line in thresholds_report.lines(judgements):
-            click.echo(line, err=True)
-        worst = max(worst, exit_code(judgements, summary.exit_code))
-    return worst
+    lines, status = verdict(said, thresholds)
+    for line in lines:
+        click.echo(line, err=True)
+    return status

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from lab.cli.run import CHDIR, CHECK, STATUS
+from lab.cli.options import named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Workload
 from lab.report import terminal
@@ -19,31 +19,20 @@ from lab.stress.faults import FAULTS
 from lab.stress.result import StressResult
 from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
 from lab.stress.show import document
-from lab.workloads import workload
+from lab.workloads import refuse_without_app, workload
 
 
 @click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
-@click.argument("names", nargs=-1, metavar="[PROFILE]...")
-@click.option(
-    "--profiles",
-    is_flag=True,
-    expose_value=False,
-    show_default=False,
-    help="May stand before the names, as with `lab run`.",
-)
+@named_profiles("`lab run`")
 @click.option(
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
 )
 @click.option("--rate", type=click.FloatRange(1, 1000), default=RATE, help="Requests a second.")
-@click.option(
-    "--app",
-    metavar="MODULE:CALLABLE",
-    help=f"Your WSGI application.  [default: {WAITING.app}, which waits 12 ms]",
-)
-@click.option("--path", metavar="/PATH", help="Request target.  [default: / with --app]")
-@CHDIR
-@STATUS
-@CHECK
+@offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
+@offered("path", help="Request target.", shown="/ with --app")
+@offered("chdir")
+@offered("status")
+@offered("check")
 @click.option(
     "--require",
     multiple=True,
@@ -65,7 +54,7 @@ def stress_command(
     require: tuple[str, ...],
     output: Path | None,
     figure: Path | None,
-    **asked: Any,
+    **application: Any,
 ) -> int:
     """
     Plant faults in PROFILEs under a steady load, and count what clients feel.
@@ -78,7 +67,7 @@ def stress_command(
     for name in require:
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
-    subject = _workload(**asked)
+    subject = _application(**application)
     _check_writable("--output", output)
     _check_writable("--figure", figure)
     files = _Files(output, figure)
@@ -92,15 +81,17 @@ def stress_command(
     return result.status(require)
 
 
-def _workload(
-    *, app: str | None, path: str | None, chdir: Path | None, status: int, pattern: str | None
+def _application(
+    app: str | None,
+    path: str | None,
+    chdir: Path | None,
+    status: int | None,
+    check: str | None,
 ) -> Workload:
-    """Return what is asked of the servers: `WAITING`, or the user's own application."""
-    if app is not None:
-        return workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
-    if any((path, chdir, pattern)) or status != 200:
-        raise UsageError("--path, --chdir, --status and --check go with --app")
-    return WAITING
+    if app is None:
+        refuse_without_app(path=path, chdir=chdir, status=status, check=check)
+        return WAITING
+    return workload(app=app, path=path, chdir=chdir, status=status, pattern=check)
 
 
 class _Files:

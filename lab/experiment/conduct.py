@@ -178,6 +178,7 @@ def conduct(
                 with suppress(ResultsError):  # such as a full disk, which is what ended the run
                     _summarise(writer, files)
                 error.add_note(f"Run folder: {writer.folder}")
+                error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
             else:
                 writer.discard()
             raise

@@ -106,10 +106,20 @@ def validate(plan: Plan) -> None:
 def _validate_load(load: Load) -> None:
     if not 1 <= load.connections <= 10_000:
         raise UsageError(f"--connections {load.connections}: between 1 and 10,000")
-    if load.rate is not None and load.requests is not None:
-        raise UsageError("--rate is for a load that lasts; --load walkthrough counts its requests")
     if load.rate is not None:
+        check_lasts(load)
         validate_rate(load.rate)
+
+
+def check_lasts(load: Load) -> None:
+    """
+    Refuse a load that cannot have a rate, because it ends with its last request.
+
+    Raises:
+        UsageError: It counts its requests.
+    """
+    if load.requests is not None:
+        raise UsageError("--rate is for a load that lasts; --load walkthrough counts its requests")
 
 
 def validate_rate(rate: float) -> None:

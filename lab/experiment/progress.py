@@ -7,7 +7,7 @@ On a terminal one line that moves; elsewhere, such as in a CI log, one line a bl
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -15,8 +15,62 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
+from lab.experiment.conduct import Prepared
 from lab.experiment.plan import estimate, pilot
 from lab.model import CounterRun, Failure, Finding, Plan, Role, Slot, Trial
+
+
+def announcement(prepared: Prepared) -> Iterator[str]:
+    """Yield what is going to happen, in lines."""
+    plan = prepared.plan
+    for reason in prepared.skipped.values():
+        yield f"skipped: {reason}"
+    minutes, seconds = divmod(round(prepared.seconds), 60)
+    what = (
+        f"{plan.window:g} s" if plan.load.requests is None else f"{plan.load.requests:,} requests"
+    )
+    several = len(plan.arms) // len(plan.profiles)
+    rates = f" at {several} rates" if several > 1 else ""
+    yield (
+        f"{len(plan.profiles)} profiles{rates}, {plan.blocks} blocks with {plan.reference} "
+        f"twice in each, {what} a trial, seed {plan.seed}: about {minutes} min {seconds} s"
+    )
+
+
+class Course:
+    """How much of a plan is done, and how long the rest takes."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._done: set[tuple[int, int]] = set()
+        self._began = time.monotonic()
+        self.in_block = len(plan.block)
+        """Trials of a block."""
+        self.planned = plan.blocks * self.in_block
+        """Trials in all."""
+
+    @property
+    def done(self) -> int:
+        """Trials that are done; one that was made again counts once."""
+        return len(self._done)
+
+    def finished(self, slot: Slot) -> bool:
+        """Count a trial, and return whether it is the first of its slot."""
+        before = self.done
+        self._done.add((slot.block, slot.position))
+        return self.done > before
+
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        """Count in what every block after the pilot holds from now on."""
+        self.in_block += len(counters)
+        self.planned += len(counters) * (self._plan.blocks - pilot(self._plan))
+
+    def left(self) -> str:
+        """Say how long the rest takes at the pace so far, such as "4 min 10 s left"."""
+        if not self._done:
+            return _left(estimate(self._plan))
+        pace = (time.monotonic() - self._began) / self.done
+        return _left(pace * (self.planned - self.done))
 
 
 class Progress:
@@ -25,12 +79,9 @@ class Progress:
     def __init__(self, plan: Plan, console: Console | None = None) -> None:
         self._plan = plan
         self._console = console or Console(stderr=True)
-        self._in_block = len(plan.block)
-        self._total = plan.blocks * self._in_block
+        self._course = Course(plan)
         self._of_block = 0
-        self._done: set[tuple[int, int]] = set()
         self._invalid = 0
-        self._began = time.monotonic()
         self._bar = Bar(
             TextColumn("{task.description:<38}"),
             BarColumn(bar_width=24),
@@ -41,7 +92,7 @@ class Progress:
             disable=not self._console.is_terminal,
         )
         self._task: TaskID = self._bar.add_task(
-            "starting", total=self._total, remaining=_left(estimate(plan))
+            "starting", total=self._course.planned, remaining=self._course.left()
         )
 
     def __enter__(self) -> Self:
@@ -64,38 +115,31 @@ class Progress:
 
     def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
         """Count a trial; say at once what is wrong with it."""
-        again = (trial.slot.block, trial.slot.position) in self._done
-        self._done.add((trial.slot.block, trial.slot.position))
-        remaining = self._remaining()
-        self._bar.update(self._task, completed=len(self._done), remaining=_left(remaining))
+        first = self._course.finished(trial.slot)
+        remaining = self._course.left()
+        self._bar.update(self._task, completed=self._course.done, remaining=remaining)
         if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
             self._console.print(f"{trial.slot.arm.name}: {trial.failure}", markup=False)
         self._invalid += bool(findings)
-        self._of_block += not again
-        whole_block = self._of_block == self._in_block
-        if whole_block and not again:
-            self._of_block = 0
-        if whole_block and not again and not self._console.is_terminal:
+        self._of_block += first
+        if not first or self._of_block < self._course.in_block:
+            return
+        self._of_block = 0
+        if not self._console.is_terminal:
             self._console.print(
                 f"block {trial.slot.block + 1} of {self._plan.blocks} done, "
-                f"{self._invalid} trials with a finding, {_left(remaining)}",
+                f"{self._invalid} trials with a finding, {remaining}",
                 markup=False,
             )
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Say what is put to the test from now on, and count it in."""
-        self._in_block += len(counters)
-        self._total += len(counters) * (self._plan.blocks - pilot(self._plan))
-        self._bar.update(self._task, total=self._total)
+        self._course.confirming(counters)
+        self._bar.update(self._task, total=self._course.planned)
         for each in counters:
             self._console.print(
                 f"to confirm: {each.cause} at {each.of}, by {each.toggle}", markup=False
             )
-
-    def _remaining(self) -> float:
-        """Return seconds, from the pace so far."""
-        pace = (time.monotonic() - self._began) / len(self._done)
-        return pace * (self._total - len(self._done))
 
 
 def _left(seconds: float) -> str:

@@ -1,27 +1,39 @@
 """
-The options of a comparison, on Locust's command line and in its web form.
+The table of options (`lab.options`) on Locust's command line and in its web form.
 
-Locust has a `--profile` of its own, which groups test runs; ours is `--profiles`. The four
-attributes that its web form looks at are set on the returned action, because argument groups
-refuse them as keywords.
+Locust has a `--profile` of its own, which groups test runs; ours is `--profiles`. The form hands
+over text whatever an option's type is, so that nothing is text of no length, and what was given is
+parsed here.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from locust import events
 
 from lab import profiles
 from lab.errors import UsageError
-from lab.experiment.conduct import DEFAULT, LOADS, Options, Sizes
-from lab.locust.generator import CLIENTS
-from lab.model import Load, Workload
-from lab.workloads import NAMES, workload
+from lab.options import OPTIONS, Asked, Kind, Option
+
+ANSWERS = {"yes": True, "no": False}
+"""What may stand after an option that has an opposite, and what the form offers for it."""
+
+NOTHING = {"rate": ("0", "0.0"), "seed": ("0",)}
+"""What means the same as an option that is left out."""
+
+
+UNSAID = "default"
+"""What the form shows where none of an option's choices was made."""
+
+
+class _Known(list[str]):
+    """Profiles that the form offers; the command line takes the path of any other, too."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
 
 
 @events.init_command_line_parser.add_listener
@@ -31,120 +43,115 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Comparison of server profiles",
         "With --host, and --profiles left alone, a server that already runs is loaded instead.",
     )
-
-    def add(name: str, *, several: bool = False, **arguments: Any) -> None:
-        action: Any = group.add_argument(name, **arguments)
-        action.include_in_web_ui = True
-        action.is_multiple = several
-        action.is_secret = action.is_required = False
-
-    add(
-        "--profiles",
+    _show_in_form(
+        group.add_argument(
+            "--profiles",
+            nargs="*",
+            # Not empty: Locust takes the type of a list in its web form from what is in it.
+            default=list(profiles.usual()),
+            choices=_Known(profiles.find()),
+            metavar="PROFILE",
+            help="Profiles to compare, the reference first.  [default: the whole ladder]",
+        ),
         several=True,
-        nargs="*",
-        # Not empty: Locust takes the type of a list in its web form from what is in it.
-        default=list(profiles.usual()),
-        choices=list(profiles.find()),
-        metavar="PROFILE",
-        help="profiles to compare, the reference first (default: the whole ladder; see: lab list)",
     )
-    add("--blocks", type=int, default=DEFAULT.blocks, help="every profile runs once in each")
-    add("--window", type=float, default=DEFAULT.window, help="measured seconds of each trial")
-    add("--warmup", type=float, default=DEFAULT.warmup, help="unrecorded seconds before it")
-    add(
-        "--load",
-        choices=list(LOADS),
-        default="sustained",
-        help="walkthrough: 500 clients at once, 5,000 requests, a connection each",
-    )
-    add(
-        "--connection",
-        choices=["keep-alive", "close"],
-        default="keep-alive",
-        help="let the server keep connections open, or one request each",
-    )
-    add(
-        "--rate",
-        type=float,
-        default=0.0,
-        help="requests a second at planned instants, over all workers; 0: each connection sends "
-        "its next request when it has its last reply",
-    )
-    add(
-        "--client",
-        choices=list(CLIENTS),
-        default=CLIENTS[0],
-        help="what makes the requests: the lab's engine, or Locust's FastHttpUser client",
-    )
-    add(
-        "--confirm",
-        choices=["yes", "no"],
-        default="yes",
-        help="put each cause to the test by toggling its one setting, in the same blocks",
-    )
-    add("--workload", choices=list(NAMES), default="fib", help="application and request of ours")
-    add("--app", default="", help="your WSGI application instead: package.module:callable")
-    add("--path", default="", help="request target (default: /9000, or / with --app)")
-    add("--chdir", default="", help="folder to import --app in")
-    add("--check", default="", help="regular expression that a correct reply to --app contains")
-    add("--seed", type=int, default=0, help="repeat the order of an earlier run; 0 draws one")
-    add("--results", default="results", help="where the run's folder is made")
+    for name, option in OPTIONS.items():
+        if option.not_in_locust:
+            continue
+        action = group.add_argument(option.name, help=_help(option), **_arguments(option))
+        _show_in_form(action)
+        if option.kind is Kind.SWITCH:
+            opposite = f"--no-{option.name.removeprefix('--')}"
+            text = f"As {option.name} no."
+            group.add_argument(opposite, dest=name, action="store_const", const="no", help=text)
 
 
-def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> bool:
-    """Return whether *host* is to be loaded, rather than servers that are started here."""
-    return bool(host) and tuple(parsed.profiles) in ((), profiles.usual())
+def _show_in_form(action: Any, *, several: bool = False) -> None:
+    """Set what the form looks at; a group of arguments refuses it as keywords."""
+    action.include_in_web_ui = True
+    action.is_multiple = several
+    action.is_secret = action.is_required = False
 
 
-def options(parsed: argparse.Namespace, connections: int | None) -> Options:
+def _help(option: Option) -> str:
+    default = option.shown or option.default
+    if default is True:
+        default = option.name.removeprefix("--")
+    text = f"{option.help}  [default: {default}]" if default else option.help
+    return text.replace("%", "%%")
+
+
+def _arguments(option: Option) -> dict[str, Any]:
+    """Return what argparse is to be told of an option beside its help."""
+    match option.kind:
+        case Kind.FLAG:
+            return {"action": "store_true"}
+        case Kind.SEVERAL:
+            return {"action": "append", "metavar": option.metavar, "type": _checked(option)}
+        case Kind.SWITCH:
+            default = "yes" if option.default else None
+            return {"nargs": "?", "const": "yes"} | _choice(tuple(ANSWERS), default)
+    if option.choices:
+        return _choice(option.choices, option.default)
+    default = "" if option.default is None else str(option.default)
+    return {"metavar": option.metavar, "type": _checked(option), "default": default}
+
+
+def _choice(choices: tuple[str, ...], default: str | None) -> dict[str, Any]:
+    offered = [*choices] if default else [UNSAID, *choices]
+    return {"choices": offered, "metavar": "|".join(choices), "default": default or UNSAID}
+
+
+def _checked(option: Option) -> Callable[[str], str]:
+    """Return a function that refuses on the command line already what is no value of *option*."""
+
+    def check(text: str) -> str:
+        try:
+            option.parse(text) if text else None
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        return text
+
+    return check
+
+
+def given(parsed: argparse.Namespace, connections: int | None) -> Asked:
     """
-    Return Locust's parsed options as an experiment's.
+    Return what was asked for.
 
     Args:
         parsed: From the command line, or from the web form over it.
         connections: Number of users that was asked for; None to take the load's own.
 
     Raises:
-        UsageError: The rate does not go with the load or with the client.
+        UsageError: A text is no value of its option.
     """
-    load = LOADS[parsed.load]
-    _check_rate(parsed.rate, load, parsed.client)
-    return Options(
-        profiles=tuple(parsed.profiles),
-        load=replace(
-            load,
-            connections=connections or load.connections,
-            keepalive=load.keepalive and parsed.connection == "keep-alive",
-            rate=parsed.rate or None,
-        ),
-        sizes=Sizes(parsed.blocks, parsed.window, parsed.warmup),
-        seed=parsed.seed or None,
-        results=Path(parsed.results),
-        confirm=parsed.confirm == "yes",
-    )
+    values = {
+        name: _value(name, option, getattr(parsed, name))
+        for name, option in OPTIONS.items()
+        if not option.not_in_locust
+    }
+    said = {name: value for name, value in values.items() if value is not None}
+    return Asked(profiles=tuple(parsed.profiles), connections=connections or None, **said)
 
 
-def _check_rate(rate: float, load: Load, client: str) -> None:
-    """Refuse a rate that could not be kept to."""
-    if not 0 <= rate < math.inf:
-        raise UsageError(f"--rate {rate:g}: expected requests a second, or 0 for a closed loop")
-    if rate and load.requests is not None:
-        raise UsageError("--rate needs a load that goes on: leave out --load walkthrough")
-    if rate and client != CLIENTS[0]:
-        raise UsageError(f"--rate needs the lab's engine: leave out --client {client}")
+def _value(name: str, option: Option, value: Any) -> Any:
+    """Return the value of what was given, or None where nothing was."""
+    match option.kind:
+        case Kind.FLAG:
+            return value
+        case Kind.SWITCH:
+            return ANSWERS.get(value)
+        case Kind.SEVERAL:
+            return tuple(filter(None, [value] if isinstance(value, str) else value or ()))
+    if value in (None, "", UNSAID, *NOTHING.get(name, ())):
+        return None
+    try:
+        return option.parse(value)
+    except ValueError as error:
+        raise UsageError(f"{option.name} {value!r}: {error}") from error
 
 
-def chosen_workload(parsed: argparse.Namespace) -> Workload:
-    """
-    Return the workload that was asked for.
-
-    Raises:
-        UsageError: A part of it cannot be meant so.
-    """
-    return workload(
-        parsed.workload,
-        app=parsed.app or None,
-        path=parsed.path or None,
-        chdir=Path(parsed.chdir) if parsed.chdir else None,
-        pattern=parsed.check or None,
-    )
+def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> bool:
+    """Return whether *host* is to be loaded, rather than servers that are started here."""
+    return bool(host) and tuple(parsed.profiles) in ((), profiles.usual())

@@ -19,7 +19,9 @@ def command(parsed: argparse.Namespace, connections: int) -> tuple[str, ...]:
     words = [*sys.argv, "--headless", "--users", str(connections)]
     for name, given in ui_extra_args_dict().items():
         value = getattr(parsed, name)
-        if value != given["default_value"]:  # what the command line says by itself
-            values = value if isinstance(value, list) else [value]
-            words += [f"--{name.replace('_', '-')}", *map(str, values)]
+        if (value or None) == (given["default_value"] or None):  # what the command line says
+            continue
+        words.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            words += map(str, value if isinstance(value, list) else [value])
     return tuple(words)

@@ -12,7 +12,7 @@ import ctypes
 import os
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -31,11 +31,13 @@ from lab.locust.clients import FastHttpClients
 from lab.model import Endpoint, Expectation, Load
 
 ORDER = "lab-order"
-"""Message from the one who runs the plan to every worker: {"op": ..., "number": ..., ...}."""
+"""Message from the one who runs the plan to every worker: {"op": ..., "number": ..., ...}; an op is
+one of `Crew.operations`."""
 
 ANSWER = "lab-answer"
 """Message back: {"number": of the order, "worker": id, ...}; {"error": text} where it failed."""
 
+Answer = dict[str, Any]
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
@@ -53,14 +55,25 @@ class Crew:
         """What ended the engine's loop before it was told to; the answer to every order then."""
         self._affinity: set[int] | None = None
         """Of this process before it was pinned for a trial."""
+        self.operations: Mapping[str, Callable[..., Answer | None]] = {
+            "prepare": self._prepare,
+            "resume": self._resume,
+            "progress": self._progress,
+            "drain": self._drain,
+            "open": self._open,
+            "close": self._close,
+            "count": self._count,
+            "end": self._end,
+        }
+        """What may be ordered; without an answer when it is answered later, as the load ends."""
 
     def obey(self, msg: Any, **_: Any) -> None:
         """Carry out one order and answer it."""
         order = msg.data
+        answer: Answer | None
         try:
-            operation: Callable[..., dict[str, Any] | None] = getattr(self, f"_{order['op']}")
-            answer = operation(**order.get("arguments", {}))
-        except (LabError, ImportError, OSError, ValueError, AttributeError, TypeError) as error:
+            answer = self.operations[order["op"]](**order["arguments"])
+        except (LabError, OSError) as error:  # such as too few descriptors, or cores that are not
             answer = {"error": f"{type(error).__name__}: {error}"}
         if self._failure is not None:
             answer = {"error": self._failure}
@@ -69,7 +82,7 @@ class Crew:
         else:
             self._awaited = order["number"]
 
-    # -- orders, each named as in its message ------------------------------------------------------
+    # -- orders ------------------------------------------------------------------------------------
 
     def _prepare(
         self,
@@ -81,7 +94,7 @@ class Crew:
         load: dict[str, Any],
         cores: list[int] | None,
         machine: str,
-    ) -> dict[str, Any]:
+    ) -> Answer:
         self._end()
         here = socket.gethostname() == machine
         if cores and here:
@@ -109,38 +122,38 @@ class Crew:
             "version": version("uwsgi-fibonacci-lab"),
         }
 
-    def _resume(self, connections: int | None) -> dict[str, Any]:
+    def _resume(self, connections: int | None) -> Answer:
         if self._engine is not None:
             self._engine.open_window()
             self._engine.resume(connections)
         return {}
 
-    def _progress(self) -> dict[str, Any]:
+    def _progress(self) -> Answer:
         return {"ok": self._engine.ok if self._engine is not None else 0}
 
-    def _drain(self) -> dict[str, Any] | None:
+    def _drain(self) -> Answer | None:
         """Let what is under way end, begin nothing new; answered when it has ended."""
         if self._engine is None:
             return {}
         self._engine.drain()
         return None
 
-    def _open(self) -> dict[str, Any]:
+    def _open(self) -> Answer:
         if self._engine is not None:
             self._engine.open_window()
         return {}
 
-    def _close(self) -> dict[str, Any]:
+    def _close(self) -> Answer:
         return {"window": encode_window(self._engine.close_window()) if self._engine else None}
 
-    def _count(self, requests: int, seats: int) -> dict[str, Any] | None:
+    def _count(self, requests: int, seats: int) -> Answer | None:
         """Begin this worker's share of a counted load; answered when it is done."""
         if self._engine is None:
             return {"window": None}
         self._engine.begin_count(round(requests * self._runner.user_count / seats))
         return None
 
-    def _end(self) -> dict[str, Any]:
+    def _end(self) -> Answer:
         engine, self._engine = self._engine, None
         if self._greenlet is not None:
             self._greenlet.kill()
@@ -187,7 +200,7 @@ class Crew:
             number, self._awaited = self._awaited, None
             self._answer(number, {"window": encode_window(engine.close_window())})
 
-    def _answer(self, number: int, answer: dict[str, Any]) -> None:
+    def _answer(self, number: int, answer: Answer) -> None:
         worker = getattr(self._runner, "client_id", "local")
         self._runner.send_message(ANSWER, {"number": number, "worker": worker, **answer})
 

@@ -21,13 +21,10 @@ from lab.generators.codec import decode_window
 from lab.generators.process import longest_count
 from lab.locust.crew import ANSWER, ORDER
 from lab.model import Endpoint, Load, Window, Workload
+from lab.options import CLIENTS
 
 PATIENCE = 10.0
 """Seconds in which every worker must answer an order."""
-
-
-CLIENTS = ("engine", "fasthttp")
-"""What makes the requests: the engine, or `lab.locust.clients`."""
 
 
 class LocustGenerator:
@@ -39,7 +36,7 @@ class LocustGenerator:
     """
 
     client = CLIENTS[0]
-    """One of `CLIENTS`; to be set before a session begins."""
+    """One of `lab.options.CLIENTS`; to be set before a session begins."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner

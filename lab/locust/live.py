@@ -1,25 +1,28 @@
 """
 A comparison while it goes on, for the web UI: what the trials so far say, and what is still to do.
 
-Locust's process is also the load generator's, in one thread. So all that takes time is computed
-between two trials, when no server runs, and a look at the page costs the formatting of a few
-strings.
+Locust's process is also the load generator's, in one thread. So a report is made between two
+trials, when no server runs, and only if somebody looks; a look costs a few strings.
 """
 
 from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from lab.analysis.confirm import limited_by
-from lab.analysis.summary import Row, Summary, summarise
+from lab.analysis.points import summaries
+from lab.analysis.summary import Row, Summary
 from lab.experiment.conduct import Outcome, Prepared
-from lab.experiment.plan import pilot
-from lab.model import Comparison, CounterRun, Role, Run, Slot, Trial
+from lab.experiment.plan import named
+from lab.experiment.progress import Course
+from lab.model import METRICS, Comparison, CounterRun, Role, Run, Slot, Trial
 from lab.report.causes import standing_of
+from lab.report.files import pages
 from lab.report.numbers import UNKNOWN, quantity, ratio
 
 COLUMNS = {
@@ -40,8 +43,41 @@ MEDIANS = ("throughput", "cpu", "p99")
 RATIOS = ("throughput", "cpu")
 """Metrics that the table shows."""
 
-NOTE = "Run folder: "
-"""How the note begins with which `lab.experiment.conduct` names the folder of a run cut short."""
+SPARE = 20
+"""Nothing is made again before so many times what it took last: 5 % of the run at the most."""
+
+T = TypeVar("T")
+
+
+class Lookout(Generic[T]):
+    """What is made anew between two trials, if somebody has looked at it since."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self._make = make
+        self._value = make()
+        self._looked_at = False
+        self._rests_until = 0.0
+        self.edition = 0
+        """How often it has changed."""
+
+    def look(self) -> T:
+        """Return the last one that was made."""
+        self._looked_at = True
+        return self._value
+
+    def renew(self) -> None:
+        """Make it anew, if it is worth it."""
+        began = time.monotonic()
+        if self._looked_at and began >= self._rests_until:
+            self.settle(self._make())
+            self._looked_at = False
+            ended = time.monotonic()
+            self._rests_until = ended + SPARE * (ended - began)
+
+    def settle(self, value: T) -> None:
+        """Make it *value*."""
+        self._value = value
+        self.edition += 1
 
 
 class Live:
@@ -57,132 +93,162 @@ class Live:
             generator: Its generator's name.
         """
         plan = prepared.plan
-        run = Run("under way", shlex.join(command), plan, {}, (), prepared.skipped, generator)
-        self.summary: Summary = summarise(run)
-        """Of the trials so far; in the end what is in the run's folder."""
+        self._run = Run("under way", shlex.join(command), plan, {}, (), prepared.skipped, generator)
+        self._course = Course(plan)
+        self._now: tuple[Slot, int, str] | None = None
+        self._outcome: Outcome | None = None
+        self.said = Lookout(lambda: summaries(self._run))
+        """What the trials so far say, rate by rate."""
+        self.pages = Lookout(self._pages)
+        """The report of the blocks so far: name -> HTML; none before the end of the first."""
         self.folder: Path | None = None
         """The run's, at its end; None when it ended before its first trial."""
         self.stopped: tuple[str, ...] | None = None
         """Lines that say why it ended before all of the plan was carried out."""
-        self._complete = False
-        self._trials: list[Trial] = []
-        self._planned = plan.blocks * (len(plan.profiles) + 1)
-        self._done: set[tuple[int, int]] = set()
-        self._now: tuple[Slot, int, str] | None = None
-        self._expected = prepared.seconds
-        self._began = time.monotonic()
 
     # -- what the runner says ----------------------------------------------------------------------
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
-        """Remember what goes on."""
+        """Remember what goes on; where a block begins, report those before it."""
+        begins = self._now is not None and slot.block > self._now[0].block
         self._now = slot, attempt, stage
+        if begins:
+            self.pages.renew()
 
     def finished(self, trial: Trial) -> None:
         """Take one more trial into account."""
-        self._trials.append(trial)
-        self._done.add((trial.slot.block, trial.slot.position))
-        self.summary = summarise(replace(self.summary.run, trials=tuple(self._trials)))
+        self._run = replace(self._run, trials=(*self._run.trials, trial))
+        self._course.finished(trial.slot)
+        self.said.renew()
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Count in the trials that confirm causes."""
-        plan = self.summary.run.plan
-        self._planned += len(counters) * (plan.blocks - pilot(plan))
-        run = replace(self.summary.run, counters=tuple(counters))
-        self.summary = replace(self.summary, run=run)
+        self._run = replace(self._run, counters=tuple(counters))
+        self._course.confirming(counters)
 
     def ended(self, outcome: Outcome) -> None:
         """Take the end's word for everything."""
-        self.folder, self.summary = outcome.folder, outcome.summaries[0]
-        self._complete = True
+        self._outcome = outcome
+        self.said.settle(outcome.summaries)
+        self._leave(outcome.folder)
 
     def interrupted(self, error: BaseException) -> None:
-        """Remember what ended it early; a note on *error* names the folder."""
-        notes: Sequence[str] = getattr(error, "__notes__", ())
+        """Remember what ended it early, and in which folder; see `lab.errors.LabError.folder`."""
         # What the STOP button raises in the middle of a run has no words of its own.
-        self.stopped = (str(error) or "Stopped.", *notes)
-        folders = [note.removeprefix(NOTE) for note in notes if note.startswith(NOTE)]
-        self.folder = Path(folders[0]) if folders else None
+        self.stopped = (str(error) or "Stopped.", *getattr(error, "__notes__", ()))
+        self.said.settle(summaries(self._run))
+        self._leave(getattr(error, "folder", None))
+
+    def _leave(self, folder: Path | None) -> None:
+        """Show the pages in *folder* from now on."""
+        self.folder = folder
+        if folder is not None:
+            files = sorted(folder.glob("report*.html"))
+            self.pages.settle({each.name: each.read_text(encoding="utf-8") for each in files})
 
     # -- what is shown -----------------------------------------------------------------------------
 
     @property
-    def under_way(self) -> bool:
-        """Whether trials are still to come."""
-        return self.state == "under way"
-
-    @property
     def state(self) -> str:
         """Return "under way", "done" or "ended early"."""
-        if self._complete:
+        if self._outcome is not None:
             return "done"
         return "under way" if self.stopped is None else "ended early"
 
     @property
     def percent(self) -> int:
         """Return how many of the trials are done."""
-        return 100 * len(self._done) // self._planned
+        return 100 * self._course.done // self._course.planned
 
     def progress(self) -> str:
         """Say how far it is, in a line."""
-        done = f"{len(self._done)} of {self._planned} trials"
-        if not self.under_way:
-            return done
-        return f"{done}, {_left(self._remaining())}"
+        done = f"{self._course.done} of {self._course.planned} trials"
+        return f"{done}, about {self._course.left()}" if self.state == "under way" else done
 
     def now(self) -> str:
         """Say what is being done at this moment; empty when nothing is."""
-        if self._now is None or not self.under_way:
+        if self._now is None or self.state != "under way":
             return ""
-        return f"{self._now[0].arm.name}: {self._stage(*self._now)}"
-
-    def _stage(self, slot: Slot, attempt: int, stage: str) -> str:
+        slot, attempt, stage = self._now
         arm = {Role.AA: ", for the A/A arm", Role.COUNTER: ", a counter-run"}.get(slot.arm.role, "")
         again = ", again" if attempt else ""
-        blocks = self.summary.run.plan.blocks
-        return f"block {slot.block + 1} of {blocks}{arm}{again}: {stage}"
+        blocks = self._run.plan.blocks
+        return f"{slot.arm.name}: block {slot.block + 1} of {blocks}{arm}{again}: {stage}"
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Yield the table of profiles in ladder order: text by the keys of `COLUMNS`."""
-        plan, summary = self.summary.run.plan, self.summary
-        steps = {step.profile: step.baseline for step in summary.steps}
-        for row in summary.rows:
-            name = row.profile.name
-            if name == plan.reference:
-                ratios = {metric: f"A/A {_ratio(summary.aa[metric])}" for metric in RATIOS}
-            else:
-                # A reference line is a row, and no step.
-                compared = steps.get(name, {})
-                ratios = {metric: _ratio(compared.get(metric)) for metric in RATIOS}
+        for summary, row, name in self._rows():
+            compared = {metric: _ratio(_over_first(summary, row).get(metric)) for metric in RATIOS}
+            if row.profile.name == summary.run.plan.reference:
+                compared = {metric: f"A/A {_ratio(summary.aa[metric])}" for metric in RATIOS}
             yield {
                 "name": name,
-                "trials": f"{row.total} of {plan.blocks}",
+                "trials": f"{row.total} of {summary.run.plan.blocks}",
                 "valid": _valid(row),
                 **{metric: quantity(metric, row.values.get(metric)) for metric in MEDIANS},
-                **{f"{metric}_ratio": text for metric, text in ratios.items()},
-                "limited_by": cause(summary, name) or UNKNOWN,
-                "now": self._stage(*self._now) if self._now and self._concerns(name) else "",
+                **{f"{metric}_ratio": text for metric, text in compared.items()},
+                "limited_by": _cause(summary, row) or UNKNOWN,
+                "now": self.now().partition(": ")[2] if self._concerns(name) else "",
             }
 
-    def _concerns(self, profile: str) -> bool:
-        """Return whether the trial under way is one of *profile*, or a counter-run of it."""
-        if self._now is None or not self.under_way:
+    def figures(self) -> Iterator[dict[str, object]]:
+        """Yield the same with numbers in full, for other programs; None where nothing is known."""
+        for summary, row, name in self._rows():
+            found: dict[str, object] = {
+                "profile": name,
+                "trials": row.total,
+                "planned": summary.run.plan.blocks,
+                "valid": row.valid,
+            }
+            for metric in MEDIANS:
+                value = row.values.get(metric)
+                scaled = None if value is None else f"{value * METRICS[metric].scale:.6g}"
+                found[f"{metric} [{METRICS[metric].unit}]"] = scaled
+            for metric in RATIOS:
+                comparison = _over_first(summary, row).get(metric)
+                interval = comparison.ratio if comparison is not None else None
+                found[f"{metric} ratio"] = getattr(interval, "value", None)
+                for part in ("low", "high", "n"):
+                    found[f"{metric} {part}"] = getattr(interval, part, None)
+                verdict = comparison.verdict.value if comparison and interval else None
+                found[f"{metric} verdict"] = verdict
+            yield found | {"limited by": _cause(summary, row)}
+
+    def _rows(self) -> Iterator[tuple[Summary, Row, str]]:
+        """Yield each row with its summary, and its name: the profile's, and the rate's of many."""
+        said = self.said.look()
+        for summary in said:
+            at = summary.run.plan.arms[0].at if len(said) > 1 else {}
+            for row in summary.rows:
+                yield summary, row, named(row.profile.name, at)
+
+    def _concerns(self, name: str) -> bool:
+        """Return whether the trial under way is one of this row, or a counter-run of it."""
+        if self._now is None:
             return False
-        counters = {each.arm.name: each.of for each in self.summary.run.counters}
-        ran = self._now[0].arm.name
-        return counters.get(ran, ran) == profile
+        ran = self._now[0].arm
+        of = {each.arm.name: named(each.of, each.arm.at) for each in self._run.counters}
+        return of.get(ran.name, ran.name) == name
 
-    def _remaining(self) -> float:
-        """Return seconds, from the pace so far."""
-        if not self._done:
-            return self._expected
-        pace = (time.monotonic() - self._began) / len(self._done)
-        return pace * (self._planned - len(self._done))
+    def _pages(self) -> dict[str, str]:
+        whole = self._now[0].block if self._now is not None else 0
+        if not whole:
+            return {}
+        plan = replace(self._run.plan, blocks=whole)
+        trials = tuple(each for each in self._run.trials if each.slot.block < whole)
+        so_far = summaries(replace(self._run, plan=plan, trials=trials))
+        return dict(pages(Path("report.html"), so_far))
 
 
-def cause(summary: Summary, profile: str) -> str:
-    """Return what limits *profile*, and how far that is proved; empty when nothing explains it."""
-    found = limited_by(summary.diagnoses.get(profile, ()))
+def _over_first(summary: Summary, row: Row) -> Mapping[str, Comparison]:
+    """Return the row's comparisons with the first profile's; a reference line has none."""
+    steps = {step.profile: step.baseline for step in summary.steps}
+    return steps.get(row.profile.name, {})
+
+
+def _cause(summary: Summary, row: Row) -> str:
+    """Return what limits a profile, and how far that is proved; empty when nothing explains it."""
+    found = limited_by(summary.diagnoses.get(row.profile.name, ()))
     return standing_of(found) if found is not None else ""
 
 
@@ -196,17 +262,3 @@ def _ratio(comparison: Comparison | None) -> str:
     if comparison is None or comparison.ratio is None:
         return UNKNOWN
     return f"{ratio(comparison.ratio)} {comparison.verdict.value}"
-
-
-def _left(seconds: float) -> str:
-    """
-    Say how long it still takes.
-
-    >>> _left(250)
-    'about 5 min left'
-    """
-    return (
-        f"about {round(seconds)} s left"
-        if seconds < 90
-        else f"about {-(-seconds // 60):.0f} min left"
-    )

@@ -12,12 +12,14 @@ from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.readiness import satisfies
 
 
-def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint, Workload]:
+def running_server(
+    host: str, path: str, status: int, pattern: str | None
+) -> tuple[Endpoint, Workload]:
     """
     Return where *host* answers, and what is asked of it: its first reply, or *pattern* in each.
 
     Raises:
-        UsageError: Nothing answers there, or not with status 200, or it does not come to an end.
+        UsageError: Nothing answers there, or not with *status*, or it does not come to an end.
     """
     try:
         parts = urlsplit(host if "//" in host else f"//{host}")
@@ -27,15 +29,16 @@ def running_server(host: str, path: str, pattern: str | None) -> tuple[Endpoint,
         # A name may be one of several that share the address: it is what the server is to hear.
         name = parts.netloc.rpartition("@")[2]
         endpoint = Endpoint(_resolve(parts.hostname, port), port, name)
-        status, _, body = fetch(endpoint, path, 10.0)
+        found, _, body = fetch(endpoint, path, 10.0)
     except (LongReplyError, SlowReplyError) as error:
         raise UsageError(f"--host {host}: {error}") from error
     except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error
-    expect = Expectation(body=body) if pattern is None else Expectation(pattern=pattern)
-    if not satisfies(expect, status, body):
+    body_or_pattern = {"body": body} if pattern is None else {"pattern": pattern}
+    expect = Expectation(status=status, **body_or_pattern)
+    if not satisfies(expect, found, body):
         seen = body[:80].decode("utf-8", "replace")
-        raise UsageError(f"--host {host}: {path} answers {status} {seen!r}, which is not correct")
+        raise UsageError(f"--host {host}: {path} answers {found} {seen!r}, which is not correct")
     return endpoint, Workload("running server", path, expect)
 
 

@@ -21,17 +21,19 @@ from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 from rich.console import Console
 
-from lab.errors import GeneratorError, Interrupted, LabError
-from lab.experiment.conduct import SUSTAINED, Options, Outcome, conduct, prepare
+from lab.errors import GeneratorError, Interrupted, LabError, UsageError
+from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
+from lab.experiment.rates import Rate
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
-from lab.locust.arguments import asks_for_running_server, chosen_workload, options
+from lab.locust.arguments import asks_for_running_server, given
 from lab.locust.command import command
 from lab.locust.generator import LocustGenerator
 from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
 from lab.model import CounterRun, Finding, Slot, Trial
+from lab.options import Asked, Understood, carry_out, understand, verdict
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
 from lab.report.files import files
@@ -65,16 +67,18 @@ class Comparison(LoadTestShape):
         """Ask for the users, then run everything."""
         environment = self._environment
         try:
-            wishes = self._wishes()
+            asked = given(environment.parsed_options, self._users())
+            understood = understand(asked)
+            users = understood.options.load.connections
             if not self._ready:
                 self._ready = True
-                users = wishes.load.connections
                 return users, float(users)
-            self._wait_for_users(wishes.load.connections)
+            self._wait_for_users(users)
+            self.generator.client = asked.client
             if asks_for_running_server(environment.parsed_options, environment.host):
-                self._load_running_server(wishes)
+                self._load_running_server(asked, understood)
             else:
-                self._compare(wishes)
+                self._compare(asked, understood)
             if environment.parsed_options.csv_prefix:
                 # Locust writes its CSV files once a second, and not once more at the end.
                 time.sleep(CSV_STATS_INTERVAL_SEC + 0.1)
@@ -88,21 +92,14 @@ class Comparison(LoadTestShape):
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
         if self.outcome is not None:
             allow_any_text()
-            terminal.show(self.outcome.summaries[0], Console())
+            for summary in self.outcome.summaries:
+                terminal.show(summary, Console())
             print(f"\nRun folder: {self.outcome.folder}")  # noqa: T201 - the console is the product
 
     @property
     def _environment(self) -> Any:
         assert self.runner is not None
         return self.runner.environment
-
-    def _wishes(self) -> Options:
-        parsed = self._environment.parsed_options
-        wishes = options(parsed, self._users())
-        self.generator.client = parsed.client
-        if self.pages is None:
-            return wishes
-        return replace(wishes, command=command(parsed, wishes.load.connections))
 
     def _users(self) -> int | None:
         """Return the number of connections asked for: in the web form, else by -u."""
@@ -123,59 +120,70 @@ class Comparison(LoadTestShape):
                 )
             time.sleep(0.02)
 
-    def _compare(self, wishes: Options) -> None:
+    def _compare(self, asked: Asked, understood: Understood) -> None:
         environment = self._environment
         # What Locust exits with if it is stopped before the comparison ends.
         environment.process_exit_code = Interrupted.exit_code
-        prepared = prepare(wishes, chosen_workload(environment.parsed_options))
-        for reason in prepared.skipped.values():
-            log.warning("skipped: %s", reason)
-        log.info(
-            "%d profiles, %d blocks, seed %d: about %d min",
-            len(prepared.plan.profiles),
-            prepared.plan.blocks,
-            prepared.plan.seed,
-            -(-prepared.seconds // 60),
-        )
         if environment.parsed_options.run_time:
             log.warning("--run-time is for --host; a comparison ends with its last block")
+        self.outcome = carry_out(asked, understood, self._conduct, log.info)
+        lines, environment.process_exit_code = verdict(
+            self.outcome.summaries, understood.thresholds
+        )
+        for line in lines:
+            log.info("%s", line)
+
+    def _conduct(self, prepared: Prepared, options: Options) -> Outcome:
+        """Run one plan, and show it in Locust's statistics and in the web UI."""
+        environment = self._environment
+        environment.stats.clear_all()
         live = None
         if self.pages is not None:
-            live = self.pages.live = Live(prepared, wishes.command, self.generator.name)
+            again = command(environment.parsed_options, prepared.plan.load.connections)
+            options = replace(options, command=again)
+            live = self.pages.live = Live(prepared, again, self.generator.name)
             # Measured on 2 cores: 0.2 to 0.9 cores for the charts, at most 0.03 for the page.
             log.info("follow it at /profiles/: Locust's charts keep a browser on this machine busy")
-        names = [profile.name for profile in prepared.plan.profiles]
-        rows = _Rows(environment, names, live)
+        rows = _Rows(environment, [arm.name for arm in prepared.plan.arms], live)
         try:
-            self.outcome = conduct(prepared, wishes, self.generator, rows, files)
+            outcome = conduct(prepared, options, self.generator, rows, files)
         except BaseException as error:  # also what the STOP button ends this greenlet with
             if live is not None:
                 live.interrupted(error)
             raise
         if live is not None:
-            live.ended(self.outcome)
-        environment.process_exit_code = self.outcome.summaries[0].exit_code
+            live.ended(outcome)
+        return outcome
 
-    def _load_running_server(self, wishes: Options) -> None:
+    def _load_running_server(self, asked: Asked, understood: Understood) -> None:
         """Load `--host` until Locust is told to stop, a row of statistics for its path."""
         environment = self._environment
-        parsed = environment.parsed_options
+        load, sizes = understood.options.load, understood.options.sizes
+        if understood.rates:
+            load = replace(load, rate=_rate_of_running_server(understood.rates))
         endpoint, workload = running_server(
-            environment.host, parsed.path or "/9000", parsed.check or None
+            environment.host, asked.path or "/9000", asked.status or 200, asked.check
         )
         environment.process_exit_code = 1  # until a correct reply has been counted
-        ends = time.monotonic() + parsed.run_time if parsed.run_time else float("inf")
+        run_time = environment.parsed_options.run_time
+        ends = time.monotonic() + run_time if run_time else float("inf")
         replies = failures = 0
-        with self.generator.session(endpoint, workload, wishes.load, None) as session:
-            session.warm_up(wishes.sizes.warmup, 0)
+        with self.generator.session(endpoint, workload, load, None) as session:
+            session.warm_up(sizes.warmup, 0)
             while time.monotonic() < ends:
                 windows = session.measure(1.0)
                 entries.record(environment.runner, workload.path, windows)
                 replies += sum(window.ok for window in windows)
                 failures += sum(sum(window.errors.values()) for window in windows)
                 environment.process_exit_code = 0 if replies and not failures else 1
-                if wishes.load.requests is not None:
+                if load.requests is not None:
                     break
+
+
+def _rate_of_running_server(rates: Sequence[Rate]) -> float:
+    if len(rates) > 1 or rates[0].is_share:
+        raise UsageError(f"--rate {','.join(map(str, rates))}: with --host one number, as in 2000")
+    return rates[0].value
 
 
 class _Rows:

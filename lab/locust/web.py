@@ -1,9 +1,9 @@
 """
-The comparison in Locust's web UI: a tab, pages under `/profiles/`, and downloads.
+The comparison in Locust's web UI: a tab, a page under `/profiles/`, and downloads.
 
 The tab is made of what Locust's own page offers to a plug-in, so nothing is built with JavaScript
 tools: rows of plain text, sent along with the statistics that the page asks for every two seconds
-while a test runs. What does not fit there has a page of its own.
+while a test runs. The page shows the report itself, of the trials so far and in the end of all.
 
 Source: Locust 2.47, `locust/web.py` and its `extended_tabs`, `extended_tables`,
 `extended_csv_files` and `extended_stats`.
@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from typing import Any
 
 from flask import Blueprint, Response, jsonify, redirect, render_template, request
 from locust.web import WebUI
 
-from lab.locust.live import COLUMNS, MEDIANS, RATIOS, Live, cause
-from lab.model import METRICS, Comparison
+from lab.locust.live import COLUMNS, Live
 from lab.report.palette import DARK, LIGHT, declarations
-from lab.report.tables import document
 
 TAB = "profiles"
 """Key of the tab and of its table."""
@@ -52,7 +49,7 @@ class Pages:
                 {"href": "./profiles/profiles.csv", "title": "Download profiles CSV"},
                 {
                     "href": "./profiles/report.html?download=1",
-                    "title": "Download the comparison's report, after its end",
+                    "title": "Download the comparison's report",
                 },
                 {
                     "href": "./profiles/",
@@ -61,7 +58,7 @@ class Pages:
             ],
         }
         app.after_request(self._add_rows)
-        _ask_for_no_host(web_ui)
+        _mend_form(web_ui)
         pages = Blueprint(
             "profiles", __name__, url_prefix=f"{base_path}/profiles", template_folder="templates"
         )
@@ -69,7 +66,7 @@ class Pages:
             ("/", self.show),
             ("/data", self.data),
             ("/profiles.csv", self.table),
-            ("/report.html", self.report),
+            ("/<name>.html", self.report),
         ):
             pages.add_url_rule(rule, view.__name__, web_ui.auth_required_if_enabled(view))
         app.register_blueprint(pages)
@@ -77,48 +74,51 @@ class Pages:
     # -- views -------------------------------------------------------------------------------------
 
     def show(self) -> Response:
-        """Return the page of the run under way; after its end the report, in a frame."""
-        live = self.live
+        """Return the page: how far the run is, and its report in a frame."""
         text = render_template(
             "profiles.html",
-            live=live,
-            content=document(live.summary) if live is not None else None,
+            live=self.live,
+            pages=self.live.pages.look() if self.live is not None else {},
             light=declarations(LIGHT),
             dark=declarations(DARK),
         )
         return Response(text, headers={"Cache-Control": "no-store"})
 
     def data(self) -> Response:
-        """Return the same for programs."""
+        """Return the same for programs, and for the page to follow."""
         live = self.live
         if live is None:
             return jsonify(state="nothing has run", rows=[])
+        live.pages.look()
         return jsonify(
             state=live.state,
             progress=live.progress(),
+            percent=live.percent,
             now=live.now(),
             rows=list(live.rows()),
             folder=str(live.folder) if live.folder is not None else None,
+            edition=live.pages.edition,
         )
 
     def table(self) -> Response:
         """Return the table of profiles as CSV, numbers in full."""
         text = io.StringIO()
-        writer = csv.writer(text)
-        writer.writerow(_CSV_COLUMNS)
-        if self.live is not None:
-            writer.writerows(_csv_rows(self.live))
+        rows = list(self.live.figures()) if self.live is not None else []
+        writer = csv.DictWriter(text, list(rows[0]) if rows else ["profile"])
+        writer.writeheader()
+        writer.writerows(rows)
         return _download(text.getvalue(), "text/csv", "profiles.csv")
 
-    def report(self) -> Response:
-        """Return the report of the last run; while one is under way, go to its page."""
-        live = self.live
-        if live is None or live.under_way or live.folder is None:
+    def report(self, name: str) -> Response:
+        """Return a page of the report as it is now, or go to the page that waits for it."""
+        pages = self.live.pages.look() if self.live is not None else {}
+        if self.live is None or f"{name}.html" not in pages:
             return redirect("./")  # type: ignore[return-value] # werkzeug's Response is as good
-        text = (live.folder / "report.html").read_text(encoding="utf-8")
+        text = pages[f"{name}.html"]
         if request.args.get("download"):
-            return _download(text, "text/html", f"{live.folder.name}.html")
-        return Response(text)
+            run = self.live.folder.name if self.live.folder is not None else "under-way"
+            return _download(text, "text/html", f"{run}{name.removeprefix('report')}.html")
+        return Response(text, headers={"Cache-Control": "no-store"})
 
     # -- the tab -----------------------------------------------------------------------------------
 
@@ -131,56 +131,21 @@ class Pages:
         return response
 
 
-def _ask_for_no_host(web_ui: WebUI) -> None:
-    """Take Locust's wish for a host off its form: with one, nothing would be compared."""
+def _mend_form(web_ui: WebUI) -> None:
+    """Take Locust's wish for a host off its form, and argparse's doubled % out of its labels."""
     update = web_ui.update_template_args
 
-    def update_without_wish() -> None:
+    def update_and_mend() -> None:
         update()
+        # With a host nothing would be compared.
         web_ui.template_args["missing_host_warning"] = False
+        for option in web_ui.template_args["extra_options"].values():
+            option["help_text"] = option["help_text"].replace("%%", "%")
 
-    web_ui.update_template_args = update_without_wish  # type: ignore[method-assign]
+    web_ui.update_template_args = update_and_mend  # type: ignore[method-assign]
 
 
 def _download(text: str, kind: str, name: str) -> Response:
     response = Response(text, mimetype=kind)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     return response
-
-
-_CSV_COLUMNS = (
-    "profile",
-    "trials",
-    "planned",
-    "valid",
-    *(f"{name} [{METRICS[name].unit}]" for name in MEDIANS),
-    *(f"{name} {what}" for name in RATIOS for what in ("ratio", "low", "high", "n", "verdict")),
-    "limited by",
-)
-
-
-def _csv_rows(live: Live) -> Iterator[list[object]]:
-    summary = live.summary
-    steps = {step.profile: step.baseline for step in summary.steps}
-    for row in summary.rows:
-        compared = steps.get(row.profile.name, {})
-        medians = (row.values.get(name) for name in MEDIANS)
-        yield [
-            row.profile.name,
-            row.total,
-            summary.run.plan.blocks,
-            row.valid,
-            *(
-                None if value is None else float(f"{value * METRICS[name].scale:.6g}")
-                for name, value in zip(MEDIANS, medians, strict=True)
-            ),
-            *(cell for name in RATIOS for cell in _ratio_cells(compared.get(name))),
-            cause(summary, row.profile.name),
-        ]
-
-
-def _ratio_cells(comparison: Comparison | None) -> tuple[object, ...]:
-    if comparison is None or comparison.ratio is None:
-        return (None,) * 5
-    ratio = comparison.ratio
-    return ratio.value, ratio.low, ratio.high, ratio.n, comparison.verdict.value

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.wrk import parse_wrk, wrk_command
 from lab.errors import GeneratorError, UsageError
 from lab.generators import ab
 from lab.generators.ab import AbGenerator, parse_ab, parse_times
 from lab.generators.tool import Tally, ToolRun, run_tool
-from lab.generators.wrk import parse_wrk, wrk_command
 from lab.model import Endpoint, Expectation, Load, Workload
 
 BODY = b"[0, 1, 1, 2, 3, 5, 8]"

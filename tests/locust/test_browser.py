@@ -100,22 +100,26 @@ def test_from_the_form_to_the_stop_button(tmp_path):
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_the_page_follows_a_run_by_itself(tmp_path, dark):
-    """Opened before START, it shows the tables and then the report; on a phone, in the dark."""
+    """Opened before START, it shows how far it is, and the report; on a phone, in the dark."""
     with (
         locust_web(tmp_path) as (_, base),
         chromium(tmp_path, dark=dark, width=500) as browser,
     ):
         browser.get(f"{base}/profiles/")
         page = browser.current_window_handle
-        assert "No comparison has run yet" in texts(browser, "main")[0]
+        assert "No comparison has run yet" in texts(browser, "header")[0]
         browser.switch_to.new_window("tab")
-        fill_form(browser, base, ["tuned"], userCount=8, blocks=2, window=1, warmup=0.1)
+        fill_form(browser, base, ["tuned"], userCount=8, blocks=3, window=1, warmup=0.1)
         press(browser, "Start")
         browser.switch_to.window(page)
-        until(lambda: re.search("[01]/1", str(texts(browser, "#table-1 td"))), "a trial")
+        until(lambda: re.search("[1-5] of 6 trials", str(texts(browser, "#progress"))), "a trial")
+        until(lambda: texts(browser, "iframe"), "the report of the first block")
+        browser.switch_to.frame(0)
+        until(lambda: "Run under way" in " ".join(texts(browser, "body")), "its content")
+        browser.switch_to.default_content()
         paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, paper[4:-1].split(","))) < 300) is dark
-        until(lambda: texts(browser, "iframe"), "the report")
+        until(lambda: "Done: 6 of 6 trials" in " ".join(texts(browser, "header")), "the end")
         browser.switch_to.frame(0)
         until(lambda: "tuned" in " ".join(texts(browser, "body")), "the report's content")
         assert not complaints(browser)

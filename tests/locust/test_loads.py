@@ -59,7 +59,7 @@ def test_a_comparison_with_locusts_own_client(tmp_path, load):
 @pytest.mark.parametrize(
     ("wishes", "words"),
     [
-        (("--load", "walkthrough"), "leave out --load walkthrough"),
+        (("--load", "walkthrough"), "--load walkthrough counts its requests"),
         (("--client", "fasthttp"), "leave out --client fasthttp"),
     ],
 )

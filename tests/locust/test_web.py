@@ -46,22 +46,20 @@ def ended(tmp_path_factory):
     with locust_web(folder) as (_, base):
         before = SimpleNamespace(page=ask(f"{base}/profiles/"), form=arguments_of(ask(f"{base}/")))
         ask(
-            f"{base}/swarm", user_count=8, spawn_rate=8, profiles=profiles, blocks=1, window=0.4,
+            f"{base}/swarm", user_count=8, spawn_rate=8, profiles=profiles, blocks=2, window=0.4,
             warmup=0.1, run_time="5s",
         )  # fmt: skip
-        seen, page = [], ""
+        seen, pages = [], []
 
         def done():
-            nonlocal page
             time.sleep(0.2)  # to ask all the time would be work beside the trials
             seen.append(json.loads(ask(f"{base}/profiles/data")))
-            if seen[-1]["state"] == "under way" and not page:
-                shown = ask(f"{base}/profiles/")
-                page = shown if "<table" in shown else ""
+            if seen[-1]["state"] == "under way" and seen[-1]["edition"] and not pages:
+                pages.extend(ask(f"{base}/profiles/{name}") for name in ("", "report.html"))
             return seen[-1]["state"] == "done"
 
         until(done, "the end of the run")
-        yield SimpleNamespace(base=base, folder=folder, before=before, seen=seen, page=page)
+        yield SimpleNamespace(base=base, folder=folder, before=before, seen=seen, pages=pages)
 
 
 def windows(ended, name):
@@ -89,10 +87,14 @@ def test_the_form_offers_the_tab_and_the_downloads_and_asks_for_no_host(ended):
 def test_the_page_follows_the_run(ended):
     """While it goes on: what is done, what is being done, and how long it takes."""
     under_way = [each for each in ended.seen if each["state"] == "under way"]
-    assert any(re.fullmatch(r"\d of 3 trials, about \d+ s left", s["progress"]) for s in under_way)
-    assert any(re.search(r"block 1 of 1.*: window", each["now"]) for each in under_way)
-    assert 'id="progress"' in ended.page
-    assert 'http-equiv="refresh"' in ended.page
+    assert any(re.fullmatch(r"\d of 6 trials, about \d+ s left", s["progress"]) for s in under_way)
+    assert any(re.search(r"block 1 of 2.*: window", each["now"]) for each in under_way)
+    page, report = ended.pages
+    assert 'id="progress"' in page
+    assert 'http-equiv="refresh"' in page
+    assert 'src="report.html"' in page
+    assert "Run under way" in report
+    assert "1 block of 0.4 s" in report
     assert ended.seen[-1]["now"] == ""
     assert (ended.folder / ended.seen[-1]["folder"] / "trials.ndjson").exists()
 
@@ -103,8 +105,8 @@ def test_the_tab_has_a_row_for_each_profile(ended):
     (table,) = reply["extended_stats"]
     assert table["key"] == "profiles"
     good, bad = table["data"]
-    assert (good["name"], good["trials"], bad["name"]) == (GOOD, "1 of 1", BAD)
-    assert re.match(r"0 of 1: \w", bad["valid"])
+    assert (good["name"], good["trials"], bad["name"]) == (GOOD, "2 of 2", BAD)
+    assert re.match(r"0 of 2: \w", bad["valid"])
     assert bad["throughput"] == "-"
     assert good["throughput_ratio"].startswith("A/A")
 
@@ -122,10 +124,11 @@ def test_names_and_logs_cannot_add_markup(ended):
     """A profile is a file, and its server's log says what it likes."""
     log = trials(ended.folder)
     assert any(SCRIPT in (trial["failure"] or "") for trial in log)
-    for page in (ended.page, *(ask(f"{ended.base}/profiles/{n}") for n in ("", "report.html"))):
+    after = (ask(f"{ended.base}/profiles/{name}") for name in ("", "report.html"))
+    for page in (*ended.pages, *after):
         for markup in (SCRIPT, GOOD, BAD):
             assert markup not in page
-    assert GOOD.replace("<", "&lt;").replace(">", "&gt;") in ended.page
+    assert GOOD.replace("<", "&lt;").replace(">", "&gt;") in ended.pages[1]
 
 
 def test_the_csv_has_the_numbers_in_full(ended):
@@ -136,9 +139,9 @@ def test_the_csv_has_the_numbers_in_full(ended):
         for trial in trials(ended.folder)
         if trial["slot"]["arm"] == GOOD and trial["slot"]["role"] == "profile"
     ]
-    last = {trial["slot"]["position"]: trial for trial in own}.values()
+    last = {trial["slot"]["block"]: trial for trial in own}.values()
     expected = statistics.median(rate(trial["windows"]) for trial in last)
-    if good["valid"] == "1":  # on a disturbed machine nothing counts
+    if good["valid"] == "2":  # on a disturbed machine nothing counts
         assert float(good["throughput [1/s]"]) == pytest.approx(expected, rel=1e-3)
     assert (good["profile"], bad["profile"], bad["throughput [1/s]"]) == (GOOD, BAD, "")
 
@@ -175,7 +178,7 @@ def test_the_recorded_command_repeats_what_was_chosen_in_the_form(ended):
     """Its folder says so, without a web UI; and a run time that means nothing is called so."""
     recorded = json.loads((ended.folder / ended.seen[-1]["folder"] / "run.json").read_text())
     words = shlex.split(recorded["command"])
-    for name, value in {"--users": "8", "--blocks": "1", "--window": "0.4"}.items():
+    for name, value in {"--users": "8", "--blocks": "2", "--window": "0.4"}.items():
         assert words[words.index(name) + 1] == value
     assert words[words.index("--profiles") + 1].endswith(f"{GOOD}.ini")
     assert "--headless" in words

@@ -1,0 +1,365 @@
+"""
+What can be asked of a comparison: every option once, for `lab run` and for Locust.
+
+`lab.cli.options` makes click options of the table, `lab.locust.arguments` makes arguments for
+Locust's command line and web form. Both hand what was given over as an `Asked`; what follows from
+that is decided here, so that the two doors cannot differ.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from lab.analysis.summary import Summary
+from lab.analysis.thresholds import PLANNED, Threshold, check, exit_code, judge_run, parse
+from lab.errors import UsageError
+from lab.experiment.conduct import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
+from lab.experiment.plan import check_lasts
+from lab.experiment.progress import announcement
+from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
+from lab.generators.ab import check_ab
+from lab.model import Workload
+from lab.report.thresholds import lines as judgement_lines
+from lab.workloads import NAMES, workload
+
+GENERATORS = ("engine", "ab")
+"""What `lab run` loads with."""
+
+CLIENTS = ("engine", "fasthttp")
+"""What makes the requests of a Locust user: the engine, or `lab.locust.clients`."""
+
+
+class Kind(enum.Enum):
+    """What stands after an option's name."""
+
+    VALUE = enum.auto()
+    SEVERAL = enum.auto()
+    """A value; the option may be repeated."""
+    FLAG = enum.auto()
+    """Nothing."""
+    SWITCH = enum.auto()
+    """Nothing; `--no-NAME` is its opposite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One option of a comparison."""
+
+    name: str
+    """As it is typed, such as "--fail-if"."""
+    help: str
+    kind: Kind = Kind.VALUE
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    parse: Callable[[str], Any] = str
+    """Makes the value of a text; a ValueError says what to write instead."""
+    default: Any = None
+    """None where the default depends on other options."""
+    shown: str = ""
+    """What the help says of a default that is None."""
+    not_in_lab: str = ""
+    """Why `lab run` does not offer it; empty where it does."""
+    not_in_locust: str = ""
+    """Why Locust does not offer it; empty where it does."""
+
+
+def seconds(text: str) -> float:
+    """
+    Parse a duration.
+
+    >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
+    (2.5, 0.5, 60.0)
+    """
+    match = re.fullmatch(r"(\d*\.?\d+)(ms|s|m)?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
+    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
+
+
+def _option(name: str, text: str, **rest: Any) -> Any:
+    option = Option(name=name, help=text, **rest)
+    default = {Kind.SEVERAL: (), Kind.FLAG: False}.get(option.kind, option.default)
+    return field(default=default, metadata={"option": option})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a person asked for, and what the help says of it; None where nothing was said."""
+
+    profiles: tuple[str, ...] = ()
+    """Names or paths; each door has its own way to take them. Empty for the whole ladder."""
+    workload: str = _option(
+        "--workload", "Application and request of ours.", choices=NAMES, default="fib"
+    )
+    app: str | None = _option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
+    path: str | None = _option(
+        "--path",
+        "Request target; fib takes powers, as /10^99.",
+        metavar="/PATH",
+        shown="/9000, or / with --app",
+    )
+    chdir: Path | None = _option(  # noqa: RUF009 - it is a field
+        "--chdir", "Folder to import --app in.", metavar="PATH", parse=Path
+    )
+    status: int | None = _option(
+        "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"
+    )
+    check: str | None = _option(
+        "--check",
+        "What a correct reply to --app contains, if it is not always the same.",
+        metavar="REGEX",
+    )
+    load: str = _option(
+        "--load",
+        "walkthrough: 500 clients at once, 5,000 requests, a connection each.",
+        choices=tuple(LOADS),
+        default="sustained",
+    )
+    generator: str = _option(
+        "--generator",
+        "ab: the articles' tool, for --load walkthrough; it checks no body.",
+        choices=GENERATORS,
+        default="engine",
+        not_in_locust="Locust's own processes make the load; --client says with what",
+    )
+    client: str = _option(
+        "--client",
+        "What makes the requests: the lab's engine, or Locust's FastHttpUser client.",
+        choices=CLIENTS,
+        default="engine",
+        not_in_lab="that client needs Locust around it",
+    )
+    connections: int | None = _option(
+        "--connections",
+        "Connections of the load.",
+        metavar="INTEGER",
+        parse=int,
+        shown="64",
+        not_in_locust="a connection is a Locust user, and -u says how many",
+    )
+    connection: str | None = _option(
+        "--connection",
+        "Let the server keep connections open, or one request each.",
+        choices=("keep-alive", "close"),
+    )
+    blocks: int | None = _option(
+        "--blocks", "Blocks.", metavar="INTEGER", parse=int, shown=f"{DEFAULT.blocks}"
+    )
+    window: float | None = _option(
+        "--window",
+        "Measured time.",
+        metavar="DURATION",
+        parse=seconds,
+        shown=f"{DEFAULT.window:g}s",
+    )
+    warmup: float | None = _option(
+        "--warmup",
+        "Unrecorded time before.",
+        metavar="DURATION",
+        parse=seconds,
+        shown=f"{DEFAULT.warmup:g}s",
+    )
+    quick: bool = _option(
+        "--quick", f"{QUICK.blocks} blocks of {QUICK.window:g} s windows.", kind=Kind.FLAG
+    )
+    rate: str | None = _option(
+        "--rate",
+        "Open loop: requests a second, as in 2000, or shares of the slowest profile's measured "
+        "capacity, as in 50%,80%,95%; a run for each.",
+        metavar="RATES",
+    )
+    confirm: bool | None = _option(
+        "--confirm",
+        "Put each cause to the test by toggling its one setting, in the same blocks.",
+        kind=Kind.SWITCH,
+        shown="confirm, unless --quick",
+    )
+    fail_if: Sequence[str] = _option(
+        "--fail-if",
+        "Exit with 99 if the whole interval lies beyond, as in 'cpu(tuned/baseline) > 1.05'; "
+        "may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="LIMIT",
+    )
+    seed: int | None = _option(
+        "--seed", "Repeat the order of an earlier run.", metavar="INTEGER", parse=int
+    )
+    pin: bool = _option(
+        "--pin", "Server and generator on cores of their own.", kind=Kind.SWITCH, default=True
+    )
+    results: Path = _option(  # noqa: RUF009 - it is a field
+        "--results",
+        "Where the run's folder is made.",
+        metavar="PATH",
+        parse=Path,
+        default=Path("results"),
+    )
+    json: bool = _option(
+        "--json",
+        "Print the summary as JSON.",
+        kind=Kind.FLAG,
+        not_in_locust="Locust has a --json of its own, for its statistics",
+    )
+
+
+OPTIONS: Mapping[str, Option] = {
+    each.name: each.metadata["option"] for each in fields(Asked) if each.metadata
+}
+"""Field of `Asked` -> its option, in the order of the help."""
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What was asked for, checked as far as it can be before anything starts."""
+
+    options: Options
+    thresholds: tuple[Threshold, ...]
+    rates: tuple[Rate, ...]
+
+
+def understand(asked: Asked) -> Understood:
+    """
+    Return what *asked* means.
+
+    Raises:
+        UsageError: Two options contradict each other, or one of them cannot be meant so.
+    """
+    thresholds = tuple(map(parse, asked.fail_if))
+    rates = parse_rates(asked.rate) if asked.rate is not None else ()
+    _check_generator(asked)
+    if rates:
+        _check_open_loop(asked, thresholds)
+    return Understood(_options(asked), thresholds, rates)
+
+
+def application(asked: Asked) -> Workload:
+    """
+    Return what is asked of each server that is started.
+
+    Raises:
+        UsageError: A part of it cannot be meant so.
+    """
+    return workload(
+        asked.workload,
+        app=asked.app,
+        path=asked.path,
+        chdir=asked.chdir,
+        status=asked.status,
+        pattern=asked.check,
+    )
+
+
+def _options(asked: Asked) -> Options:
+    load, size = LOADS[asked.load], QUICK if asked.quick else DEFAULT
+    return Options(
+        profiles=asked.profiles,
+        load=replace(
+            load,
+            connections=load.connections if asked.connections is None else asked.connections,
+            keepalive=load.keepalive
+            if asked.connection is None
+            else asked.connection == "keep-alive",
+        ),
+        sizes=Sizes(
+            size.blocks if asked.blocks is None else asked.blocks,
+            size.window if asked.window is None else asked.window,
+            size.warmup if asked.warmup is None else asked.warmup,
+        ),
+        seed=asked.seed,
+        results=asked.results,
+        pin=asked.pin,
+        confirm=not asked.quick if asked.confirm is None else asked.confirm,
+    )
+
+
+def _check_generator(asked: Asked) -> None:
+    if asked.generator == "ab":
+        check_ab(LOADS[asked.load])
+    if asked.rate is not None:
+        for name, chosen in (("--generator", asked.generator), ("--client", asked.client)):
+            if chosen != "engine":
+                raise UsageError(f"--rate needs the lab's engine: leave out {name} {chosen}")
+
+
+def _check_open_loop(asked: Asked, thresholds: Sequence[Threshold]) -> None:
+    """Refuse what has no meaning in an open loop, before its capacity is measured for minutes."""
+    check_lasts(LOADS[asked.load])
+    for each in thresholds:
+        if each.metric == "throughput":
+            raise UsageError(f"--fail-if {each.text!r} with --rate: {PLANNED}")
+
+
+def carry_out(
+    asked: Asked,
+    understood: Understood,
+    conduct: Callable[[Prepared, Options], Outcome],
+    say: Callable[[str], None],
+) -> Outcome:
+    """
+    Return what came of the comparison; at rates that are shares the capacity is measured first.
+
+    Args:
+        asked: What was asked for.
+        understood: What that means.
+        conduct: Runs one plan.
+        say: Told in a line what comes next.
+
+    Raises:
+        LabError: The narrow one that says what ended it, or why it could not begin.
+    """
+    subject = application(asked)
+
+    def compare(options: Options) -> Outcome:
+        prepared = prepare(options, subject)
+        for each in understood.thresholds:
+            check(each, [profile.name for profile in prepared.plan.profiles])
+        for line in announcement(prepared):
+            say(line)
+        return conduct(prepared, options)
+
+    options = understood.options
+    if understood.rates:
+        planned = _planned(understood, compare, say)
+        if len(planned) > 1:
+            options = replace(options, rates=planned)
+        else:
+            (rate,) = planned.values()
+            options = replace(options, load=replace(options.load, rate=rate))
+    return compare(options)
+
+
+def _planned(
+    understood: Understood, compare: Callable[[Options], Outcome], say: Callable[[str], None]
+) -> dict[str, float]:
+    """Return what each rate is called -> requests a second."""
+    measured = 0.0
+    if any(rate.is_share for rate in understood.rates):
+        say("capacity first, in a closed loop:")
+        options = understood.options
+        sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
+        (summary,) = compare(replace(options, sizes=sizes, confirm=False)).summaries
+        found = capacity(summary)
+        measured = found.rate
+        say(f"capacity: {found}")
+    planned = {str(rate): rate.of(measured) for rate in understood.rates}
+    for name, rate in planned.items():
+        say(f"open loop at {name}: {rate:,.0f} requests a second")
+    return planned
+
+
+def verdict(
+    summaries: Sequence[Summary], thresholds: Sequence[Threshold]
+) -> tuple[tuple[str, ...], int]:
+    """Return what a run says to *thresholds*, in lines, and its exit status."""
+    lines: tuple[str, ...] = ()
+    worst = 0
+    for summary in summaries:
+        judgements = [judge_run(each, summary) for each in thresholds]
+        lines += judgement_lines(judgements)
+        worst = max(worst, exit_code(judgements, summary.exit_code))
+    return lines, worst
