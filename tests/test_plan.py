@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import UsageError
-from lab.experiment.plan import orders, validate
-from tests.runner.scripted import plan
+from lab.experiment.plan import alone, orders, validate
+from tests.runner.scripted import arm, plan
 
 
 def test_blocks_have_orders_of_their_own():
@@ -22,6 +22,11 @@ def test_another_seed_gives_another_order():
     """The seed is what repeats a run."""
     base = plan("a", "b", "c", "d", "e", "f", blocks=5)
     assert list(orders(base)) != list(orders(replace(base, seed=2)))
+
+
+def test_a_trial_alone_has_no_a_a_arm():
+    """Nothing is compared with it, so that a second one would only take time."""
+    assert list(orders(alone(arm("a"), window=1.0))) == [[arm("a")]]
 
 
 @pytest.mark.parametrize(
