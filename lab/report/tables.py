@@ -316,7 +316,7 @@ MEANINGS = {
 }
 
 
-def printable(texts: Iterable[str]) -> list[str]:
-    """Return *texts* without colours and other control characters, which a log may hold."""
-    plain = (COLOUR.sub("", text) for text in texts)
+def printable(lines: Iterable[str]) -> list[str]:
+    """Return *lines* without colours and other control characters, which a log may hold."""
+    plain = (COLOUR.sub("", line) for line in lines)
     return ["".join(c if c.isprintable() else " " for c in text) for text in plain]
