@@ -43,9 +43,11 @@ class Tally:
     example: Finding
     """Of the first of those trials."""
 
-    def withholds(self, metric: str) -> bool:
-        """Return whether the example takes *metric* away."""
-        return self.example.withholds is None or metric in self.example.withholds
+    @property
+    def withheld(self) -> frozenset[str]:
+        """Names of the metrics that the example takes away."""
+        names = self.example.withholds
+        return frozenset(METRICS) if names is None else names
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +117,8 @@ class Summary:
     diagnoses: Mapping[str, tuple[Diagnosis, ...]] = field(default_factory=dict)
     """By profile: what limited it, "limited by" first; absent where nothing explains it."""
     shares: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
-    """By profile and reference line: the line's CPU a request over the profile's, which is the
-    share that is left to a profile by what its server cannot do without."""
+    """By profile and reference line of the same server: the line's CPU a request over the
+    profile's, the share of it that its server cannot do without; absent without such a line."""
     inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By profile: options that have no effect there, each with the reason."""
 
@@ -152,16 +154,7 @@ def summarise(run: Run) -> Summary:
         planned=planned,
         exit_code=status,
         diagnoses=diagnoses(run, observations, floors),
-        shares={
-            profile.name: {
-                line.name: compare(
-                    observations, "cpu", own(line.name), own(profile.name), floors["cpu"]
-                )
-                for line in lines
-            }
-            for profile in compared
-            if lines
-        },
+        shares=_shares(plan, observations, floors["cpu"]),
         inert={each.name: found for each in plan.profiles if (found := inert(each))},
     )
 
@@ -171,6 +164,23 @@ def reference_lines(plan: Plan) -> tuple[Profile, ...]:
     if plan.profiles[0].reply is not None:
         return ()
     return tuple(profile for profile in plan.profiles if profile.reply is not None)
+
+
+def _shares(
+    plan: Plan, observations: Sequence[Observation], floor: float
+) -> dict[str, dict[str, Comparison]]:
+    """Leave out lines of another server: what it needs is no part of a profile's own work."""
+    lines = reference_lines(plan)
+    found = {
+        profile.name: {
+            line.name: compare(observations, "cpu", own(line.name), own(profile.name), floor)
+            for line in lines
+            if line.server == profile.server
+        }
+        for profile in plan.profiles
+        if profile not in lines
+    }
+    return {profile: shares for profile, shares in found.items() if shares}
 
 
 def _health(

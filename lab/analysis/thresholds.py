@@ -312,7 +312,7 @@ def _reasons(threshold: Threshold, summary: Summary) -> str:
             gates = "; ".join(
                 f"{tally.gate}: {tally.example.reason}"
                 for tally in row.tallies
-                if tally.withholds(threshold.metric)
+                if threshold.metric in tally.withheld
             )
             parts.append(f"{text} trials" + (f" ({gates})" if gates else ""))
     return " and ".join(parts) + "; two blocks with both are needed"

@@ -182,7 +182,7 @@ def _withheld(claim: Claim, summary: Summary) -> str:
     """Say which gates withhold the metric, with their numbers, and what can be said instead."""
     by_name = {row.profile.name: row for row in summary.rows}
     rows = [by_name[claim.reference], by_name[claim.changed]]
-    withheld = (each.gate for row in rows for each in row.tallies if each.withholds(claim.metric))
+    withheld = (each.gate for row in rows for each in row.tallies if claim.metric in each.withheld)
     reasons = "; ".join(_gate(gate, rows) for gate in dict.fromkeys(withheld))
     sentence = f"{METRICS[claim.metric].title} cannot be compared under this load: "
     sentence += f"{reasons or 'too few blocks have both'}."

@@ -9,7 +9,7 @@ from typing import Any
 from lab.model import ClaimVerdict, Decision, Estimate
 from lab.report.numbers import UNKNOWN, ratio
 from lab.report.summary_json import to_json
-from lab.report.tables import Cell, Column, Document, Meaning, Table
+from lab.report.tables import Cell, Document, Meaning, Table, texts
 
 FORMAT = 1
 """
@@ -71,7 +71,7 @@ def verdict_table(verdicts: Sequence[ClaimVerdict], *, causes: bool = True) -> T
         decision = Cell(each.decision, MEANINGS[each.decision])
         cause = (Cell(each.cause or UNKNOWN),) if causes else ()
         rows.append((*map(Cell, cells), decision, *cause))
-    return Table("Claims", tuple(Column(name, number=False) for name in names), tuple(rows))
+    return Table("Claims", texts(names), tuple(rows))
 
 
 def render_json(verdicts: Sequence[ClaimVerdict]) -> str:

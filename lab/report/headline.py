@@ -11,7 +11,6 @@ from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Comparison, Verdict
 from lab.report.numbers import UNKNOWN, centre, figure, interval, ratio, share
-from lab.report.remarks import withheld
 
 
 class Trust(enum.StrEnum):
@@ -128,7 +127,7 @@ def _withheld(summary: Summary) -> str:
     if not rows:
         return ""
     gates = dict.fromkeys(
-        tally.gate for row in rows for tally in row.tallies if "throughput" in withheld(tally)
+        tally.gate for row in rows for tally in row.tallies if "throughput" in tally.withheld
     )
     who = rows[0].profile.name
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""

@@ -111,7 +111,7 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
     """Say where a gate fired, with the numbers of one trial, and what to do."""
     tallies = [(row, tally) for row in summary.rows for tally in row.tallies if tally.gate == gate]
     where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in tallies)
-    row, worst = max(tallies, key=lambda each: len(withheld(each[1])))
+    row, worst = max(tallies, key=lambda each: len(each[1].withheld))
     names = worst.example.withholds
     if names is None:
         effect = "nothing of these trials counts"
@@ -128,12 +128,6 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
     )
 
 
-def withheld(tally: Tally) -> frozenset[str]:
-    """Return the metrics that a gate makes meaningless."""
-    names = tally.example.withholds
-    return frozenset(METRICS) if names is None else names
-
-
 def _alike(row: Row, tally: Tally) -> bool:
     """
     Return whether each of the trials surely lacks all that the example lacks.
@@ -141,10 +135,10 @@ def _alike(row: Row, tally: Tally) -> bool:
     A tally keeps the worst of its findings only. What the milder ones left is counted, unless
     another gate withheld it: then nothing is sure.
     """
-    names = withheld(tally)
+    names = tally.withheld
     if tally.trials == 1 or not names:
         return True
-    if any(names & withheld(other) for other in row.tallies if other is not tally):
+    if any(names & other.withheld for other in row.tallies if other is not tally):
         return False
     most = max(row.counts.get(name, 0) for name in names)
     return most <= row.total - tally.trials

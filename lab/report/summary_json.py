@@ -3,7 +3,7 @@ A summary as JSON, for scripts: the content of `summary.json`.
 
 Each object of the document has the fields of its dataclass, except where `PROJECTION` says
 otherwise: a new field of a class is in the document unless `PROJECTION` leaves it out. The
-published schema (`lab.schema`) is made of the same classes and of `PROJECTION`.
+published schema (`tools/pages/schema.py`) is made of the same classes and of `PROJECTION`.
 
 Numbers have six significant figures, keys are sorted, and a field that is None is left out. Nothing
 says when or where the document was made, so the same run gives the same bytes.
@@ -22,8 +22,8 @@ from lab.analysis.summary import Row, Summary, Tally
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Comparison, CounterRun, Diagnosis, Estimate, Metric, Plan
 from lab.report.machine import machine_lines
-from lab.report.remarks import notes, withheld
-from lab.report.tables import printable, shares, shown
+from lab.report.remarks import notes
+from lab.report.tables import printable, shown
 
 FORMAT = 2
 """
@@ -92,11 +92,7 @@ def _metrics(_: Summary) -> Mapping[str, Metric]:
 
 
 def _shares(summary: Summary) -> Mapping[str, Mapping[str, Comparison]] | None:
-    """
-    By profile and reference line of the same server: the line's CPU a request over the profile's;
-    absent in a run without reference lines.
-    """
-    return shares(summary) or None
+    return summary.shares or None
 
 
 def _baseline(plan: Plan) -> str:
@@ -111,7 +107,7 @@ def _values(row: Row) -> Mapping[str, Value]:
 
 def _withholds(tally: Tally) -> Sequence[str]:
     """Metrics that it makes meaningless."""
-    return sorted(withheld(tally))
+    return sorted(tally.withheld)
 
 
 def _half_width(comparison: Comparison) -> float | None:

@@ -121,8 +121,8 @@ def document(summary: Summary) -> Document:
     # A run of two profiles would say the same twice.
     if any(step.before != run.plan.profiles[0].name for step in summary.steps):
         tables.append(_against_baseline(summary))
-    if found_shares := shares(summary):
-        tables.append(_shares(found_shares))
+    if summary.shares:
+        tables.append(_shares(summary.shares))
     return Document(
         title=_title(run.plan),
         context=(plan_line(summary), *machine_lines(run.environments)),
@@ -143,20 +143,6 @@ def _title(plan: Plan) -> str:
 def shown(load: Load) -> tuple[str, ...]:
     """Return the names of the metrics of the tables of changes."""
     return SHOWN if load.rate is None else SHOWN_OPEN
-
-
-def shares(summary: Summary) -> dict[str, dict[str, Comparison]]:
-    """
-    Return the shares by profile and reference line, where both are of the same server.
-
-    What another server needs for its reply is no part of a profile's own work.
-    """
-    servers = {profile.name: profile.server for profile in summary.run.plan.profiles}
-    own = {
-        profile: {line: each for line, each in found.items() if servers[line] == servers[profile]}
-        for profile, found in summary.shares.items()
-    }
-    return {profile: found for profile, found in own.items() if found}
 
 
 def _measurements(summary: Summary) -> Table:
@@ -316,7 +302,7 @@ MEANINGS = {
 }
 
 
-def printable(texts: Iterable[str]) -> list[str]:
-    """Return *texts* without colours and other control characters, which a log may hold."""
-    plain = (COLOUR.sub("", text) for text in texts)
+def printable(lines: Iterable[str]) -> list[str]:
+    """Return *lines* without colours and other control characters, which a log may hold."""
+    plain = (COLOUR.sub("", line) for line in lines)
     return ["".join(c if c.isprintable() else " " for c in text) for text in plain]
