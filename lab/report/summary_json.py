@@ -3,7 +3,7 @@ A summary as JSON, for scripts: the content of `summary.json`.
 
 Each object of the document has the fields of its dataclass, except where `PROJECTION` says
 otherwise: a new field of a class is in the document unless `PROJECTION` leaves it out. The
-published schema (`lab.schema`) is made of the same classes and of `PROJECTION`.
+published schema (`tools/pages`) is made of the same classes and of `PROJECTION`.
 
 Numbers have six significant figures, keys are sorted, and a field that is None is left out. Nothing
 says when or where the document was made, so the same run gives the same bytes.
