@@ -10,13 +10,16 @@ from rich.console import Console
 
 from lab.analysis.causes import CAUSES
 from lab.errors import ResultsError, UsageError
+from lab.experiment import runner
+from lab.runs.folder import read_json, write_json
 from lab.selftest import run, surroundings
 from lab.selftest.cases import CASES, UNEXPLAINED
-from lab.selftest.result import FORMAT, CaseResult, EffectResult, Result, read, write
+from lab.selftest.judging import case_result
+from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
 from lab.selftest.run import examine, selftest
 from lab.selftest.show import show
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
-from lab.selftest.trials import plan_of
+from tests.analysis import builders
 from tools.pages.proofs import selftest_text
 
 GATES = {"errors", "starvation", "machine", "quantised"}
@@ -27,7 +30,7 @@ MORE = EffectResult("20 % more work", "worse", "worse", (1.19, 1.18, 1.2), 10, T
 
 def result(*cases, effects=(MORE,), quick=False):
     """Return a stored self-test."""
-    return Result(FORMAT, quick, {"kernel": {"release": "6.8"}}, cases or (ROUTER,), effects)
+    return SelfTestResult(1, quick, {"kernel": {"release": "6.8"}}, cases or (ROUTER,), effects)
 
 
 def test_every_case_expects_something_that_can_be_said():
@@ -40,7 +43,7 @@ def test_every_case_expects_something_that_can_be_said():
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_planted_profile_is_one_that_uwsgi_takes(case):
     """And obeys the port that the lab gives it."""
-    (profile,) = plan_of(case).profiles
+    (profile,) = case.plan().profiles
     assert any("{port}" in value for _, value in profile.options)
 
 
@@ -51,7 +54,7 @@ SHORT = ("HTTP router", "failing application", "nothing wrong")
 def test_planted_faults_are_found(monkeypatch):
     """Some of the quick form's, a trial of each: real servers, the rules that judge any run."""
     monkeypatch.setattr(run, "TRIALS_QUICK", 1)
-    monkeypatch.setattr(run, "REPEATS", 0)  # a busy machine may take no longer
+    monkeypatch.setattr(runner, "REPEATS", 0)  # a busy machine may take no longer
     names = [case.name for case in CASES if case.name in SHORT]
     found = examine(quick=True, names=names, console=Console(quiet=True))
     assert [case.name for case in found.cases] == names
@@ -60,12 +63,49 @@ def test_planted_faults_are_found(monkeypatch):
     assert sum(case.judged for case in found.cases) > 0
 
 
+def _crowded(cores):
+    return builders.trial(readings=builders.READINGS | {"machine.foreign_cpu": cores})
+
+
+SOUND, SLIGHT, SEVERE = builders.trial(), _crowded(0.15), _crowded(0.9)
+"""Of a server that uses its core, while others use none, a little, or nearly all of it."""
+
+
+@pytest.mark.parametrize(
+    ("name", "attempts", "found", "disturbed"),
+    [
+        ("nothing wrong", [SOUND], {"server CPU": 1}, 0),
+        ("nothing wrong", [SEVERE, SEVERE, SOUND], {"server CPU": 1}, 2),
+        ("nothing wrong", [SEVERE, SEVERE, SEVERE], {}, 3),
+        ("nothing wrong", [SLIGHT, SLIGHT, SLIGHT], {"server CPU": 1}, 3),
+        ("nothing wrong", [builders.trial(windows=(), failure="it ended")], {"no trial": 1}, 0),
+        ("strangers on the CPU", [SEVERE], {"machine": 1}, 0),
+    ],
+)
+def test_of_a_trial_and_its_repeats_the_last_counts(name, attempts, found, disturbed):
+    """Unless others had the CPU then, too, and had not been planted there."""
+    (case,) = (each for each in CASES if each.name == name)
+    counted = case_result(case, builders.plan(), [attempts], None)
+    assert (counted.found, counted.disturbed) == (found, disturbed)
+    assert [each.found for each in counted.misses] == [key for key in found if key == "no trial"]
+
+
+def test_a_fault_that_disturbs_is_planted_once(monkeypatch):
+    """To repeat its trial would change nothing: strangers are what is planted."""
+    judged = []
+    monkeypatch.setattr(run, "run", lambda _plan, parts, _: judged.append(parts.judge(SEVERE)))
+    for name in ("nothing wrong", "strangers on the CPU"):
+        (case,) = (each for each in CASES if each.name == name)
+        run.measure(case, builders.plan(), ((), ()))
+    assert [any(each.outside for each in found) for found in judged] == [True, False]
+
+
 @pytest.mark.slow
 def test_the_quick_form_passes_here(tmp_path):
     """Or says that this machine was too busy to tell."""
     path = tmp_path / "selftest.json"
     assert selftest(quick=True, console=Console(quiet=True), output=path) in {0, 3}
-    assert read(path).quick
+    assert read_json(path, SelfTestResult).quick
 
 
 def test_an_unknown_case_is_refused():
@@ -120,15 +160,15 @@ def test_a_result_is_stored_and_shown(tmp_path):
     """What is read equals what was written, and the page has every number."""
     path = tmp_path / "selftest.json"
     missed = replace(ROUTER, found={"router": 9, "server CPU": 1}, disturbed=2)
-    write(result(missed), path)
-    assert read(path) == result(missed)
-    text = selftest_text(read(path))
+    write_json(path, result(missed))
+    assert read_json(path, SelfTestResult) == result(missed)
+    text = selftest_text(read_json(path, SelfTestResult))
     assert "| router | 9 of 10 (2 disturbed) | 1 x server CPU |" in text
     assert "1.19x [1.18, 1.2], 10 blocks" in text
     assert "Passed: 9 of 10 trials of 1 planted faults" in text
     console = Console(width=120)
     with console.capture() as shown:
-        show(read(path), console, verbose=True)
+        show(read_json(path, SelfTestResult), console, verbose=True)
     assert "1 x server CPU" in shown.get()
 
 
@@ -137,7 +177,7 @@ def test_what_is_no_result_is_refused(tmp_path):
     path = tmp_path / "other.json"
     path.write_text("{}")
     with pytest.raises(ResultsError, match=r"other\.json: is no result of a self-test"):
-        read(path)
+        read_json(path, SelfTestResult)
 
 
 def test_strangers_are_nobodys_children_and_leave():

@@ -8,9 +8,10 @@ import pytest
 
 from lab.analysis.compare import verdict_of
 from lab.model import METRICS, Verdict
+from lab.runs.folder import read_json
 from lab.selftest.cases import CASES
 from lab.selftest.effects import EFFECTS
-from lab.selftest.result import read
+from lab.selftest.result import SelfTestResult
 from tools.pages.files import RUNS
 
 from .lab_process import ROOT
@@ -44,7 +45,7 @@ def test_the_verdicts_on_identical_servers_follow_from_their_ratios(metric):
 
 def test_the_self_test_found_what_was_planted():
     """All of it was made, and every planted difference was told as what it is."""
-    found = read(RUNS / "selftest.json")
+    found = read_json(RUNS / "selftest.json", SelfTestResult)
     assert (found.status, found.quick) == (0, False)
     assert [case.name for case in found.cases] == [case.name for case in CASES]
     assert [effect.name for effect in found.effects] == [effect.name for effect in EFFECTS]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
 from lab.cli.run import CHDIR, CHECK, STATUS
 from lab.errors import Interrupted, ResultsError, UsageError
+from lab.model import Workload
 from lab.report import terminal
-from lab.runs.folder import write_text
+from lab.runs.folder import write_json, write_text
 from lab.stress.faults import FAULTS
-from lab.stress.result import Result, write
+from lab.stress.result import StressResult
 from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
 from lab.stress.show import document
 from lab.workloads import workload
@@ -60,14 +62,10 @@ def stress_command(
     names: tuple[str, ...],
     faults: tuple[str, ...],
     rate: float,
-    app: str | None,
-    path: str | None,
-    chdir: Path | None,
-    status: int,
-    pattern: str | None,
     require: tuple[str, ...],
     output: Path | None,
     figure: Path | None,
+    **asked: Any,
 ) -> int:
     """
     Plant faults in PROFILEs under a steady load, and count what clients feel.
@@ -80,37 +78,63 @@ def stress_command(
     for name in require:
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
-    subject = WAITING
-    if app is not None or any((path, chdir, pattern)) or status != 200:
-        if app is None:
-            raise UsageError("--path, --chdir, --status and --check go with --app")
-        subject = workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
+    subject = _workload(**asked)
+    _check_writable("--output", output)
+    _check_writable("--figure", figure)
+    files = _Files(output, figure)
+    wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate, required=require)
+    try:
+        result = stress(wishes, Console(stderr=True), files.keep)
+    except Interrupted as error:
+        error.kept = files.kept
+        raise
+    files.keep(result)
+    return result.status(require)
 
-    for option, file in (("--output", output), ("--figure", figure)):
-        _check_writable(option, file)
 
-    kept = "no trial had finished"
+def _workload(
+    *, app: str | None, path: str | None, chdir: Path | None, status: int, pattern: str | None
+) -> Workload:
+    """Return what is asked of the servers: `WAITING`, or the user's own application."""
+    if app is not None:
+        return workload(app=app, path=path, chdir=chdir, status=status, pattern=pattern)
+    if any((path, chdir, pattern)) or status != 200:
+        raise UsageError("--path, --chdir, --status and --check go with --app")
+    return WAITING
 
-    def keep(result: Result) -> None:
-        nonlocal kept
-        written, errors = _write(result, output, figure)
-        kept = _kept(result, written)
+
+class _Files:
+    """Writes the files that are asked for, and knows what there is of a test that ends early."""
+
+    def __init__(self, output: Path | None, figure: Path | None) -> None:
+        self.kept = "no trial had finished"
+        self._writers = [
+            (file, put) for file, put in ((output, write_json), (figure, _draw)) if file
+        ]
+
+    def keep(self, result: StressResult) -> None:
+        """
+        Write each file, whatever becomes of the other, and show the table.
+
+        Raises:
+            ResultsError: A file could not be written; where neither could, the second is a note.
+        """
+        written, errors = [], []
+        for file, put in self._writers:
+            try:
+                put(file, result)
+                written.append(file)
+            except ResultsError as error:
+                errors.append(error)
+        self.kept = _kept(result, written)
         try:
             # Last: its reader may have gone, or its disk be full.
             terminal.show_document(document(result), Console())
         finally:
-            _raise(errors)
-
-    wishes = Wishes(
-        profiles=names, faults=faults, workload=subject, rate=rate, required=tuple(require)
-    )
-    try:
-        result = stress(wishes, Console(stderr=True), keep)
-    except Interrupted as error:
-        error.kept = kept
-        raise
-    keep(result)
-    return result.status(require)
+            for other in errors[1:]:
+                errors[0].add_note(f"lab: {other}")
+            if errors:
+                raise errors[0]
 
 
 def _check_writable(option: str, file: Path | None) -> None:
@@ -129,37 +153,14 @@ def _check_writable(option: str, file: Path | None) -> None:
         raise UsageError(f"{option} {file}: cannot be written: {error.strerror}") from error
 
 
-def _write(
-    result: Result, output: Path | None, figure: Path | None
-) -> tuple[list[Path], list[ResultsError]]:
-    """Write each file that is asked for, whatever becomes of the other; return what was."""
-    written, errors = [], []
-    for file, put in ((output, write), (figure, _draw)):
-        if file is not None:
-            try:
-                put(result, file)
-                written.append(file)
-            except ResultsError as error:
-                errors.append(error)
-    return written, errors
-
-
-def _raise(errors: Sequence[ResultsError]) -> None:
-    """Raise the first one, with the others as its notes."""
-    for error in errors[1:]:
-        errors[0].add_note(f"lab: {error}")
-    if errors:
-        raise errors[0]
-
-
-def _draw(result: Result, file: Path) -> None:
+def _draw(file: Path, result: StressResult) -> None:
     # matplotlib takes half a second to import, and only this needs it.
     from lab.stress.figure import svg  # noqa: PLC0415
 
     write_text(file, svg(result))
 
 
-def _kept(result: Result, written: Sequence[Path]) -> str:
+def _kept(result: StressResult, written: Sequence[Path]) -> str:
     """Return what there is of a test that was ended early."""
     number = sum(outcome.made for profile in result.profiles for outcome in profile.outcomes)
     where = f"written to {' and '.join(map(str, written))}" if written else "only shown above"

@@ -169,7 +169,7 @@ def conduct(
         skipped=prepared.skipped,
     )
     with closing(RunWriter(options.results, header)) as writer:
-        parts = _parts(generator, writer, digest, prepared.cores)
+        parts = real_parts(generator, prepared.cores, writer.append, digest)
         schedule = _schedule(plan, writer, observer) if options.confirm else None
         try:
             run(plan, parts, observer, schedule)
@@ -194,22 +194,6 @@ def _with_reply(plan: Plan) -> Plan:
     return replace(plan, arms=tuple(arms))
 
 
-def _parts(
-    generator: Generator, writer: RunWriter, digest: str, cores: environment.Cores | None
-) -> Parts:
-    return Parts(
-        server=adapter,
-        generator=generator,
-        probes=probes.probes(),
-        facts=probes.facts,
-        record=writer.append,
-        environment=digest,
-        lab=(os.getpid(),),
-        server_cores=cores[0] if cores else None,
-        generator_cores=cores[1] if cores else None,
-    )
-
-
 def _schedule(plan: Plan, writer: RunWriter, observer: Observer) -> Pilot:
     """Return the schedule that puts the causes of its first blocks to the test in the others."""
 
@@ -220,6 +204,34 @@ def _schedule(plan: Plan, writer: RunWriter, observer: Observer) -> Pilot:
         return counters
 
     return Pilot(plan, find, observer.confirming)
+
+
+def real_parts(
+    generator: Generator,
+    cores: environment.Cores | None,
+    record: Callable[[Trial], None],
+    digest: str = "",
+) -> Parts:
+    """
+    Return what trials are made with: real servers and probes, on *cores* or anywhere.
+
+    Args:
+        generator: Makes the load.
+        cores: The server's and the generator's.
+        record: Takes each trial.
+        digest: Of the environment; empty where no other environment will be compared with it.
+    """
+    return Parts(
+        server=adapter,
+        generator=generator,
+        probes=probes.probes(),
+        facts=probes.facts,
+        record=record,
+        environment=digest,
+        lab=(os.getpid(),),
+        server_cores=cores[0] if cores else None,
+        generator_cores=cores[1] if cores else None,
+    )
 
 
 def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:

@@ -39,6 +39,11 @@ def named(name: str, at: Mapping[str, str]) -> str:
     return "@".join((name, *at.values()))
 
 
+def alone(arm: Arm, window: float, warmup: float = 0.0) -> Plan:
+    """Return the plan of one trial of *arm*, without an A/A arm: none is the reference."""
+    return Plan((arm,), reference="", blocks=1, warmup=warmup, window=window, seed=0)
+
+
 def orders(plan: Plan) -> Iterator[list[Arm]]:
     """Yield the arms of each block in the order in which they run; the same for the same seed."""
     order = random.Random(plan.seed)

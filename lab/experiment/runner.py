@@ -84,6 +84,8 @@ class Parts:
     server_cores: Sequence[int] | None = None
     generator_cores: Sequence[int] | None = None
     clock: Callable[[], float] = time.time
+    judge: Callable[[Trial], Sequence[Finding]] = judge
+    """A trial with a finding from outside is made again: see `REPEATS`."""
 
 
 class Observer(Protocol):
@@ -97,6 +99,19 @@ class Observer(Protocol):
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """From now on every block holds these as well."""
+
+
+class Silent:
+    """An observer that shows nothing."""
+
+    def stage(self, slot: Slot, attempt: int, stage: str) -> None:
+        """Pass over a stage."""
+
+    def finished(self, trial: Trial, findings: Sequence[Finding]) -> None:
+        """Pass over a trial."""
+
+    def confirming(self, counters: Sequence[CounterRun]) -> None:
+        """Pass over counter-runs."""
 
 
 def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None = None) -> None:
@@ -126,7 +141,7 @@ def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None 
             slot = Slot(block, position, arm)
             for attempt in range(1 + REPEATS):
                 trial = failures.counted(plan, slot, attempt, parts, observer)
-                findings = judge(trial)
+                findings = parts.judge(trial)
                 parts.record(trial)
                 trials.append(trial)
                 observer.finished(trial, findings)

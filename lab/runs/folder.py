@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, fields, make_dataclass, replace
 from pathlib import Path
-from typing import IO, Any, TypeVar, get_type_hints
+from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
@@ -40,6 +40,22 @@ Version of the folder's format; the lab reads every version up to this one (`lab
 """
 
 T = TypeVar("T")
+
+
+class Stored(Protocol):
+    """A dataclass that has a file of its own: see `read_json`."""
+
+    FORMAT: ClassVar[int]
+    """Version that is written, the only one that is read."""
+    WHAT: ClassVar[str]
+    """What it is, for messages: "result of a self-test"."""
+
+    @property
+    def format(self) -> int:
+        """Version of the file that it was read from."""
+
+
+S = TypeVar("S", bound=Stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,19 +211,17 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, msgspec.json.format(encode(value), indent=1).decode() + "\n")
 
 
-def read_json(path: Path, kind: type[T], what: str) -> T:
+def read_json(path: Path, kind: type[S]) -> S:
     """
-    Read a file that holds one value.
-
-    Args:
-        path: The file.
-        kind: Type of the value.
-        what: Its name, for the message: "result of a self-test".
+    Read a file that holds one value, written by `write_json`.
 
     Raises:
-        ResultsError: It cannot be read, or is none of that kind.
+        ResultsError: It cannot be read, or is none of that kind or of another version.
     """
-    return decode(_read(path), kind, path, problem=f"is no {what}")
+    value = decode(_read(path), kind, path, problem=f"is no {kind.WHAT}")
+    if value.format != kind.FORMAT:
+        raise ResultsError(path, f"has format {value.format}; this lab reads {kind.FORMAT}")
+    return value
 
 
 def read_run(folder: Path) -> Run:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from lab.model import Expectation, Load, Workload
+from lab import profiles
+from lab.errors import UsageError
+from lab.experiment.plan import alone, arm_of
+from lab.model import Expectation, Load, Plan, Profile, Workload
 from lab.system.programs import ROOT
 
 PLANTED = ROOT / "tests" / "planted"
@@ -25,6 +27,10 @@ UNEXPLAINED = "unexplained"
 """The legal answer where nothing limits but the load itself."""
 
 
+WARMUP = 0.5
+"""Seconds of unrecorded load at the least."""
+
+
 class Around(enum.Enum):
     """What is planted outside the server."""
 
@@ -36,8 +42,8 @@ class Around(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A planted fault."""
+class PlantedCase:
+    """A planted fault: what a trial of it measures, and what must be said."""
 
     name: str
     expected: str
@@ -54,43 +60,59 @@ class Case:
     quick: bool = False
     """Whether it is among the clear-cut ones that the quick form runs."""
 
-    @property
-    def path(self) -> Path:
-        """The profile's file."""
-        return PLANTED / f"{self.profile}.ini"
+    def plan(self) -> Plan:
+        """
+        Return the plan of one trial of its arm.
+
+        Raises:
+            ProfileError: uWSGI refuses the planted profile.
+        """
+        return alone(arm_of(planted(self.profile), self.workload, self.load), self.window, WARMUP)
+
+
+def planted(name: str) -> Profile:
+    """
+    Return a profile under tests/planted/.
+
+    Raises:
+        UsageError: There are none: this is not a checkout.
+    """
+    if not PLANTED.is_dir():
+        raise UsageError(f"the planted profiles are not there: {PLANTED}; run it in a checkout")
+    return profiles.read(str(PLANTED / f"{name}.ini"))
 
 
 FEW = Load(connections=16)
 
 CASES = (
-    Case(
+    PlantedCase(
         "accept queue",
         "accept queue",
         "accept-queue",
         Load(connections=300, keepalive=False, requests=3000, timeout=30.0),
         quick=True,
     ),
-    Case("slow client", "generator", "fast", FEW, EXAMINED, quick=True),
-    Case("HTTP router", "router", "router", quick=True),
-    Case("one process", "single worker", "one-process", FEW, pin=False),
-    Case("threads of one process", "GIL", "one-process-threads", FEW, pin=False),
-    Case("lock between processes", "lock convoy", "thunder-lock"),
-    Case("log into a slow pipe", "logging", "slow-log", quick=True),
-    Case(
+    PlantedCase("slow client", "generator", "fast", FEW, EXAMINED, quick=True),
+    PlantedCase("HTTP router", "router", "router", quick=True),
+    PlantedCase("one process", "single worker", "one-process", FEW, pin=False),
+    PlantedCase("threads of one process", "GIL", "one-process-threads", FEW, pin=False),
+    PlantedCase("lock between processes", "lock convoy", "thunder-lock"),
+    PlantedCase("log into a slow pipe", "logging", "slow-log", quick=True),
+    PlantedCase(
         "a connection for each request",
         "reconnecting",
         "reconnecting",
         Load(connections=8, keepalive=False),
     ),
-    Case("slow upstream", "workers asleep", "two-workers", FEW, quick=True),
-    Case("workers replaced", "respawning", "recycling", window=3.0),
-    Case("stalls", "stalls", "stalling", window=3.0, quick=True),
-    Case("stalls, open loop", "stalls", "stalling", Load(64, rate=500.0), window=3.0),
-    Case("nothing wrong", "server CPU", "healthy", quick=True),
-    Case("too few clients", UNEXPLAINED, "enough-threads", Load(connections=8)),
-    Case("strangers on the CPU", "machine", "healthy", around=Around.STRANGERS),
-    Case("failing application", "errors", "failing", quick=True),
-    Case("one worker, kept connections", "starvation", "starving", quick=True),
-    Case("lost handshakes", "quantised", "healthy", window=3.0, around=Around.LOSS),
+    PlantedCase("slow upstream", "workers asleep", "two-workers", FEW, quick=True),
+    PlantedCase("workers replaced", "respawning", "recycling", window=3.0),
+    PlantedCase("stalls", "stalls", "stalling", window=3.0, quick=True),
+    PlantedCase("stalls, open loop", "stalls", "stalling", Load(64, rate=500.0), window=3.0),
+    PlantedCase("nothing wrong", "server CPU", "healthy", quick=True),
+    PlantedCase("too few clients", UNEXPLAINED, "enough-threads", Load(connections=8)),
+    PlantedCase("strangers on the CPU", "machine", "healthy", around=Around.STRANGERS),
+    PlantedCase("failing application", "errors", "failing", quick=True),
+    PlantedCase("one worker, kept connections", "starvation", "starving", quick=True),
+    PlantedCase("lost handshakes", "quantised", "healthy", window=3.0, around=Around.LOSS),
 )
 """In the order of the report."""

@@ -7,17 +7,18 @@ The application works in units, 100 a request for the reference; what a request 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from lab import profiles
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary, summarise
+from lab.experiment.conduct import real_parts
 from lab.experiment.plan import arm_of
-from lab.experiment.runner import run
-from lab.model import Load, Plan, Run, Trial, Verdict
-from lab.selftest.cases import DONE, PLANTED
+from lab.experiment.runner import Silent, run
+from lab.generators.process import EngineGenerator
+from lab.model import Plan, Run, Trial, Verdict
+from lab.runs.environment import Cores
+from lab.selftest.cases import DONE, FEW, WARMUP, planted
 from lab.selftest.result import EffectResult
-from lab.selftest.trials import WARMUP, Cores, Silent, parts
 
 METRIC = "cpu"
 """CPU a request: throughput moves with whatever else the machine does."""
@@ -53,12 +54,8 @@ def measure_effects(cores: Cores, *, quick: bool) -> tuple[EffectResult, ...]:
     Raises:
         LabError: A profile is refused, or the load cannot be made.
     """
-    names = dict.fromkeys(effect.profile for effect in EFFECTS)
     plan = Plan(
-        arms=tuple(
-            arm_of(profiles.read(str(PLANTED / f"{name}.ini")), DONE, Load(connections=16))
-            for name in names
-        ),
+        arms=tuple(arm_of(planted(effect.profile), DONE, FEW) for effect in EFFECTS),
         reference=REFERENCE,
         blocks=BLOCKS_QUICK if quick else BLOCKS,
         warmup=WARMUP,
@@ -66,7 +63,7 @@ def measure_effects(cores: Cores, *, quick: bool) -> tuple[EffectResult, ...]:
         seed=1,
     )
     trials: list[Trial] = []
-    run(plan, replace(parts(cores), record=trials.append), Silent())
+    run(plan, real_parts(EngineGenerator(), cores, trials.append), Silent())
     said = summarise(Run("selftest", "lab selftest", plan, {}, tuple(trials)))
     return tuple(_result(effect, said) for effect in EFFECTS)
 

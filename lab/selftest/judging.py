@@ -1,30 +1,54 @@
-"""What the lab says of one trial, in one word: what a run would report first."""
+"""What the lab says of a trial, in one word: what a run would report first; and of a case's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
 
 from lab.analysis.diagnose import causes
+from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.analysis.observations import observed
-from lab.model import Finding, Trial
-from lab.selftest.cases import UNEXPLAINED
+from lab.model import Finding, Plan, Trial
+from lab.selftest.cases import UNEXPLAINED, Around, PlantedCase
+from lab.selftest.result import Answer, CaseResult
+
+NOT_MADE = "no trial"
+"""Said of a trial whose server did not start, or whose load could not be made."""
 
 FIGURES = ("throughput", "cpu", "p50", "p90", "p99", "switches")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What was said of a trial."""
+def case_result(
+    case: PlantedCase, plan: Plan, turns: Sequence[Sequence[Trial]], skipped: str | None
+) -> CaseResult:
+    """
+    Count what is said of the trials of one case.
 
-    label: str
-    """Name of a cause, of a gate, or `UNEXPLAINED`."""
-    evidence: str
-    disturbed: bool
-    """Whether something outside disturbed the trial, so that a run would repeat it."""
-    figures: Mapping[str, float]
-    """Metrics and readings, to see on which a miss hung."""
+    Args:
+        case: What was planted.
+        plan: Of one trial of it.
+        turns: Each trial with its repeats, of which the last counts.
+        skipped: Why there is no trial, if there cannot be one.
+    """
+    said, disturbed = [], 0
+    for attempts in turns:
+        outside = [case.around is not Around.STRANGERS and _disturbed(each) for each in attempts]
+        disturbed += sum(outside)
+        last = answer(attempts[-1])
+        if not outside[-1] or last.found != "machine":
+            said.append(last)
+    right = [each for each in said if each.found == case.expected]
+    return CaseResult(
+        name=case.name,
+        expected=case.expected,
+        summary=plan.arms[0].profile.summary,
+        found=dict(Counter(each.found for each in said)),
+        disturbed=disturbed,
+        evidence=right[-1].evidence if right else "",
+        misses=tuple(each for each in said if each.found != case.expected),
+        skipped=skipped,
+    )
 
 
 def answer(trial: Trial) -> Answer:
@@ -34,26 +58,27 @@ def answer(trial: Trial) -> Answer:
     A gate that withholds everything comes first, unless a cause explains it; then the first cause;
     then a gate that withholds something.
     """
+    if not trial.windows:
+        return Answer(NOT_MADE, trial.failure or "", {})
     seen = observed(trial)
-    findings, found = seen.findings, causes(seen)
-    gates = sorted(findings, key=_weight, reverse=True)
+    found = causes(seen)
+    gate = max(seen.findings, key=_weight, default=None)
     if found:
         label, evidence = found[0].name, found[0].evidence
         also = [cause.name for cause in found[1:]]
         evidence += f" (also: {', '.join(also)})" if also else ""
-    elif gates and _weight(gates[0]):
-        label, evidence = gates[0].gate, gates[0].reason
+    elif gate and _weight(gate):
+        label, evidence = gate.gate, gate.reason
     else:
         label, evidence = UNEXPLAINED, "no rule fires and no gate withholds anything"
     metrics = derive(trial)
     figures = {name: metrics[name] for name in FIGURES if name in metrics}
-    return Answer(
-        label=label,
-        evidence=evidence,
-        disturbed=any(finding.outside for finding in findings),
-        figures=figures | dict(trial.readings),
-    )
+    return Answer(label, evidence, figures | dict(trial.readings))
 
 
 def _weight(finding: Finding) -> float:
     return float("inf") if finding.withholds is None else len(finding.withholds)
+
+
+def _disturbed(trial: Trial) -> bool:
+    return any(finding.outside for finding in judge(trial))

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from lab.runs.folder import read_json, write_json
+from typing import Any, ClassVar
 
 RIGHT = 0.9
 """Share of a case's judged trials that must be right: the goal that the rules are made for."""
 
-FORMAT = 1
-"""Version of the file. 1: the first."""
-
 
 @dataclass(frozen=True, slots=True)
-class Miss:
-    """A trial of which something else was said than was planted."""
+class Answer:
+    """What the lab says of a trial."""
 
     found: str
+    """Name of a cause, of a gate, or `UNEXPLAINED`."""
     evidence: str
     figures: Mapping[str, float]
-    """Its metrics and readings."""
+    """Metrics and readings of the trial: they show on which of them a miss hung."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,8 @@ class CaseResult:
     """Trials that something outside disturbed, and that were made again or count for nothing."""
     evidence: str = ""
     """Of a trial that was right."""
-    misses: tuple[Miss, ...] = ()
+    misses: tuple[Answer, ...] = ()
+    """Where something else was said than was planted."""
     skipped: str | None = None
     """Why it could not be made here."""
 
@@ -78,8 +74,12 @@ class EffectResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """A whole self-test."""
+class SelfTestResult:
+    """A whole self-test; `lab.runs.folder.read_json` reads it from its file."""
+
+    FORMAT: ClassVar[int] = 1
+    """1: the first."""
+    WHAT: ClassVar[str] = "result of a self-test"
 
     format: int
     quick: bool
@@ -108,23 +108,3 @@ class Result:
         wrong += sum(case.right < RIGHT * case.judged for case in made)
         unproved += sum(effect.right is None for effect in self.effects)
         return 1 if wrong else 3 if unproved else 0
-
-
-def write(result: Result, path: Path) -> None:
-    """
-    Write *result* as JSON.
-
-    Raises:
-        ResultsError: It cannot be written.
-    """
-    write_json(path, result)
-
-
-def read(path: Path) -> Result:
-    """
-    Read a stored result.
-
-    Raises:
-        ResultsError: It cannot be read, or is none.
-    """
-    return read_json(path, Result, "result of a self-test")

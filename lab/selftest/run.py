@@ -8,54 +8,35 @@ as in any run; the last one counts, unless it was disturbed so much that it coun
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
 
-from lab.errors import GeneratorError, ServerStartError, UsageError
-from lab.experiment.runner import REPEATS
-from lab.model import Plan
-from lab.profiles import read_header
+from lab.errors import UsageError
+from lab.experiment.conduct import real_parts
+from lab.experiment.runner import Silent, run
+from lab.generators.process import EngineGenerator
+from lab.model import Plan, Trial
 from lab.runs import environment
-from lab.selftest.cases import CASES, Around, Case
+from lab.runs.environment import Cores
+from lab.runs.folder import write_json
+from lab.selftest.cases import CASES, Around, PlantedCase
 from lab.selftest.effects import measure_effects
-from lab.selftest.judging import Answer, answer
-from lab.selftest.result import FORMAT, CaseResult, EffectResult, Miss, Result, write
+from lab.selftest.judging import case_result
+from lab.selftest.result import EffectResult, SelfTestResult
 from lab.selftest.show import show
-from lab.selftest.trials import Cores, measure, plan_of, problem
+from lab.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.system.temporary import swept
 
 TRIALS, TRIALS_QUICK = 10, 2
 """Trials of each case; nine of ten is the goal, and two show that everything works."""
 
-NOT_MADE = "no trial"
-"""Said of a trial whose server did not start, or whose load could not be made."""
-
 MACHINE = ("cpu", "kernel", "python", "virtualisation")
 """Parts of the environment that a reader of the stored result wants to know."""
-
-
-@dataclass(slots=True)
-class _Tally:
-    """A case, and what was said of its trials so far."""
-
-    case: Case
-    plan: Plan
-    found: Counter[str] = field(default_factory=Counter)
-    disturbed: int = 0
-    evidence: str = ""
-    misses: list[Miss] = field(default_factory=list)
-
-    def add(self, said: Answer) -> None:
-        self.found[said.label] += 1
-        if said.label == self.case.expected:
-            self.evidence = said.evidence
-        else:
-            self.misses.append(Miss(said.label, said.evidence, said.figures))
 
 
 def selftest(
@@ -88,37 +69,61 @@ def selftest(
     result = examine(quick=quick, names=names, console=console)
     show(result, console, verbose=verbose)
     if output is not None:
-        write(result, output)
+        write_json(output, result)
     return result.status
 
 
 @swept()
-def examine(*, quick: bool, names: Sequence[str], console: Console) -> Result:
+def examine(*, quick: bool, names: Sequence[str], console: Console) -> SelfTestResult:
     """Run the chosen cases, and return what was found."""
     chosen = _choose(names, quick=quick)
     cores = environment.split_cores()
-    skipped = {case.name: why for case in chosen if (why := problem(case, cores)) is not None}
-    made = [_Tally(case, plan_of(case)) for case in chosen if case.name not in skipped]
+    skipped = {case.name: why for case in chosen if (why := _problem(case, cores)) is not None}
+    plans = {case.name: case.plan() for case in chosen}
+    turns: dict[str, list[Sequence[Trial]]] = {case.name: [] for case in chosen}
+    made = [case for case in chosen if case.name not in skipped]
+    order = made * (TRIALS_QUICK if quick else TRIALS)
+    for case in track(order, "planted causes", console=console, transient=True):
+        turns[case.name].append(measure(case, plans[case.name], cores))
     effects: tuple[EffectResult, ...] = ()
-    if cores is not None:
-        turns = [tally for _ in range(TRIALS_QUICK if quick else TRIALS) for tally in made]
-        for tally in track(turns, "planted causes", console=console, transient=True):
-            _one(tally, cores)
-        if not names:
-            with console.status("planted differences"):
-                effects = measure_effects(cores, quick=quick)
-    tallies = {tally.case.name: tally for tally in made}
+    if cores is not None and not names:
+        with console.status("planted differences"):
+            effects = measure_effects(cores, quick=quick)
     here = environment.read_environment()
-    return Result(
-        format=FORMAT,
+    return SelfTestResult(
+        format=SelfTestResult.FORMAT,
         quick=quick,
         machine={name: here[name] for name in MACHINE if name in here},
-        cases=tuple(_result(case, tallies.get(case.name), skipped) for case in chosen),
+        cases=tuple(
+            case_result(case, plans[case.name], turns[case.name], skipped.get(case.name))
+            for case in chosen
+        ),
         effects=effects,
     )
 
 
-def _choose(names: Sequence[str], *, quick: bool) -> list[Case]:
+def measure(case: PlantedCase, plan: Plan, cores: Cores | None) -> Sequence[Trial]:
+    """Plant the fault and make one trial of it, and again if something else disturbed it."""
+    trials: list[Trial] = []
+    parts = real_parts(EngineGenerator(), cores if case.pin else None, trials.append)
+    with ExitStack() as stack:
+        if case.around is Around.LOSS:
+            stack.enter_context(lossy())
+        elif case.around is Around.STRANGERS and cores is not None:
+            stack.enter_context(strangers(cores[0]))
+            parts = replace(parts, judge=lambda _trial: ())  # what disturbs it is what is planted
+        run(plan, parts, Silent())
+    return trials
+
+
+def _problem(case: PlantedCase, cores: Cores | None) -> str | None:
+    """Return why *case* cannot be made on this machine, or None."""
+    if cores is None:
+        return "server and generator need a CPU each, and there is one in all"
+    return lossy_problem() if case.around is Around.LOSS else None
+
+
+def _choose(names: Sequence[str], *, quick: bool) -> list[PlantedCase]:
     known = {case.name: case for case in CASES}
     if unknown := [name for name in names if name not in known]:
         there = ", ".join(f'"{name}"' for name in known)
@@ -126,36 +131,3 @@ def _choose(names: Sequence[str], *, quick: bool) -> list[Case]:
     if names:
         return [known[name] for name in names]
     return [case for case in CASES if case.quick or not quick]
-
-
-def _one(tally: _Tally, cores: Cores) -> None:
-    """Make one trial, again if it was disturbed, and count what is said of it."""
-    planted = tally.case.around is Around.STRANGERS
-    for _ in range(1 + REPEATS):
-        try:
-            trial = measure(tally.case, tally.plan, cores)
-        except (ServerStartError, GeneratorError) as error:
-            tally.add(Answer(NOT_MADE, str(error), disturbed=False, figures={}))
-            return
-        said = answer(trial)
-        if planted or not said.disturbed:
-            tally.add(said)
-            return
-        tally.disturbed += 1
-    if said.label != "machine":
-        tally.add(said)
-
-
-def _result(case: Case, tally: _Tally | None, skipped: dict[str, str]) -> CaseResult:
-    summary = read_header(case.path).summary or case.profile
-    if tally is None:
-        return CaseResult(case.name, case.expected, summary, {}, skipped=skipped[case.name])
-    return CaseResult(
-        name=case.name,
-        expected=case.expected,
-        summary=summary,
-        found=dict(tally.found),
-        disturbed=tally.disturbed,
-        evidence=tally.evidence,
-        misses=tuple(tally.misses),
-    )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from lab.selftest.result import CaseResult, EffectResult, Result
+from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
 
 STATUS = {0: "Passed", 1: "Failed", 3: "Not proved, too little could be judged here"}
 
 
-def show(result: Result, console: Console, *, verbose: bool = False) -> None:
+def show(result: SelfTestResult, console: Console, *, verbose: bool = False) -> None:
     """Print *result*; with *verbose* the evidence too, and the figures behind every miss."""
     table = Table("planted", "must be said", "right", "said instead", box=None)
     for case in result.cases:
@@ -33,7 +33,7 @@ def show(result: Result, console: Console, *, verbose: bool = False) -> None:
     console.print(sentence(result))
 
 
-def sentence(result: Result) -> str:
+def sentence(result: SelfTestResult) -> str:
     """Say in one sentence whether the lab may be trusted there."""
     made = [case for case in result.cases if case.skipped is None]
     right = sum(case.right for case in made)

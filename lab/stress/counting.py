@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -40,26 +39,9 @@ def count(windows: Sequence[Window], stopped: float | None = None) -> Counts:
         stopped: Seconds from the first window's opening to when the server was told to stop;
             refused from the window on that holds it is not lost. None if it was not.
     """
-    errors: Counter[str] = Counter()
-    latency: Counter[int] = Counter()
-    for window in windows:
-        errors.update(window.errors)
-        latency.update(window.latency)
-    turned_away = sum(_turned_away(windows, stopped))
+    decided = sum(_decided(windows, stopped), Counts(0, 0, 0, 0))
     unfinished = windows[-1].unfinished if windows else 0
-    wrong = _wrong(errors)
-    edge = bucket(int(LATE * 1e6))
-    return Counts(
-        attempted=sum(window.ok for window in windows) + errors.total() + unfinished,
-        lost=errors.total() - wrong + unfinished - turned_away,
-        late=sum(number for us, number in latency.items() if us >= edge),
-        wrong=wrong,
-        turned_away=turned_away,
-        retried=sum(window.retried for window in windows),
-        longest=max(latency) / 1e6 if latency else None,
-        errors=dict(errors) | ({"unfinished": unfinished} if unfinished else {}),
-        delayed=sum(window.late for window in windows),
-    )
+    return decided + Counts(unfinished, unfinished, 0, 0, errors={"unfinished": unfinished})
 
 
 def count_burst(burst: Burst, stopped: float | None = None) -> Counts:
@@ -81,27 +63,15 @@ def series(
             opening.
     """
     ends = _ends(windows)
-    turned_away = list(_turned_away(windows, stopped))
-    wrong = [_wrong(each.errors) for each in windows]
-    lost = [
-        sum(each.errors.values()) - bad - away
-        for each, bad, away in zip(windows, wrong, turned_away, strict=True)
-    ]
-    slowest = [max(each.latency) / 1e6 if each.latency else None for each in windows]
+    slices = _decided(windows, stopped)
     for burst in bursts:
-        counts = count_burst(burst, stopped)
-        place = min(bisect_left(ends, burst.ended), len(ends) - 1)
-        lost[place] += counts.lost
-        wrong[place] += counts.wrong
-        turned_away[place] += counts.turned_away
-        waits = [wait for wait in (slowest[place], counts.longest) if wait is not None]
-        slowest[place] = max(waits, default=None)
+        slices[min(bisect_left(ends, burst.ended), len(ends) - 1)] += count_burst(burst, stopped)
     return Series(
         at=tuple(round(end, 3) for end in ends),
-        slowest=tuple(slowest),
-        lost=tuple(lost),
-        wrong=tuple(wrong),
-        turned_away=tuple(turned_away),
+        slowest=tuple(each.longest for each in slices),
+        lost=tuple(each.lost for each in slices),
+        wrong=tuple(each.wrong for each in slices),
+        turned_away=tuple(each.turned_away for each in slices),
     )
 
 
@@ -110,14 +80,29 @@ def first(windows: Sequence[Window], seconds: float) -> Sequence[Window]:
     return [each for each, end in zip(windows, _ends(windows), strict=True) if end <= seconds]
 
 
-def _wrong(errors: Mapping[str, int]) -> int:
-    return sum(number for name, number in errors.items() if name in WRONG)
-
-
-def _turned_away(windows: Sequence[Window], stopped: float | None) -> tuple[int, ...]:
-    return tuple(
-        window.errors.get("refused", 0) if stopped is not None and end >= stopped else 0
+def _decided(windows: Sequence[Window], stopped: float | None) -> list[Counts]:
+    """Return the requests of each window that had their outcome in it."""
+    return [
+        _count(window, after_stop=stopped is not None and end >= stopped)
         for window, end in zip(windows, _ends(windows), strict=True)
+    ]
+
+
+def _count(window: Window, *, after_stop: bool) -> Counts:
+    failed = sum(window.errors.values())
+    wrong = sum(number for name, number in window.errors.items() if name in WRONG)
+    turned_away = window.errors.get("refused", 0) if after_stop else 0
+    edge = bucket(int(LATE * 1e6))
+    return Counts(
+        attempted=window.ok + failed,
+        lost=failed - wrong - turned_away,
+        late=sum(number for us, number in window.latency.items() if us >= edge),
+        wrong=wrong,
+        turned_away=turned_away,
+        retried=window.retried,
+        longest=max(window.latency) / 1e6 if window.latency else None,
+        errors=window.errors,
+        delayed=window.late,
     )
 
 

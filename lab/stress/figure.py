@@ -21,7 +21,8 @@ from lab.report import svg as form
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
 from lab.report.svg import Picture
-from lab.stress.result import Outcome, Result
+from lab.stress.result import FaultOutcome as Outcome
+from lab.stress.result import StressResult as Result
 from lab.stress.show import felt
 
 ROW, GAP = 0.92, 0.2

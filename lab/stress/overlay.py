@@ -28,18 +28,14 @@ def program(words: Sequence[str]) -> str:
     return Path(words[0]).name
 
 
-def runs_uwsgi(profile: Profile) -> bool:
-    """Return whether uWSGI is, or is among, what the profile runs."""
-    return profile.server == "uwsgi" or any(program(each) == "uwsgi" for each in profile.commands)
-
-
 def problem(profile: Profile) -> str | None:
     """Return why no option can be added to *profile*, or None."""
-    if not runs_uwsgi(profile):
+    if profile.server == "uwsgi":
+        return None
+    own = [words for words in profile.commands if program(words) == "uwsgi"]
+    if not own:
         return "an option of uWSGI, which this profile does not run"
-    if profile.server != "uwsgi" and not any(
-        _is_file(word) for words in profile.commands if program(words) == "uwsgi" for word in words
-    ):
+    if not any(_is_file(word) for words in own for word in words):
         return "an option for uWSGI's .ini file, and this profile's uWSGI has none"
     return None
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
-
-from lab.errors import ResultsError
-from lab.runs.folder import read_json, write_json
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 CONTROL = "none"
 """Name of the fault that is none: what is felt there is the machine's doing, or the load's."""
@@ -22,9 +19,6 @@ UNPROVED = 3
 DELAYED = 0.05
 """Share of requests sent late by the generator from which something else has used its CPU: without
 that it was 0 to 3 %, beside a test suite up to 40."""
-
-FORMAT = 1
-"""Version of the file. 1: the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +58,6 @@ class Counts:
         return self.delayed > DELAYED * self.attempted
 
     def __add__(self, other: Counts) -> Counts:
-        errors = dict(self.errors)
-        for name, number in other.errors.items():
-            errors[name] = errors.get(name, 0) + number
         waits = [wait for wait in (self.longest, other.longest) if wait is not None]
         return Counts(
             attempted=self.attempted + other.attempted,
@@ -76,7 +67,7 @@ class Counts:
             turned_away=self.turned_away + other.turned_away,
             retried=self.retried + other.retried,
             longest=max(waits, default=None),
-            errors=errors,
+            errors=Counter(self.errors) + Counter(other.errors),
             delayed=self.delayed + other.delayed,
         )
 
@@ -87,7 +78,7 @@ class Series:
     The load over time: an entry for each slice.
 
     A burst counts in the slice in which it ended. But for what was never decided, the sums are
-    those of `Outcome.counts`.
+    those of `FaultOutcome.counts`.
     """
 
     at: tuple[float, ...]
@@ -100,7 +91,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class FaultOutcome:
     """One fault planted in one profile."""
 
     fault: str
@@ -148,13 +139,17 @@ class ProfileResult:
 
     name: str
     summary: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[FaultOutcome, ...]
     """In the order of the faults; a test that was interrupted lacks the last ones."""
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """A whole stress test."""
+class StressResult:
+    """A whole stress test; `lab.runs.folder.read_json` reads it from its file."""
+
+    FORMAT: ClassVar[int] = 1
+    """1: the first."""
+    WHAT: ClassVar[str] = "result of a stress test"
 
     format: int
     command: str
@@ -173,7 +168,15 @@ class Result:
     skipped: Mapping[str, str] = field(default_factory=dict)
     """Profile that cannot run here -> why."""
 
-    def outcome(self, profile: str, fault: str) -> Outcome | None:
+    def plus(self, profile: str, outcome: FaultOutcome) -> StressResult:
+        """Return the result with one more outcome of *profile*."""
+        profiles = (
+            replace(each, outcomes=(*each.outcomes, outcome)) if each.name == profile else each
+            for each in self.profiles
+        )
+        return replace(self, profiles=tuple(profiles))
+
+    def outcome(self, profile: str, fault: str) -> FaultOutcome | None:
         """Return what was felt of *fault* on *profile*; None if it was not planted any more."""
         (own,) = (each for each in self.profiles if each.name == profile)
         return next((each for each in own.outcomes if each.fault == fault), None)
@@ -190,6 +193,11 @@ class Result:
     def wrong(self) -> tuple[str, ...]:
         """Return the profiles that answered wrongly without any fault."""
         return tuple(name for name, felt in self.controls().items() if felt and felt.wrong)
+
+    def slow(self) -> tuple[str, ...]:
+        """Return the profiles on which requests were lost or late without any fault."""
+        found = self.controls().items()
+        return tuple(name for name, felt in found if felt and (felt.lost or felt.late))
 
     def uncontrolled(self) -> tuple[str, ...]:
         """Return the profiles of which nothing is known without a fault."""
@@ -235,26 +243,3 @@ class Result:
         )
         missing = any(name in self.skipped for name in required)
         return UNPROVED if failed or short or missing else 0
-
-
-def write(result: Result, path: Path) -> None:
-    """
-    Write *result* as JSON, whole or not at all.
-
-    Raises:
-        ResultsError: It cannot be written.
-    """
-    write_json(path, result)
-
-
-def read(path: Path) -> Result:
-    """
-    Read a stored result.
-
-    Raises:
-        ResultsError: It cannot be read, or is none of this format.
-    """
-    result = read_json(path, Result, "result of a stress test")
-    if result.format != FORMAT:
-        raise ResultsError(path, f"has format {result.format}; this lab reads {FORMAT}")
-    return result

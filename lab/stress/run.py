@@ -8,7 +8,7 @@ what stands side by side was measured within a minute.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 
@@ -17,16 +17,17 @@ from rich.progress import track
 
 from lab.errors import UsageError
 from lab.experiment.conduct import available, repeatable, share_cores
+from lab.experiment.plan import arm_of
 from lab.experiment.runner import capture
 from lab.generators.descriptors import most_connections
-from lab.model import Expectation, Load, Profile, Workload
+from lab.model import Arm, Expectation, Load, Profile, Workload
 from lab.runs import environment
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.stress.faults import FAULTS, Fault
-from lab.stress.result import CONTROL, FORMAT, Outcome, ProfileResult, Result
+from lab.stress.result import CONTROL, FaultOutcome, ProfileResult, StressResult
 from lab.stress.show import progress
-from lab.stress.trial import USUAL, Pace, Setting, measure
+from lab.stress.trial import USUAL, Conditions, Pace, measure
 from lab.system.temporary import swept
 
 PROFILES = ("production", "tuned", "baseline")
@@ -59,8 +60,8 @@ NOT_RUN = "not run: its control was not clean"
 class Wishes:
     """What a user asked for."""
 
-    profiles: Sequence[str] = ()
-    """Names or paths; empty for `PROFILES`."""
+    profiles: Sequence[str] = PROFILES
+    """Names or paths."""
     faults: Sequence[str] = ()
     """Names; empty for all. The control is always among them."""
     workload: Workload = WAITING
@@ -86,7 +87,7 @@ def choose(names: Sequence[str]) -> tuple[Fault, ...]:
 
 
 @swept()
-def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> Result:
+def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None]) -> StressResult:
     """
     Plant every fault in every profile.
 
@@ -103,7 +104,32 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    chosen, skipped = _profiles(wishes.profiles or PROFILES)
+    arms, skipped = _arms(wishes)
+    quick = QUICK if wishes.workload == WAITING else None
+    conditions = Conditions(cores, quick=quick, pace=wishes.pace)
+    result = _empty(wishes, faults, arms, skipped)
+    turns = [(fault, arm) for fault in faults for arm in arms]
+    try:
+        for fault, arm in track(turns, "planted faults", console=console, transient=True):
+            if arm.name in result.dirty():
+                outcome = FaultOutcome(fault.name, problem=NOT_RUN, made=False)
+            else:
+                outcome = measure(fault, arm, conditions)
+            result = result.plus(arm.name, outcome)
+            console.print(progress(arm.name, outcome), markup=False, highlight=False)
+    except BaseException as error:
+        if any(profile.outcomes for profile in result.profiles):
+            try:
+                keep(result)
+            except Exception as other:  # noqa: BLE001 - what ended the test is said first
+                error.add_note(f"lab: {other}")
+        raise
+    return result
+
+
+def _arms(wishes: Wishes) -> tuple[list[Arm], dict[str, str]]:
+    """Return an arm for each profile that can be tested here, and why the others cannot."""
+    chosen, skipped = _profiles(wishes.profiles)
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
@@ -112,11 +138,17 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
     load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
     judged = capture(wishes.workload, chosen, adapter, fetch)
-    quick = QUICK if wishes.workload == WAITING else None
-    setting = Setting(judged, load, cores, quick=quick, pace=wishes.pace)
+    return [arm_of(profile, judged, load) for profile in chosen], skipped
+
+
+def _empty(
+    wishes: Wishes, faults: Sequence[Fault], arms: Sequence[Arm], skipped: Mapping[str, str]
+) -> StressResult:
+    """Return the result of a test that has not begun."""
     here = environment.read_environment()
-    empty = Result(
-        format=FORMAT,
+    load = arms[0].load
+    return StressResult(
+        format=StressResult.FORMAT,
         command=repeatable(wishes.command),
         machine={name: here[name] for name in MACHINE if name in here},
         workload=f"{wishes.workload.app or wishes.workload.name}, GET {wishes.workload.path}",
@@ -124,41 +156,9 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[Result], None]) -> 
         connections=load.connections,
         timeout=load.timeout,
         faults={fault.name: fault.summary for fault in faults},
-        profiles=(),
+        profiles=tuple(ProfileResult(arm.name, arm.profile.summary, ()) for arm in arms),
         skipped=skipped,
     )
-    found: list[tuple[Profile, Outcome]] = []
-    turns = [(fault, profile) for fault in faults for profile in chosen]
-    try:
-        for fault, profile in track(turns, "planted faults", console=console, transient=True):
-            if profile.name in _with(empty, chosen, found).dirty():
-                outcome = Outcome(fault.name, problem=NOT_RUN, made=False)
-            else:
-                outcome = measure(fault, profile, setting)
-            found.append((profile, outcome))
-            console.print(progress(profile.name, outcome), markup=False, highlight=False)
-    except BaseException as error:
-        if found:
-            try:
-                keep(_with(empty, chosen, found))
-            except Exception as other:  # noqa: BLE001 - what ended the test is said first
-                error.add_note(f"lab: {other}")
-        raise
-    return _with(empty, chosen, found)
-
-
-def _with(
-    empty: Result, chosen: Sequence[Profile], found: Sequence[tuple[Profile, Outcome]]
-) -> Result:
-    results = tuple(
-        ProfileResult(
-            name=profile.name,
-            summary=profile.summary,
-            outcomes=tuple(outcome for of, outcome in found if of is profile),
-        )
-        for profile in chosen
-    )
-    return replace(empty, profiles=results)
 
 
 def _profiles(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:

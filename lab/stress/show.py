@@ -8,10 +8,10 @@ from lab.report.machine import machine_lines
 from lab.report.numbers import count, figure
 from lab.report.tables import Cell, Column, Document, Meaning, Table
 from lab.stress.counting import LATE
-from lab.stress.result import CONTROL, Counts, Outcome, Result
+from lab.stress.result import CONTROL, Counts, FaultOutcome, StressResult
 
 
-def document(result: Result) -> Document:
+def document(result: StressResult) -> Document:
     """Return what there is to say of *result*."""
     return Document(
         title=f"Faults under load: {result.workload}",
@@ -24,14 +24,14 @@ def document(result: Result) -> Document:
     )
 
 
-def _load(result: Result) -> str:
+def _load(result: StressResult) -> str:
     return (
         f"{figure(result.rate)} requests/s, each due at its planned instant, over at most "
         f"{result.connections} connections; timeout {result.timeout:g} s"
     )
 
 
-def table(result: Result) -> Table:
+def table(result: StressResult) -> Table:
     """Return a row for each fault, a column for each profile."""
     columns = [Column("fault", number=False)]
     columns += [Column(profile.name, number=False) for profile in result.profiles]
@@ -43,7 +43,7 @@ def table(result: Result) -> Table:
     return Table("What clients felt", tuple(columns), tuple(rows))
 
 
-def cell(outcome: Outcome | None) -> Cell:
+def cell(outcome: FaultOutcome | None) -> Cell:
     """Return what clients felt of one fault on one profile."""
     if outcome is None:
         return Cell("interrupted", Meaning.MUTED)
@@ -82,13 +82,13 @@ def felt(counts: Counts) -> str:
     return ", ".join(f"{count(number)} {word}" for word, number in parts.items() if number) or "0"
 
 
-def progress(profile: str, outcome: Outcome) -> str:
+def progress(profile: str, outcome: FaultOutcome) -> str:
     """Return what is said of a trial when it is done; of one that failed with its log's end."""
     said = outcome.problem or cell(outcome).text
     return f"{outcome.fault} on {profile}: {said}" + (f"\n{outcome.log}" if outcome.log else "")
 
 
-def notes(result: Result) -> tuple[str, ...]:
+def notes(result: StressResult) -> tuple[str, ...]:
     """Return a line for each cell that is not just 0."""
     lines = [
         f"{profile.name}, {outcome.fault}: {said}"
@@ -99,7 +99,7 @@ def notes(result: Result) -> tuple[str, ...]:
     return (*lines, *(f"left out: {reason}" for reason in result.skipped.values()))
 
 
-def _said(outcome: Outcome) -> str:
+def _said(outcome: FaultOutcome) -> str:
     if not outcome.made:
         return ""  # once, in the banner
     if outcome.problem is not None:
@@ -125,16 +125,15 @@ def _said(outcome: Outcome) -> str:
     return "; ".join(parts)
 
 
-def banners(result: Result) -> tuple[str, ...]:
+def banners(result: StressResult) -> tuple[str, ...]:
     """Return what puts the whole table into doubt."""
     texts = []
-    wrong = result.wrong()
-    if wrong:
+    if wrong := result.wrong():
         texts.append(
             f"{', '.join(wrong)} gave another status or body without any fault: mend the "
             "application, or use --status or --check. What faults do there cannot be told."
         )
-    if unfit := [name for name in result.dirty() if name not in wrong or _slow(result, name)]:
+    if unfit := result.slow():
         texts.append(
             f"Without any fault, requests were lost or late on {', '.join(unfit)}: this machine "
             "was too busy, or the load is too much for it. What faults do there cannot be "
@@ -154,32 +153,22 @@ def banners(result: Result) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _slow(result: Result, profile: str) -> bool:
-    counts = _control(result, profile)
-    return bool(counts.lost or counts.late)
-
-
-def _rate(result: Result, profiles: Sequence[str]) -> str:
+def _rate(result: StressResult, profiles: Sequence[str]) -> str:
     """Return a rate that each of some profiles has room for: half of what it answered rightly."""
     rates = []
     for profile in profiles:
-        counts = _control(result, profile)
         control = result.outcome(profile, CONTROL)
+        assert control is not None
+        counts, slices = control.counts, control.series
+        assert counts is not None
         # To the last reply, so that a queue which the load left behind counts with its time.
-        seconds = control.series.at[-1] if control and control.series else 0.0
+        seconds = slices.at[-1] if slices else 0.0
         right = counts.attempted - counts.lost - counts.wrong
         rates.append(int(right / seconds / 2) if seconds else 0)
     return f"--rate {min(rates)}" if min(rates) >= 1 else "a lower --rate"
 
 
-def _control(result: Result, profile: str) -> Counts:
-    outcome = result.outcome(profile, CONTROL)
-    assert outcome is not None
-    assert outcome.counts is not None
-    return outcome.counts
-
-
-def legend(result: Result) -> tuple[str, ...]:
+def legend(result: StressResult) -> tuple[str, ...]:
     """Return what the words of the table mean."""
     cells = (
         "A cell: what clients felt, of how many requests, and the longest wait for a right one. "

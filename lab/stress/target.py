@@ -37,33 +37,33 @@ class Target:
     Args:
         server: Running.
         folder: The trial's own.
-        burst: Sends the fault's extra requests; None if it has none.
     """
 
-    def __init__(self, server: Process, folder: Path, burst: EngineSession | None) -> None:
+    def __init__(self, server: Process, folder: Path) -> None:
         self.server = server
         self.folder = folder
+        self.burst: EngineSession | None = None
+        """Sends the fault's extra requests; None if it has none."""
         self.planted: list[float] = []
         """When, by `time.perf_counter`."""
         self.bursts: list[Burst] = []
         """When they ended, by `time.perf_counter`."""
         self.idle = 0
         """Bursts that were over before the fault was planted."""
-        self._burst = burst
         self._begun: float | None = None
 
     # -- the load on top ---------------------------------------------------------------------------
 
     def press(self) -> None:
         """Send the burst, and return while it is under way."""
-        if self._burst is not None:
-            self._begun = self._burst.begin()
+        if self.burst is not None:
+            self._begun = self.burst.begin()
             time.sleep(HEAD_START)
 
     def settle(self) -> None:
         """Wait until each request of the burst has its outcome."""
-        if self._burst is not None and self._begun is not None:
-            window = self._burst.end()
+        if self.burst is not None and self._begun is not None:
+            window = self.burst.end()
             ended = self._begun + window.wall
             self._begun = None
             self.bursts.append(Burst(window, ended))
@@ -114,13 +114,9 @@ class Target:
             return []
         return [int(pid) for pid in _SPAWNED.findall(self.server.log())]
 
-    def pids(self) -> set[int]:
-        """Return all of the server's processes."""
-        return {process.pid for process in self._processes()}
-
     def workers(self, index: int | None = None) -> list[int]:
         """Return those that live, the oldest first; with *index* of that command only."""
-        tree = self.pids() if index is None else self._below(index)
+        tree = self._below(index)
         return [pid for pid in dict.fromkeys(self.spawned()) if pid in tree]
 
     def ended(self, pids: Sequence[int]) -> int:
@@ -136,7 +132,7 @@ class Target:
                 nginx, any new process below it will do.
         """
         old, told = self.workers(index), self.spawned()
-        below = set() if index is None else self._below(index)
+        below = self._below(index)
 
         def renewed() -> bool:
             if not old:
@@ -161,19 +157,14 @@ class Target:
                 found += own or [command]
         return [pid for _, pid in sorted((each.create_time(), each.pid) for each in found)]
 
-    def _below(self, index: int) -> set[int]:
-        """Return the process of a command, and all below it."""
+    def _below(self, index: int | None) -> set[int]:
+        """Return the process of a command, or of the whole server, and all below it."""
+        pid = self.server.pid if index is None else self.server.commands[index][0]
         try:
-            command = psutil.Process(self.server.commands[index][0])
-            return {command.pid, *(each.pid for each in _living(command))}
+            root = psutil.Process(pid)
+            return {pid, *(each.pid for each in _living(root))}
         except psutil.NoSuchProcess:
             return set()
-
-    def _processes(self) -> list[psutil.Process]:
-        try:
-            return _living(psutil.Process(self.server.pid))
-        except psutil.NoSuchProcess:
-            return []
 
 
 def _living(root: psutil.Process, *, deep: bool = True) -> list[psutil.Process]:

@@ -1,34 +1,36 @@
-"""One trial: a fresh server, a steady load, and one fault planted in its middle."""
+"""
+One trial: a fresh server, a steady load, and one fault planted in its middle.
+
+It is the runner's trial (`lab.experiment.runner`), whose window holds the fault.
+"""
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 
-from lab.errors import GeneratorError, ServerStartError
+from lab.errors import GeneratorError
+from lab.experiment.conduct import real_parts
+from lab.experiment.plan import alone
+from lab.experiment.runner import Silent, run
 from lab.generators.process import EngineGenerator, EngineSession, Recording
-from lab.model import Endpoint, Load, Profile, Window, Workload
+from lab.model import Arm, Endpoint, Finding, Load, Profile, Trial, Window, Workload
 from lab.runs.environment import Cores
 from lab.servers import adapter
+from lab.servers.process import Process
 from lab.stress.counting import Burst, count, count_burst, first, series
 from lab.stress.faults import Fault
-from lab.stress.overlay import overlay
-from lab.stress.planting import TOUCHED
-from lab.stress.result import CONTROL, Outcome
+from lab.stress.overlay import overlay, problem
+from lab.stress.result import CONTROL, FaultOutcome
 from lab.stress.target import Target
-from lab.system import temporary
 
 SLICE = 0.25
 """Seconds of one entry of the series."""
-
-REPEATS = 2
-"""A trial that was disturbed is made again at most so often; never one in which the fault did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +51,9 @@ USUAL = Pace()
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Conditions:
     """What all trials have in common."""
 
-    workload: Workload
-    load: Load
-    """Open loop."""
     cores: Cores | None
     """The server's and the generator's; None for any."""
     quick: Workload | None = None
@@ -62,9 +61,9 @@ class Setting:
     pace: Pace = USUAL
 
 
-def measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
+def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
     """
-    Plant *fault* in *profile* and count what its clients felt.
+    Plant *fault* in *arm*, whose load is an open loop, and count what its clients felt.
 
     A trial that fails is an outcome that says so. One that something else disturbed is made again:
     requests were lost or late before the fault was planted, or without any, or the generator had
@@ -75,74 +74,112 @@ def measure(fault: Fault, profile: Profile, setting: Setting) -> Outcome:
         ProfileError: A command of the profile has a word in braces that is not known.
         LabError: The server could not be stopped.
     """
-    if (why := fault.problem(profile)) is not None:
+    if fault.options and (why := problem(arm.profile)) is not None:
         return _impossible(fault, why)
-    if fault.quick and setting.quick is None:
+    if fault.quick and conditions.quick is None:
         return _impossible(fault, "it needs a path that is known to take no time")
-    try:
-        for tries in range(1, 2 + REPEATS):
-            outcome, again = _measure(fault, profile, setting)
-            outcome = replace(outcome, tries=tries)
-            if not again:
-                break
-    except (ServerStartError, GeneratorError) as error:
-        line, _, log = str(error).partition("\n")
-        return Outcome(fault.name, problem=f"failed: {line}", log=log)
-    return outcome
+    planted, trials = _Planted(fault, arm, conditions), list[Trial]()
+    parts = replace(
+        real_parts(planted, conditions.cores, trials.append),
+        server=lambda _profile: planted,
+        probes=(),
+        facts=lambda _subject: {},
+        judge=lambda _trial: planted.again,
+    )
+    run(alone(arm, window=conditions.pace.whole), parts, Silent())
+    if planted.outcome is None:
+        line, _, log = (trials[-1].failure or "").partition("\n")
+        return FaultOutcome(fault.name, problem=f"failed: {line}", log=log)
+    return replace(planted.outcome, tries=len(trials))
 
 
-def _impossible(fault: Fault, why: str) -> Outcome:
-    return Outcome(fault.name, problem=f"not possible: {why}", possible=False)
+def _impossible(fault: Fault, why: str) -> FaultOutcome:
+    return FaultOutcome(fault.name, problem=f"not possible: {why}", possible=False)
 
 
-def _measure(fault: Fault, profile: Profile, setting: Setting) -> tuple[Outcome, bool]:
-    """Return the outcome of one trial, and whether it is to be made again."""
-    pace, load = setting.pace, setting.load
-    with ExitStack() as stack:
-        folder = stack.enter_context(temporary.folder())
-        _prepare(folder)
-        changed = overlay(profile, fault.options, folder)
-        server = stack.enter_context(
-            adapter(changed).start(
-                changed, setting.workload, folder, setting.cores and setting.cores[0]
-            )
-        )
-        steady = stack.enter_context(_generator(server.endpoint, setting, setting.workload, load))
-        extra: EngineSession | None = None
-        if fault.burst:
-            at_once = Load(fault.burst, keepalive=False, requests=fault.burst, timeout=load.timeout)
-            asked = setting.quick if fault.quick and setting.quick else setting.workload
-            extra = stack.enter_context(_generator(server.endpoint, setting, asked, at_once))
-        target = Target(server, folder, extra)
+@dataclass
+class _Planted:
+    """The server and the generator of one trial and its repeats, as the runner takes them."""
+
+    fault: Fault
+    arm: Arm
+    conditions: Conditions
+    outcome: FaultOutcome | None = None
+    """Of the last trial; None if it failed."""
+    again: tuple[Finding, ...] = ()
+    """Why that trial is to be made again, if it is."""
+    target: Target = field(init=False)
+    steady: EngineSession = field(init=False)
+    name: str = EngineGenerator.name
+    pids: Sequence[int] = ()
+
+    def check(self, profile: Profile) -> None:
+        """Refuse nothing: the profiles were checked before the first trial."""
+
+    @contextmanager
+    def start(
+        self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
+    ) -> Iterator[Process]:
+        """Start *profile* with the options of the fault; see `lab.model.Server`."""
+        self.outcome, self.again = None, ()
+        changed = overlay(profile, self.fault.options, folder)
+        with adapter(changed).start(changed, workload, folder, cores) as server:
+            self.target = Target(server, folder)
+            yield server
+
+    @contextmanager
+    def session(
+        self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
+    ) -> Iterator[_Planted]:
+        """Connect the steady load, and what sends the burst; see `lab.model.Generator`."""
+        burst, engine = self.fault.burst, EngineGenerator()
+        with ExitStack() as stack:
+            steady = engine.session(endpoint, workload, load, cores)
+            self.steady = stack.enter_context(steady)
+            if burst:
+                at_once = Load(burst, keepalive=False, requests=burst, timeout=load.timeout)
+                asked = (self.fault.quick and self.conditions.quick) or workload
+                extra = engine.session(endpoint, asked, at_once, cores)
+                self.target.burst = stack.enter_context(extra)
+            yield self
+
+    def warm_up(self, seconds: float, requests: int) -> None:
+        """Do nothing: every request counts, from the first one on."""
+
+    def measure(self, seconds: float) -> Sequence[Window]:
+        """Record the steady load for *seconds* at the least, with the fault in its middle."""
+        fault, target, pace = self.fault, self.target, self.conditions.pace
         already = Counter(target.told())
-        began = steady.record(SLICE)
+        began = self.steady.record(SLICE)
         _sleep_until(began + pace.before)
         seen = fault.plant(target)
         if not seen.possible:
-            return _impossible(fault, seen.note), False
+            self.outcome = _impossible(fault, seen.note)
+            return ()
         if fault.stops:
             _sleep_until(target.planted[0] + pace.stopped)
         else:
-            _sleep_until(max(began + pace.whole, perf_counter() + pace.after))
+            _sleep_until(max(began + seconds, perf_counter() + pace.after))
         # By then every request has been answered, or its time has run out: none is queued, as there
         # is a connection for each that can be under way.
-        recording = steady.finish(load.timeout + 1.0)
-        new = (Counter(target.told()) - already).total() if already else None
-    before = untouched(fault.name, recording.windows, pace)
-    outcome = Outcome(
-        fault.name,
-        note="; ".join(filter(None, (seen.note, _idle(target)))),
-        disturbed=disturbed(before, recording.windows),
-        replaced=new if seen.killed is None else seen.replaced,
-        killed=seen.killed,
-        planted=tuple(round(instant - began, 3) for instant in target.planted),
-    )
-    stopped = outcome.planted[0] if fault.stops else None
-    bursts = [replace(each, ended=each.ended - began) for each in target.bursts]
-    outcome = counted(outcome, recording, bursts, stopped)
-    idle = target.idle > 0 and target.idle == len(target.bursts)
-    outcome = replace(outcome, effect=had_effect(outcome, seen.effect and not idle))
-    return outcome, outcome.disturbed and not count(before).wrong
+        recording = self.steady.finish(self.arm.load.timeout + 1.0)
+        told = (Counter(target.told()) - already).total() if already else None
+        before = untouched(fault.name, recording.windows, pace)
+        outcome = FaultOutcome(
+            fault.name,
+            note="; ".join(filter(None, (seen.note, _idle(target)))),
+            disturbed=disturbed(before, recording.windows),
+            replaced=told if seen.killed is None else seen.replaced,
+            killed=seen.killed,
+            planted=tuple(round(instant - began, 3) for instant in target.planted),
+        )
+        bursts = [replace(each, ended=each.ended - began) for each in target.bursts]
+        outcome = counted(outcome, recording, bursts, outcome.planted[0] if fault.stops else None)
+        idle = 0 < target.idle == len(target.bursts)
+        self.outcome = replace(outcome, effect=had_effect(outcome, seen.effect and not idle))
+        if outcome.disturbed and not count(before).wrong:
+            self.again = (Finding("disturbed", "", "", outside=True),)
+        return recording.windows
 
 
 def untouched(fault: str, windows: Sequence[Window], pace: Pace) -> Sequence[Window]:
@@ -161,7 +198,7 @@ def disturbed(before: Sequence[Window], whole: Sequence[Window]) -> bool:
     return count(before).late > 0 or any(window.errors for window in before) or count(whole).starved
 
 
-def had_effect(outcome: Outcome, seen: bool) -> bool:
+def had_effect(outcome: FaultOutcome, seen: bool) -> bool:
     """
     Return whether a fault can have hurt.
 
@@ -174,8 +211,8 @@ def had_effect(outcome: Outcome, seen: bool) -> bool:
 
 
 def counted(
-    outcome: Outcome, recording: Recording, bursts: Sequence[Burst], stopped: float | None
-) -> Outcome:
+    outcome: FaultOutcome, recording: Recording, bursts: Sequence[Burst], stopped: float | None
+) -> FaultOutcome:
     """
     Return *outcome* with the counts of its requests.
 
@@ -207,21 +244,6 @@ def _idle(target: Target) -> str:
         return ""
     times = "" if len(target.bursts) == 1 else f" {target.idle} of {len(target.bursts)} times"
     return f"nothing of the burst was under way{times}: ask for what takes longer"
-
-
-def _generator(
-    endpoint: Endpoint, setting: Setting, workload: Workload, load: Load
-) -> AbstractContextManager[EngineSession]:
-    cores = setting.cores and setting.cores[1]
-    return EngineGenerator().session(endpoint, workload, load, cores)
-
-
-def _prepare(folder: Path) -> None:
-    """Make the file that the chain reload touches, old enough that the touch is seen."""
-    file = folder / TOUCHED
-    temporary.write(file, "")
-    old = time.time() - 100.0
-    os.utime(file, (old, old))
 
 
 def _sleep_until(instant: float) -> None:

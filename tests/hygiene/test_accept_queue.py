@@ -14,8 +14,8 @@ from lab.analysis.observations import observed
 from lab.model import Load
 from lab.runs import environment
 from lab.selftest.cases import CASES
+from lab.selftest.run import measure
 from lab.selftest.surroundings import _own_network
-from lab.selftest.trials import measure, plan_of
 
 CROWD = Load(connections=1000, keepalive=False, timeout=30.0)
 """Each client connects for each request."""
@@ -48,9 +48,9 @@ def test_a_crowd_that_finds_the_queue_full_is_told_as_such(alone):
     # One CPU would do, too: who drops a handshake is the kernel.
     cores = environment.split_cores()
     case = replace(planted, load=CROWD, window=WINDOW, pin=cores is not None)
-    plan = plan_of(case)
+    plan = case.plan()
     assert dict(plan.profiles[0].options)["listen"] == "100"
-    trial = measure(case, plan, cores or ((), ()))
+    *_, trial = measure(case, plan, cores)
     # What others took of the CPU would void a trial, and drops no handshake.
     kept = {name: each for name, each in trial.readings.items() if not name.startswith("machine.")}
     trial = replace(trial, readings=kept)

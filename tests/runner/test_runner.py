@@ -120,6 +120,14 @@ def test_a_trial_disturbed_from_outside_is_repeated():
     assert attempts == [0, 1]
 
 
+def test_what_disturbs_a_trial_is_for_the_parts_to_say():
+    """Who plants strangers on the CPU does not want the trial again for them."""
+    script = Script(foreign={("b", 0): 0.5})
+    run(plan("a", "b"), replace(script.parts(), judge=lambda _trial: ()), script)
+    assert [t.attempt for t in script.trials if t.slot.arm.name == "b"] == [0]
+    assert script.events[-1].endswith(" []")
+
+
 def test_a_trial_is_repeated_at_most_twice():
     """On a machine that stays busy the run ends all the same."""
     busy = {("b", attempt): 0.5 for attempt in range(9)}

@@ -8,7 +8,7 @@ from http.client import HTTPException
 import pytest
 
 from lab.errors import ServerStartError
-from lab.experiment.conduct import runner
+from lab.experiment import runner
 from lab.model import LONGEST_BODY, Endpoint, Expectation, Workload
 from lab.servers import readiness
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch

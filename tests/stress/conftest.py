@@ -4,7 +4,7 @@ import pytest
 
 from lab.model import Window
 from lab.stress.counting import Burst
-from lab.stress.result import FORMAT, Counts, Outcome, ProfileResult, Result, Series
+from lab.stress.result import Counts, FaultOutcome, ProfileResult, Series, StressResult
 
 CLEAN = Counts(400, 0, 0, 0, longest=0.02)
 
@@ -38,7 +38,7 @@ def burst(ended, **counted):
 def outcome(fault="kill", counts=CLEAN, **more):
     """Return an outcome with a short series."""
     series = Series((0.25, 0.5), (0.02, None), (0, counts.lost), (0, counts.wrong), (0, 0))
-    return Outcome(fault, steady=counts, series=series, planted=(0.3,), **more)
+    return FaultOutcome(fault, steady=counts, series=series, planted=(0.3,), **more)
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def result():
         names = ("none", *dict.fromkeys(o.fault for o in outcomes if o.fault != "none"))
         if not any(each.fault == "none" for each in outcomes):
             outcomes = (outcome("none"), *outcomes)
-        return Result(
-            format=FORMAT,
+        return StressResult(
+            format=StressResult.FORMAT,
             command="lab stress tuned",
             machine={"kernel": {"release": "6.8"}},
             workload="app.waiting:app, GET /12",

@@ -6,8 +6,9 @@ import pytest
 
 from lab.cli import stress as door
 from lab.errors import Interrupted, ResultsError, UsageError
+from lab.runs.folder import read_json
 from lab.stress import run as stress_run
-from lab.stress.result import Outcome, read
+from lab.stress.result import FaultOutcome, StressResult
 
 from .conftest import outcome
 
@@ -45,7 +46,7 @@ def test_what_is_found_is_written_before_it_is_shown(test_of, monkeypatch, tmp_p
     monkeypatch.setattr(door.terminal, "show_document", gone)
     with pytest.raises(BrokenPipeError):
         call("tuned", "--output", "it.json", "--figure", "it.svg")
-    assert read(tmp_path / "it.json") == found
+    assert read_json(tmp_path / "it.json", StressResult) == found
     assert "<svg" in (tmp_path / "it.svg").read_text()
 
 
@@ -107,7 +108,7 @@ def test_a_trial_that_was_left_out_has_not_finished(test_of):
         keep(found)
         raise Interrupted("SIGTERM")
 
-    test_of(outcome(), Outcome("drain", problem="not run", made=False), end=end)
+    test_of(outcome(), FaultOutcome("drain", problem="not run", made=False), end=end)
     with pytest.raises(Interrupted, match="2 trials finished"):
         call("tuned")
 

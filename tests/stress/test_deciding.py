@@ -7,8 +7,8 @@ import pytest
 
 from lab.errors import GeneratorError
 from lab.generators.process import Recording
-from lab.stress import planting
-from lab.stress.result import Counts, Outcome
+from lab.stress import faults
+from lab.stress.result import Counts, FaultOutcome
 from lab.stress.trial import Pace, counted, disturbed, had_effect, untouched
 
 from .conftest import burst, window
@@ -59,7 +59,7 @@ def test_of_the_control_everything_is_before_the_fault():
 )
 def test_what_clients_felt_is_an_effect(counts, seen, planted, effect):
     """Though no burst was under way; not where nothing was planted."""
-    assert had_effect(Outcome("drain", steady=counts, planted=planted), seen) is effect
+    assert had_effect(FaultOutcome("drain", steady=counts, planted=planted), seen) is effect
 
 
 @pytest.mark.parametrize("where", ["steady", "burst"])
@@ -69,7 +69,7 @@ def test_without_a_local_port_nothing_is_told(where):
     steady = Recording(2, (window(2),) if where == "burst" else (window(1, bad),))
     bursts = [burst(0.2, ok=1, errors=bad)] if where == "burst" else []
     with pytest.raises(GeneratorError, match="no local port left"):
-        counted(Outcome("kill"), steady, bursts, None)
+        counted(FaultOutcome("kill"), steady, bursts, None)
 
 
 class Workers:
@@ -105,8 +105,8 @@ class Workers:
 @pytest.fixture
 def workers(monkeypatch):
     """Return a function that makes a target, of which two workers are killed without a pause."""
-    monkeypatch.setattr(planting, "KILLS", 2)
-    monkeypatch.setattr(planting, "KILL_EVERY", 0.0)
+    monkeypatch.setattr(faults, "KILLS", 2)
+    monkeypatch.setattr(faults, "KILL_EVERY", 0.0)
 
     def make(**wanted):
         made = Workers(**wanted)
@@ -119,18 +119,18 @@ def workers(monkeypatch):
 def test_the_oldest_worker_is_killed_outright(workers):
     """By SIGKILL, which it cannot answer; each time the one that has served the longest."""
     made = workers()
-    seen = planting.kill(made)
+    seen = faults.kill(made)
     assert made.killed == [(101, signal.SIGKILL), (102, signal.SIGKILL)]
     assert (seen.effect, seen.killed, seen.replaced, seen.note) == (True, 2, 2, "")
 
 
 def test_workers_that_are_not_replaced_are_counted(workers):
     """What is left goes on; with none left that is said."""
-    seen = planting.kill(workers(replaced=False))
+    seen = faults.kill(workers(replaced=False))
     assert (seen.killed, seen.replaced, seen.note) == (2, 0, "")
     few = workers(replaced=False)
     few.alive = [101]
-    seen = planting.kill(few)
+    seen = faults.kill(few)
     assert (seen.killed, seen.replaced) == (1, 0)
     assert seen.note == "in the end there was no worker"
 
@@ -139,7 +139,7 @@ def test_where_no_worker_is_known_none_is_killed(workers):
     """A fault that was never planted is no success."""
     made = workers()
     made.alive = []
-    seen = planting.kill(made)
+    seen = faults.kill(made)
     assert not seen.effect
     assert seen.note == "no worker was found to kill"
     assert made.killed == []

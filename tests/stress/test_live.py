@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles
+from lab.experiment.plan import arm_of
 from lab.model import Load
-from lab.stress import planting
-from lab.stress.faults import FAULTS
+from lab.stress import faults
 from lab.stress.run import QUICK, WAITING
-from lab.stress.trial import Pace, Setting, measure
+from lab.stress.trial import Conditions, Pace, measure
 from tests.running import read_installed
 
 SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
@@ -24,21 +24,21 @@ def two_workers(monkeypatch):
 
 def fault(name):
     """Return the fault with this name."""
-    (found,) = (each for each in FAULTS if each.name == name)
+    (found,) = (each for each in faults.FAULTS if each.name == name)
     return found
 
 
 def plant(planted, profile):
     """Return what clients felt of a fault."""
-    setting = Setting(WAITING, Load(64, rate=50.0, timeout=10.0), None, quick=QUICK, pace=SHORT)
-    found = measure(planted, profiles.read(profile), setting)
+    arm = arm_of(profiles.read(profile), WAITING, Load(64, rate=50.0, timeout=10.0))
+    found = measure(planted, arm, Conditions(None, quick=QUICK, pace=SHORT))
     assert found.problem is None, found.problem
     return found
 
 
 def test_clients_wait_while_slow_ones_hold_every_worker(monkeypatch):
     """Of a uWSGI without a front: it reads headers in its workers, as long as they come."""
-    monkeypatch.setattr(planting, "SLOW_SECONDS", 1.0)
+    monkeypatch.setattr(faults, "SLOW_SECONDS", 1.0)
     found = plant(fault("slow-clients"), "tuned")
     assert found.effect
     assert found.counts.late > 0
@@ -46,7 +46,7 @@ def test_clients_wait_while_slow_ones_hold_every_worker(monkeypatch):
 
 def test_a_worker_that_outlives_the_trial_is_no_effect(monkeypatch):
     """Nothing was recycled then, and a row without a loss must not look like a good one."""
-    monkeypatch.setattr(planting, "LIFETIME", -3.7)  # it is waited for 4 s longer
+    monkeypatch.setattr(faults, "LIFETIME", -3.7)  # it is waited for 4 s longer
     found = plant(replace(fault("recycle"), options=()), "tuned")
     assert not found.effect
     assert found.replaced == 0
@@ -57,7 +57,7 @@ def test_a_worker_that_outlives_the_trial_is_no_effect(monkeypatch):
 def test_more_clients_come_than_the_accept_queue_holds():
     """The kernel drops the handshakes of some, which come again a second later."""
     found = plant(fault("accept-queue"), "baseline")
-    assert found.burst.attempted == planting.QUEUE
+    assert found.burst.attempted == faults.QUEUE
     assert re.search(r"[1-9][\d,]* handshakes dropped", found.note) or found.counts.late > 0
 
 
@@ -78,7 +78,7 @@ def test_every_command_is_drained():
     ended = []
 
     def drain(target):
-        seen = planting.drain(target)
+        seen = faults.drain(target)
         ended.extend(target.has_ended(index)() for index in range(len(target.programs)))
         return seen
 

@@ -8,9 +8,10 @@ import pytest
 from lab.errors import ResultsError
 from lab.report import terminal
 from lab.report.tables import Meaning
+from lab.runs.folder import read_json, write_json
 from lab.stress import figure
 from lab.stress.faults import FAULTS
-from lab.stress.result import CONTROL, Counts, Outcome, read, write
+from lab.stress.result import CONTROL, Counts, FaultOutcome, StressResult
 from lab.stress.show import banners, cell, document, progress
 from tools.pages.proofs import stress_text
 
@@ -45,7 +46,7 @@ def test_who_was_turned_away_is_in_the_cell():
 
 def test_what_could_not_be_planted_is_said_with_its_reason(result):
     """It is neither 0 nor left out."""
-    whole = result(Outcome("recycle", problem="not possible: no uWSGI", possible=False))
+    whole = result(FaultOutcome("recycle", problem="not possible: no uWSGI", possible=False))
     text = stress_text(whole)
     assert "| recycle | not possible |" in text
     assert "- tuned, recycle: not possible: no uWSGI" in text
@@ -59,7 +60,7 @@ def test_a_dirty_control_is_said_first(result):
     assert whole.uncontrolled() == ()
 
 
-@pytest.mark.parametrize("control", [None, Outcome("none", problem="failed: no")])
+@pytest.mark.parametrize("control", [None, FaultOutcome("none", problem="failed: no")])
 def test_a_control_that_is_missing_accuses_nobody(result, control):
     """Neither the machine nor the load: nothing is known, which is the same exit status."""
     whole = result(outcome("none"))
@@ -107,7 +108,7 @@ def test_of_killed_workers_it_is_said_how_many_were_replaced(result):
 
 def test_what_was_not_run_is_said_once(result):
     """In the banner of the control; a cell says that it is neither a success nor a failure."""
-    left = Outcome("kill", problem="not run: its control was not clean", made=False)
+    left = FaultOutcome("kill", problem="not run: its control was not clean", made=False)
     assert cell(left).text == "not run"
     assert cell(left).meaning is Meaning.MUTED
     text = stress_text(result(outcome("none", LOSES), left))
@@ -139,7 +140,7 @@ def test_what_is_said_of_a_trial_when_it_is_done():
     assert progress("tuned", outcome(counts=LOSES)) == (
         "kill on tuned: 3 lost, 41 late of 400, 1.23 s"
     )
-    failed = Outcome("kill", problem="failed: it ended", log="segmentation fault")
+    failed = FaultOutcome("kill", problem="failed: it ended", log="segmentation fault")
     assert progress("tuned", failed) == "kill on tuned: failed: it ended\nsegmentation fault"
 
 
@@ -157,8 +158,8 @@ def test_a_required_profile_may_lose_nothing(result, counts, status):
 
 def test_a_required_profile_must_have_been_tried(result):
     """A trial that failed or was not reached proves nothing; an impossible one is none."""
-    assert result(Outcome("kill", problem="failed: no")).status(("tuned",)) == 3
-    assert result(Outcome("kill", problem="none", possible=False)).status(("tuned",)) == 0
+    assert result(FaultOutcome("kill", problem="failed: no")).status(("tuned",)) == 3
+    assert result(FaultOutcome("kill", problem="none", possible=False)).status(("tuned",)) == 0
     assert result(outcome(effect=False)).status(("tuned",)) == 3
     assert result(outcome(effect=False, counts=LOSES)).status(("tuned",)) == 99
     assert result(outcome(), outcome("drain", counts=LOSES, effect=False)).status(("tuned",)) == 99
@@ -193,19 +194,19 @@ def test_a_result_is_stored_whole(result, tmp_path):
     """What is read equals what was written; what is none is refused with its name."""
     whole = result(outcome(counts=LOSES))
     path = tmp_path / "stress.json"
-    write(whole, path)
-    assert read(path) == whole
+    write_json(path, whole)
+    assert read_json(path, StressResult) == whole
     path.write_text("{}")
     with pytest.raises(ResultsError, match=r"stress\.json: is no result of a stress test"):
-        read(path)
-    write(replace(whole, format=99), path)
+        read_json(path, StressResult)
+    write_json(path, replace(whole, format=99))
     with pytest.raises(ResultsError, match="has format 99"):
-        read(path)
+        read_json(path, StressResult)
 
 
 def test_the_figure_has_a_panel_for_each_cell(result):
     """With its words, in light and dark, and the same bytes every time."""
-    whole = result(outcome(counts=LOSES), Outcome("recycle", problem="x", possible=False))
+    whole = result(outcome(counts=LOSES), FaultOutcome("recycle", problem="x", possible=False))
     drawn = figure.svg(whole)
     words = [each.text for each in ET.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
     for expected in ("tuned", "none", "kill", "recycle", "3 lost, 41 late", "not possible"):

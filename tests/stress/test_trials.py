@@ -11,15 +11,18 @@ from rich.console import Console
 
 from lab import profiles
 from lab.errors import Interrupted, ResultsError, UsageError
+from lab.experiment import runner
+from lab.experiment.plan import arm_of
 from lab.model import Load
+from lab.runs.folder import read_json
 from lab.servers import adapter
-from lab.stress import counting, figure, planting, target, trial
+from lab.stress import counting, faults, figure, target, trial
 from lab.stress import run as stress_run
 from lab.stress.faults import FAULTS
 from lab.stress.overlay import overlay, problem, program
-from lab.stress.result import Counts, Outcome, read
+from lab.stress.result import Counts, FaultOutcome, StressResult
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
-from lab.stress.trial import Pace, Setting, measure
+from lab.stress.trial import Conditions, Pace, measure
 from lab.system.programs import find_command
 from tests.lab_process import descendants, run, start, until
 from tools.pages.files import DOCS, RUNS
@@ -27,6 +30,7 @@ from tools.pages.files import DOCS, RUNS
 from .conftest import CLEAN
 
 SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
+FREE = Conditions(cores=None, pace=SHORT)
 
 needs_nginx = pytest.mark.skipif(find_command("nginx") is None, reason="nginx is not installed")
 
@@ -40,15 +44,15 @@ def two_workers(monkeypatch):
 @pytest.fixture
 def twice(monkeypatch):
     """Kill two workers, the second one at once."""
-    monkeypatch.setattr(planting, "KILLS", 2)
-    monkeypatch.setattr(planting, "KILL_EVERY", 0.0)
+    monkeypatch.setattr(faults, "KILLS", 2)
+    monkeypatch.setattr(faults, "KILL_EVERY", 0.0)
 
 
 def trial_of(fault, profile, timeout=10.0):
     """Return the outcome of a short trial."""
     (chosen,) = (each for each in FAULTS if each.name == fault)
     steady = Load(64, rate=50.0, timeout=timeout)
-    return measure(chosen, profiles.read(profile), Setting(WAITING, steady, None, pace=SHORT))
+    return measure(chosen, arm_of(profiles.read(profile), WAITING, steady), FREE)
 
 
 def plant(fault, profile, timeout=10.0):
@@ -71,7 +75,7 @@ def test_without_a_fault_nothing_is_lost():
 def test_a_trial_that_was_disturbed_before_its_fault_is_made_again(monkeypatch):
     """So often at the most; what is late then is not the fault's doing."""
     monkeypatch.setattr(counting, "LATE", 0.001)  # 12 ms are late
-    monkeypatch.setattr(trial, "REPEATS", 1)
+    monkeypatch.setattr(runner, "REPEATS", 1)
     made = []
     monkeypatch.setattr(trial, "adapter", lambda profile: made.append(1) or adapter(profile))
     found = plant("none", "tuned")
@@ -83,7 +87,7 @@ def test_killed_workers_are_replaced_and_what_they_did_is_lost(twice):
     """Of a server without a front: at most one request for each kill, and no other."""
     found = plant("kill", "tuned")
     assert (found.replaced, found.killed, len(found.planted)) == (2, 2, 2)
-    assert found.burst.attempted == 2 * planting.BUSY
+    assert found.burst.attempted == 2 * faults.BUSY
     assert 1 <= found.counts.lost <= 2
     assert sum(found.series.lost) == found.counts.lost
     assert set(found.counts.errors) <= {"closed", "reset"}
@@ -92,7 +96,7 @@ def test_killed_workers_are_replaced_and_what_they_did_is_lost(twice):
 @needs_nginx
 def test_behind_nginx_a_killed_worker_costs_nothing(monkeypatch):
     """The other instance answers what the dead one was at."""
-    monkeypatch.setattr(planting, "KILLS", 1)
+    monkeypatch.setattr(faults, "KILLS", 1)
     found = plant("kill", "production")
     assert (found.replaced, found.killed) == (1, 1)
     assert (found.counts.lost, found.counts.wrong) == (0, 0)
@@ -100,7 +104,7 @@ def test_behind_nginx_a_killed_worker_costs_nothing(monkeypatch):
 
 def test_a_server_that_dies_loses_every_later_request(monkeypatch):
     """Without a master nobody replaces the only worker; the trial ends all the same."""
-    monkeypatch.setattr(planting, "REPLACEMENT", 0.3)
+    monkeypatch.setattr(faults, "REPLACEMENT", 0.3)
     found = plant("kill", "baseline", timeout=1.0)
     assert len(found.planted) == 1
     assert (found.replaced, found.killed) == (0, 1)
@@ -141,7 +145,7 @@ def test_without_a_master_no_worker_is_recycled():
 def test_where_the_log_names_no_worker_the_children_are_meant(monkeypatch):
     """As of any other server; how many came in the end is then unknown, and not 0."""
     monkeypatch.setattr(target, "_SPAWNED", re.compile("no such line"))
-    monkeypatch.setattr(planting, "KILLS", 1)
+    monkeypatch.setattr(faults, "KILLS", 1)
     found = plant("kill", "tuned")
     assert found.effect
     assert (found.replaced, found.killed) == (1, 1)
@@ -170,8 +174,7 @@ def test_an_application_that_is_wrong_at_times_is_tried_once(tmp_path):
     )
     (control, *_) = FAULTS
     subject = replace(WAITING, app="at_times:app", chdir=tmp_path)
-    setting = Setting(subject, Load(64, rate=50.0), None, pace=SHORT)
-    found = measure(control, profiles.read("baseline"), setting)
+    found = measure(control, arm_of(profiles.read("baseline"), subject, Load(64, rate=50.0)), FREE)
     assert found.counts.wrong > 0
     assert found.disturbed
     assert found.tries == 1
@@ -197,8 +200,7 @@ def test_a_trial_that_fails_keeps_the_end_of_the_log():
     """The reason is the server's own; the first line alone would not tell it."""
     (none, *_) = FAULTS
     broken = replace(WAITING, app="app.no_such_module:app")
-    setting = Setting(broken, Load(64, rate=50.0), None, pace=SHORT)
-    found = measure(none, profiles.read("tuned"), setting)
+    found = measure(none, arm_of(profiles.read("tuned"), broken, Load(64, rate=50.0)), FREE)
     assert found.problem.startswith("failed: profile tuned:")
     assert "No module named 'app.no_such_module'" in found.log
 
@@ -207,9 +209,9 @@ def test_each_request_that_can_be_under_way_has_a_connection(monkeypatch):
     """With fewer, those that are due would queue in the generator while a server hangs."""
     loads = []
 
-    def measured(fault, _profile, setting):
-        loads.append(setting.load)
-        return Outcome(fault.name, problem="x")
+    def measured(fault, arm, _conditions):
+        loads.append(arm.load)
+        return FaultOutcome(fault.name, problem="x")
 
     monkeypatch.setattr(stress_run, "measure", measured)
     stress(Wishes(profiles=("tuned",), faults=("none",)), Console(quiet=True), lambda _: None)
@@ -302,7 +304,7 @@ def test_ctrl_c_leaves_nothing_behind_and_prints_what_was_finished(tmp_path):
 
 def test_an_error_while_keeping_does_not_hide_what_ended_the_test(monkeypatch):
     """Both are said, the first one first."""
-    made = iter([Outcome("none", problem="x")])
+    made = iter([FaultOutcome("none", problem="x")])
 
     def measured(*_):
         for outcome in made:
@@ -324,9 +326,9 @@ def answers(monkeypatch):
     made = []
 
     def give(control, other):
-        def measured(fault, profile, _setting):
-            made.append((fault.name, profile.name))
-            return Outcome(fault.name, steady=control if fault.name == "none" else other)
+        def measured(fault, arm, _conditions):
+            made.append((fault.name, arm.name))
+            return FaultOutcome(fault.name, steady=control if fault.name == "none" else other)
 
         monkeypatch.setattr(stress_run, "measure", measured)
         return made
@@ -361,7 +363,7 @@ def test_the_whole_command(tmp_path):
     command = ("lab", "stress", "tuned", "baseline", "--output", "it.json", "--figure", "it.svg")
     done = run(*command, cwd=tmp_path, timeout=600)
     assert done.returncode in (0, 3), done.stderr
-    found = read(tmp_path / "it.json")
+    found = read_json(tmp_path / "it.json", StressResult)
     assert [profile.name for profile in found.profiles] == ["tuned", "baseline"]
     for profile in found.profiles:
         assert [each.fault for each in profile.outcomes] == list(found.faults)
@@ -373,13 +375,13 @@ def test_the_whole_command(tmp_path):
 
 def test_the_stored_figure_is_that_of_the_stored_result():
     """`python -m tools.pages` draws it again."""
-    stored = read(RUNS / "stress.json")
+    stored = read_json(RUNS / "stress.json", StressResult)
     assert (DOCS / "figures" / "stress.svg").read_text() == figure.svg(stored)
 
 
 def test_the_stored_result_can_be_believed():
     """Its controls are clean, no trial was disturbed, and it has all three profiles."""
-    stored = read(RUNS / "stress.json")
+    stored = read_json(RUNS / "stress.json", StressResult)
     assert stored.status() == 0
     assert stored.disturbed() == ()
     assert [profile.name for profile in stored.profiles] == list(PROFILES)
@@ -389,11 +391,11 @@ def test_the_stored_result_can_be_believed():
 @pytest.mark.parametrize("profile", ["production", "tuned"])
 def test_the_stored_recycling_is_of_one_generation(profile):
     """Every worker came to its end once, and the load was over before the next end."""
-    found = read(RUNS / "stress.json").outcome(profile, "recycle")
+    found = read_json(RUNS / "stress.json", StressResult).outcome(profile, "recycle")
     assert found.replaced == len(found.planted) >= 2
     first, last = found.planted[0], found.planted[-1]
-    assert last - first <= planting.TURNS
-    assert found.series.at[-1] < first + planting.LIFETIME
+    assert last - first <= faults.TURNS
+    assert found.series.at[-1] < first + faults.LIFETIME
     felt = [
         at
         for at, slowest in zip(found.series.at, found.series.slowest, strict=True)
@@ -404,7 +406,7 @@ def test_the_stored_recycling_is_of_one_generation(profile):
 
 def test_the_stored_faults_were_felt_where_nothing_protects_from_them():
     """A fault that hurts nobody may not have been planted at all."""
-    stored = read(RUNS / "stress.json")
+    stored = read_json(RUNS / "stress.json", StressResult)
     assert stored.outcome("tuned", "slow-clients").counts.late > 0
     assert stored.outcome("tuned", "kill").counts.lost > 0
     assert stored.outcome("baseline", "reload").counts.lost > 0

@@ -6,16 +6,17 @@ import functools
 from collections.abc import Iterable, Sequence
 
 from lab.report import markdown
-from lab.selftest import result as selftests
+from lab.runs.folder import read_json
+from lab.selftest.result import SelfTestResult
 from lab.selftest.show import instead, ratio, said, score, sentence
-from lab.stress import result as stresses
+from lab.stress.result import StressResult
 from lab.stress.show import banners, legend, notes, table
 from tools.pages.files import RUNS
 
 
 def selftest() -> str:
     """Return what docs/selftest.md says of the stored result."""
-    return selftest_text(selftests.read(RUNS / "selftest.json"))
+    return selftest_text(read_json(RUNS / "selftest.json", SelfTestResult))
 
 
 def stress() -> str:
@@ -23,7 +24,7 @@ def stress() -> str:
     return stress_text(stress_result())
 
 
-def selftest_text(result: selftests.Result) -> str:
+def selftest_text(result: SelfTestResult) -> str:
     """Return the tables in Markdown: planted faults, planted differences, one piece of evidence."""
     lines = [sentence(result), ""]
     lines += _table(
@@ -41,7 +42,7 @@ def selftest_text(result: selftests.Result) -> str:
     return "\n".join(lines) + "\n"
 
 
-def stress_text(result: stresses.Result) -> str:
+def stress_text(result: StressResult) -> str:
     """Return what the words mean, the table in Markdown, and a line for each cell that needs it."""
     blocks = [f"> **Warning:** {text}\n" for text in banners(result)]
     blocks += [_list(legend(result)), markdown.render_table(table(result)), _list(notes(result))]
@@ -49,9 +50,9 @@ def stress_text(result: stresses.Result) -> str:
 
 
 @functools.cache
-def stress_result() -> stresses.Result:
+def stress_result() -> StressResult:
     """Return the stored result of `lab stress`."""
-    return stresses.read(RUNS / "stress.json")
+    return read_json(RUNS / "stress.json", StressResult)
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
