@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from .lab_process import ROOT, SMALL, run, trials
+from tests.kit.lab_process import ROOT, SMALL, run, trials
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ import pytest
 
 from lab import profiles, run_tables
 from lab.cli import cli
-
-from .lab_process import BIN, ROOT, SMALL, environment
+from tests.kit.lab_process import BIN, ROOT, SMALL, environment
 
 PAGES = run_tables.pages()
 SITES = ROOT / "tests" / "sites"

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from .lab_process import SMALL, alive, descendants, run, start, trials, until
+from tests.kit.lab_process import SMALL, alive, descendants, run, start, trials, until
 
 SLOW = pytest.mark.slow
 """Some of them only: tests/hygiene/test_moments.py sends each signal at other moments."""

@@ -8,7 +8,7 @@ import pytest
 
 from lab.errors import UsageError
 from lab.plan import slots, validate
-from tests.runner.scripted import plan
+from tests.kit.scripted import plan
 
 
 def test_blocks_have_orders_of_their_own():

@@ -7,7 +7,7 @@ import pytest
 from lab import profile_pages
 from lab.analysis.summary import summarise
 from lab.model import METRICS
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 
 @pytest.fixture

@@ -21,10 +21,10 @@ from lab.rates import Rate, capacity, parse_rates
 from lab.report import json as json_report
 from lab.results import read_run
 from lab.runner import run
-from tests.analysis import builders as make
-from tests.lab_process import run as run_command_line
-from tests.lab_process import trials
-from tests.runner.scripted import Script, arm, plan
+from tests.kit import builders as make
+from tests.kit.lab_process import run as run_command_line
+from tests.kit.lab_process import trials
+from tests.kit.scripted import Script, arm, plan
 
 
 def test_rates_are_a_number_or_a_share():

@@ -12,8 +12,7 @@ from lab.run_tables import RUNS
 from lab.selftest.cases import CASES
 from lab.selftest.effects import EFFECTS
 from lab.selftest.result import read
-
-from .lab_process import ROOT
+from tests.kit.lab_process import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"
 

@@ -12,7 +12,7 @@ from lab.analysis.thresholds import Outcome, exit_code, judge_across, judge_rati
 from lab.errors import UsageError
 from lab.model import Estimate, Load, Role
 from lab.thresholds import check, parse
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 SPEEDS = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
 

@@ -6,7 +6,7 @@ from lab.model import Expectation, Workload
 from lab.servers.launch import ROOT
 from tests.corpus.corpus import read
 from tests.corpus.stand import stand
-from tests.running import read_installed, running
+from tests.kit.running import read_installed, running
 
 CORPUS = {request.name: request for request in read()}
 

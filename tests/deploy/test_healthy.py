@@ -20,8 +20,8 @@ from lab.workloads import workload
 from tests.deploy.conftest import ROOT
 from tests.faults.prober import ask
 from tests.faults.stacks import application, production
-from tests.lab_process import until
-from tests.running import read_installed
+from tests.kit.lab_process import until
+from tests.kit.running import read_installed
 
 GATED = application("gated_app")
 

@@ -12,8 +12,8 @@ from lab.servers.command import fill
 from lab.servers.launch import ROOT, environment
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
-from tests.lab_process import alive, until
-from tests.running import read_installed
+from tests.kit.lab_process import alive, until
+from tests.kit.running import read_installed
 
 from .stacks import Instance
 

@@ -8,7 +8,7 @@ import pytest
 from lab.profiles import FOLDER
 from lab.servers.launch import environment
 from lab.servers.ports import free_port
-from tests.lab_process import alive, until
+from tests.kit.lab_process import alive, until
 
 from .parts import session
 from .test_start_up import UWSGI

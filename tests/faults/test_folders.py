@@ -9,7 +9,7 @@ import pytest
 from app.healthy import status_line
 from lab import profiles
 from lab.servers.launch import environment
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 from .parts import session
 from .test_start_up import PRODUCTION, UWSGI, assert_says, start

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 from .prober import Clients
 from .stacks import production, waiting

@@ -15,7 +15,7 @@ from lab.profiles import FOLDER
 from lab.servers.launch import environment
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
-from tests.lab_process import alive, until
+from tests.kit.lab_process import alive, until
 
 from .applications import LINE
 from .parts import Parts, session

@@ -12,8 +12,8 @@ import pytest
 from lab.model import Expectation, Workload
 from lab.servers.launch import ROOT
 from lab.workloads import fibonacci_body
-from tests.lab_process import until
-from tests.running import running
+from tests.kit.lab_process import until
+from tests.kit.running import running
 
 from .prober import Clients, ask
 from .stacks import FIB, connections, production

@@ -12,7 +12,7 @@ import pytest
 from lab import profiles, uwsgi_config
 from lab.model import Expectation, Workload
 from lab.servers.readiness import fetch
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 from .parts import Parts
 from .stacks import connections, production, waiting

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from lab import profiles
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 from .prober import Clients, ask
 from .stacks import production, waiting

@@ -2,9 +2,7 @@
 
 import select
 import socket
-import struct
 import threading
-from time import monotonic
 
 import pytest
 
@@ -12,14 +10,9 @@ from lab.generators import connections
 from lab.generators.connections import Connections
 from lab.generators.recorder import Recorder
 from lab.generators.request import build_request
-
-BODY = b"[0, 1, 1, 2, 3, 5, 8]"
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
-
-
-def _reset(conn):
-    conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    conn.close()
+from tests.kit.engines import count, step_until
+from tests.kit.replies import REPLY
+from tests.kit.socket_server import reset
 
 
 def _answer(server, conn, requests):
@@ -29,15 +22,8 @@ def _answer(server, conn, requests):
         conn.sendall(REPLY)
 
 
-def _step_until(engine, finished):
-    deadline = monotonic() + 10
-    while not finished():
-        assert monotonic() < deadline, "the engine did not get there"
-        engine.step(0.05)
-
-
 @pytest.mark.parametrize(
-    ("end", "failure"), [(socket.socket.close, "closed"), (_reset, "reset")], ids=["FIN", "RST"]
+    ("end", "failure"), [(socket.socket.close, "closed"), (reset, "reset")], ids=["FIN", "RST"]
 )
 def test_a_request_that_the_server_drops_is_an_error(serve, engine, end, failure):
     """Of 300 requests on a connection the server answers 299, reads the last and says nothing."""
@@ -48,16 +34,13 @@ def test_a_request_that_the_server_drops_is_an_error(serve, engine, end, failure
         end(conn)
 
     server = serve(handler=drop_the_last)
-    driven = engine(server.address, connections=2)
-    driven.begin_count(1200)
-    _step_until(driven, lambda: driven.done)
-    window = driven.close_window()
-    assert window.ok + window.errors.get(failure, 0) == 1200
+    window = count(engine(server.address, connections=2), 1200)
+    assert window.errors.keys() == {failure}
     assert 3 <= window.errors[failure] <= 4
     assert window.retried == 0
 
 
-@pytest.mark.parametrize("end", [socket.socket.close, _reset], ids=["FIN", "RST"])
+@pytest.mark.parametrize("end", [socket.socket.close, reset], ids=["FIN", "RST"])
 def test_an_end_after_one_reply_is_sent_again(serve, engine, end):
     """So ends each connection of a server that keeps none and does not say so."""
 
@@ -67,10 +50,7 @@ def test_an_end_after_one_reply_is_sent_again(serve, engine, end):
         end(conn)
 
     server = serve(handler=one_reply)
-    driven = engine(server.address, connections=1)
-    driven.begin_count(5)
-    _step_until(driven, lambda: driven.done)
-    window = driven.close_window()
+    window = count(engine(server.address, connections=1), 5)
     assert (window.ok, window.errors, window.retried) == (5, {}, 4)
 
 
@@ -86,10 +66,10 @@ def test_a_window_does_not_make_a_connection_new(serve, engine):
     server = serve(handler=drop_the_fourth)
     driven = engine(server.address, connections=1)
     driven.resume()
-    _step_until(driven, lambda: driven.ok == 3)
+    step_until(driven, lambda: driven.ok == 3)
     driven.open_window()
     let_go.set()
-    _step_until(driven, lambda: driven.close_window().errors)
+    step_until(driven, lambda: driven.close_window().errors)
     driven.drain()
     window = driven.close_window()
     assert (window.errors, window.retried) == ({"closed": 1}, 0)
@@ -147,13 +127,13 @@ def test_a_reset_is_sent_again_only_after_the_connection_was_idle(
             _answer(server, conn, 1000)
         _answer(server, conn, 2)
         server.request(conn)
-        _reset(conn)
+        reset(conn)
 
     server = serve(handler=reset_the_third)
     driven = engine(server.address, connections=1, rate=10)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.ok == 4)
+    step_until(driven, lambda: driven.ok == 4)
     window = driven.close_window()
     assert (window.errors, window.retried) == expected
 
@@ -172,7 +152,7 @@ def test_an_idle_connection_that_drops_a_request_it_has_read_is_an_error(
     driven = engine(server.address, connections=1, rate=10)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.close_window().errors)
+    step_until(driven, lambda: driven.close_window().errors)
     window = driven.close_window()
     assert (window.errors, window.retried) == ({"closed": 1}, 0)
 
@@ -189,7 +169,7 @@ def test_a_keep_alive_time_that_ends_between_two_requests_is_no_error(serve, eng
     driven = engine(server.address, connections=1, rate=10)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.ok == 4)
+    step_until(driven, lambda: driven.ok == 4)
     window = driven.close_window()
     assert window.errors == {}
     assert window.connections >= 4

@@ -1,11 +1,7 @@
 """The engine with a rate: requests at planned instants, whatever the server does."""
 
-import os
 import select
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from time import monotonic, perf_counter
 
 import pytest
@@ -15,22 +11,15 @@ from lab.generators import open_loop
 from lab.generators.alarm import Alarm
 from lab.generators.engine import LATE_SEND
 from lab.model import Expectation, Load
-
-BODY = b"[0, 1, 1, 2, 3, 5, 8]"
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
+from tests.kit.engines import step_until
+from tests.kit.lab_process import ROOT, run
+from tests.kit.replies import BODY, REPLY
 
 
 def _step_for(engine, seconds):
     end = monotonic() + seconds
     while (left := end - monotonic()) > 0:
         engine.step(left)
-
-
-def _step_until(engine, finished):
-    deadline = monotonic() + 10
-    while not finished():
-        assert monotonic() < deadline, "the engine did not get there"
-        engine.step(0.05)
 
 
 def _window(engine, seconds):
@@ -85,7 +74,7 @@ def test_connections_take_turns(serve, engine):
     driven = engine(serve(REPLY).address, connections=8, rate=200)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.ok >= 40)
+    step_until(driven, lambda: driven.ok >= 40)
     window = driven.close_window()
     assert window.connections == 8
     assert min(window.replies) >= 2  # of 5 on average
@@ -97,9 +86,9 @@ def test_without_keep_alive_a_connection_each(serve, engine):
     driven = engine(server.address, connections=4, keepalive=False, rate=200)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.ok >= 10)
+    step_until(driven, lambda: driven.ok >= 10)
     driven.drain()
-    _step_until(driven, lambda: driven.done)
+    step_until(driven, lambda: driven.done)
     window = driven.close_window()
     assert window.connections == window.ok == window.planned == server.requests
 
@@ -110,11 +99,11 @@ def test_the_grid_is_planned_once(serve, engine):
     driven.open_window()
     driven.resume()
     driven.resume()
-    _step_until(driven, lambda: driven.ok == 1)
+    step_until(driven, lambda: driven.ok == 1)
     assert driven.close_window().planned == 1
     driven.pause()
     driven.resume()
-    _step_until(driven, lambda: driven.ok == 2)
+    step_until(driven, lambda: driven.ok == 2)
     assert driven.close_window().planned == 2
 
 
@@ -143,7 +132,7 @@ def test_queue_is_bounded_by_the_timeout(serve, engine):
     driven = engine(serve().address, connections=1, timeout=0.1, rate=100)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.close_window().errors.get("timeout", 0) >= 10)
+    step_until(driven, lambda: driven.close_window().errors.get("timeout", 0) >= 10)
     window = driven.close_window()
     assert window.errors.keys() == {"timeout"}
     assert window.queued <= 11
@@ -164,7 +153,7 @@ def test_a_pause_leaves_requests_unfinished(serve, engine):
     driven = engine(serve().address, connections=2, rate=500)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.close_window().queued >= 3)
+    step_until(driven, lambda: driven.close_window().queued >= 3)
     driven.pause()
     window = driven.close_window()
     assert (window.unfinished, window.queued) == (driven.attempted, 0)
@@ -187,7 +176,7 @@ def test_a_kept_connection_that_ends_while_idle_is_no_error(serve, engine, last_
     driven = engine(server.address, connections=1, rate=5)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.ok == 3)
+    step_until(driven, lambda: driven.ok == 3)
     window = driven.close_window()
     assert (window.errors, window.retried, window.connections) == ({}, 0, 3)
 
@@ -271,7 +260,7 @@ def test_waiting_for_a_busy_slot_is_not_late(serve, engine, clock):
     driven.open_window()
     driven.resume()
     clock.now += 0.052
-    _step_until(driven, lambda: driven.ok == 6)
+    step_until(driven, lambda: driven.ok == 6)
     assert driven.close_window().late == 0
 
 
@@ -319,13 +308,5 @@ while engine.ok < 20:
 window = engine.close_window()
 print(window.ok, dict(window.errors), window.queued)
 """
-    root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        env={**os.environ, "PYTHONPATH": root},
-    )
+    done = run("python", "-c", script, cwd=ROOT)
     assert (done.stdout, done.stderr) == ("20 {} 0\n", "")

@@ -14,8 +14,8 @@ import pytest
 from lab.errors import ResultsError
 from lab.results import FORMAT, Header, RunWriter, write_text
 from tests.hygiene.conftest import write_peer
-from tests.lab_process import BIN, run, start, trials, until
-from tests.runner.scripted import plan
+from tests.kit.lab_process import BIN, run, start, trials, until
+from tests.kit.scripted import plan
 
 SIZES = ("--connections", "4", "--window", "0.1", "--warmup", "0.1")
 HELLO = ("--workload", "hello", *SIZES)

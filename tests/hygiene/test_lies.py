@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.hygiene.conftest import PEER, write_peer
-from tests.lab_process import run, trials
+from tests.kit.lab_process import run, trials
 
 LIES = {
     "status": "status",

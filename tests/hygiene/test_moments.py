@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.hygiene.conftest import ports
-from tests.lab_process import ROOT, SMALL, run, start, trials, until
+from tests.kit.lab_process import ROOT, SMALL, run, start, trials, until
 
 LAB = ("lab", "run")
 LOCUST = ("locust", "-f", str(ROOT / "loadtests"), "--headless", "-u", "8", "--profiles")

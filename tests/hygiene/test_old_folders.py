@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from lab.cli import main
-from tests.lab_process import ROOT
+from tests.kit.lab_process import ROOT
 
 STORED = ROOT / "docs" / "runs" / "lifetime"
 """A small one."""

@@ -8,7 +8,7 @@ from lab.analysis.metrics import merged_latency, quantile
 from lab.analysis.observations import observe
 from lab.results import find_run, read_run
 from tests.hygiene.conftest import write_peer
-from tests.lab_process import run
+from tests.kit.lab_process import run
 
 RATE = 600
 """Requests a second."""

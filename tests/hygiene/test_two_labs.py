@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.hygiene.conftest import write_peer
-from tests.lab_process import start
+from tests.kit.lab_process import start
 
 SIZES = ("--connections", "4", "--blocks", "1", "--window", "0.1", "--warmup", "0.1", "--app",
          "any:app")  # fmt: skip

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.lab_process import descendants, trials, until
+from tests.kit.lab_process import descendants, trials, until
 from tests.locust.browser import chromium
 from tests.locust.web_ui import locust_web
 

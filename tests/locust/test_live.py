@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
-from tests.lab_process import ROOT
+from tests.kit.lab_process import ROOT, run
 
 CODE = """
 import json
 from dataclasses import replace
 from lab.experiment import Prepared
 from lab.locust.live import Live
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 run = make.ladder_run({"baseline": (2000, 4e-4), "tuned": (8000, 1e-4), "bare": (16000, 6e-5)})
 *own, bare = run.plan.profiles
@@ -28,9 +26,7 @@ print(json.dumps(list(live.rows())))
 
 def test_a_reference_line_is_a_row_without_a_ratio():
     """It is measured and not compared: no step leads to it."""
-    done = subprocess.run(
-        [sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run("python", "-c", CODE, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     first, tuned, bare = json.loads(done.stdout)
     assert first["cpu_ratio"].startswith("A/A")

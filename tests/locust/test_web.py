@@ -15,7 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.lab_process import ROOT, SMALL, run, trials, until
+from tests.kit.lab_process import ROOT, SMALL, run, trials, until
 from tests.locust.web_ui import LOCUST, ask, locust_web
 
 GOOD = "<i>mine"

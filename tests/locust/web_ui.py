@@ -7,7 +7,7 @@ import urllib.request
 from contextlib import contextmanager
 
 from lab.servers.ports import free_port
-from tests.lab_process import ROOT, start, until
+from tests.kit.lab_process import ROOT, start, until
 
 LOCUST = ("locust", "-f", str(ROOT / "loadtests"))
 

@@ -8,7 +8,7 @@ import socket
 import time
 from contextlib import contextmanager
 
-from tests import lab_process
+from tests.kit import lab_process
 
 
 class Clients:

@@ -8,7 +8,7 @@ from pathlib import Path
 from lab.model import Subject
 from lab.probes import facts, probes
 from lab.probes.facts import classify
-from tests.lab_process import descendants, until
+from tests.kit.lab_process import descendants, until
 from tests.probes.clients import connect, until_answered
 from tests.probes.trees import tree
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from lab.analysis.summary import summarise
 from lab.report import json as json_report
 from lab.report import markdown, terminal
+from tests.kit import builders as make
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -30,7 +31,7 @@ def check(name, text):
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "never kept"])
-def test_requests_sent_again_stand_beside_the_errors(make, kept):
+def test_requests_sent_again_stand_beside_the_errors(kept):
     """Where connections are kept; where none is, they lost no answer and only cost connections."""
     run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
     trials = []
@@ -61,7 +62,7 @@ def test_the_walkthroughs_report(walkthrough):
     check("walkthrough.txt", terminal.render(summarise(walkthrough)))
 
 
-def test_a_noisy_runs_report_opens_with_the_banner(make):
+def test_a_noisy_runs_report_opens_with_the_banner():
     """A reader meets the doubt before any number."""
     run = make.ladder_run(
         {"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, noise=0.2, blocks=5

@@ -9,8 +9,7 @@ import pytest
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
 from lab.model import Better, CounterRun, Expectation, Load, Role, Slot
 from lab.runner import capture, run, run_trial
-
-from .scripted import Script, arm, plan
+from tests.kit.scripted import Script, arm, plan
 
 
 def test_a_trial_happens_in_this_order():

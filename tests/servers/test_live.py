@@ -14,7 +14,7 @@ from lab.errors import ProfileError
 from lab.experiment import available
 from lab.model import Expectation, Workload
 from lab.servers.live import check_unused
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"))
 

@@ -15,8 +15,8 @@ from lab.model import Endpoint, Load
 from lab.plan import arm_of
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
-from tests.lab_process import alive, descendants, until
-from tests.running import read_installed
+from tests.kit.lab_process import alive, descendants, until
+from tests.kit.running import read_installed
 
 from .conftest import FIB
 

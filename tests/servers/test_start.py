@@ -12,7 +12,7 @@ from lab.model import Endpoint, Expectation, Workload
 from lab.servers import process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready
-from tests.lab_process import descendants, until
+from tests.kit.lab_process import descendants, until
 
 from .conftest import FIB, site
 

@@ -20,20 +20,13 @@ from lab.stress.faults import FAULTS
 from lab.stress.overlay import overlay, problem, program
 from lab.stress.result import Counts, Outcome, read
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
-from lab.stress.trial import Pace, Setting, measure
-from tests.lab_process import descendants, run, start, until
+from lab.stress.trial import Setting, measure
+from tests.kit.lab_process import descendants, run, start, until
 
 from .conftest import CLEAN
-
-SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
+from .planted import SHORT, plant, trial_of
 
 needs_nginx = pytest.mark.skipif(find_command("nginx") is None, reason="nginx is not installed")
-
-
-@pytest.fixture(autouse=True)
-def two_workers(monkeypatch):
-    """As `lab stress` has it, on a machine of any size."""
-    monkeypatch.setenv("PROCESSES", "2")
 
 
 @pytest.fixture
@@ -41,20 +34,6 @@ def twice(monkeypatch):
     """Kill two workers, the second one at once."""
     monkeypatch.setattr(planting, "KILLS", 2)
     monkeypatch.setattr(planting, "KILL_EVERY", 0.0)
-
-
-def trial_of(fault, profile, timeout=10.0):
-    """Return the outcome of a short trial."""
-    (chosen,) = (each for each in FAULTS if each.name == fault)
-    steady = Load(64, rate=50.0, timeout=timeout)
-    return measure(chosen, profiles.read(profile), Setting(WAITING, steady, None, pace=SHORT))
-
-
-def plant(fault, profile, timeout=10.0):
-    """Return what clients felt of a fault."""
-    found = trial_of(fault, profile, timeout)
-    assert found.problem is None, found.problem
-    return found
 
 
 def test_without_a_fault_nothing_is_lost():

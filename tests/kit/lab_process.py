@@ -15,7 +15,7 @@ import psutil
 
 T = TypeVar("T")
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 
 SMALL = ("--blocks", "1", "--window", "0.4", "--warmup", "0.1")
