@@ -1,9 +1,12 @@
 """Small real servers, honest and lying, and engines that load them; all end with the test."""
 
 from collections.abc import Callable, Iterator
+from time import perf_counter
 
 import pytest
 
+from lab.generators import engine as closed_loop
+from lab.generators import open_loop
 from lab.generators.engine import Engine
 from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
@@ -41,3 +44,23 @@ def engine() -> Iterator[Callable[..., Engine]]:
     yield make
     for made in engines:
         made.close()
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = perf_counter()
+
+    def __call__(self) -> float:
+        """Take the place of `perf_counter`."""
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Return the clock by which every engine plans, sends and tells latencies."""
+    clock = Clock()
+    for module in (closed_loop, open_loop):
+        monkeypatch.setattr(module, "perf_counter", clock)
+    return clock

@@ -2,7 +2,7 @@
 
 import select
 import threading
-from time import monotonic, perf_counter
+from time import perf_counter
 
 import pytest
 
@@ -16,15 +16,9 @@ from tests.kit.lab_process import ROOT, run
 from tests.kit.replies import BODY, REPLY
 
 
-def _step_for(engine, seconds):
-    end = monotonic() + seconds
-    while (left := end - monotonic()) > 0:
-        engine.step(left)
-
-
-def _window(engine, seconds):
+def _window(engine, finished):
     engine.open_window()
-    _step_for(engine, seconds)
+    step_until(engine, finished)
     window = engine.close_window()
     assert engine.attempted == window.ok + sum(window.errors.values()) + window.unfinished
     return window
@@ -63,9 +57,8 @@ def test_as_many_requests_as_rate_times_window(serve, engine):
     driven = engine(serve(REPLY).address, connections=8, rate=400)
     driven.resume()
     for _ in range(2):
-        window = _window(driven, 0.25)
+        window = _window(driven, lambda: driven.ok >= 100)
         assert window.planned == pytest.approx(400 * window.wall, abs=2)
-        assert window.ok > 0
         assert sum(window.service.values()) == sum(window.latency.values()) == window.ok
 
 
@@ -111,19 +104,19 @@ def test_a_server_too_slow_for_the_rate_leaves_a_queue(serve, engine):
     """What is not sent waits and is no error; latency counts from the planned instant."""
     driven = engine(serve(handler=_slow(0.05)).address, connections=2, rate=200)
     driven.resume()
-    first, second = _window(driven, 0.3), _window(driven, 0.3)
+    first, second = (_window(driven, lambda: driven.ok >= 10) for _ in range(2))
     assert second.errors == {}
     assert second.queued > first.queued > 0
     assert second.unfinished - second.queued <= 2
-    assert _quantile(second.service, 0.5) < 0.15 < _quantile(second.latency, 0.5)
+    # A fifth of what is due is answered, so who is asked for in the second window waited by then.
+    assert _quantile(second.service, 0.5) + 0.15 < _quantile(second.latency, 0.5)
 
 
 def test_latency_is_never_below_service_time(serve, engine):
     """The first counts from an earlier instant than the second, for each request."""
     driven = engine(serve(handler=_slow(0.005)).address, connections=2, rate=300)
     driven.resume()
-    window = _window(driven, 0.3)
-    assert window.ok
+    window = _window(driven, lambda: driven.ok >= 50)
     assert _sum(window.latency) >= _sum(window.service) >= 4_900 * window.ok
 
 
@@ -143,9 +136,8 @@ def test_nobody_listening(engine):
     """Refused requests are errors, and those that wait for a slot to rest are queued."""
     driven = engine(("127.0.0.1", 1), connections=1, rate=1000)
     driven.resume()
-    window = _window(driven, 0.2)
+    window = _window(driven, lambda: (now := driven.close_window()).errors and now.queued)
     assert window.errors.keys() == {"refused"}
-    assert window.queued > 0
 
 
 def test_a_pause_leaves_requests_unfinished(serve, engine):
@@ -163,71 +155,62 @@ def test_a_pause_leaves_requests_unfinished(serve, engine):
 @pytest.mark.parametrize(
     "last_words", [b"", b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n"]
 )
-def test_a_kept_connection_that_ends_while_idle_is_no_error(serve, engine, last_words):
+def test_a_kept_connection_that_ends_while_idle_is_no_error(serve, engine, clock, last_words):
     """It is noticed before the next request, which takes a new one."""
+    read = threading.Semaphore(0)
 
     def one_reply(conn):
         server.request(conn)
         conn.sendall(REPLY)
-        threading.Event().wait(0.01)
+        read.acquire(timeout=10)
         conn.sendall(last_words)
 
     server = serve(handler=one_reply)
     driven = engine(server.address, connections=1, rate=5)
     driven.open_window()
     driven.resume()
-    step_until(driven, lambda: driven.ok == 3)
+    for number in (1, 2, 3):
+        clock.now += 0.2001 * (number > 1)
+        step_until(driven, lambda number=number: driven.ok == number)
+        read.release()
+        step_until(driven, lambda: not driven._connections.idle)
     window = driven.close_window()
     assert (window.errors, window.retried, window.connections) == ({}, 0, 3)
 
 
-@pytest.mark.parametrize(
-    ("stall", "period"), [(0.1, 0.4), pytest.param(0.5, 2.0, marks=pytest.mark.slow)]
-)
-def test_a_stalling_server_is_seen(serve, engine, stall, period):
+@pytest.mark.parametrize(("stall", "period"), [(0.1, 0.4), (0.5, 2.0)])
+def test_a_stalling_server_is_seen(serve, engine, clock, stall, period):
     """
     Stalled for a quarter of the time, the slowest tenth waited for 60 % of a stall or more.
 
     A closed loop asks nothing of a server that stalls, and its p90 does not show it.
     """
-    began = monotonic()
+    answering = threading.Event()
 
     def stalling(conn):
         while server.request(conn):
-            phase = (monotonic() - began) % period
-            if phase < stall:
-                threading.Event().wait(stall - phase)
+            answering.wait(10)
             conn.sendall(REPLY)
 
     server = serve(handler=stalling)
     in_truth = {}
-    for rate in (None, 160):
-        driven = engine(server.address, connections=2 if rate is None else 128, rate=rate)
-        driven.resume()
+    for rate, connections in ((None, 2), (160, 128)):
+        driven = engine(server.address, connections=connections, rate=rate)
         driven.open_window()
-        _step_for(driven, 3 * period)
+        driven.resume()
+        for tick in range(round(3 * period * 160)):
+            clock.now += 1 / 160
+            driven.step(0)
+            if tick / 160 % period < stall:
+                answering.clear()
+                continue
+            answering.set()
+            goal = driven.attempted if rate else driven.ok + connections
+            step_until(driven, lambda driven=driven, goal=goal: driven.ok >= goal)
         in_truth[rate] = _quantile(driven.close_window().latency, 0.9)
         driven.pause()
-    assert 0.4 * stall < in_truth[160] < stall
+    assert in_truth[160] == pytest.approx(0.6 * stall, rel=0.2)
     assert in_truth[None] < 0.2 * stall
-
-
-class _Clock:
-    """A clock that stands still until it is moved."""
-
-    def __init__(self):
-        self.now = perf_counter()
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Return the clock by which the open loop plans and sends."""
-    clock = _Clock()
-    monkeypatch.setattr(open_loop, "perf_counter", clock)
-    return clock
 
 
 def test_an_engine_in_time_sends_nothing_late(serve, engine, clock):

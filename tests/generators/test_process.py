@@ -28,8 +28,10 @@ def test_timed_load(serve):
         warm = server.requests
         assert warm >= 50
         until(lambda: server.requests > warm + 20, "more requests")
-        first, second = session.measure(0.2)[0], session.measure(0.1)[0]
-    assert first.wall == pytest.approx(0.2, abs=0.15)
+        before = perf_counter()
+        first = session.measure(0.2)[0]
+        assert 0.2 <= first.wall <= perf_counter() - before
+        second = session.measure(0.1)[0]
     assert first.process == session.pids[0]
     assert first.connections == second.connections == 0
     assert 0 < first.ok + second.ok < server.requests
@@ -134,11 +136,12 @@ def test_a_series_of_windows_has_no_gap(serve):
         before = perf_counter()
         began = session.record(0.05)
         until(lambda: server.requests >= 100, "100 requests")
-        spent = perf_counter() - began
+        least = perf_counter() - began
         found = session.finish(6)
+        most = perf_counter() - began
     assert before <= began <= before + 5
-    assert sum(window.wall for window in found.windows) == pytest.approx(spent, rel=0.2)
-    assert len(found.windows) >= spent / 0.05 - 3  # a busy machine joins two now and then
+    assert least <= sum(window.wall for window in found.windows) <= most
+    assert len(found.windows) >= 2  # a busy machine joins several
     assert found.windows[-1].unfinished == 0
     assert sum(window.errors.get("refused", 0) for window in found.windows) == 0
     assert found.attempted == sum(window.ok for window in found.windows) == server.requests
