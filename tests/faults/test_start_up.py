@@ -18,7 +18,7 @@ from lab.servers.ports import free_port
 UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 TUNED, PRODUCTION = FOLDER / "tuned.ini", FOLDER / "production.ini"
 
-DEADLINE = 3.0
+DEADLINE = 20.0
 """Seconds; about 0.2 is usual. A server that starts all the same runs into it, too."""
 
 GIVEN_UP = "--bounding-set=-dac_override,-dac_read_search"
