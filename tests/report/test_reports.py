@@ -1,13 +1,15 @@
 """
 Whole reports against golden files: what a person reads, word for word.
 
-After a change that is meant: GOLDEN=write pytest tests/report, and read the difference.
+After a change that is meant: GOLDEN='sustained*' pytest tests/report writes the files with such a
+name, which may be one or `*`; then read the difference.
 """
 
 import io
 import json
 import os
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -22,9 +24,9 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 def check(name, text):
-    """Compare *text* with the golden file *name*."""
+    """Compare *text* with the golden file *name*, or write it where that is asked for."""
     path = GOLDEN / name
-    if os.environ.get("GOLDEN") == "write":
+    if fnmatch(name, os.environ.get("GOLDEN", "")):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
