@@ -11,10 +11,9 @@ import pytest
 
 from lab import profiles, run_tables
 from lab.cli import cli
-from tests.kit.lab_process import BIN, ROOT, SMALL, environment
+from tests.kit.lab_process import BIN, ROOT, SITES, SMALL, run
 
 PAGES = run_tables.pages()
-SITES = ROOT / "tests" / "sites"
 
 
 def _compares(command):
@@ -104,10 +103,7 @@ def _small(words, tmp_path):
 
 
 def _run(words, cwd):
-    return subprocess.run(
-        [str(BIN / Path(words[0]).name), *words[1:]],
-        cwd=cwd, env=environment(), capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
+    return run(Path(words[0]).name, *words[1:], cwd=cwd)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -2,17 +2,15 @@
 
 import random
 import socket
-from pathlib import Path
 
 import pytest
 
 from app import create_app
 from app.fast import ShortCut
 from lab.model import Expectation, Workload
+from tests.kit.lab_process import SITES
 
 from .conftest import served
-
-SITES = Path(__file__).parent.parent / "sites"
 
 
 def fibonacci(count):

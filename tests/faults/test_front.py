@@ -12,17 +12,14 @@ import pytest
 from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
 from lab.model import Expectation, Load, Workload
-from lab.servers.launch import ROOT
 from lab.servers.ports import free_port
 from tests.kit.client import ask
 from tests.kit.engines import count
-from tests.kit.lab_process import until
+from tests.kit.lab_process import SITES, until
 
 from .stacks import production, waiting
 
-JOURNAL = Workload(
-    "journal", "/", Expectation(pattern="scheme"), "journal:application", ROOT / "tests/sites"
-)
+JOURNAL = Workload("journal", "/", Expectation(pattern="scheme"), "journal:application", SITES)
 
 
 LIES = {"X-Forwarded-Proto": "javascript", "X-Forwarded-SSL": "on", "X-Forwarded-For": "8.8.8.8"}

@@ -9,9 +9,8 @@ import psutil
 import pytest
 
 from lab.model import Expectation, Workload
-from lab.servers.launch import ROOT
 from lab.workloads import fibonacci_body
-from tests.kit.lab_process import until
+from tests.kit.lab_process import SITES, until
 from tests.kit.running import running
 
 from .prober import Clients, ask
@@ -26,9 +25,7 @@ LATEST = 3.5
 IDLE = 5.0
 """Seconds in which a worker has ended the reply that its client has already; slow ones last 10."""
 
-LONG = Workload(
-    "long", "/", Expectation(body=b"short"), "long_reply:application", ROOT / "tests/sites"
-)
+LONG = Workload("long", "/", Expectation(body=b"short"), "long_reply:application", SITES)
 
 HEADERS = b"GET /9000 HTTP/1.1\r\nHost: x\r\nX-Slow: "
 BODY = b"POST /9000 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"

@@ -12,7 +12,7 @@ import pytest
 from lab import profiles, uwsgi_config
 from lab.model import Expectation, Workload
 from lab.servers.readiness import fetch
-from tests.kit.lab_process import until
+from tests.kit.lab_process import SITES, until
 
 from .parts import Parts
 from .stacks import connections, production, waiting
@@ -23,7 +23,7 @@ SEEN = Workload(
     "/",
     Expectation(pattern="umask"),
     "journal:application",
-    profiles.ROOT / "tests/sites",
+    SITES,
 )
 """An application that says what it sees."""
 

@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from lab.profiles import FOLDER, ROOT
 from lab.servers.launch import environment
 from lab.servers.ports import free_port
 
-UWSGI = str(Path(sys.executable).with_name("uwsgi"))
+from .parts import UWSGI
+
 TUNED, PRODUCTION = FOLDER / "tuned.ini", FOLDER / "production.ini"
 
 DEADLINE = 20.0

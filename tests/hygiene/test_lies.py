@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.server
-import json
 import os
 import threading
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.hygiene.conftest import PEER, write_peer
-from tests.kit.lab_process import run, trials
+from tests.kit.lab_process import run, summary, trials
 
 LIES = {
     "status": "status",
@@ -91,11 +90,6 @@ def lied(tmp_path_factory):
 def last_trial(folder, profile):
     """Return the trial of *profile* that counts."""
     return [each for each in trials(folder) if each["slot"]["arm"] == profile][-1]
-
-
-def summary(folder):
-    """Return the only run's summary."""
-    return json.loads(next(folder.glob("results/*/summary.json")).read_text())
 
 
 def row(folder, profile):

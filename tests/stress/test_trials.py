@@ -21,7 +21,7 @@ from lab.stress.overlay import overlay, problem, program
 from lab.stress.result import Counts, Outcome, read
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
 from lab.stress.trial import Setting, measure
-from tests.kit.lab_process import descendants, run, start, until
+from tests.kit.lab_process import descendants, run, started, until
 
 from .conftest import CLEAN
 from .planted import SHORT, plant, trial_of
@@ -265,13 +265,13 @@ def test_ctrl_c_leaves_nothing_behind_and_prints_what_was_finished(tmp_path):
         "door.Wishes = partial(door.Wishes, pace=Pace(0.2, 0.2, 0.4));"
         "sys.argv = ['lab', 'stress', 'tuned', '--fault', 'kill']; lab.cli.main()"
     )
-    lab = start("python", "-c", short, cwd=tmp_path)
     output = tmp_path / "output"
-    until(lambda: "none on tuned: " in output.read_text(), "the first trial")
-    until(lambda: len(descendants(lab.pid)) >= 4, "server and generator")
-    below = descendants(lab.pid)
-    os.kill(lab.pid, signal.SIGINT)
-    assert lab.wait(timeout=30) == 130
+    with started("python", "-c", short, cwd=tmp_path) as lab:
+        until(lambda: "none on tuned: " in output.read_text(), "the first trial")
+        until(lambda: len(descendants(lab.pid)) >= 4, "server and generator")
+        below = descendants(lab.pid)
+        os.kill(lab.pid, signal.SIGINT)
+        assert lab.wait(timeout=30) == 130
     until(lambda: not [each for each in below if each.is_running()], "their end")
     table = output.read_text().partition("What clients felt")[2]
     assert re.search(r"^none +\S.* of \d+, ", table, re.MULTILINE)
