@@ -7,11 +7,7 @@ import pytest
 
 from app import article, hello
 from tests.kit.lab_process import ROOT, run
-
-NINE_THOUSAND = (
-    b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
-    b"6765, 10946]"
-)
+from tests.kit.replies import NINE_THOUSAND
 
 
 def call(app, path):

@@ -1,4 +1,4 @@
-"""Small real servers on port 0, as honest as the test that writes them wants them to be."""
+"""Small real servers, each as honest as the test that writes it wants it to be."""
 
 import socket
 import struct
@@ -17,12 +17,12 @@ class SocketServer:
     `requests` is the number of requests that `request` has read.
     """
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, port: int = 0) -> None:
         self.handler = handler
         self.accepted = 0
         self.requests = 0
         self._lock = threading.Lock()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self._listener = socket.create_server(("127.0.0.1", port), backlog=512)
         self.address: tuple[str, int] = self._listener.getsockname()
         self._conns: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
@@ -71,7 +71,7 @@ class SocketServer:
             thread.join()
 
 
-def replying(*pieces: bytes, close: bool = False) -> SocketServer:
+def replying(*pieces: bytes, close: bool = False, port: int = 0) -> SocketServer:
     """Start a server that answers each request with *pieces*, and closes after one if told so."""
 
     def answer(conn: socket.socket) -> None:
@@ -82,7 +82,7 @@ def replying(*pieces: bytes, close: bool = False) -> SocketServer:
             if close:
                 return
 
-    server = SocketServer(answer)
+    server = SocketServer(answer, port)
     return server
 
 
