@@ -35,7 +35,7 @@ from lab.experiment.conduct import missing  # noqa: E402
 from lab.runs.environment import read_environment  # noqa: E402
 from tests.faults.state import GROWTH, WARM_UP, State, settled  # noqa: E402
 from tests.faults.traffic import CLIENTS, Tally, load  # noqa: E402
-from tests.running import running  # noqa: E402
+from tests.kit.running import running  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "endurance.json"
 REQUESTS = 200_000

@@ -10,7 +10,7 @@ from lab import claims
 from lab.analysis.summary import summarise
 from lab.model import Claim, Decision
 from lab.runs.folder import read_run
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 WHOLE = """
 [[claim]]

@@ -6,15 +6,14 @@ import json
 
 import pytest
 
-from .lab_process import ROOT, SMALL, run, trials
+from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
 
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     """Return the folder in which three profiles were compared, and what was printed."""
     folder = tmp_path_factory.mktemp("compared")
-    done = run("lab", "run", "baseline", "cython", "tuned", *SMALL, cwd=folder)
-    assert done.returncode in (0, 3), done.stderr
+    done = compare("lab", "run", "baseline", "cython", "tuned", *SMALL, cwd=folder)
     return folder, done.stdout
 
 
@@ -58,8 +57,7 @@ def test_a_report_is_the_same_bytes_every_time(compared):
 @pytest.mark.slow
 def test_another_server_and_another_workload_run_in_the_same_experiment(tmp_path):
     """gunicorn's sync worker beside uWSGI, answering Pong!."""
-    done = run("lab", "run", "tuned", "gunicorn-sync", "--workload", "hello", *SMALL, cwd=tmp_path)
-    assert done.returncode in (0, 3), done.stderr
+    compare("lab", "run", "tuned", "gunicorn-sync", "--workload", "hello", *SMALL, cwd=tmp_path)
     assert all(t["windows"][0]["ok"] and not t["windows"][0]["errors"] for t in trials(tmp_path))
 
 
@@ -69,35 +67,47 @@ def test_another_server_and_another_workload_run_in_the_same_experiment(tmp_path
 )
 def test_an_application_that_knows_nothing_of_us_is_compared(tmp_path, framework, path):
     """Its first reply is captured, and then required of every request."""
-    done = run(
+    compare(
         "lab", "run", "http-socket", "tuned", "--app", f"{framework}_site:application",
-        "--path", path, "--chdir", str(ROOT / "tests" / "sites"), *SMALL, cwd=tmp_path,
+        "--path", path, "--chdir", str(SITES), *SMALL, cwd=tmp_path,
     )  # fmt: skip
-    assert done.returncode in (0, 3), done.stderr
     assert all(t["windows"][0]["ok"] and not t["windows"][0]["errors"] for t in trials(tmp_path))
 
 
 @pytest.mark.slow
 def test_a_page_that_varies_is_judged_by_what_it_must_contain(tmp_path):
     """Without --check it is refused, with the way out in the message."""
-    site = ("--app", "flask_site:application", "--chdir", str(ROOT / "tests" / "sites"))
+    site = ("--app", "flask_site:application", "--chdir", str(SITES))
     refused = run("lab", "run", "tuned", *site, "--path", "/now", *SMALL, cwd=tmp_path)
     assert refused.returncode == 2
     assert "--check" in refused.stderr
-    done = run(
+    compare(
         "lab", "run", "tuned", *site, "--path", "/now", "--check", r"^\d+ ns$", *SMALL, cwd=tmp_path
     )
-    assert done.returncode in (0, 3), done.stderr
 
 
 @pytest.mark.slow
 def test_the_walkthroughs_own_load_is_five_thousand_requests(tmp_path):
     """500 connections at once, one request each, until 5,000 have their outcome."""
-    done = run("lab", "run", "tuned", "--load", "walkthrough", "--blocks", "1", cwd=tmp_path)
-    assert done.returncode in (0, 1, 3), done.stderr
+    compare("lab", "run", "tuned", "--load", "walkthrough", "--blocks", "1", cwd=tmp_path, also=1)
     window = trials(tmp_path)[0]["windows"][0]
     assert window["ok"] + sum(window["errors"].values()) == 5000
     assert len(window["replies"]) == 500
+
+
+@pytest.mark.slow
+def test_a_machine_that_measured_well_is_told_so(tmp_path):
+    """
+    With 0, where the others here also take 3: "measured, but noisier than wanted".
+
+    Every request costs the same CPU time, so that only a disturbed machine would be noisy.
+    """
+    done = run(
+        "lab", "run", "http-socket", "tuned", "--app", "burning:application", "--path", "/",
+        "--chdir", str(SITES), "--connections", "4", "--no-confirm",
+        "--blocks", "5", "--window", "1", "--warmup", "0.1", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
@@ -106,8 +116,7 @@ def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
         "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:$(PORT)\nmaster = true\n"
         f"chdir = {ROOT}\nmodule = app.hello:app\nneed-app = true\n"
     )
-    done = run("lab", "run", "./mine.ini", "--workload", "hello", *SMALL, cwd=tmp_path)
-    assert done.returncode in (0, 3), done.stderr
+    compare("lab", "run", "./mine.ini", "--workload", "hello", *SMALL, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -142,5 +151,5 @@ def test_the_list_shows_the_ladder_in_order(tmp_path):
 def test_the_check_tells_what_this_machine_lacks(tmp_path):
     """Each finding has a level; a machine that cannot measure gives 3."""
     done = run("lab", "check", "--json", cwd=tmp_path)
-    assert done.returncode in (0, 3), done.stderr
+    assert done.returncode in {0, 3}, done.stderr
     assert {row["level"] for row in json.loads(done.stdout)} <= {"ok", "warn", "fail"}

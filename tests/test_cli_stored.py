@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from .lab_process import ROOT, run
+from tests.kit.lab_process import ROOT, run
 
 LADDER = str(ROOT / "docs" / "runs" / "ladder")
 LIFETIME = str(ROOT / "docs" / "runs" / "lifetime")

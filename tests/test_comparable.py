@@ -16,7 +16,7 @@ from lab.analysis.comparable import (
     require_comparable,
 )
 from lab.model import Load
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 HERE = {
     "cpu": {"model": "EPYC", "cores": 2},

@@ -1,8 +1,6 @@
 """Counter-runs: profiles that differ in the one setting that a cause names, and start."""
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +13,7 @@ from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.settings.difference import Difference, difference
 from lab.workloads import workload
-
-SPEC = importlib.util.spec_from_file_location(
-    "builders", Path(__file__).parent / "analysis" / "builders.py"
-)
-make = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(make)
+from tests.kit import builders as make
 
 FRONT = "{host}:{port}"
 BUSY = {"server.cpu_user": 1.6, "server.cpu_system": 0.45}

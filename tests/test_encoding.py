@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.lab_process import BIN, ROOT, SMALL, environment
+from tests.kit.lab_process import BIN, ROOT, SMALL, environment
 
 STORED = ROOT / "docs" / "runs" / "lifetime"
 """A small one."""

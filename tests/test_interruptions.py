@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from .lab_process import SMALL, alive, descendants, run, start, trials, until
+from tests.kit.lab_process import SMALL, alive, descendants, run, started, trials, until
 
 SLOW = pytest.mark.slow
 """Some of them only: tests/hygiene/test_moments.py sends each signal at other moments."""
@@ -22,16 +22,12 @@ def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, monkeypatch, nam
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
-    lab = start("lab", "run", profile, *SMALL, "--blocks", "50", cwd=tmp_path)
-    try:
+    with started("lab", "run", profile, *SMALL, "--blocks", "50", cwd=tmp_path) as lab:
         until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
         below = until(lambda: len(found := descendants(lab.pid)) >= 3 and found, "a server")
         lab.send_signal(getattr(signal, name))
         code = lab.wait(5)
         until(lambda: not alive(below), f"the end of {alive(below)}", 2.0)
-    finally:
-        lab.kill()
-        lab.wait()
     assert code == (-signal.SIGKILL if name == "SIGKILL" else 130)
     assert not list(temporary.iterdir())
     kept = trials(tmp_path)

@@ -14,8 +14,7 @@ import pytest
 from lab.cli.run import run_command
 from lab.errors import UsageError
 from lab.options import OPTIONS, Asked, application, understand
-
-from .lab_process import ROOT, environment, run
+from tests.kit.lab_process import ROOT, environment, run
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -8,7 +8,7 @@ import pytest
 
 from lab.errors import UsageError
 from lab.experiment.plan import alone, orders, validate
-from tests.runner.scripted import arm, plan
+from tests.kit.scripted import arm, plan
 
 
 def test_blocks_have_orders_of_their_own():

@@ -6,7 +6,7 @@ import pytest
 
 from lab.analysis.summary import summarise
 from lab.model import METRICS
-from tests.analysis import builders as make
+from tests.kit import builders as make
 from tools.pages import profiles as page
 
 

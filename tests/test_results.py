@@ -9,27 +9,18 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import ResultsError
-from lab.model import Role, Slot, Trial
+from lab.model import Role
 from lab.runs.folder import FORMAT, Header, RunWriter, find_run, read_run
-from tests.runner.scripted import GOOD, arm, plan, window
+from tests.kit import builders as make
 
-TRIAL = Trial(
-    Slot(0, 1, replace(arm("a"), role=Role.AA)),
-    0,
-    1.5,
-    "aa",
-    "env",
-    (window(),),
-    GOOD,
-    {"fib": "pure"},
-    None,
-)
+TRIAL = make.trial(name="a", position=1, role=Role.AA)
 
 
 @pytest.fixture
 def header():
     """Return the header of a run of one profile."""
-    return Header(FORMAT, "lab run a", "engine", 0.0, plan("a"), {"env": {"cores": 2}}, {})
+    plan = make.plan(make.profile("a"))
+    return Header(FORMAT, "lab run a", "engine", 0.0, plan, {"env": {"cores": 2}}, {})
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
 from lab.selftest.run import examine, selftest
 from lab.selftest.show import show
 from lab.selftest.surroundings import lossy, lossy_problem, strangers
-from tests.analysis import builders
+from tests.kit import builders
 from tools.pages.proofs import selftest_text
 
 GATES = {"errors", "starvation", "machine", "quantised"}

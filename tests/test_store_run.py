@@ -1,21 +1,14 @@
 """A run is stored for the documentation without a trace of where it was made."""
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from lab.errors import ResultsError
 from lab.model import Better, CounterRun, Role
 from lab.runs.folder import FORMAT, Header, RunWriter, encode_trial, read_run
-from tests.analysis import builders as make
-
-SPEC = importlib.util.spec_from_file_location(
-    "store_run", Path(__file__).parents[1] / "tools" / "store_run.py"
-)
-store_run = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(store_run)
+from tests.kit import builders as make
+from tools import store_run
 
 
 @pytest.fixture

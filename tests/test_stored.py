@@ -12,9 +12,8 @@ from lab.runs.folder import read_json
 from lab.selftest.cases import CASES
 from lab.selftest.effects import EFFECTS
 from lab.selftest.result import SelfTestResult
+from tests.kit.lab_process import ROOT
 from tools.pages.files import RUNS
-
-from .lab_process import ROOT
 
 RESULTS = ROOT / "benchmarks" / "results"
 

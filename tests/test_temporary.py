@@ -12,7 +12,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.system.temporary import folder, swept, write
-from tests.lab_process import ROOT, environment, until
+from tests.kit.lab_process import ROOT, environment, until
 
 HOLD = """
 import subprocess, sys

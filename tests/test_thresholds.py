@@ -19,7 +19,7 @@ from lab.analysis.thresholds import (
 )
 from lab.errors import UsageError
 from lab.model import Estimate, Load, Role
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 SPEEDS = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
 

@@ -6,11 +6,7 @@ import pytest
 
 from lab.errors import UsageError
 from lab.workloads import workload
-
-NINE_THOUSAND = (
-    b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
-    b"6765, 10946]"
-)
+from tests.kit.replies import NINE_THOUSAND
 
 
 def test_fib_requires_the_body_that_the_walkthrough_prints():

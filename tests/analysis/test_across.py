@@ -12,6 +12,7 @@ from lab.analysis.across import across, change, combined_floor, welch
 from lab.analysis.stats import paired
 from lab.analysis.summary import summarise
 from lab.model import Estimate, Verdict
+from tests.kit import builders as make
 
 
 @pytest.mark.parametrize("sizes", [(10, 10), (5, 12), (2, 30)])
@@ -41,17 +42,17 @@ def test_the_floor_adds_the_noise_of_both_runs_in_quadrature(before, after, floo
     assert combined_floor(before, after) == pytest.approx(floor)
 
 
-def summaries(make, before, after, **changes):
+def summaries(before, after, **changes):
     """Return the summaries of two runs of other seeds."""
     runs = [make.ladder_run(s, seed=n, **changes) for n, s in enumerate((before, after), 1)]
     return [summarise(replace(run, name=name)) for run, name in zip(runs, "xy", strict=True)]
 
 
-def test_a_change_is_found_on_a_machine_of_half_the_speed(make):
+def test_a_change_is_found_on_a_machine_of_half_the_speed():
     """The reference halves, too, so only the ratio's own fall by 10 % is a change."""
     before = {"a": (4000, 2e-4), "b": (8000, 1e-4), "c": (4000, 2e-4)}
     after = {"a": (2000, 4e-4), "b": (3600, 2e-4), "c": (2000, 4e-4)}
-    found = across(*summaries(make, before, after))
+    found = across(*summaries(before, after))
     verdicts = {(each.profile, each.metric): each for each in found.changes}
     fallen = verdicts["b", "throughput"]
     assert fallen.verdict is Verdict.SLOWER
@@ -60,32 +61,32 @@ def test_a_change_is_found_on_a_machine_of_half_the_speed(make):
     assert verdicts["b", "cpu"].verdict is Verdict.SAME
 
 
-def test_the_reference_itself_is_never_compared(make):
+def test_the_reference_itself_is_never_compared():
     """Its ratio to itself is 1; its absolute figure is the machine's."""
     speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
-    found = across(*summaries(make, speeds, speeds, blocks=3))
+    found = across(*summaries(speeds, speeds, blocks=3))
     assert {each.profile for each in found.changes} == {"b"}
 
 
-def test_only_profiles_of_both_runs_are_compared(make):
+def test_only_profiles_of_both_runs_are_compared():
     """A profile of one run has nothing to be compared with."""
     speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
-    found = across(*summaries(make, speeds, speeds | {"c": (1, 1)}, blocks=3))
+    found = across(*summaries(speeds, speeds | {"c": (1, 1)}, blocks=3))
     assert {each.profile for each in found.changes} == {"b"}
 
 
-def test_any_two_profiles_can_be_asked_for(make):
+def test_any_two_profiles_can_be_asked_for():
     """c / b falls by a quarter between the runs, whatever the reference does."""
     before = {"a": (2000, 4e-4), "b": (2000, 4e-4), "c": (4000, 2e-4)}
     after = {"a": (1000, 4e-4), "b": (2000, 4e-4), "c": (3000, 2e-4)}
-    found = change(*summaries(make, before, after), "throughput", "c", "b")
+    found = change(*summaries(before, after), "throughput", "c", "b")
     assert found.ratio.value == pytest.approx(0.75, rel=0.02)
 
 
-def test_what_cannot_be_paired_in_one_run_is_invalid(make):
+def test_what_cannot_be_paired_in_one_run_is_invalid():
     """One block is no interval; the whole comparison is then status 3."""
     speeds = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
-    before, after = summaries(make, speeds, speeds, blocks=1)
+    before, after = summaries(speeds, speeds, blocks=1)
     found = across(before, after)
     assert {each.verdict for each in found.changes} == {Verdict.INVALID}
     assert found.exit_code == 3
@@ -105,9 +106,9 @@ def test_eight_percent_less_is_found_on_a_quiet_machine(mode, blocks):
     assert found >= 0.8
 
 
-def test_an_aa_arm_that_lies_off_1_raises_the_floor_by_its_distance(make):
+def test_an_aa_arm_that_lies_off_1_raises_the_floor_by_its_distance():
     """An A/A ratio of 1.06x, however narrow, hides a change of 5 %."""
-    before, after = summaries(make, *[{"a": (4000, 2e-4), "b": (8000, 1e-4)}] * 2)
+    before, after = summaries(*[{"a": (4000, 2e-4), "b": (8000, 1e-4)}] * 2)
     off = replace(before.aa["cpu"], ratio=Estimate(1.06, 1.05, 1.07, 10))
     found = change(replace(before, aa={**before.aa, "cpu": off}), after, "cpu", "b", "a")
     assert found.floor == pytest.approx(0.07, abs=0.005)

@@ -6,12 +6,13 @@ from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.observations import observe
 from lab.model import Load
+from tests.kit import builders as make
 
 EQUAL = {"router": (1800.0, 300e-6), "direct": (1805.0, 200e-6), "tuned": (1796.0, 120e-6)}
 """Three servers, none at its limit: requests a second, CPU seconds a request."""
 
 
-def ceiling(make, speeds, load=None, busiest=0.5, noise=LEAST_FLOOR):
+def ceiling(speeds, load=None, busiest=0.5, noise=LEAST_FLOOR):
     """Return what a run of such profiles shows."""
     run = make.ladder_run(speeds, noise=0.002, load=load)
     trials = [
@@ -30,9 +31,9 @@ def ceiling(make, speeds, load=None, busiest=0.5, noise=LEAST_FLOOR):
     return shared_ceiling(observe(run), run.plan, noise)
 
 
-def test_servers_that_work_differently_and_come_out_the_same(make):
+def test_servers_that_work_differently_and_come_out_the_same():
     """With 120 to 300 µs a request none reaches the others' rate by its own strength."""
-    found = ceiling(make, EQUAL)
+    found = ceiling(EQUAL)
     assert found is not None
     assert found.startswith("3 profiles reach the same throughput within 0.")
     assert "120 to 300 µs" in found
@@ -47,22 +48,22 @@ def test_servers_that_work_differently_and_come_out_the_same(make):
     ],
     ids=["the same work", "two", "5 % apart"],
 )
-def test_what_only_looks_like_a_ceiling(make, speeds):
+def test_what_only_looks_like_a_ceiling(speeds):
     """Steps that change nothing are equal too, and two may be so by chance."""
-    assert ceiling(make, speeds) is None
+    assert ceiling(speeds) is None
 
 
-def test_a_server_at_its_own_limit_sets_its_own_rate(make):
+def test_a_server_at_its_own_limit_sets_its_own_rate():
     """One process that fills its core is limited by that, whatever the others reach."""
-    assert ceiling(make, EQUAL, busiest=0.95) is None
+    assert ceiling(EQUAL, busiest=0.95) is None
 
 
-def test_work_that_differs_by_no_more_than_the_noise_is_the_same_work(make):
+def test_work_that_differs_by_no_more_than_the_noise_is_the_same_work():
     """The run's own A/A arm says how far CPU moves by itself."""
-    assert ceiling(make, EQUAL, noise=1.0) is not None
-    assert ceiling(make, EQUAL, noise=1.5) is None
+    assert ceiling(EQUAL, noise=1.0) is not None
+    assert ceiling(EQUAL, noise=1.5) is None
 
 
-def test_an_open_loops_rate_is_the_plans(make):
+def test_an_open_loops_rate_is_the_plans():
     """There equal throughput is what was asked for."""
-    assert ceiling(make, EQUAL, load=Load(rate=1800.0)) is None
+    assert ceiling(EQUAL, load=Load(rate=1800.0)) is None

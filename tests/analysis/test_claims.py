@@ -19,6 +19,7 @@ from lab.model import (
     Load,
     Standing,
 )
+from tests.kit import builders as make
 
 CLAIM = Claim("x", "article", "b is faster", "fib", "a", "b", ratio=1.5)
 
@@ -106,7 +107,7 @@ def decided(run, claim=CLAIM, **changes):
     return decide(claim, replace(summarise(run), **changes))
 
 
-def test_the_sentence_has_the_figures_of_both(make):
+def test_the_sentence_has_the_figures_of_both():
     """The ratio with its interval, and the article's."""
     verdict = decided(make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}))
     assert verdict.decision is Decision.REPRODUCED
@@ -124,13 +125,13 @@ def test_the_sentence_has_the_figures_of_both(make):
         ({"changed": "z"}, False),
     ],
 )
-def test_a_run_without_its_parts_cannot_decide(make, claim, about):
+def test_a_run_without_its_parts_cannot_decide(claim, about):
     """Another workload, or a profile that did not run."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=3)
     assert is_about(replace(CLAIM, **claim), run.plan) is about
 
 
-def test_in_an_open_loop_throughput_is_the_plans(make):
+def test_in_an_open_loop_throughput_is_the_plans():
     """Both profiles answer what is asked; CPU a request still decides."""
     load = Load(connections=64, rate=500.0)
     run = make.ladder_run({"a": (500, 4e-4), "b": (500, 3e-4)}, load=load)
@@ -139,7 +140,7 @@ def test_in_an_open_loop_throughput_is_the_plans(make):
     assert is_about(replace(claim, metric="cpu"), run.plan)
 
 
-def test_another_request_of_the_same_workload_decides_nothing(make):
+def test_another_request_of_the_same_workload_decides_nothing():
     """fib of another number is other work."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=3)
     other = replace(run.plan.workload, path="/10")
@@ -147,7 +148,7 @@ def test_another_request_of_the_same_workload_decides_nothing(make):
     assert not is_about(CLAIM, make.altered(run.plan, workload=other))
 
 
-def test_a_withheld_throughput_is_untestable_with_the_gates_numbers(make):
+def test_a_withheld_throughput_is_untestable_with_the_gates_numbers():
     """Dropped handshakes: the gate, the time for all requests, and the CPU that is left to see."""
     load = Load(connections=500, keepalive=False, requests=5000)
     run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, load=load)
@@ -162,7 +163,7 @@ def test_a_withheld_throughput_is_untestable_with_the_gates_numbers(make):
     assert verdict.load == "5,000 requests, 500 at once"
 
 
-def lifetime_run(make, respawns, window=35.0):
+def lifetime_run(respawns, window=35.0):
     """Return a run of the two profiles of the claim, and of master, with these respawns."""
     run = make.ladder_run(
         dict.fromkeys(("disable-logging", "max-worker-lifetime", "master"), (2000, 0.0004)),
@@ -188,10 +189,10 @@ def lifetime_run(make, respawns, window=35.0):
     return decide(claim, replace(summary, rows=rows))
 
 
-def test_an_option_that_replaced_no_worker_has_no_effect_whatever_the_noise(make):
+def test_an_option_that_replaced_no_worker_has_no_effect_whatever_the_noise():
     """In windows longer than the limit none was replaced, and with a master they were."""
     counts = {"disable-logging": 0.0, "max-worker-lifetime": 0.0, "master": 4.0}
-    verdict = lifetime_run(make, counts)
+    verdict = lifetime_run(counts)
     assert verdict.decision is Decision.NONE
     assert " 35 s, limit 30, 4 seen. The count decides where the interval cannot." in (
         verdict.sentence
@@ -201,15 +202,15 @@ def test_an_option_that_replaced_no_worker_has_no_effect_whatever_the_noise(make
 @pytest.mark.parametrize(
     ("changed", "master", "window"), [(0.0, 0.0, 35.0), (4.0, 4.0, 35.0), (0.0, 4.0, 3.0)]
 )
-def test_a_count_proves_nothing_where_it_could_not_have_counted(make, changed, master, window):
+def test_a_count_proves_nothing_where_it_could_not_have_counted(changed, master, window):
     """With no respawn anywhere, with respawns everywhere, or in windows shorter than the limit."""
     counts = {"disable-logging": 0.0, "max-worker-lifetime": changed, "master": master}
-    verdict = lifetime_run(make, counts, window)
+    verdict = lifetime_run(counts, window)
     assert verdict.decision is Decision.UNDECIDED
     assert "seen" not in verdict.sentence
 
 
-def test_an_inert_option_of_the_changed_profile_is_named(make):
+def test_an_inert_option_of_the_changed_profile_is_named():
     """What has no effect on either side is not what the claim is about."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
     verdict = decided(run, inert={"a": ("old: why.",), "b": ("old: why.", "new: because.")})
@@ -221,7 +222,7 @@ def diagnosis(profile, name, standing):
     return Diagnosis(profile, Cause(name, "evidence"), 10, 10, standing)
 
 
-def test_the_cause_is_said_once_where_both_sides_have_it(make):
+def test_the_cause_is_said_once_where_both_sides_have_it():
     """With the weaker standing; a refuted cause gives way to the next."""
     summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3))
     router = {

@@ -8,7 +8,7 @@ import pytest
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second, verdict_of
 from lab.analysis.observations import Observation, observe
 from lab.model import Better, Comparison, Estimate, Role, Slot, Trial, Verdict
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def compared(run, metric, changed, reference):
     return compare(observe(run), metric, own(changed), own(reference), found)
 
 
-def test_pairs_are_made_within_blocks(make):
+def test_pairs_are_made_within_blocks():
     """A machine that halves its speed half-way leaves the ratio of two profiles exact."""
     run = make.run(
         make.plan(make.profile("a"), make.profile("b", "a"), blocks=4),
@@ -79,14 +79,14 @@ def test_pairs_are_made_within_blocks(make):
     assert comparison.ratio.high / comparison.ratio.low == pytest.approx(1.0)
 
 
-def test_less_cpu_is_better(make):
+def test_less_cpu_is_better():
     """Half the CPU a request is an improvement, twice the CPU is none."""
     run = make.ladder_run({"a": (2000, 400e-6), "b": (2000, 200e-6)})
     assert compared(run, "cpu", "b", "a").verdict.value == "better"
     assert compared(run, "cpu", "a", "b").verdict.value == "worse"
 
 
-def test_the_aa_comparison_is_the_second_run_over_the_first(make):
+def test_the_aa_comparison_is_the_second_run_over_the_first():
     """The A/A arm pairs with the reference's own trial, and never with itself."""
     trials = [
         make.paced(speed, 1e-4, block=block, position=position, role=role)
@@ -97,7 +97,7 @@ def test_the_aa_comparison_is_the_second_run_over_the_first(make):
     assert noise(run, "throughput").ratio.value == pytest.approx(1.1)
 
 
-def test_the_last_repeat_of_a_trial_counts(make):
+def test_the_last_repeat_of_a_trial_counts():
     """A disturbed trial and its repeat are one slot, and the repeat speaks for it."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, noise=0.0, blocks=2)
     repeats = [
@@ -107,7 +107,7 @@ def test_the_last_repeat_of_a_trial_counts(make):
     assert compared(both, "throughput", "b", "a").ratio.value == pytest.approx(2.0)
 
 
-def test_a_withheld_metric_does_not_pair_and_another_of_the_same_trial_does(make):
+def test_a_withheld_metric_does_not_pair_and_another_of_the_same_trial_does():
     """Dropped handshakes take the throughput of a trial, not its CPU a request."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
     dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
@@ -122,13 +122,13 @@ def test_a_withheld_metric_does_not_pair_and_another_of_the_same_trial_does(make
     assert compared(both, "cpu", "b", "a").ratio.n == 3
 
 
-def test_a_value_of_zero_has_no_ratio(make):
+def test_a_value_of_zero_has_no_ratio():
     """Drops are 0 in every trial: there is nothing to divide by."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)})
     assert compared(run, "drops", "b", "a").verdict is Verdict.INVALID
 
 
-def test_generators_cpu_is_no_yardstick_between_unlike_connections(make):
+def test_generators_cpu_is_no_yardstick_between_unlike_connections():
     """A new connection for each request is work of the generator's own."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
     reconnecting = [

@@ -10,6 +10,7 @@ from lab.analysis.confirm import decide, diagnoses, limited_by
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observe, observed
 from lab.model import Better, Comparison, CounterRun, Estimate, Load, Role, Slot, Standing, Verdict
+from tests.kit import builders as make
 
 QUIET = ("disable-logging", "true")
 OPEN = Load(connections=64, rate=500.0)
@@ -23,12 +24,12 @@ LAZY = {"server.cpu_user": 0.05, "server.cpu_system": 0.02, "server.busiest": 0.
 ONE_OF_TWO = {"server.busiest": 0.98, "server.idle": 0.8, "server.cores": 2.0}
 
 
-def planned(make, *options, load=None):
+def planned(*options, load=None):
     """Return a plan of one uWSGI profile with these options."""
     return make.plan(replace(make.profile("baseline"), options=(QUIET, *options)), load=load)
 
 
-def shown(make, plan, readings=None, **window):
+def shown(plan, readings=None, **window):
     """Return the names of the causes of one trial."""
     trial = make.trial(make.window(**window), readings=make.READINGS | (readings or {}))
     return [cause.name for cause in causes(observed(make.under(trial, plan=plan)))]
@@ -155,62 +156,62 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_causes(make, name):
+def test_causes(name):
     """A cause is named for its own traces, and not for half of them."""
     options, readings, window, expected = CASES[name]
-    assert shown(make, planned(make, *options), readings, **window) == expected
+    assert shown(planned(*options), readings, **window) == expected
 
 
-def test_a_log_into_a_pipe_limits_a_server_that_waits_for_it(make):
+def test_a_log_into_a_pipe_limits_a_server_that_waits_for_it():
     """And costs a busy one some CPU, which never comes first; so does a log in a file."""
     plan = make.plan()
     pipe = {"server.log_pipe": 1.0, "server.writes": 9000.0}
     file = {"server.log_pipe": 0.0, "server.logged": 400_000.0}
-    assert shown(make, plan, LAZY | pipe)[0] == "logging"
-    assert shown(make, plan, BUSY | pipe) == ["server CPU", "logging"]
-    assert shown(make, plan, BUSY | file) == ["server CPU", "logging"]
-    assert shown(make, plan, LAZY | file) == []
-    assert shown(make, plan, BUSY | {"server.logged": 100.0}) == ["server CPU"]
+    assert shown(plan, LAZY | pipe)[0] == "logging"
+    assert shown(plan, BUSY | pipe) == ["server CPU", "logging"]
+    assert shown(plan, BUSY | file) == ["server CPU", "logging"]
+    assert shown(plan, LAZY | file) == []
+    assert shown(plan, BUSY | {"server.logged": 100.0}) == ["server CPU"]
 
 
-def test_dropped_handshakes_come_first(make):
+def test_dropped_handshakes_come_first():
     """The clients' time tells whether they limit or merely happen."""
-    plan = planned(make, load=COUNTED)
+    plan = planned(load=COUNTED)
     dropped = BUSY | {"listener.drops": 294.0, "tcp.TCPSynRetrans": 199.0}
     many = spread({15_000: 3800, 1_200_000: 200})
-    assert shown(make, plan, dropped, **many) == ["accept queue"]
+    assert shown(plan, dropped, **many) == ["accept queue"]
     few = spread({15_000: 3999, 1_200_000: 1})
-    assert shown(make, plan, dropped, **few) == ["server CPU"]
+    assert shown(plan, dropped, **few) == ["server CPU"]
 
 
-def test_clients_that_were_turned_away_are_not_just_starved(make):
+def test_clients_that_were_turned_away_are_not_just_starved():
     """In a timed load some never get in; the accept queue is why."""
     dropped = BUSY | {"listener.drops": 900.0, "tcp.TCPSynRetrans": 300.0}
     served = {"replies": (100,) * 40 + (0,) * 24, "latency_sum": 80.0}
-    assert shown(make, planned(make), dropped, **served) == ["accept queue"]
+    assert shown(planned(), dropped, **served) == ["accept queue"]
 
 
-def test_a_slow_client_comes_before_what_it_lets_the_server_look_like(make):
+def test_a_slow_client_comes_before_what_it_lets_the_server_look_like():
     """A server that idles because its client is slow has no cause of its own."""
     readings = {"server.cpu_user": 0.5, "server.cpu_system": 0.2, "server.busiest": 0.3}
-    assert shown(make, planned(make), readings, cpu=1.9, wait=0.1) == ["generator"]
+    assert shown(planned(), readings, cpu=1.9, wait=0.1) == ["generator"]
 
 
-def test_a_server_pushed_aside_by_strangers_is_at_its_limit(make):
+def test_a_server_pushed_aside_by_strangers_is_at_its_limit():
     """What it may use is what was idle; but asleep beside busy strangers it is not busy."""
     half = {"server.cpu_user": 1.0, "server.cpu_system": 0.3, "server.idle": 0.01}
-    assert shown(make, planned(make), half) == ["server CPU"]
+    assert shown(planned(), half) == ["server CPU"]
     asleep = {"server.cpu_user": 0.2, "server.cpu_system": 0.1, "server.idle": 0.01}
-    assert shown(make, planned(make), asleep) == []
+    assert shown(planned(), asleep) == []
 
 
-def test_an_open_loop_that_is_kept_up_with_has_no_limit(make):
+def test_an_open_loop_that_is_kept_up_with_has_no_limit():
     """Its throughput is planned; only waits can be explained."""
-    plan = planned(make, load=OPEN)
+    plan = planned(load=OPEN)
     window = {"ok": 1000, "planned": 1000, "unfinished": 0}
-    assert shown(make, plan, BUSY, **window, **spread({300: 1000})) == []
+    assert shown(plan, BUSY, **window, **spread({300: 1000})) == []
     stalled = spread({300: 780, 250_000: 220})
-    assert shown(make, plan, LAZY, **window, **stalled) == ["stalls"]
+    assert shown(plan, LAZY, **window, **stalled) == ["stalls"]
 
 
 @pytest.mark.parametrize(
@@ -218,21 +219,21 @@ def test_an_open_loop_that_is_kept_up_with_has_no_limit(make):
     [{"errors": {"body": 5}}, {"replies": (4000,) + (0,) * 63}, {"ok": 0, "latency": {}}],
     ids=["errors", "starvation", "no reply"],
 )
-def test_a_meaningless_trial_has_no_cause(make, spoilt):
+def test_a_meaningless_trial_has_no_cause(spoilt):
     """Where a gate explains everything, no rule guesses on."""
-    assert shown(make, planned(make), BUSY, **spoilt) == []
+    assert shown(planned(), BUSY, **spoilt) == []
 
 
-def test_absent_readings_show_no_cause(make):
+def test_absent_readings_show_no_cause():
     """What was not seen proves nothing."""
     assert causes(observed(make.trial(readings={}))) == ()
 
 
-def test_every_cause_says_what_it_saw(make):
+def test_every_cause_says_what_it_saw():
     """Evidence has figures, and names are those of the published list."""
     for options, readings, window, _ in CASES.values():
         trial = make.trial(make.window(**window), readings=make.READINGS | readings)
-        for cause in causes(observed(make.under(trial, plan=planned(make, *options)))):
+        for cause in causes(observed(make.under(trial, plan=planned(*options)))):
             assert cause.name in CAUSES
             assert any(letter.isdigit() for letter in cause.evidence), cause
             assert "None" not in cause.evidence + cause.rules_out
@@ -243,30 +244,28 @@ def test_every_cause_says_what_it_saw(make):
 ROUTED = BUSY | {"server.router": 0.33}
 
 
-def counter(make, metric="throughput", expects=Better.HIGHER, cause="router"):
+def counter(metric="throughput", expects=Better.HIGHER, cause="router"):
     """Return the counter-run of the baseline's router."""
     variant = make.arm(make.profile("baseline~http-socket"), role=Role.COUNTER)
     text = "http-socket instead of http"
     return CounterRun("baseline", cause, text, variant, metric, expects)
 
 
-def measured(make, speed, counters=(), *, blocks=6, routed=6):
+def measured(speed, counters=(), *, blocks=6, routed=6):
     """Return a run whose variant is *speed* times as fast; *routed* blocks show the router."""
     trials = []
     wobble = itertools.cycle((1.0, 1.003, 0.997))
     for block in range(blocks):
         seen = ROUTED if block < routed else BUSY
-        trials.append(
-            _paced(make, 2000 * next(wobble), Slot(block, 0, planned(make).arms[0]), seen)
-        )
+        trials.append(_paced(2000 * next(wobble), Slot(block, 0, planned().arms[0]), seen))
         for position, each in enumerate(counters, 1):
             slot = Slot(block, position, each.arm)
-            trials.append(_paced(make, 2000 * speed * next(wobble), slot, BUSY))
-    plan = planned(make)
+            trials.append(_paced(2000 * speed * next(wobble), slot, BUSY))
+    plan = planned()
     return replace(make.run(plan, trials), counters=tuple(counters))
 
 
-def _paced(make, speed, slot, readings):
+def _paced(speed, slot, readings):
     trial = make.paced(speed, 0.98 / speed)
     return replace(trial, slot=slot, readings=trial.readings | readings)
 
@@ -277,24 +276,24 @@ def found(run):
     return [(d.cause.name, d.trials, d.of, d.standing) for d in each]
 
 
-def test_a_cause_needs_more_than_half_of_the_trials(make):
+def test_a_cause_needs_more_than_half_of_the_trials():
     """Four of six are enough, three are not."""
-    assert found(measured(make, 1, routed=4)) == [("router", 4, 6, Standing.CONSISTENT)]
-    assert found(measured(make, 1, routed=3)) == []
+    assert found(measured(1, routed=4)) == [("router", 4, 6, Standing.CONSISTENT)]
+    assert found(measured(1, routed=3)) == []
 
 
-def test_the_counter_run_confirms_a_cause(make):
+def test_the_counter_run_confirms_a_cause():
     """Faster without the router: that was it."""
-    run = measured(make, 1.6, [counter(make)])
+    run = measured(1.6, [counter()])
     assert found(run) == [("router", 6, 6, Standing.CONFIRMED)]
     (diagnosis,) = diagnoses(run, observe(run), {})["baseline"]
     assert diagnosis.effect.ratio.value == pytest.approx(1.6, rel=0.01)
     assert limited_by([diagnosis]) is diagnosis
 
 
-def test_a_refuted_cause_leaves_its_place_to_the_next(make):
+def test_a_refuted_cause_leaves_its_place_to_the_next():
     """As fast without the router: what remains is a busy server."""
-    run = measured(make, 1.0, [counter(make)])
+    run = measured(1.0, [counter()])
     assert found(run) == [
         ("server CPU", 6, 6, Standing.CONSISTENT),
         ("router", 6, 6, Standing.WITHDRAWN),
@@ -302,9 +301,9 @@ def test_a_refuted_cause_leaves_its_place_to_the_next(make):
     assert limited_by(diagnoses(run, observe(run), {})["baseline"]).cause.name == "server CPU"
 
 
-def test_a_withheld_metric_is_compared_in_a_counter_run(make):
+def test_a_withheld_metric_is_compared_in_a_counter_run():
     """What the accept-queue gate withholds is what its counter-run moves."""
-    run = measured(make, 2.0, [counter(make, cause="accept queue")])
+    run = measured(2.0, [counter(cause="accept queue")])
     dropped = {"listener.drops": 500.0, "tcp.TCPSynRetrans": 400.0}
     late = spread({15_000: 3800, 1_200_000: 200})
     trials = [

@@ -8,7 +8,7 @@ import pytest
 
 from lab.analysis.gates import judge
 from lab.model import Failure, Load
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
 OPEN = Load(connections=64, rate=2000.0)
@@ -25,12 +25,12 @@ def gates(trial, plan):
     }
 
 
-def test_a_sound_trial_has_no_finding(make):
+def test_a_sound_trial_has_no_finding():
     """Nothing is wrong with 4,000 replies shared by 64 connections."""
     assert judge(make.trial()) == ()
 
 
-def test_absent_readings_fire_no_gate(make):
+def test_absent_readings_fire_no_gate():
     """What could not be read is not held against a trial."""
     assert judge(make.trial(readings={})) == ()
 
@@ -50,7 +50,7 @@ def test_absent_readings_fire_no_gate(make):
     ],
     ids=["none", "0.1 %", "more", "0.99 %", "1 %", "wrong body", "a 500", "dead", "silent"],
 )
-def test_errors(make, ok, errors, expected):
+def test_errors(ok, errors, expected):
     """Any wrong body or 1 % failed voids a trial; above 0.1 % there is no p99."""
     window = make.window(ok=ok, errors=errors, replies=(ok // 64,) * 64)
     window_of_load = make.trial(window)
@@ -68,7 +68,7 @@ def test_errors(make, ok, errors, expected):
     ],
     ids=["0.1 %", "more", "1 %", "a connection for each reply"],
 )
-def test_requests_sent_again_count_as_errors(make, retried, connections, expected):
+def test_requests_sent_again_count_as_errors(retried, connections, expected):
     """Unless the server keeps no connection: a client that does not send again has lost them."""
     window = make.window(
         ok=9990,
@@ -81,21 +81,21 @@ def test_requests_sent_again_count_as_errors(make, retried, connections, expecte
     assert {gate: what for gate, what in found.items() if gate == "errors"} == expected
 
 
-def test_requests_sent_again_are_named_beside_the_errors(make):
+def test_requests_sent_again_are_named_beside_the_errors():
     """With their number: together they are what a plain client did not get at once."""
     window = make.window(ok=3900, errors={"reset": 40}, retried=60, connections=100)
     (finding,) = judge(make.trial(window))
     assert finding.reason == "2.50% of 4,000 requests failed (40 reset, 60 sent again)"
 
 
-def test_a_run_in_which_every_connection_failed_says_so(make):
+def test_a_run_in_which_every_connection_failed_says_so():
     """A dead application is errors, by class and number, and never a low throughput."""
     dead = make.window(ok=0, errors={"connect": 122}, replies=(0,) * 64, latency={}, latency_sum=0)
     (finding,) = judge(make.trial(dead))
     assert finding.reason == "no correct reply (122 connect)"
 
 
-def test_one_process_that_keeps_one_connection_starves_the_others(make):
+def test_one_process_that_keeps_one_connection_starves_the_others():
     """http11-socket: the best throughput of all, while 63 of 64 connections get nothing."""
     window = make.window(
         ok=60_000, replies=(60_000,) + (0,) * 63, latency={33: 60_000}, latency_sum=2.0
@@ -105,7 +105,7 @@ def test_one_process_that_keeps_one_connection_starves_the_others(make):
     assert finding.reason == "63 of 64 connections got no reply; the others shared 60,000"
 
 
-def test_starvation_needs_enough_replies_to_be_seen(make):
+def test_starvation_needs_enough_replies_to_be_seen():
     """With a mean below 10 replies a connection without one may be chance."""
     few = make.window(ok=639, replies=(639,) + (0,) * 63, latency_sum=2.0)
     enough = make.window(ok=640, replies=(640,) + (0,) * 63, latency_sum=2.0)
@@ -114,19 +114,19 @@ def test_starvation_needs_enough_replies_to_be_seen(make):
 
 
 @pytest.mark.parametrize(("latency_sum", "expected"), [(85.4, {}), (85.3, {"starvation": "all"})])
-def test_time_that_no_reply_explains_is_starvation(make, latency_sum, expected):
+def test_time_that_no_reply_explains_is_starvation(latency_sum, expected):
     """With 128 s of connections and 85.3 s of replies, a third of the time is nowhere."""
     window = make.window(latency_sum=latency_sum)
     assert gates(make.trial(window), make.plan()) == expected
 
 
-def test_time_lost_in_errors_is_explained(make):
+def test_time_lost_in_errors_is_explained():
     """Four timeouts of 10 s are 40 s that no connection waited unserved."""
     window = make.window(latency_sum=60.0, errors={"timeout": 4})
     assert gates(make.trial(window), make.plan()) == {}
 
 
-def test_a_counted_load_is_not_judged_for_starvation(make):
+def test_a_counted_load_is_not_judged_for_starvation():
     """Its requests go to whoever is free, so a late connection finds none left."""
     window = make.window(ok=5000, replies=(10,) * 499 + (0,), latency_sum=2.0)
     assert gates(make.trial(window), make.plan(load=COUNTED)) == {}
@@ -142,7 +142,7 @@ def test_a_counted_load_is_not_judged_for_starvation(make):
     ],
     ids=["resent", "late reply", "no drop here", "nobody felt it"],
 )
-def test_accept_queue(make, drops, resent, late, fires):
+def test_accept_queue(drops, resent, late, fires):
     """A drop that a client felt withholds what the retry timer made, and keeps CPU a request."""
     window = make.window(latency={31_000: 4000 - late, 900_000: late} if late else {899_000: 4000})
     readings = make.READINGS | {"listener.drops": drops, "tcp.TCPSynRetrans": resent}
@@ -161,7 +161,7 @@ def test_accept_queue(make, drops, resent, late, fires):
     ],
     ids=["fires", "generator below", "server full", "one process full", "4 cores"],
 )
-def test_generator_bound(make, cpu, wait, readings, fires):
+def test_generator_bound(cpu, wait, readings, fires):
     """A client at its limit before the server is withholds throughput, and keeps the CPU."""
     # 1.89 s in 2.1 s is exactly 0.9 of a core: a hair less is below the server's limit.
     values = make.READINGS | {"server.cpu_user": 1.49} | readings
@@ -174,7 +174,7 @@ IDLE = {"server.cpu_user": 0.1, "server.cpu_system": 0.04, "server.busiest": 0.0
 """Readings of a server that used 0.07 of its core."""
 
 
-def test_a_server_whose_workers_wait_is_remarked_and_counts(make):
+def test_a_server_whose_workers_wait_is_remarked_and_counts():
     """All connections stand in line, so the figure is the number of workers: a legitimate limit."""
     trial = make.trial(readings=make.READINGS | IDLE)
     (finding,) = judge(trial)
@@ -184,7 +184,7 @@ def test_a_server_whose_workers_wait_is_remarked_and_counts(make):
     )
 
 
-def test_client_and_server_that_wait_for_each_other_measure_nothing(make):
+def test_client_and_server_that_wait_for_each_other_measure_nothing():
     """Two replies a connection, at once, and then nothing until the window's end."""
     window = make.window(ok=128, replies=(2,) * 64, latency={900: 128}, latency_sum=0.12, cpu=0.01)
     trial = make.trial(window, readings=make.READINGS | IDLE)
@@ -198,7 +198,7 @@ def test_client_and_server_that_wait_for_each_other_measure_nothing(make):
     [(0.12, 191, None), (0.12, 192, frozenset()), (85.4, 128, frozenset())],
     ids=["few", "enough replies", "a long line"],
 )
-def test_few_replies_are_void_only_where_they_explain_nothing(make, latency_sum, ok, withholds):
+def test_few_replies_are_void_only_where_they_explain_nothing(latency_sum, ok, withholds):
     """One slow worker gives few replies too, to clients that all stand in its line."""
     window = make.window(ok=ok, replies=(2,) * 64, latency={900: ok}, latency_sum=latency_sum)
     (finding,) = judge(make.trial(window, readings=make.READINGS | IDLE))
@@ -216,7 +216,7 @@ def test_few_replies_are_void_only_where_they_explain_nothing(make, latency_sum,
     ],
     ids=["counted", "open loop", "drops", "at work", "of fewer cores"],
 )
-def test_a_server_may_be_idle_for_a_reason(make, load, readings):
+def test_a_server_may_be_idle_for_a_reason(load, readings):
     """A load that pauses on purpose, and dropped handshakes, leave the server idle."""
     trial = make.trial(readings=make.READINGS | IDLE | readings)
     assert gates(trial, make.plan(load=load)) == {}
@@ -235,21 +235,21 @@ def test_a_server_may_be_idle_for_a_reason(make, load, readings):
     ],
     ids=["each for ten", "more", "no promise"],
 )
-def test_a_promise_to_keep_connections_is_checked(make, promises, opened, expected):
+def test_a_promise_to_keep_connections_is_checked(promises, opened, expected):
     """From one connection for ten replies on, all that holds their cost is withheld."""
     profile = replace(make.profile("baseline"), keepalive=promises)
     assert gates(make.trial(make.window(connections=opened)), make.plan(profile)) == expected
 
 
 @pytest.mark.parametrize("load", [Load(keepalive=False), OPEN], ids=["not offered", "idle"])
-def test_a_promise_is_not_broken_where_nobody_asks(make, load):
+def test_a_promise_is_not_broken_where_nobody_asks(load):
     """A client that closes, or leaves a connection idle for seconds, gets new ones."""
     profile = replace(make.profile("baseline"), keepalive=True)
     trial = make.trial(make.window(connections=4000))
     assert gates(trial, make.plan(profile, load=load)) == {}
 
 
-def test_the_first_connections_of_a_counted_load_break_no_promise(make):
+def test_the_first_connections_of_a_counted_load_break_no_promise():
     """They have to be opened once."""
     profile = replace(make.profile("baseline"), keepalive=True)
     load = Load(connections=500, requests=4000)
@@ -257,7 +257,7 @@ def test_the_first_connections_of_a_counted_load_break_no_promise(make):
     assert gates(make.trial(window), make.plan(profile, load=load)) == {}
 
 
-def test_a_promise_is_not_judged_by_a_generator_that_does_not_know_its_connections(make):
+def test_a_promise_is_not_judged_by_a_generator_that_does_not_know_its_connections():
     """ab tells their number within the load's, and not whose they are."""
     profile = replace(make.profile("baseline"), keepalive=True)
     load = Load(connections=500, requests=4000)
@@ -265,7 +265,7 @@ def test_a_promise_is_not_judged_by_a_generator_that_does_not_know_its_connectio
     assert gates(make.trial(window), make.plan(profile, load=load)) == {}
 
 
-def test_a_server_that_keeps_what_it_does_not_promise_is_remarked(make):
+def test_a_server_that_keeps_what_it_does_not_promise_is_remarked():
     """Of a server of another kind nothing else says it, so the profile should."""
     peer = make.profile("baseline", server="command")
     kept, closed = make.trial(), make.trial(make.window(connections=4000))
@@ -274,7 +274,7 @@ def test_a_server_that_keeps_what_it_does_not_promise_is_remarked(make):
     assert judge(make.under(closed, plan=make.plan(peer))) == ()
 
 
-def waited(make, latency, readings=None, **changes):
+def waited(latency, readings=None, **changes):
     """Return a trial of a half-idle server with such latencies, in milliseconds."""
     counts = {round(ms * 1000): count for ms, count in latency.items()}
     total = sum(counts.values())
@@ -299,9 +299,9 @@ SPLIT = {41.984: 200, 43.776: 3000, 47.872: 700, 5.0: 100}
     ],
     ids=["40 ms", "not counted", "50 ms", "sent again", "below 5 %", "a second"],
 )
-def test_replies_that_wait_for_a_timer(make, latency, readings, expected):
+def test_replies_that_wait_for_a_timer(latency, readings, expected):
     """What the kernel counted is withheld; else the application may wait so long on purpose."""
-    found = gates(waited(make, latency, readings), make.plan())
+    found = gates(waited(latency, readings), make.plan())
     if expected.get("quantised") == "time":
         expected = {"quantised": TIME_BASED | {"cpu_vs_generator"}}
     assert found == expected
@@ -309,24 +309,24 @@ def test_replies_that_wait_for_a_timer(make, latency, readings, expected):
 
 @pytest.mark.parametrize("centre", [40, 41, 44, 50, 200, 1000])
 @pytest.mark.parametrize("spread", [0.06, 0.15])
-def test_ordinary_latencies_are_no_timer(make, centre, spread):
+def test_ordinary_latencies_are_no_timer(centre, spread):
     """Normal about a timer's value, acknowledged late and sent again: the neighbours are there."""
     chance = random.Random(centre)
     counts = Counter(round(chance.gauss(centre, spread * centre), 1) for _ in range(4000))
     noise = {"tcp.DelayedACKs": 4000, "tcp.TCPTimeouts": 4000, "tcp.TCPSynRetrans": 0}
-    trial = waited(make, counts, noise)
+    trial = waited(counts, noise)
     assert gates(trial, make.plan()).get("quantised") is None
 
 
-def test_a_sharp_latency_of_a_busy_server_is_no_timer(make):
+def test_a_sharp_latency_of_a_busy_server_is_no_timer():
     """64 clients in the line of one worker that is at its limit all wait equally long."""
-    trial = waited(make, {50.1: 4000}, {"server.busiest": 0.95})
+    trial = waited({50.1: 4000}, {"server.busiest": 0.95})
     assert gates(trial, make.plan()) == {}
 
 
-def test_handshakes_lost_on_the_way_are_named_so(make):
+def test_handshakes_lost_on_the_way_are_named_so():
     """A firewall drops every twentieth: sent again, late, and not by this server's queue."""
-    trial = waited(make, {3: 3800, 1003: 190, 2004: 10}, {"tcp.TCPSynRetrans": 210})
+    trial = waited({3: 3800, 1003: 190, 2004: 10}, {"tcp.TCPSynRetrans": 210})
     (finding,) = judge(trial)
     assert finding.gate == "quantised"
     assert finding.reason == (
@@ -335,9 +335,9 @@ def test_handshakes_lost_on_the_way_are_named_so(make):
     )
 
 
-def test_slow_replies_are_not_lost_handshakes(make):
+def test_slow_replies_are_not_lost_handshakes():
     """Late replies without as many handshakes sent again are the server's own."""
-    trial = waited(make, {950: 1500, 1500: 1500, 2300: 1000}, {"tcp.TCPSynRetrans": 9})
+    trial = waited({950: 1500, 1500: 1500, 2300: 1000}, {"tcp.TCPSynRetrans": 9})
     assert gates(trial, make.plan()) == {}
 
 
@@ -356,13 +356,13 @@ def test_slow_replies_are_not_lost_handshakes(make):
     ],
     ids=["one", "many", "not told apart", "another failure", "TIME_WAIT alone"],
 )
-def test_want_of_local_ports_is_not_the_servers_failure(make, errors, readings, expected):
+def test_want_of_local_ports_is_not_the_servers_failure(errors, readings, expected):
     """Connections in TIME_WAIT are no failure: they may belong to other addresses."""
     trial = make.trial(make.window(errors=errors), readings=make.READINGS | readings)
     assert gates(trial, make.plan()) == expected
 
 
-def paced(make, planned, ok, latency, **changes):
+def paced(planned, ok, latency, **changes):
     """Return an open loop's window: latencies and service times in milliseconds."""
     counts = {round(ms * 1000): round(ok * share) for ms, share in latency.items()}
     served = {16_000: ok}
@@ -373,17 +373,17 @@ def paced(make, planned, ok, latency, **changes):
     return make.window(ok=ok, replies=(ok // 64,) * 64, **changes)
 
 
-def test_a_rate_that_the_server_keeps_is_sound(make):
+def test_a_rate_that_the_server_keeps_is_sound():
     """Idle connections, and a latency that is the service time, are what an open loop is for."""
-    window = paced(make, 4000, 3990, {16: 1.0}, latency_sum=60.0, unfinished=20)
+    window = paced(4000, 3990, {16: 1.0}, latency_sum=60.0, unfinished=20)
     trial = make.trial(window, readings=make.READINGS | {"server.cpu_user": 0.2})
     assert gates(trial, make.plan(load=OPEN)) == {}
 
 
 @pytest.mark.parametrize("queued", [0, 600])
-def test_a_rate_that_the_server_does_not_keep_has_no_latency(make, queued):
+def test_a_rate_that_the_server_does_not_keep_has_no_latency(queued):
     """It is as long as the window lasts; throughput and CPU a request still count."""
-    window = paced(make, 4000, 3400, {300: 0.5, 500: 0.5}, queued=queued)
+    window = paced(4000, 3400, {300: 0.5, 500: 0.5}, queued=queued)
     trial = make.trial(window)
     assert gates(trial, make.plan(load=OPEN)) == {"overload": PERCENTILES}
     assert judge(make.under(trial, plan=make.plan(load=OPEN)))[0].reason.startswith(
@@ -392,16 +392,16 @@ def test_a_rate_that_the_server_does_not_keep_has_no_latency(make, queued):
 
 
 @pytest.mark.parametrize(("queued", "low"), [(530, {}), (560, {"p99"}), (1000, {"p90", "p99"})])
-def test_a_stall_at_the_windows_end_is_no_overload(make, queued, low):
+def test_a_stall_at_the_windows_end_is_no_overload(queued, low):
     """Between stalls the rate is kept; but the latest stall is missing from the percentiles."""
-    window = paced(make, 4000, 3900 - queued, {16: 0.75, 250: 0.25}, queued=queued)
+    window = paced(4000, 3900 - queued, {16: 0.75, 250: 0.25}, queued=queued)
     expected = {"cut off": set(low)} if low else {}
     assert gates(make.trial(window), make.plan(load=OPEN)) == expected
 
 
-def test_a_server_that_stalls_to_the_end_has_no_percentile(make):
+def test_a_server_that_stalls_to_the_end_has_no_percentile():
     """All replies came before it, at once: not one of them is the truth."""
-    window = paced(make, 4000, 1500, {1: 1.0}, queued=2436)
+    window = paced(4000, 1500, {1: 1.0}, queued=2436)
     (finding,) = judge(make.under(make.trial(window), plan=make.plan(load=OPEN)))
     assert (finding.gate, finding.withholds) == ("cut off", {"p50", "p90", "p99"})
     assert "2,436 of 3,936 requests had no reply" in finding.reason
@@ -411,43 +411,43 @@ def test_a_server_that_stalls_to_the_end_has_no_percentile(make):
 @pytest.mark.parametrize(
     ("stalled", "low"), [(6, set()), (7, {"p99"}), (60, {"p90", "p99"})], ids=["6", "7", "60"]
 )
-def test_a_stall_at_the_end_is_seen_while_connections_are_free(make, stalled, low):
+def test_a_stall_at_the_end_is_seen_while_connections_are_free(stalled, low):
     """What was sent and not answered is missing from the percentiles like what is queued."""
-    window = paced(make, 500, 500 - stalled, {2: 1.0}, wall=5.0, unfinished=stalled)
+    window = paced(500, 500 - stalled, {2: 1.0}, wall=5.0, unfinished=stalled)
     load = Load(connections=64, rate=100.0)
     expected = {"cut off": low} if low else {}
     assert gates(make.trial(window), make.plan(load=load)) == expected
 
 
-def test_each_generator_process_has_a_request_that_has_just_become_due(make):
+def test_each_generator_process_has_a_request_that_has_just_become_due():
     """Two processes with 6 unfinished of 500 are sound where one is not."""
     load = Load(connections=64, rate=100.0)
-    one = paced(make, 500, 493, {2: 1.0}, wall=5.0, unfinished=7)
-    half = paced(make, 250, 247, {2: 1.0}, wall=5.0, unfinished=3)
+    one = paced(500, 493, {2: 1.0}, wall=5.0, unfinished=7)
+    half = paced(250, 247, {2: 1.0}, wall=5.0, unfinished=3)
     other = replace(half, process=2, unfinished=4)
     assert gates(make.trial(one), make.plan(load=load)) == {"cut off": {"p99"}}
     assert gates(make.trial(half, other), make.plan(load=load)) == {}
 
 
-def test_a_rate_that_the_generator_cannot_make_is_its_own(make):
+def test_a_rate_that_the_generator_cannot_make_is_its_own():
     """The queue is the client's, so the server is not blamed."""
-    window = paced(make, 4000, 3400, {300: 1.0}, queued=600, cpu=1.9)
+    window = paced(4000, 3400, {300: 1.0}, queued=600, cpu=1.9)
     readings = make.READINGS | {"server.cpu_user": 0.5, "server.busiest": 0.4}
     trial = make.trial(window, readings=readings)
     assert gates(trial, make.plan(load=OPEN)) == {"generator-bound": TIME_BASED}
 
 
-def test_a_busy_generator_that_keeps_the_rate_does_no_harm(make):
+def test_a_busy_generator_that_keeps_the_rate_does_no_harm():
     """In an open loop it is the sends that have to be on time."""
-    window = paced(make, 4000, 4000, {16: 1.0}, cpu=1.9)
+    window = paced(4000, 4000, {16: 1.0}, cpu=1.9)
     readings = make.READINGS | {"server.cpu_user": 0.5, "server.busiest": 0.4}
     assert gates(make.trial(window, readings=readings), make.plan(load=OPEN)) == {}
 
 
 @pytest.mark.parametrize(("late", "fires"), [(40, False), (41, True)])
-def test_requests_sent_late_are_the_generators(make, late, fires):
+def test_requests_sent_late_are_the_generators(late, fires):
     """Above 1 % p99 is made of them."""
-    trial = make.trial(paced(make, 4000, 4000, {16: 1.0}, late=late))
+    trial = make.trial(paced(4000, 4000, {16: 1.0}, late=late))
     expected = {"late generator": TIME_BASED} if fires else {}
     assert gates(trial, make.plan(load=OPEN)) == expected
 
@@ -460,7 +460,7 @@ def test_requests_sent_late_are_the_generators(make, late, fires):
         ("machine.throttled", 0.0, 1.0),
     ],
 )
-def test_a_disturbed_trial_is_to_be_repeated_and_still_counts(make, reading, limit, above):
+def test_a_disturbed_trial_is_to_be_repeated_and_still_counts(reading, limit, above):
     """A cause outside asks for a repeat; what is left of it is priced by the A/A arm."""
     calm = make.trial(readings=make.READINGS | {reading: limit})
     disturbed = make.trial(readings=make.READINGS | {reading: above})
@@ -469,7 +469,7 @@ def test_a_disturbed_trial_is_to_be_repeated_and_still_counts(make, reading, lim
     assert (finding.gate, finding.withholds, finding.outside) == ("machine", frozenset(), True)
 
 
-def test_a_trial_that_others_had_half_of_does_not_count(make):
+def test_a_trial_that_others_had_half_of_does_not_count():
     """From half a core for each of the server's on, every figure is withheld."""
     half = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51})
     four = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51, "server.cores": 4.0})
@@ -477,7 +477,7 @@ def test_a_trial_that_others_had_half_of_does_not_count(make):
     assert [finding.withholds for finding in judge(four)] == [frozenset()]
 
 
-def test_an_unpinned_server_may_use_every_core(make):
+def test_an_unpinned_server_may_use_every_core():
     """0.6 of 16 cores are no disturbance; of a core alone, where nothing was read, they are."""
     unpinned = {name: value for name, value in make.READINGS.items() if name != "server.cores"}
     foreign = unpinned | {"machine.foreign_cpu": 0.6}
@@ -486,7 +486,7 @@ def test_an_unpinned_server_may_use_every_core(make):
     assert gates(make.trial(readings=foreign), make.plan()) == {"machine": "all"}
 
 
-def test_a_server_that_did_not_start_says_its_last_words(make):
+def test_a_server_that_did_not_start_says_its_last_words():
     """The reason is the failure and the log's last line."""
     trial = make.trial(
         windows=(), failure="it ended with status 1\nIts last lines:\nno app found\n"
@@ -496,7 +496,7 @@ def test_a_server_that_did_not_start_says_its_last_words(make):
     assert finding.reason == "it ended with status 1; its log ends: no app found"
 
 
-def test_a_load_that_was_given_up_is_not_the_servers_death(make):
+def test_a_load_that_was_given_up_is_not_the_servers_death():
     """It had started; what the generator said is the reason."""
     said = "the load was given up: ab ended with status 104:\nreset by peer"
     trial = make.trial(windows=(), failure=said, failed=Failure.LOAD)
@@ -505,7 +505,7 @@ def test_a_load_that_was_given_up_is_not_the_servers_death(make):
     assert finding.reason == "the load was given up: ab ended with status 104: reset by peer"
 
 
-def test_a_server_that_ended_under_load_voids_the_trial(make):
+def test_a_server_that_ended_under_load_voids_the_trial():
     """Its replies until then say nothing of what it would have gone on to do."""
     trial = make.trial(failure="the server ended before the window's end")
     assert gates(trial, make.plan()) == {"server died": "all"}

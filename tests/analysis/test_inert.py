@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from lab.settings.rules import inert
+from tests.kit import builders as make
 
 
-def options(make, *pairs):
+def options(*pairs):
     """Return the options of which a uWSGI profile says that they have no effect."""
     profile = replace(make.profile("x"), options=pairs)
     return [sentence.partition(" = ")[0] for sentence in inert(profile)]
@@ -41,12 +42,12 @@ LIFETIME = ("max-worker-lifetime", "30")
         ([("listen", "1024"), ("enable-threads", "true")], []),
     ],
 )
-def test_uwsgis_options(make, pairs, expected):
+def test_uwsgis_options(pairs, expected):
     """What was tried with uWSGI itself; a default that is said is no mistake."""
-    assert options(make, *pairs) == expected
+    assert options(*pairs) == expected
 
 
-def test_a_sentence_says_why_and_what_to_do(make):
+def test_a_sentence_says_why_and_what_to_do():
     """Option and value as they are written, the reason, the remedy."""
     (sentence,) = inert(replace(make.profile("x"), options=(LIFETIME,)))
     assert sentence == (
@@ -55,9 +56,9 @@ def test_a_sentence_says_why_and_what_to_do(make):
     )
 
 
-def test_the_last_of_a_repeated_option_counts(make):
+def test_the_last_of_a_repeated_option_counts():
     """As in uWSGI."""
-    assert options(make, ("thunder-lock", "true"), ("processes", "4"), ("processes", "1")) == [
+    assert options(("thunder-lock", "true"), ("processes", "4"), ("processes", "1")) == [
         "thunder-lock"
     ]
 
@@ -78,7 +79,7 @@ def test_the_last_of_a_repeated_option_counts(make):
         ([], "keepalive = (\n", False),
     ],
 )
-def test_gunicorns_keepalive_needs_threads(make, words, text, fires):
+def test_gunicorns_keepalive_needs_threads(words, text, fires):
     """Its sync workers close after every reply; a setting that is computed is not known."""
     run = json.dumps(["/venv/bin/gunicorn", *words, "app:app"])
     pairs = (("app", "app:app"), ("run", run), ("x.conf.py", text))
@@ -87,7 +88,7 @@ def test_gunicorns_keepalive_needs_threads(make, words, text, fires):
     assert not found or found[0].startswith("keepalive = 120: gunicorn's sync workers close")
 
 
-def test_another_servers_options_are_not_known(make):
+def test_another_servers_options_are_not_known():
     """Nothing is said of them."""
     pairs = (("run", json.dumps(["granian", "app:app"])), ("x.py", "keepalive = 120\n"))
     assert inert(replace(make.profile("x", server="command"), options=pairs)) == ()

@@ -4,13 +4,14 @@ import pytest
 
 from lab.analysis.metrics import derive, quantile
 from lab.model import Load
+from tests.kit import builders as make
 
 TIMED = Load()
 OPEN = Load(rate=2000)
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
 
 
-def test_a_timed_trial_gives_every_metric(make):
+def test_a_timed_trial_gives_every_metric():
     """Rates are over the clock that counted them: 2 s of window, 2.1 s of readings."""
     assert derive(make.under(make.trial(), load=TIMED)) == pytest.approx(
         {
@@ -29,7 +30,7 @@ def test_a_timed_trial_gives_every_metric(make):
     )
 
 
-def test_generator_processes_are_added_each_over_its_own_clock(make):
+def test_generator_processes_are_added_each_over_its_own_clock():
     """Two processes whose windows differ in length give the sum of their rates."""
     windows = (make.window(wall=2.0, ok=4000, cpu=0.5), make.window(wall=4.0, ok=4000, cpu=2.0))
     metrics = derive(make.under(make.trial(*windows), load=TIMED))
@@ -37,7 +38,7 @@ def test_generator_processes_are_added_each_over_its_own_clock(make):
     assert metrics["cpu_vs_generator"] == pytest.approx(0.9 / 0.75)
 
 
-def test_a_counted_load_divides_totals(make):
+def test_a_counted_load_divides_totals():
     """The silence after the last reply costs a counted load nothing."""
     trial = make.trial(make.window(ok=5000, wall=2.5))
     metrics = derive(make.under(trial, load=COUNTED))
@@ -46,7 +47,7 @@ def test_a_counted_load_divides_totals(make):
     assert metrics["switches"] == pytest.approx(42 / 5000)
 
 
-def test_p99_needs_a_thousand_replies(make):
+def test_p99_needs_a_thousand_replies():
     """With 999 replies there is a median and no 99th percentile."""
     few = make.window(ok=999, latency={31_000: 999})
     enough = make.window(ok=1000, latency={31_000: 1000})
@@ -54,7 +55,7 @@ def test_p99_needs_a_thousand_replies(make):
     assert derive(make.under(make.trial(enough), load=TIMED))["p99"] == 0.031
 
 
-def test_service_time_is_a_metric_of_the_open_loop_only(make):
+def test_service_time_is_a_metric_of_the_open_loop_only():
     """Its p99 comes from its own histogram, and needs 1,000 replies in it."""
     few = make.window(service={5_000: 999})
     enough = make.window(service={5_000: 3950, 9_000: 50})
@@ -65,25 +66,25 @@ def test_service_time_is_a_metric_of_the_open_loop_only(make):
     assert metrics["throughput"] == 2000
 
 
-def test_replaced_workers_are_counted_where_they_were_read(make):
+def test_replaced_workers_are_counted_where_they_were_read():
     """A reading that was not taken is no count of 0."""
     assert "respawns" not in derive(make.under(make.trial(), load=TIMED))
     read = derive(make.under(make.trial(readings={"server.respawned": 3.0}), load=TIMED))
     assert read["respawns"] == 3
 
 
-def test_what_was_not_read_is_absent_and_not_zero(make):
+def test_what_was_not_read_is_absent_and_not_zero():
     """Without readings only what the generator counted is there."""
     metrics = derive(make.under(make.trial(readings={}), load=TIMED))
     assert metrics.keys() == {"throughput", "errors", "retried", "p50", "p90", "p99"}
 
 
-def test_a_trial_without_a_window_has_no_metrics(make):
+def test_a_trial_without_a_window_has_no_metrics():
     """A server that did not start has no throughput, not a throughput of 0."""
     assert derive(make.under(make.trial(windows=()), load=TIMED)) == {}
 
 
-def test_without_replies_there_is_no_cost_of_a_reply(make):
+def test_without_replies_there_is_no_cost_of_a_reply():
     """A window in which every request failed has a throughput of 0 and no CPU a request."""
     dead = make.window(ok=0, errors={"refused": 10}, latency={}, latency_sum=0.0)
     metrics = derive(make.under(make.trial(dead), load=TIMED))

@@ -17,12 +17,12 @@ from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.model import Load
 from lab.settings.rules import inert
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 HUNDRED = Load(connections=100)
 
 
-def published(make, wall, ok, *, connections=100, readings=None, **changes):
+def published(wall, ok, *, connections=100, readings=None, **changes):
     """Return a trial of one window; replies are spread evenly unless it says otherwise."""
     each, rest = divmod(ok, connections)
     replies = (each + 1,) * rest + (each,) * (connections - rest)
@@ -37,7 +37,7 @@ def fired(trial, plan):
 
 @pytest.mark.parametrize("cpu", [0.0, 0.46])
 @pytest.mark.parametrize("ok", [90, 105, 130])
-def test_appdynamics_idle_server(make, cpu, ok):
+def test_appdynamics_idle_server(cpu, ok):
     """
     AppDynamics, Python WSGI servers part 2 (2016): uWSGI answers 3.5 requests a second.
 
@@ -47,24 +47,22 @@ def test_appdynamics_idle_server(make, cpu, ok):
     """
     readings = {"elapsed": 30.0, "server.cpu_user": cpu * 30, "server.cpu_system": 0.0}
     latency = {"latency": {5000: ok}, "latency_sum": 0.005 * ok}
-    trial = published(make, 30.0, ok, readings=readings, **latency)
+    trial = published(30.0, ok, readings=readings, **latency)
     assert fired(trial, make.plan(load=HUNDRED)) == {"idle server": None}
 
 
-def test_appdynamics_dead_runs(make):
+def test_appdynamics_dead_runs():
     """
     The same: 61,476 requests a second is the mean of 0 and 122,953.
 
     In 53 of 455 runs every connection failed to connect, and they were averaged in.
     """
-    dead = published(
-        make, 30.0, 0, errors={"connect": 100}, latency={}, latency_sum=0.0, connections=200
-    )
+    dead = published(30.0, 0, errors={"connect": 100}, latency={}, latency_sum=0.0, connections=200)
     plan = make.plan(load=Load(connections=200))
     assert fired(dead, plan) == {"errors": None}
 
 
-def test_fastwsgi_uwsgi_read_errors(make):
+def test_fastwsgi_uwsgi_read_errors():
     """
     FastWSGI: uWSGI answers 8,200 requests a second.
 
@@ -73,7 +71,6 @@ def test_fastwsgi_uwsgi_read_errors(make):
     """
     ok = 493_367
     trial = published(
-        make,
         60.0,
         ok,
         errors={"reset": ok},
@@ -84,7 +81,7 @@ def test_fastwsgi_uwsgi_read_errors(make):
     assert fired(trial, make.plan(load=HUNDRED)) == {"errors": None}
 
 
-def test_fastwsgi_bjoern_timer(make):
+def test_fastwsgi_bjoern_timer():
     """
     The same: Bjoern answers 1,867 requests a second, 4.8 times fewer than Bjoern with Flask on top.
 
@@ -94,7 +91,7 @@ def test_fastwsgi_bjoern_timer(make):
     ok = 1867 * 60
     slow = ok // 50
     latency = {49_920: ok - slow, 59_904: slow}  # the buckets that hold them
-    trial = published(make, 60.0, ok, latency=latency, latency_sum=60.0 * 100)
+    trial = published(60.0, ok, latency=latency, latency_sum=60.0 * 100)
     metrics = derive(make.under(trial, load=HUNDRED))
     assert (metrics["p50"], metrics["p99"]) == (0.04992, 0.059904)
     found = fired(trial, make.plan(load=HUNDRED))
@@ -102,7 +99,7 @@ def test_fastwsgi_bjoern_timer(make):
     assert found["quantised"] >= {"throughput", "p50", "p99"}
 
 
-def test_fastwsgi_cheroot_starved(make):
+def test_fastwsgi_cheroot_starved():
     """
     The same: of Cheroot's 100 connections 36 were served, by its mean latency; 10.5 by its median.
 
@@ -113,12 +110,12 @@ def test_fastwsgi_cheroot_starved(make):
     for served in (36.0, 10.5):
         mean = served * 60.0 / ok
         latency = {"latency": {int(mean * 1e6): ok}, "latency_sum": mean * ok}
-        trial = published(make, 60.0, ok, **latency)
+        trial = published(60.0, ok, **latency)
         assert fired(trial, make.plan(load=HUNDRED)) == {"starvation": None}
 
 
 @pytest.mark.parametrize("overflows", [79, 91])
-def test_granian_accept_queue(make, overflows):
+def test_granian_accept_queue(overflows):
     """
     Granian's comparison (2026): 10.3 times uWSGI.
 
@@ -134,9 +131,7 @@ def test_granian_accept_queue(make, overflows):
         "listener.drops": float(overflows),
         "tcp.TCPSynRetrans": float(overflows),
     }
-    trial = published(
-        make, 2.0, ok, latency={19_000: ok}, latency_sum=0.019 * ok, readings=readings
-    )
+    trial = published(2.0, ok, latency={19_000: ok}, latency_sum=0.019 * ok, readings=readings)
     (withheld,) = fired(trial, make.plan(load=HUNDRED)).values()
     assert "throughput" in withheld
     kept = {
@@ -147,7 +142,7 @@ def test_granian_accept_queue(make, overflows):
     assert 177e-6 <= kept["cpu"] <= 214e-6
 
 
-def test_httparena_keepalive(make):
+def test_httparena_keepalive():
     """
     HttpArena: gunicorn's sync workers with keepalive = 120.
 
@@ -169,7 +164,7 @@ def test_httparena_keepalive(make):
     assert sentence.startswith("keepalive = 120: ")
 
 
-def test_tornado_ceiling(make):
+def test_tornado_ceiling():
     """
     Three event loops under Tornado: 1780.84, 1780.69 and 1781.98 requests a second.
 
@@ -189,7 +184,7 @@ def test_tornado_ceiling(make):
     )
 
 
-def test_microsecond_inert_option(make):
+def test_microsecond_inert_option():
     """
     An article's step max-worker-lifetime = 30: 8 % more requests a second.
 
@@ -200,7 +195,7 @@ def test_microsecond_inert_option(make):
     assert sentence.startswith("max-worker-lifetime = 30: ")
 
 
-def test_the_benchmarkers_mean_above_its_p99(make):
+def test_the_benchmarkers_mean_above_its_p99():
     """
     the-benchmarker (2026): mean latencies, by Little's law, above the p99 in the table.
 
@@ -209,5 +204,5 @@ def test_the_benchmarkers_mean_above_its_p99(make):
     """
     ok = 20_000 * 15
     latency = {"latency": {1500: ok}, "latency_sum": 0.0015 * ok}
-    trial = published(make, 15.0, ok, connections=64, **latency)
+    trial = published(15.0, ok, connections=64, **latency)
     assert fired(trial, make.plan()) == {"starvation": None}

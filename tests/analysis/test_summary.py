@@ -6,6 +6,7 @@ import pytest
 
 from lab.analysis.summary import summarise
 from lab.model import Failure, Load, Role
+from tests.kit import builders as make
 
 CALM = {"baseline": (2000, 500e-6), "http-socket": (8000, 120e-6)}
 
@@ -32,7 +33,7 @@ def starved(trial):
     return replace(trial, windows=(replace(window, replies=(window.ok,) + (0,) * 63),))
 
 
-def test_a_row_holds_medians_of_the_profiles_own_trials(make):
+def test_a_row_holds_medians_of_the_profiles_own_trials():
     """The A/A trials are the machine's, not the profile's: 1, 2 and 9 thousand have median 2."""
     trials = [
         make.paced(speed, 1e-4, block=block, position=position, role=role)
@@ -44,7 +45,7 @@ def test_a_row_holds_medians_of_the_profiles_own_trials(make):
     assert (row.counts["throughput"], row.valid, row.total) == (3, 3, 3)
 
 
-def test_an_invalid_trial_is_counted_and_never_averaged(make):
+def test_an_invalid_trial_is_counted_and_never_averaged():
     """Four of ten starved: the median is of the six others, and the finding says four."""
     run = altered(make.ladder_run(CALM), starved, name="http-socket", blocks=range(4))
     row = summarise(run).rows[1]
@@ -52,7 +53,7 @@ def test_an_invalid_trial_is_counted_and_never_averaged(make):
     assert [(tally.gate, tally.trials) for tally in row.tallies] == [("starvation", 4)]
 
 
-def test_a_step_is_from_the_profile_it_is_against(make):
+def test_a_step_is_from_the_profile_it_is_against():
     """c is written against a, so it is compared with a, though b stands between them."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4), "c": (2000, 4e-4)})
     a, b, c = run.plan.profiles
@@ -62,7 +63,7 @@ def test_a_step_is_from_the_profile_it_is_against(make):
     assert step.step["cpu"].reference == "a"
 
 
-def test_a_step_whose_start_is_not_in_the_run_names_what_stands_for_it(make):
+def test_a_step_whose_start_is_not_in_the_run_names_what_stands_for_it():
     """tuned is against safety; in a run of baseline and tuned the step is from baseline."""
     run = make.ladder_run({"baseline": (2000, 4e-4), "tuned": (4000, 2e-4)})
     first, last = run.plan.profiles
@@ -71,7 +72,7 @@ def test_a_step_whose_start_is_not_in_the_run_names_what_stands_for_it(make):
     assert (step.before, step.instead_of) == ("baseline", "safety")
 
 
-def test_a_step_is_within_a_server_where_it_can_be(make):
+def test_a_step_is_within_a_server_where_it_can_be():
     """Of tuned, granian and listen, listen is a step from tuned, and granian has nothing else."""
     run = make.ladder_run(dict.fromkeys(("tuned", "granian", "listen"), (2000, 4e-4)), blocks=3)
     first, peer, last = run.plan.profiles
@@ -81,7 +82,7 @@ def test_a_step_is_within_a_server_where_it_can_be(make):
     assert [step.before for step in steps] == ["tuned", "tuned"]
 
 
-def test_no_step_stands_on_a_reference_line(make):
+def test_no_step_stands_on_a_reference_line():
     """Of baseline, bare and tuned, tuned is a step from baseline, or else as it is written."""
     run = make.ladder_run(dict.fromkeys(("baseline", "bare", "tuned"), (2000, 4e-4)), blocks=3)
     first, line, last = run.plan.profiles
@@ -96,13 +97,13 @@ def test_no_step_stands_on_a_reference_line(make):
     assert before("bare") == "bare"
 
 
-def test_a_calm_run_ends_well(make):
+def test_a_calm_run_ends_well():
     """Two profiles, a narrow A/A arm: no banner, status 0."""
     summary = summarise(make.ladder_run(CALM))
     assert (summary.banners, summary.exit_code) == ((), 0)
 
 
-def test_a_noisy_machine_says_so_in_plain_words(make):
+def test_a_noisy_machine_says_so_in_plain_words():
     """An A/A interval wider than 5 % is a banner with the blocks that it would take, status 3."""
     summary = summarise(make.ladder_run(CALM, noise=0.2))
     assert summary.exit_code == 3
@@ -110,14 +111,14 @@ def test_a_noisy_machine_says_so_in_plain_words(make):
     assert "--blocks " in summary.banners[0]
 
 
-def test_a_machine_that_no_number_of_blocks_would_help_says_so(make):
+def test_a_machine_that_no_number_of_blocks_would_help_says_so():
     """Above --blocks 1000, which is the most there is, only a quieter machine is advised."""
     banner = summarise(make.ladder_run(CALM, noise=2.0)).banners[0]
     assert "Only a quieter machine would do." in banner
     assert "--blocks" not in banner
 
 
-def test_two_runs_of_one_server_that_differ_are_status_3(make):
+def test_two_runs_of_one_server_that_differ_are_status_3():
     """A narrow A/A interval beyond 2 % is a difference where there is none."""
     slower = {Role.PROFILE: 500e-6, Role.AA: 530e-6}
     trials = [
@@ -134,7 +135,7 @@ def test_two_runs_of_one_server_that_differ_are_status_3(make):
     assert "CPU a request 1.06x" in summary.banners[0]
 
 
-def test_noisy_throughput_alone_is_a_banner_and_status_0(make):
+def test_noisy_throughput_alone_is_a_banner_and_status_0():
     """CPU a request decides: throughput of a shared machine is its neighbours'."""
     noisy = make.ladder_run(CALM, noise=0.2)
     trials = [
@@ -155,7 +156,7 @@ def test_noisy_throughput_alone_is_a_banner_and_status_0(make):
     assert "Exit status" not in banner
 
 
-def test_a_server_that_never_started_is_status_1(make):
+def test_a_server_that_never_started_is_status_1():
     """It is named first, whatever else is wrong."""
     summary = summarise(altered(make.ladder_run(CALM), unstarted, name="http-socket"))
     assert summary.exit_code == 1
@@ -178,7 +179,7 @@ def crashed(trial):
     ("blocks", "share", "status"),
     [(1, "in 1 of 10 trials", 0), (4, "in 4 of 10 trials", 0), (5, "in 5 of 10 trials", 1)],
 )
-def test_a_server_that_fails_now_and_then_is_told(make, failed, blocks, share, status):
+def test_a_server_that_fails_now_and_then_is_told(failed, blocks, share, status):
     """In how many trials; from half of them on the figures of the others are no success."""
     run = altered(make.ladder_run(CALM), failed, name="http-socket", blocks=range(blocks))
     summary = summarise(run)
@@ -186,7 +187,7 @@ def test_a_server_that_fails_now_and_then_is_told(make, failed, blocks, share, s
     assert summary.banners[0].startswith(f"Failed {share}: http-socket. ")
 
 
-def test_servers_that_fail_alike_are_told_together(make):
+def test_servers_that_fail_alike_are_told_together():
     """One banner for all, those of the same share in one list."""
     run = make.ladder_run(CALM | {"a": (2000, 5e-4), "b": (2000, 5e-4), "c": (2000, 5e-4)})
     run = altered(run, failing, name="http-socket")
@@ -196,7 +197,7 @@ def test_servers_that_fail_alike_are_told_together(make):
     assert banner.startswith("Failed in every trial: http-socket; in 2 of 10 trials: a, b. ")
 
 
-def test_a_server_whose_load_was_given_up_did_start(make):
+def test_a_server_whose_load_was_given_up_did_start():
     """A generator that ends at a reset says nothing of the start; its trials count for nothing."""
 
     def given_up(trial):
@@ -208,21 +209,21 @@ def test_a_server_whose_load_was_given_up_did_start(make):
     assert [tally.gate for tally in summary.rows[1].tallies] == ["no load"]
 
 
-def test_one_profile_with_valid_trials_is_nothing_to_compare(make):
+def test_one_profile_with_valid_trials_is_nothing_to_compare():
     """With all trials of the other invalid the machine could not answer: status 3."""
     summary = summarise(altered(make.ladder_run(CALM), starved, name="http-socket"))
     assert summary.exit_code == 3
     assert summary.banners[0].startswith("Nothing can be compared")
 
 
-def test_an_interrupted_run_says_how_far_it_came(make):
+def test_an_interrupted_run_says_how_far_it_came():
     """What was measured is reported, under a banner."""
     run = make.ladder_run(CALM)
     summary = summarise(replace(run, trials=run.trials[:12]))
     assert summary.banners == ("Ended early: 12 of 30 planned trials were measured.",)
 
 
-def test_a_counted_load_tells_its_whole_time_though_its_throughput_is_withheld(make):
+def test_a_counted_load_tells_its_whole_time_though_its_throughput_is_withheld():
     """Dropped handshakes void requests/s; how long the users waited is what is to be seen."""
     load = Load(connections=500, keepalive=False, requests=5000)
     burst = make.window(

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.kit.replies import NINE_THOUSAND
+
 from .conftest import ask_client
 
 FOREVER = "public, max-age=31536000, immutable"
 PROBLEM = "application/problem+json"
-NINE_THOUSAND = (
-    b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
-    b"6765, 10946]"
-)
 
 
 def test_an_answer_may_be_kept_for_ever(ask):

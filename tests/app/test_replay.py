@@ -2,17 +2,18 @@
 
 import random
 import socket
-from pathlib import Path
 
 import pytest
 
 from app import create_app
 from app.fast import ShortCut
 from lab.model import Expectation, Workload
+from tests.kit.lab_process import SITES
 
 from .conftest import served
 
-SITES = Path(__file__).parent.parent / "sites"
+CALLS = Workload("calls", "/", Expectation(pattern="[0-9]"), "counting:application", SITES)
+"""An application that tells how often it was called."""
 
 
 def fibonacci(count):
@@ -113,10 +114,7 @@ def test_the_short_cut_sends_flask_s_bytes():
 
 def test_a_hit_does_not_reach_python():
     """The second request for a number gets what the first one got, and the application no call."""
-    calls = Workload(
-        "calls", "/", Expectation(pattern="[0-9]"), app="counting:application", chdir=SITES
-    )
-    with served("cached", calls) as ask:
+    with served("cached", CALLS) as ask:
         first = ask("GET", "/9000").body
         assert [ask("GET", "/9000").body for _ in range(20)] == [first] * 20
         # Any other path is a call: of three at least two fell to one of the two workers.
@@ -126,10 +124,7 @@ def test_a_hit_does_not_reach_python():
 @pytest.mark.slow
 def test_the_cache_is_bounded():
     """After 100,000 different numbers new ones are still kept, nothing is logged, memory stays."""
-    calls = Workload(
-        "calls", "/", Expectation(pattern="[0-9]"), app="counting:application", chdir=SITES
-    )
-    with served("cached", calls) as ask:
+    with served("cached", CALLS) as ask:
 
         def get(number):
             with socket.create_connection(ask.address, 10) as connection:

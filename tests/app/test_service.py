@@ -2,19 +2,14 @@
 
 import json
 import logging
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from app import create_app
 from app.number import SettingError
-
-NINE_THOUSAND = (
-    b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
-    b"6765, 10946]"
-)
+from tests.kit.lab_process import ROOT, run
+from tests.kit.replies import NINE_THOUSAND
 
 
 @pytest.fixture
@@ -203,22 +198,13 @@ def test_a_fault_of_ours_is_logged_and_not_shown(service, caplog):
 @pytest.mark.parametrize("arguments", [["--app", "app"], []])
 def test_flask_finds_the_service_by_itself(arguments):
     """`flask run` in the project's folder needs no option, and FLASK_APP=app works."""
-    result = subprocess.run(
-        [sys.executable, "-m", "flask", *arguments, "routes"],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "/healthz" in result.stdout, result.stderr
+    done = run("python", "-m", "flask", *arguments, "routes", cwd=ROOT)
+    assert "/healthz" in done.stdout, done.stderr
 
 
 def test_what_is_loaded_before_the_fork_stays_shared():
     """The collector of a forked worker does not write to what the service is made of."""
     counted = "import gc, app.wsgi; print(gc.get_freeze_count(), len(gc.get_objects()))"
-    done = subprocess.run(
-        [sys.executable, "-c", counted], capture_output=True, text=True, check=True, timeout=30
-    )
-    frozen, looked_at = map(int, done.stdout.split())
+    frozen, looked_at = map(int, run("python", "-c", counted, cwd=ROOT).stdout.split())
     assert frozen > 10_000
     assert looked_at < frozen / 10

@@ -1,18 +1,13 @@
 """The article's application and the smallest one, as any server would call them."""
 
-import subprocess
-import sys
 from wsgiref.util import setup_testing_defaults
 from wsgiref.validate import validator
 
 import pytest
 
 from app import article, hello
-
-NINE_THOUSAND = (
-    b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
-    b"6765, 10946]"
-)
+from tests.kit.lab_process import ROOT, run
+from tests.kit.replies import NINE_THOUSAND
 
 
 def call(app, path):
@@ -65,26 +60,17 @@ def test_hello_answers_every_path_alike(path):
 def test_an_application_loads_nothing_of_the_others(module, absent):
     """What is measured with a small application holds neither our service nor the lab."""
     code = f"import sys, {module}; print([name for name in {absent!r} if name in sys.modules])"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "[]\n"
+    assert run("python", "-c", code, cwd=ROOT).stdout == "[]\n"
 
 
 @pytest.mark.parametrize("module", ["app.wsgi", "app.article", "app.hello"])
 def test_both_names_that_servers_look_for_are_there(module):
     """Each module offers its callable as `app` and as `application`."""
     code = f"import {module} as m; print(m.app is m.application and callable(m.app))"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "True\n"
+    assert run("python", "-c", code, cwd=ROOT).stdout == "True\n"
 
 
 def test_the_service_runs_without_the_lab():
     """app.wsgi imports nothing of the instrument that measures it."""
     code = "import sys, app.wsgi; print([name for name in sys.modules if name.startswith('lab')])"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert result.stdout == "[]\n"
+    assert run("python", "-c", code, cwd=ROOT).stdout == "[]\n"

@@ -3,10 +3,10 @@
 import pytest
 
 from lab.model import Expectation, Workload
-from lab.system.programs import ROOT
 from tests.corpus.corpus import read
 from tests.corpus.stand import stand
-from tests.running import read_installed, running
+from tests.kit.lab_process import SITES
+from tests.kit.running import read_installed, running
 
 CORPUS = {request.name: request for request in read()}
 
@@ -36,6 +36,6 @@ def direct():
 def tuned_that_tells():
     """Run `tuned` with an application that answers with what it sees of its client."""
     expect = Expectation(pattern="url_scheme")
-    site = Workload("journal", "/", expect, "journal:application", ROOT / "tests/sites")
+    site = Workload("journal", "/", expect, "journal:application", SITES)
     with running("tuned", site) as server:
         yield server

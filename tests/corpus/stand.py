@@ -18,7 +18,7 @@ from lab.workloads import fibonacci_body, workload
 from tests.corpus.client import Outcome, ask
 from tests.corpus.corpus import Request, expand
 from tests.corpus.play import AT_ONCE, play
-from tests.running import Running, running
+from tests.kit.running import Running, running
 
 WORKERS = 8
 """uWSGI holds a worker for 4 s where a request does not end; the others must be answered."""

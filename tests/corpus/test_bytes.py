@@ -13,8 +13,8 @@ from tests.corpus.client import ask
 from tests.corpus.interpreted import KILLER, sweep
 from tests.corpus.page import PAGE
 from tests.corpus.stand import Stand, instead
-from tests.lab_process import until
-from tests.running import read_installed, running
+from tests.kit.lab_process import until
+from tests.kit.running import read_installed, running
 
 ARTICLE = ("baseline", "processes-threads", "disable-logging", "max-worker-lifetime", "cython")
 """What is measured is what the article published, and so is what one request does to it."""

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.malformed import broken, wrongs
 from tests.corpus.doors import FRONT, SOCKET
 from tests.corpus.stand import Storm, stand
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 
 def test_all_instances_have_started(front):

@@ -8,7 +8,6 @@ import tempfile
 import threading
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
@@ -20,8 +19,8 @@ from lab.workloads import workload
 from tests.deploy.conftest import ROOT
 from tests.faults.prober import ask
 from tests.faults.stacks import application, production
-from tests.lab_process import until
-from tests.running import read_installed
+from tests.kit.lab_process import until
+from tests.kit.running import read_installed
 
 GATED = application("gated_app")
 
@@ -61,9 +60,7 @@ def where(request):
         if request.param == "production":
             # The other instance may be the one that is up.
             environment = {"SOCKET": str(Path(folder) / "a.sock")}
-            deadline = monotonic() + 30
-            while healthy(**environment)[0] and monotonic() < deadline:
-                sleep(0.05)
+            until(lambda: healthy(**environment)[0] == 0, "the instance")
         yield environment
 
 

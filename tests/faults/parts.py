@@ -3,7 +3,7 @@
 import os
 import signal
 import subprocess
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import psutil
 
@@ -12,10 +12,12 @@ from lab.servers.command import fill
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
 from lab.system.programs import ROOT, environment
-from tests.lab_process import alive, until
-from tests.running import read_installed
+from tests.kit.lab_process import BIN, alive, until
+from tests.kit.running import read_installed
 
 from .stacks import Instance
+
+UWSGI = str(BIN / "uwsgi")
 
 
 def session(leader):
@@ -26,6 +28,26 @@ def session(leader):
             if os.getsid(each.pid) == leader:
                 found.append(each)
     return found
+
+
+@contextmanager
+def uwsgi(path, stdout, stderr, cwd=None, **variables):
+    """Run uWSGI as a user does until the block ends, when nothing of its session is left."""
+    process = psutil.Popen(
+        (UWSGI, str(path)),
+        cwd=cwd,
+        env=environment() | variables,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        for each in session(process.pid):
+            each.kill()
+        process.wait(10)
 
 
 class Parts:

@@ -10,7 +10,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 TIMEOUT = 20.0
 """Seconds until a client gives up; more than any bound that is asserted."""

@@ -3,7 +3,6 @@
 import dataclasses
 import http.client
 import json
-import socket
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +11,9 @@ import psutil
 
 from lab.model import Expectation, Workload
 from lab.workloads import workload
-from tests.lab_process import until
-from tests.running import Running, read_installed, running
+from tests.kit.client import ask
+from tests.kit.lab_process import until
+from tests.kit.running import Running, read_installed, running
 
 FIB = workload("fib")
 
@@ -53,15 +53,8 @@ class Instance:
 
     def stats(self):
         """Return what it says of itself; an OSError where it does not in time."""
-        connection = http.client.HTTPConnection("stats")
-        connection.sock = socket.socket(socket.AF_UNIX)
-        connection.sock.settimeout(STATS)
-        try:
-            connection.sock.connect(str(self.socket) + ".stats")
-            connection.request("GET", "/")
-            return json.loads(connection.getresponse().read())
-        finally:
-            connection.close()
+        stats = self.socket.with_name(f"{self.socket.name}.stats")
+        return json.loads(ask(stats, timeout=STATS).body)
 
     def workers(self):
         """Return its workers by their process ids; none while it cannot say."""

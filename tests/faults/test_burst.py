@@ -3,7 +3,7 @@
 from lab.generators.process import EngineGenerator
 from lab.model import Load, Subject
 from lab.probes.sockets import SocketProbe
-from tests.running import running
+from tests.kit.running import running
 
 from .stacks import FIB
 

@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from lab.servers.ports import listens
-from tests.lab_process import alive, until
-from tests.running import running
+from tests.kit.lab_process import alive, until
+from tests.kit.running import running
 
 from .prober import ask
 from .stacks import application, connections, production

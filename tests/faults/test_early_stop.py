@@ -1,17 +1,14 @@
 """A server that is asked to stop while it starts does so, as one that is deployed by mistake."""
 
-import subprocess
+from contextlib import ExitStack
 
-import psutil
 import pytest
 
 from lab.profiles import FOLDER
 from lab.servers.ports import free_port
-from lab.system.programs import environment
-from tests.lab_process import alive, until
+from tests.kit.lab_process import alive, until
 
-from .parts import session
-from .test_start_up import UWSGI
+from .parts import uwsgi
 
 LOADING = """
 import pathlib, time
@@ -24,29 +21,16 @@ while True:
 @pytest.fixture(params=[pytest.param("safety", marks=pytest.mark.slow), "tuned", "production"])
 def start(tmp_path, request):
     """Return a function that starts a profile, with lines added, and its output in `log`."""
-    started = []
+    with ExitStack() as started:
 
-    def start(added="", **variables):
-        ini = tmp_path / "mine.ini"
-        ini.write_text(f"[uwsgi]\nini = {FOLDER / request.param}.ini\n{added}\n")
-        known = {"SOCKET": str(tmp_path / "a.sock"), "PORT": str(free_port()), "PROCESSES": "2"}
-        with (tmp_path / "log").open("w") as output:
-            process = psutil.Popen(
-                (UWSGI, str(ini)),
-                env=environment() | known | variables,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-        started.append(process)
-        return process
+        def start(added="", **variables):
+            ini = tmp_path / "mine.ini"
+            ini.write_text(f"[uwsgi]\nini = {FOLDER / request.param}.ini\n{added}\n")
+            known = {"SOCKET": str(tmp_path / "a.sock"), "PORT": str(free_port()), "PROCESSES": "2"}
+            with (tmp_path / "log").open("w") as log:
+                return started.enter_context(uwsgi(ini, log, log, **known | variables))
 
-    yield start
-    for process in started:
-        for each in session(process.pid):
-            each.kill()
-        process.wait(10)
+        yield start
 
 
 def test_while_its_application_is_loaded(start, tmp_path):

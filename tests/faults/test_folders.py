@@ -1,17 +1,16 @@
 """Whatever a folder or a socket is called, the stack starts there, and no shell runs the name."""
 
 import shutil
-import subprocess
+from contextlib import ExitStack
 
-import psutil
 import pytest
 
 from app.healthy import status_line
-from lab.system.programs import ROOT, environment
-from tests.lab_process import until
+from lab.system.programs import ROOT
+from tests.kit.lab_process import until
 
-from .parts import session
-from .test_start_up import PRODUCTION, UWSGI, assert_says, start
+from .parts import uwsgi
+from .test_start_up import PRODUCTION, assert_says, start
 
 NAMES = (
     "a b",
@@ -46,28 +45,16 @@ EACH = [name if name in TELLING else pytest.param(name, marks=pytest.mark.slow) 
 @pytest.fixture
 def run(tmp_path):
     """Return a function that starts production.ini, and waits until it serves."""
-    started = []
+    with ExitStack() as started:
 
-    def run(path, sock, **variables):
-        with (tmp_path / "log").open("w") as log:
-            process = psutil.Popen(
-                (UWSGI, str(path)),
-                cwd=tmp_path,
-                env=environment(SOCKET=str(sock), PROCESSES="2") | variables,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        started.append(process)
-        until(lambda: serves(sock) or process.poll() is not None, "a reply, or its end")
-        assert process.poll() is None, (tmp_path / "log").read_text()
+        def run(path, sock, **variables):
+            variables |= {"SOCKET": str(sock), "PROCESSES": "2"}
+            with (tmp_path / "log").open("w") as log:
+                process = started.enter_context(uwsgi(path, log, log, tmp_path, **variables))
+            until(lambda: serves(sock) or process.poll() is not None, "a reply, or its end")
+            assert process.poll() is None, (tmp_path / "log").read_text()
 
-    yield run
-    for process in started:
-        for each in session(process.pid):
-            each.kill()
-        process.wait(10)
+        yield run
 
 
 def serves(sock):

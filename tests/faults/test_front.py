@@ -1,6 +1,5 @@
 """What nginx does for the instances, beyond what each of the other files is about."""
 
-import http.client
 import json
 import os
 import signal
@@ -14,25 +13,17 @@ from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
 from lab.model import Expectation, Load, Workload
 from lab.servers.ports import free_port
-from lab.system.programs import ROOT
-from tests.lab_process import until
+from tests.kit.client import ask
+from tests.kit.engines import count
+from tests.kit.lab_process import SITES, until
 
 from .stacks import production, waiting
 
-JOURNAL = Workload(
-    "journal", "/", Expectation(pattern="scheme"), "journal:application", ROOT / "tests/sites"
-)
+JOURNAL = Workload("journal", "/", Expectation(pattern="scheme"), "journal:application", SITES)
 
 
-def ask(address, method="GET", headers=None, path="/"):
-    """Return status and body of one request."""
-    connection = http.client.HTTPConnection(*address, timeout=20)
-    try:
-        connection.request(method, path, headers=headers or {})
-        reply = connection.getresponse()
-        return reply.status, reply.read()
-    finally:
-        connection.close()
+LIES = {"X-Forwarded-Proto": "javascript", "X-Forwarded-SSL": "on", "X-Forwarded-For": "8.8.8.8"}
+"""Headers by which a client says who it is."""
 
 
 def test_a_burst_waits_in_the_instances_queues(tmp_path):
@@ -43,26 +34,17 @@ def test_a_burst_waits_in_the_instances_queues(tmp_path):
         engine = make_engine(
             stack.address, build_request(load.path, "x", keepalive=False), load.expect, burst
         )
-        engine.begin_count(400)
-        deadline = time.monotonic() + 60
-        while not engine.done and time.monotonic() < deadline:
-            engine.step(0.1)
-        window = engine.close_window()
+        window = count(engine, 400, timeout=60.0)
         engine.close()
     assert (window.ok, dict(window.errors)) == (400, {})
 
 
 def test_a_client_cannot_say_who_it_is(tmp_path):
     """The scheme and the address that an application sees are nginx's, whatever headers came."""
-    lies = {
-        "X-Forwarded-Proto": "javascript",
-        "X-Forwarded-SSL": "on",
-        "X-Forwarded-For": "8.8.8.8",
-    }
     with production(tmp_path, JOURNAL) as stack:
-        status, body = ask(stack.address, headers=lies)
-    assert status == 200
-    seen = json.loads(body)
+        reply = ask(stack.address, headers=LIES)
+    assert reply.status == 200
+    seen = json.loads(reply.body)
     del seen["umask"]
     assert seen == {
         "wsgi.url_scheme": "http",
@@ -80,7 +62,7 @@ def test_what_is_not_repeatable_is_not_repeated(tmp_path, monkeypatch, method, t
     monkeypatch.setenv("JOURNAL", str(journal))
     with production(tmp_path, JOURNAL) as stack:
         found = []
-        client = threading.Thread(target=lambda: found.append(ask(stack.address, method)[0]))
+        client = threading.Thread(target=lambda: found.append(ask(stack.address, method).status))
         client.start()
         (victim,) = until(stack.busy, "a worker at work")
         until(lambda: journal.exists() and journal.read_text(), "the note of it")
@@ -99,16 +81,12 @@ def test_figures_are_not_for_the_public(tmp_path, allowed, status):
         ("allow 127.0.0.0/8", f"allow {allowed}"),
     )
     with production(tmp_path, replace=moved):
-        assert ask(where, path="/metrics/a")[0] == status
+        assert ask(where, path="/metrics/a").status == status
 
 
-def figures(stack, request):
-    """Return the reply to *request* on port 8081, which is a UNIX socket here."""
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(20)
-        connection.connect(str(stack.folder / "metrics.sock"))
-        connection.sendall(request + b"Connection: close\r\nHost: x\r\n\r\n")
-        return connection.makefile("rb").read()
+def figures(stack, *asked, **more):
+    """Return the reply to a request on port 8081, which is a UNIX socket here."""
+    return ask(stack.folder / "metrics.sock", *asked, **more)
 
 
 @pytest.fixture(scope="module")
@@ -125,30 +103,23 @@ def journal_stack(tmp_path_factory):
 
 def test_nothing_of_a_client_goes_on_from_port_8081(journal_stack):
     """Whoever asks for figures reaches the instance with no header, method or query of its own."""
-    sent = (
-        b"GET /metrics/a?x HTTP/1.1\r\nX-Forwarded-Proto: \xff\r\nX-Forwarded-SSL: on\r\n"
-        b"X-Forwarded-For: 8.8.8.8\r\n"
-    )
-    reply = figures(journal_stack, sent)
-    assert reply.startswith(b"HTTP/1.1 200 ")
-    seen = json.loads(reply.partition(b"\r\n\r\n")[2])
+    reply = figures(journal_stack, "GET", "/metrics/a?x", LIES | {"X-Forwarded-Proto": "\xff"})
+    assert reply.status == 200
+    seen = json.loads(reply.body)
     assert seen["wsgi.url_scheme"] == seen["HTTP_X_FORWARDED_PROTO"] == "http"
     assert (seen["HTTP_X_FORWARDED_FOR"], seen["HTTP_X_FORWARDED_SSL"]) == ("", "")
 
 
-@pytest.mark.parametrize(
-    "path", [b"/", b"/9", b"/metrics", b"/metrics/", b"/metrics/a/", b"/x.html"]
-)
+@pytest.mark.parametrize("path", ["/", "/9", "/metrics", "/metrics/", "/metrics/a/", "/x.html"])
 def test_port_8081_has_its_own_paths_only(journal_stack, path):
     """It serves no files, no welcome page and not the application: 404."""
-    assert figures(journal_stack, b"GET %s HTTP/1.1\r\n" % path).startswith(b"HTTP/1.1 404 ")
+    assert figures(journal_stack, "GET", path).status == 404
 
 
-@pytest.mark.parametrize("method", [b"POST", b"PUT", b"DELETE", b"OPTIONS"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
 def test_port_8081_is_for_reading(journal_stack, method):
     """Any method but GET and HEAD is a 405."""
-    sent = method + b" /metrics/a HTTP/1.1\r\nContent-Length: 0\r\n"
-    assert figures(journal_stack, sent).startswith(b"HTTP/1.1 405 ")
+    assert figures(journal_stack, method, "/metrics/a", body=b"").status == 405
 
 
 def slow_body(address):

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 from .prober import Clients
 from .stacks import production, waiting
@@ -74,7 +74,7 @@ def test_without_a_second_try_a_kill_is_felt(tmp_path):
         Clients(stack.address, load.path, load.expect.body, threads=4) as clients,
     ):
         # Not always: a request may end between the look and the kill.
-        for _ in range(3):
+        for _ in range(20):
             kill_a_busy_worker(stack)
             clients.wait_for(4)
             if clients.failed:

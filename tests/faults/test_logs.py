@@ -3,25 +3,21 @@
 import fcntl
 import os
 import signal
-import subprocess
 import time
 from contextlib import suppress
 
-import psutil
 import pytest
 
 from lab.model import Endpoint
 from lab.profiles import FOLDER
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
-from lab.system.programs import environment
-from tests.lab_process import alive, until
+from tests.kit.lab_process import alive, until
 
 from .applications import LINE
-from .parts import Parts, session
+from .parts import Parts, uwsgi
 from .prober import Clients
 from .stacks import application
-from .test_start_up import UWSGI
 
 LOGGING, PRINTING = application("logging_app"), application("printing_app")
 
@@ -129,16 +125,8 @@ def test_log_whose_reader_left(tmp_path, pipes):
 def alone(request, pipes):
     """Return one profile by itself, which logs each request, and where it answers."""
     endpoint = Endpoint(HOST, free_port())
-    variables = {"PORT": str(endpoint.port), "PROCESSES": "2", "WSGI_APP": LOGGING.app}
-    _, writers = pipes
-    process = psutil.Popen(
-        (UWSGI, str(FOLDER / f"{request.param}.ini")),
-        env=environment(WSGI_CHDIR=str(LOGGING.chdir), **variables),
-        stdin=subprocess.DEVNULL,
-        stdout=writers[0],
-        stderr=writers[1],
-        start_new_session=True,
-    )
+    variables = {"PORT": str(endpoint.port), "PROCESSES": "2"}
+    variables |= {"WSGI_APP": LOGGING.app, "WSGI_CHDIR": str(LOGGING.chdir)}
 
     def serves():
         try:
@@ -146,13 +134,9 @@ def alone(request, pipes):
         except OSError:
             return False
 
-    try:
+    with uwsgi(FOLDER / f"{request.param}.ini", *pipes[1], **variables) as process:
         until(serves, "the right reply")
         yield process, endpoint
-    finally:
-        for each in session(process.pid):
-            each.kill()
-        process.wait(10)
 
 
 def test_unread_log_without_nginx(alone):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 from .parts import Parts
 from .prober import Clients, ask

@@ -3,17 +3,15 @@
 import http.client
 import socket
 import threading
-import time
 from contextlib import contextmanager
 
 import psutil
 import pytest
 
 from lab.model import Expectation, Workload
-from lab.system.programs import ROOT
 from lab.workloads import fibonacci_body
-from tests.lab_process import until
-from tests.running import running
+from tests.kit.lab_process import SITES, until
+from tests.kit.running import running
 
 from .prober import Clients, ask
 from .stacks import FIB, connections, production
@@ -24,12 +22,10 @@ PACE = 0.2
 LATEST = 3.5
 """Seconds in which every other client has its reply; uWSGI alone would hold a worker for 4."""
 
-IDLE = 1.0
+IDLE = 5.0
 """Seconds in which a worker has ended the reply that its client has already; slow ones last 10."""
 
-LONG = Workload(
-    "long", "/", Expectation(body=b"short"), "long_reply:application", ROOT / "tests/sites"
-)
+LONG = Workload("long", "/", Expectation(body=b"short"), "long_reply:application", SITES)
 
 HEADERS = b"GET /9000 HTTP/1.1\r\nHost: x\r\nX-Slow: "
 BODY = b"POST /9000 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
@@ -50,6 +46,8 @@ class Slow:
         self._thread = threading.Thread(target=self._run)
         self._address, self._count, self._begin = address, count, begin
         self.connections = []
+        self.rounds = 0
+        """How many more bytes each has sent."""
 
     def __enter__(self):
         for _ in range(self._count):
@@ -70,6 +68,7 @@ class Slow:
         while not self._stop.wait(PACE):
             for each in self.connections:
                 each.send(b"a")
+            self.rounds += 1
 
     def unanswered(self):
         """Return how many are still connected, and have got nothing."""
@@ -89,11 +88,11 @@ def stack(tmp_path_factory):
         yield running
 
 
-def serves_others(stack, load=FIB):
-    """Ask a hundred times and more from other connections; every reply is right and in time."""
+def serves_others(stack, load=FIB, meanwhile=lambda: True):
+    """Ask from other connections, until *meanwhile*; every reply is right and in time."""
     with Clients(stack.address, load.path, load.expect.body, threads=4) as others:
         others.wait_for(100)
-        time.sleep(2 * PACE)  # the slow ones go on meanwhile
+        until(meanwhile, "what the slow ones do")
     assert others.failed == []
     assert len(others.outcomes) >= 100
     assert others.longest < LATEST
@@ -104,7 +103,7 @@ def serves_others(stack, load=FIB):
 def test_slow_senders(stack, count, begin):
     """So many clients send their headers, or their body, slowly: no other client notices."""
     with Slow(stack.address, count, begin) as slow:
-        serves_others(stack)
+        serves_others(stack, meanwhile=lambda: slow.rounds >= 2)
         assert slow.unanswered() == count
         until(lambda: not stack.busy(), "idle workers", IDLE)
 

@@ -14,7 +14,7 @@ from lab.model import Expectation, Workload
 from lab.profiles import resolve
 from lab.servers.readiness import fetch
 from lab.system.programs import ROOT
-from tests.lab_process import until
+from tests.kit.lab_process import SITES, until
 
 from .parts import Parts
 from .stacks import connections, production, waiting
@@ -25,7 +25,7 @@ SEEN = Workload(
     "/",
     Expectation(pattern="umask"),
     "journal:application",
-    ROOT / "tests/sites",
+    SITES,
 )
 """An application that says what it sees."""
 

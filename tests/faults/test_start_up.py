@@ -5,7 +5,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,10 +14,11 @@ from lab.profiles import FOLDER
 from lab.servers.ports import free_port
 from lab.system.programs import ROOT, environment
 
-UWSGI = str(Path(sys.executable).with_name("uwsgi"))
+from .parts import UWSGI
+
 TUNED, PRODUCTION = FOLDER / "tuned.ini", FOLDER / "production.ini"
 
-DEADLINE = 3.0
+DEADLINE = 20.0
 """Seconds; about 0.2 is usual. A server that starts all the same runs into it, too."""
 
 GIVEN_UP = "--bounding-set=-dac_override,-dac_read_search"

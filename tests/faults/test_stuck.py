@@ -6,10 +6,10 @@ import threading
 import pytest
 
 from lab import profiles
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 from .prober import Clients, ask
-from .stacks import production, waiting
+from .stacks import application, production, waiting
 
 LOAD = waiting(0)
 STUCK = waiting(60_000)
@@ -70,14 +70,17 @@ def test_a_stuck_request_is_not_tried_twice():
 
 def test_nobody_waits_for_a_busy_instance(tmp_path):
     """While one instance's only worker is busy, the other gets every request, from both nginx."""
-    long = waiting(3000)
-    with production(tmp_path, LOAD, workers=1) as stack:
-        busy = threading.Thread(target=ask, args=(stack.address, long.path, long.expect.body))
+    load, gate = application("gated_app"), tmp_path / "gate"
+    with production(tmp_path, load, workers=1) as stack:
+        asked = stack.address, f"/?{gate}", load.expect.body
+        busy = threading.Thread(target=ask, args=asked)
         busy.start()
-        until(stack.busy, "a worker at work")
-        # One after the other: to a second client both instances would be busy alike.
-        with Clients(stack.address, LOAD.path, LOAD.expect.body, threads=1) as client:
-            client.wait_for(60)
-        assert stack.busy()  # all of it happened meanwhile
-        busy.join()
+        try:
+            until(stack.busy, "a worker at work")
+            # One after the other: to a second client both instances would be busy alike.
+            with Clients(stack.address, load.path, load.expect.body, threads=1) as client:
+                client.wait_for(60)
+        finally:
+            gate.touch()
+            busy.join()
     assert client.failed == []

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import fib
+from tests.kit.replies import NINE_THOUSAND
 
 ALGORITHMS = ["loop", "get"]
 
@@ -60,11 +61,7 @@ def test_a_thousand_digits_are_answered_correctly(core):
 
 def test_nine_thousand_gives_the_article_s_answer(core):
     """The example that every page shows has 22 elements and ends at 10946."""
-    expected = (
-        b"[0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 377, 610, 987, 1597, 2584, 4181, "
-        b"6765, 10946]"
-    )
-    assert core.get_json(9000) == expected
+    assert core.get_json(9000) == NINE_THOUSAND
     assert core.last_index(9000) == 21
 
 

@@ -2,39 +2,21 @@
 
 import os
 import socket
-import subprocess
-import sys
 import threading
-from pathlib import Path
-from time import monotonic
 
 import pytest
 
-from lab.generators.engine import Engine
 from lab.model import Expectation
-
-BODY = b"[0, 1, 1, 2, 3, 5, 8]"
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
-
-
-def _step_until(engine: Engine, finished) -> None:
-    deadline = monotonic() + 10
-    while not finished():
-        assert monotonic() < deadline, "the engine did not get there"
-        engine.step(0.05)
-
-
-def _count(engine: Engine, requests: int):
-    engine.begin_count(requests)
-    _step_until(engine, lambda: engine.done)
-    return engine.close_window()
+from tests.kit.engines import count, step_until
+from tests.kit.lab_process import ROOT, run
+from tests.kit.replies import BODY, REPLY
 
 
 @pytest.mark.parametrize("keepalive", [True, False])
 def test_counted_load_answers_exactly_its_number(serve, engine, keepalive):
     """Of 101 requests on 8 connections the server reads 101, and each has a correct reply."""
     server = serve(REPLY, close=not keepalive)
-    window = _count(engine(server.address, connections=8, keepalive=keepalive), 101)
+    window = count(engine(server.address, connections=8, keepalive=keepalive), 101)
     assert (window.ok, window.errors, window.unfinished) == (101, {}, 0)
     assert server.requests == 101
     assert sum(window.replies) == sum(window.latency.values()) == 101
@@ -45,7 +27,7 @@ def test_counted_load_answers_exactly_its_number(serve, engine, keepalive):
 
 def test_fewer_requests_than_connections(serve, engine):
     """Three requests open three of eight connections."""
-    window = _count(engine(serve(REPLY).address, connections=8), 3)
+    window = count(engine(serve(REPLY).address, connections=8), 3)
     assert (window.connections, window.replies) == (3, (1, 1, 1, 0, 0, 0, 0, 0))
 
 
@@ -59,7 +41,7 @@ def test_windows_cut_from_a_load_hold_each_request_once(serve, engine, rate):
     attempted, ok = made.attempted, 0
     windows = []
     for _ in range(5):
-        _step_until(made, lambda: made.ok >= 20)
+        step_until(made, lambda: made.ok >= 20)
         began = made.attempted
         windows.append(made.cut_window())
         assert windows[-1].errors == {}
@@ -68,7 +50,7 @@ def test_windows_cut_from_a_load_hold_each_request_once(serve, engine, rate):
         attempted += windows[-1].planned
         ok += windows[-1].ok
     made.drain()
-    _step_until(made, lambda: made.done)
+    step_until(made, lambda: made.done)
     windows.append(made.close_window())
     assert windows[-1].unfinished == 0
     ok += windows[-1].ok
@@ -84,7 +66,7 @@ def test_windows_cut_from_a_load_have_no_gap_between_them(serve, engine):
     made.open_window()
     began, ends = made.opened, 0.0
     for _ in range(50):
-        _step_until(made, lambda: made.ok >= 1)
+        step_until(made, lambda: made.ok >= 1)
         ends += made.cut_window().wall
         assert began + ends == pytest.approx(made.opened, abs=1e-9)
 
@@ -100,10 +82,10 @@ def test_every_attempt_has_one_outcome(serve, engine):
     server = serve(handler=sometimes_wrong)
     driven = engine(server.address, connections=8)
     driven.resume()
-    _step_until(driven, lambda: driven.ok > 20)
+    step_until(driven, lambda: driven.ok > 20)
     for _ in range(2):
         driven.open_window()
-        _step_until(driven, lambda: driven.ok > 100)
+        step_until(driven, lambda: driven.ok > 100)
         window = driven.close_window()
         assert window.errors["body"] > 0
         assert driven.attempted == window.ok + sum(window.errors.values()) + window.unfinished
@@ -116,7 +98,7 @@ def test_attempts_agree_with_the_server(serve, engine):
     driven = engine(server.address, connections=4)
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: driven.ok > 200)
+    step_until(driven, lambda: driven.ok > 200)
     driven.pause()
     window = driven.close_window()
     assert window.unfinished == 4
@@ -128,13 +110,13 @@ def test_pause_and_resume_with_fewer(serve, engine):
     """A load resumed with two connections leaves the other slots without a reply."""
     driven = engine(serve(REPLY).address, connections=5)
     driven.resume(connections=2)
-    _step_until(driven, lambda: all(driven.close_window().replies[:2]))
+    step_until(driven, lambda: all(driven.close_window().replies[:2]))
     assert driven.close_window().replies[2:] == (0, 0, 0)
     driven.pause()
     assert driven.done
     driven.open_window()
     driven.resume()
-    _step_until(driven, lambda: all(driven.close_window().replies))
+    step_until(driven, lambda: all(driven.close_window().replies))
 
 
 def test_drain_lets_requests_finish(serve, engine):
@@ -144,7 +126,7 @@ def test_drain_lets_requests_finish(serve, engine):
     driven.open_window()
     driven.resume()
     driven.drain()
-    _step_until(driven, lambda: driven.done)
+    step_until(driven, lambda: driven.done)
     window = driven.close_window()
     assert (window.ok, window.unfinished, server.requests) == (4, 0, 4)
 
@@ -158,7 +140,7 @@ def test_latency_holds_the_servers_delay(serve, engine):
             conn.sendall(REPLY)
 
     server = serve(handler=late)
-    window = _count(engine(server.address, connections=1), 2)
+    window = count(engine(server.address, connections=1), 2)
     assert min(window.latency) >= 59_500
     assert window.latency_sum >= 0.12
     assert window.wall >= 0.12
@@ -180,21 +162,21 @@ def test_latency_holds_the_servers_delay(serve, engine):
 )
 def test_reply_in_pieces(serve, engine, pieces):
     """A reply may arrive in many packets, and the connection is kept."""
-    window = _count(engine(serve(*pieces).address), 10)
+    window = count(engine(serve(*pieces).address), 10)
     assert (window.ok, window.errors, window.connections) == (10, {}, 2)
 
 
 def test_reply_ended_by_closing(serve, engine):
     """A body that ends with the connection is checked whole and takes a connection each."""
     server = serve(b"HTTP/1.1 200 OK\r\n\r\n", BODY, close=True)
-    window = _count(engine(server.address), 10)
+    window = count(engine(server.address), 10)
     assert (window.ok, window.errors, window.connections) == (10, {}, 10)
 
 
 def test_kept_connection_closed_silently_is_tried_again(serve, engine):
     """A server that closes after every reply without saying so causes no errors."""
     server = serve(REPLY, close=True)
-    window = _count(engine(server.address), 200)
+    window = count(engine(server.address), 200)
     assert (window.ok, window.errors) == (200, {})
     assert server.requests == 200
     # Where the end was seen together with the reply, no request was sent in vain.
@@ -211,7 +193,7 @@ def test_end_of_a_kept_connection_after_the_next_request(serve, engine):
         server.request(conn)
 
     server = serve(handler=one_reply)
-    window = _count(engine(server.address, connections=1), 3)
+    window = count(engine(server.address, connections=1), 3)
     assert (window.ok, window.errors, window.retried) == (3, {}, 2)
 
 
@@ -225,7 +207,7 @@ def test_reply_that_varies_is_held_against_a_pattern(serve, engine):
 
     server = serve(handler=varying)
     driven = engine(server.address, Expectation(pattern=r"^n=\d[0-8]$"), connections=1)
-    window = _count(driven, 20)
+    window = count(driven, 20)
     assert (window.ok, window.errors) == (18, {"body": 2})
 
 
@@ -238,7 +220,7 @@ def test_first_reply_defines_an_open_expectation(serve, engine):
             conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n%d" % (next(turn) % 2))
 
     server = serve(handler=varying)
-    window = _count(engine(server.address, Expectation(), connections=1), 10)
+    window = count(engine(server.address, Expectation(), connections=1), 10)
     assert (window.ok, window.errors) == (5, {"body": 5})
 
 
@@ -257,7 +239,7 @@ def test_unix_socket(engine, tmp_path):
 
         thread = threading.Thread(target=answer)
         thread.start()
-        window = _count(engine(path, connections=1), 1)
+        window = count(engine(path, connections=1), 1)
         thread.join()
     assert (window.ok, window.errors) == (1, {})
 
@@ -306,13 +288,5 @@ while not engine.done:
 window = engine.close_window()
 print(window.ok, dict(window.errors), turns > 10)
 """
-    root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        env={**os.environ, "PYTHONPATH": root},
-    )
+    done = run("python", "-c", script, cwd=ROOT)
     assert (done.stdout, done.stderr) == ("200 {} True\n", "")

@@ -3,8 +3,6 @@
 import _socket
 import errno
 import socket
-import struct
-from time import monotonic
 from types import SimpleNamespace
 
 import pytest
@@ -12,27 +10,13 @@ import pytest
 from lab.errors import GeneratorError
 from lab.generators import connections
 from lab.generators.descriptors import allow_descriptors
-from lab.model import Expectation, Window
+from lab.model import Expectation
+from tests.kit.engines import count
+from tests.kit.lab_process import until
+from tests.kit.replies import BODY, REPLY
+from tests.kit.socket_server import reset
 
-BODY = b"[0, 1, 1, 2, 3, 5, 8]"
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
 HEAD_OF_CHUNKS = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-
-
-def _count(engine, requests: int = 4) -> Window:
-    deadline = monotonic() + 10
-    engine.begin_count(requests)
-    while not engine.done:
-        assert monotonic() < deadline, "the engine did not get there"
-        engine.step(0.05)
-    window = engine.close_window()
-    assert engine.attempted == requests == window.ok + sum(window.errors.values())
-    return window
-
-
-def _reset(conn: socket.socket) -> None:
-    conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    conn.close()
 
 
 @pytest.mark.parametrize(
@@ -53,7 +37,7 @@ def _reset(conn: socket.socket) -> None:
 )
 def test_wrong_reply(serve, engine, reply, close, failure):
     """A reply that is wrong in status, body or framing is an error of that class."""
-    window = _count(engine(serve(reply, close=close).address))
+    window = count(engine(serve(reply, close=close).address))
     assert (window.ok, window.errors, window.received) == (0, {failure: 4}, 4 * len(reply))
     assert window.latency == {}
 
@@ -69,14 +53,14 @@ def test_wrong_reply_after_a_correct_one(serve, engine):
         server.request(conn)
 
     server = serve(handler=second_is_wrong)
-    window = _count(engine(server.address, connections=1))
+    window = count(engine(server.address, connections=1))
     assert (window.ok, window.errors) == (2, {"body": 2})
 
 
 def test_silent_server(serve, engine):
     """A request without a reply is an error when its time is over, and not much later."""
     driven = engine(serve().address, connections=4, timeout=0.2)
-    window = _count(driven)
+    window = count(driven)
     assert window.errors == {"timeout": 4}
     assert 0.2 <= window.wall < 2
 
@@ -96,7 +80,7 @@ def test_reply_that_trickles(serve, engine):
             return
 
     server = serve(handler=trickle)
-    window = _count(engine(server.address, connections=1, timeout=0.2), 1)
+    window = count(engine(server.address, connections=1, timeout=0.2), 1)
     assert window.errors == {"timeout": 1}
 
 
@@ -114,7 +98,7 @@ def test_a_reply_that_floods_is_wrong_early(serve, engine, kind):
     """What is longer than the right body by a read's worth cannot be right, and is not kept."""
     piece = b"8\r\n01234567\r\n" * 10_000 if kind == "chunks" else bytes(1 << 17)
     server = serve(FLOODS[kind], *[piece] * 64)
-    window = _count(engine(server.address, connections=1), 2)
+    window = count(engine(server.address, connections=1), 2)
     assert window.errors == {"status" if kind == "another status" else "body": 2}
     assert window.received < 2 * (1 << 20)
 
@@ -130,7 +114,7 @@ def test_a_long_reply_that_only_a_pattern_knows_is_right(serve, engine):
             conn.sendall(b"x" * length)
 
     server = serve(handler=answer)
-    window = _count(engine(server.address, Expectation(pattern="^xx"), connections=1), 4)
+    window = count(engine(server.address, Expectation(pattern="^xx"), connections=1), 4)
     # 16 times 50,000 and 64 KiB are less than 1,000,000.
     assert (window.ok, window.errors) == (2, {"body": 2})
 
@@ -138,7 +122,7 @@ def test_a_long_reply_that_only_a_pattern_knows_is_right(serve, engine):
 def test_closed_without_a_byte(serve, engine):
     """A new connection that ends in order before any reply is an error, and not tried again."""
     server = serve(close=True)
-    window = _count(engine(server.address))
+    window = count(engine(server.address))
     assert (window.errors, window.retried, server.requests) == ({"closed": 4}, 0, 4)
 
 
@@ -150,13 +134,13 @@ def test_reset_within_the_body(serve, engine):
         conn.sendall(REPLY)
         server.request(conn)
         conn.sendall(REPLY[:-5])
-        conn.settimeout(0.05)
-        with pytest.raises(TimeoutError):
-            conn.recv(1)
-        _reset(conn)
+        sent = server.accepted * len(REPLY + REPLY[:-5])
+        until(lambda: driven._recorder._received == sent, "the part to be read")
+        reset(conn)
 
     server = serve(handler=reset_later)
-    window = _count(engine(server.address, connections=1))
+    driven = engine(server.address, connections=1)
+    window = count(driven)
     assert (window.ok, window.errors, window.retried) == (2, {"reset": 2}, 0)
 
 
@@ -165,24 +149,24 @@ def test_reset_before_the_reply(serve, engine):
 
     def reset_now(conn):
         server.request(conn)
-        _reset(conn)
+        reset(conn)
 
     server = serve(handler=reset_now)
-    assert _count(engine(server.address)).errors == {"reset": 4}
+    assert count(engine(server.address)).errors == {"reset": 4}
 
 
 def test_refused(engine):
     """With nobody listening each attempt is refused, and slots rest in between."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = listener.getsockname()
-    window = _count(engine(address, connections=1), 5)
+    window = count(engine(address, connections=1), 5)
     assert window.errors == {"refused": 5}
     assert window.wall >= 4 * 0.009
 
 
 def test_no_such_unix_socket(engine, tmp_path):
     """Any other failure to connect has a class of its own."""
-    assert _count(engine(str(tmp_path / "none"))).errors == {"connect": 4}
+    assert count(engine(str(tmp_path / "none"))).errors == {"connect": 4}
 
 
 def test_no_local_port_is_free(engine, monkeypatch):
@@ -193,7 +177,7 @@ def test_no_local_port_is_free(engine, monkeypatch):
             return errno.EADDRNOTAVAIL
 
     monkeypatch.setattr(connections, "_socket", SimpleNamespace(socket=Exhausted))
-    assert _count(engine(("127.0.0.1", 1))).errors == {"ports": 4}
+    assert count(engine(("127.0.0.1", 1))).errors == {"ports": 4}
 
 
 def test_handshake_without_an_end(engine):
@@ -205,7 +189,7 @@ def test_handshake_without_an_end(engine):
             for filler in fillers:
                 filler.setblocking(False)
                 filler.connect_ex(address)
-            window = _count(engine(address, connections=2, timeout=0.2), 2)
+            window = count(engine(address, connections=2, timeout=0.2), 2)
         finally:
             for filler in fillers:
                 filler.close()

@@ -2,9 +2,7 @@
 
 import select
 import socket
-import struct
 import threading
-from time import monotonic
 
 import pytest
 
@@ -12,14 +10,9 @@ from lab.generators import connections
 from lab.generators.connections import Connections
 from lab.generators.recorder import Recorder
 from lab.generators.request import build_request
-
-BODY = b"[0, 1, 1, 2, 3, 5, 8]"
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
-
-
-def _reset(conn):
-    conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    conn.close()
+from tests.kit.engines import count, step_until
+from tests.kit.replies import REPLY
+from tests.kit.socket_server import reset
 
 
 def _answer(server, conn, requests):
@@ -29,15 +22,24 @@ def _answer(server, conn, requests):
         conn.sendall(REPLY)
 
 
-def _step_until(engine, finished):
-    deadline = monotonic() + 10
-    while not finished():
-        assert monotonic() < deadline, "the engine did not get there"
-        engine.step(0.05)
+def _ask_at_rate(engine, clock, finished, *, ended=False):
+    """
+    Let a request become due whenever the one before it has its outcome; return the window.
+
+    With *ended* the server must have ended the connection by then, too.
+    """
+    engine.open_window()
+    engine.resume()
+    while True:
+        step_until(engine, lambda: not engine.close_window().unfinished)
+        if finished():
+            return engine.close_window()
+        step_until(engine, lambda: not (ended and engine._connections.idle))
+        clock.now += 0.1001  # not a rounding error short of the instant
 
 
 @pytest.mark.parametrize(
-    ("end", "failure"), [(socket.socket.close, "closed"), (_reset, "reset")], ids=["FIN", "RST"]
+    ("end", "failure"), [(socket.socket.close, "closed"), (reset, "reset")], ids=["FIN", "RST"]
 )
 def test_a_request_that_the_server_drops_is_an_error(serve, engine, end, failure):
     """Of 300 requests on a connection the server answers 299, reads the last and says nothing."""
@@ -48,16 +50,13 @@ def test_a_request_that_the_server_drops_is_an_error(serve, engine, end, failure
         end(conn)
 
     server = serve(handler=drop_the_last)
-    driven = engine(server.address, connections=2)
-    driven.begin_count(1200)
-    _step_until(driven, lambda: driven.done)
-    window = driven.close_window()
-    assert window.ok + window.errors.get(failure, 0) == 1200
+    window = count(engine(server.address, connections=2), 1200)
+    assert window.errors.keys() == {failure}
     assert 3 <= window.errors[failure] <= 4
     assert window.retried == 0
 
 
-@pytest.mark.parametrize("end", [socket.socket.close, _reset], ids=["FIN", "RST"])
+@pytest.mark.parametrize("end", [socket.socket.close, reset], ids=["FIN", "RST"])
 def test_an_end_after_one_reply_is_sent_again(serve, engine, end):
     """So ends each connection of a server that keeps none and does not say so."""
 
@@ -67,10 +66,7 @@ def test_an_end_after_one_reply_is_sent_again(serve, engine, end):
         end(conn)
 
     server = serve(handler=one_reply)
-    driven = engine(server.address, connections=1)
-    driven.begin_count(5)
-    _step_until(driven, lambda: driven.done)
-    window = driven.close_window()
+    window = count(engine(server.address, connections=1), 5)
     assert (window.ok, window.errors, window.retried) == (5, {}, 4)
 
 
@@ -86,10 +82,10 @@ def test_a_window_does_not_make_a_connection_new(serve, engine):
     server = serve(handler=drop_the_fourth)
     driven = engine(server.address, connections=1)
     driven.resume()
-    _step_until(driven, lambda: driven.ok == 3)
+    step_until(driven, lambda: driven.ok == 3)
     driven.open_window()
     let_go.set()
-    _step_until(driven, lambda: driven.close_window().errors)
+    step_until(driven, lambda: driven.close_window().errors)
     driven.drain()
     window = driven.close_window()
     assert (window.errors, window.retried) == ({"closed": 1}, 0)
@@ -136,7 +132,7 @@ def test_a_request_that_came_after_the_end_is_sent_again(serve):
     ids=["idle for longer", "not so long"],
 )
 def test_a_reset_is_sent_again_only_after_the_connection_was_idle(
-    serve, engine, monkeypatch, idle, expected
+    serve, engine, clock, monkeypatch, *, idle, expected
 ):
     """As the end of a keep-alive time that meets a request; a tenth of a second between them."""
     monkeypatch.setattr(connections, "IDLE", idle)
@@ -147,19 +143,16 @@ def test_a_reset_is_sent_again_only_after_the_connection_was_idle(
             _answer(server, conn, 1000)
         _answer(server, conn, 2)
         server.request(conn)
-        _reset(conn)
+        reset(conn)
 
     server = serve(handler=reset_the_third)
     driven = engine(server.address, connections=1, rate=10)
-    driven.open_window()
-    driven.resume()
-    _step_until(driven, lambda: driven.ok == 4)
-    window = driven.close_window()
+    window = _ask_at_rate(driven, clock, lambda: driven.ok == 4)
     assert (window.errors, window.retried) == expected
 
 
 def test_an_idle_connection_that_drops_a_request_it_has_read_is_an_error(
-    serve, engine, monkeypatch
+    serve, engine, clock, monkeypatch
 ):
     """However long it was idle: an end in order, after the request was read, is no keep-alive's."""
     monkeypatch.setattr(connections, "IDLE", 0.02)
@@ -170,14 +163,11 @@ def test_an_idle_connection_that_drops_a_request_it_has_read_is_an_error(
 
     server = serve(handler=drop_the_third)
     driven = engine(server.address, connections=1, rate=10)
-    driven.open_window()
-    driven.resume()
-    _step_until(driven, lambda: driven.close_window().errors)
-    window = driven.close_window()
+    window = _ask_at_rate(driven, clock, lambda: driven.close_window().errors)
     assert (window.errors, window.retried) == ({"closed": 1}, 0)
 
 
-def test_a_keep_alive_time_that_ends_between_two_requests_is_no_error(serve, engine):
+def test_a_keep_alive_time_that_ends_between_two_requests_is_no_error(serve, engine, clock):
     """A server that closes what was idle for 20 ms, at a request each 100 ms."""
 
     def impatient(conn):
@@ -187,9 +177,5 @@ def test_a_keep_alive_time_that_ends_between_two_requests_is_no_error(serve, eng
 
     server = serve(handler=impatient)
     driven = engine(server.address, connections=1, rate=10)
-    driven.open_window()
-    driven.resume()
-    _step_until(driven, lambda: driven.ok == 4)
-    window = driven.close_window()
-    assert window.errors == {}
-    assert window.connections >= 4
+    window = _ask_at_rate(driven, clock, lambda: driven.ok == 4, ended=True)
+    assert (window.errors, window.connections) == ({}, 4)

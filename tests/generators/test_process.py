@@ -4,25 +4,16 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 from time import monotonic, perf_counter
 
+import psutil
 import pytest
 
 from lab.errors import GeneratorError, UsageError
 from lab.generators.process import EngineGenerator
 from lab.model import Endpoint, Expectation, Load, Workload
-
-BODY = b"[0, 1, 1, 2, 3, 5, 8]"
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
-WORKLOAD = Workload("nine", "/9", Expectation(body=BODY))
-ROOT = Path(__file__).resolve().parents[2]
-
-
-def _wait_until(condition) -> None:
-    deadline = monotonic() + 10
-    while not condition():
-        assert monotonic() < deadline
+from tests.kit.lab_process import ROOT, alive, until
+from tests.kit.replies import REPLY, WORKLOAD
 
 
 def test_timed_load(serve):
@@ -36,9 +27,11 @@ def test_timed_load(serve):
         session.warm_up(0.1, 50)
         warm = server.requests
         assert warm >= 50
-        _wait_until(lambda: server.requests > warm + 20)
-        first, second = session.measure(0.2)[0], session.measure(0.1)[0]
-    assert first.wall == pytest.approx(0.2, abs=0.15)
+        until(lambda: server.requests > warm + 20, "more requests")
+        before = perf_counter()
+        first = session.measure(0.2)[0]
+        assert 0.2 <= first.wall <= perf_counter() - before
+        second = session.measure(0.1)[0]
     assert first.process == session.pids[0]
     assert first.connections == second.connections == 0
     assert 0 < first.ok + second.ok < server.requests
@@ -118,25 +111,21 @@ def test_child_dies_with_the_lab(serve):
     """A lab killed with SIGKILL under load leaves no generator behind."""
     server = serve(REPLY)
     script = f"""
-import sys
 from lab.generators.process import EngineGenerator
-from lab.model import Endpoint, Expectation, Load, Workload
-workload = Workload("nine", "/9", Expectation(body={BODY!r}))
-with EngineGenerator().session(Endpoint(*{server.address!r}), workload, Load(2), None) as session:
+from lab.model import Endpoint, Load
+from tests.kit.replies import WORKLOAD
+with EngineGenerator().session(Endpoint(*{server.address!r}), WORKLOAD, Load(2), None) as session:
     print(session.pids[0], flush=True)
     session.measure(60)
 """
-    with subprocess.Popen(
-        [sys.executable, "-c", script],
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    ) as lab:
+    command = (sys.executable, "-c", script)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as lab:
         assert lab.stdout is not None
-        child = Path(f"/proc/{int(lab.stdout.readline())}")
-        _wait_until(lambda: server.requests > 10)
-        assert child.exists()
+        child = psutil.Process(int(lab.stdout.readline()))
+        until(lambda: server.requests > 10, "a load")
+        assert alive([child])
         lab.kill()
-    _wait_until(lambda: not child.exists() or "\nState:\tZ" in (child / "status").read_text())
+    until(lambda: not alive([child]), "the generator's end")
 
 
 def test_a_series_of_windows_has_no_gap(serve):
@@ -146,12 +135,13 @@ def test_a_series_of_windows_has_no_gap(serve):
     with EngineGenerator().session(Endpoint(*server.address), WORKLOAD, load, None) as session:
         before = perf_counter()
         began = session.record(0.05)
-        _wait_until(lambda: server.requests >= 100)
-        spent = perf_counter() - began
+        until(lambda: server.requests >= 100, "100 requests")
+        least = perf_counter() - began
         found = session.finish(6)
+        most = perf_counter() - began
     assert before <= began <= before + 5
-    assert sum(window.wall for window in found.windows) == pytest.approx(spent, rel=0.2)
-    assert len(found.windows) >= spent / 0.05 - 3  # a busy machine joins two now and then
+    assert least <= sum(window.wall for window in found.windows) <= most
+    assert len(found.windows) >= 2  # a busy machine joins several
     assert found.windows[-1].unfinished == 0
     assert sum(window.errors.get("refused", 0) for window in found.windows) == 0
     assert found.attempted == sum(window.ok for window in found.windows) == server.requests
@@ -173,7 +163,7 @@ def test_every_request_of_a_series_has_an_outcome(serve):
         for drain, decided in ((0.0, False), (3.0, True)):
             reached = server.requests + 10
             session.record(0.05)
-            _wait_until(lambda reached=reached: server.requests > reached)
+            until(lambda reached=reached: server.requests > reached, "ten more")
             found = session.finish(drain)
             ok = sum(window.ok for window in found.windows)
             errors = sum(sum(window.errors.values()) for window in found.windows)
@@ -193,7 +183,7 @@ def test_a_counted_load_is_begun_and_awaited(serve):
         for turn in (1, 2):
             before = perf_counter()
             began = session.begin()
-            _wait_until(lambda turn=turn: server.requests == 40 * turn)
+            until(lambda turn=turn: server.requests == 40 * turn, "all forty")
             window = session.end()
             assert window.ok == 40
             assert before <= began <= began + window.wall <= perf_counter()

@@ -10,11 +10,8 @@ from lab.errors import GeneratorError, UsageError
 from lab.generators import ab
 from lab.generators.ab import AbGenerator, parse_ab, parse_times
 from lab.generators.tool import Tally, ToolRun, run_tool
-from lab.model import Endpoint, Expectation, Load, Workload
-
-BODY = b"[0, 1, 1, 2, 3, 5, 8]"
-REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY
-WORKLOAD = Workload("nine", "/9", Expectation(body=BODY))
+from lab.model import Endpoint, Load
+from tests.kit.replies import REPLY, WORKLOAD
 
 WRK = """Running 1s test @ http://127.0.0.1:18231/
   1 threads and 32 connections

@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.lab_process import ROOT
+from tests.kit.lab_process import ROOT
 
 PEER = ROOT / "tests" / "hygiene" / "peer.py"
 MARK = "HYGIENE_MARK"

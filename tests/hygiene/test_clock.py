@@ -7,17 +7,16 @@ import time
 import pytest
 
 from lab.analysis.gates import judge
-from lab.model import Slot, Subject, Trial
+from lab.model import Subject
 from lab.probes import clock, probes
-from tests.runner.scripted import GOOD, arm, window
+from tests.kit import builders as make
 
 SUBJECT = Subject(server=1, port=1)
 
 
 def trial(**readings):
     """Return a sound trial with *readings* as well."""
-    slot = Slot(0, 0, arm("a"))
-    return Trial(slot, 0, 0.0, "aa", "env", (window(),), GOOD | readings)
+    return make.trial(readings=make.READINGS | readings)
 
 
 def test_every_trial_has_the_reading():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.hygiene.test_lies import last_trial, row
-from tests.lab_process import ROOT, run
+from tests.kit.lab_process import ROOT, run
 
 # tests/generators/test_kept_connections.py has the rule itself, on real sockets, by default.
 pytestmark = pytest.mark.slow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import json
 import os
 import threading
 from contextlib import contextmanager
@@ -11,7 +9,9 @@ from contextlib import contextmanager
 import pytest
 
 from tests.hygiene.conftest import PEER, write_peer
-from tests.lab_process import run, trials
+from tests.kit.lab_process import run, summary, trials
+from tests.kit.replies import PONG
+from tests.kit.socket_server import replying
 
 LIES = {
     "status": "status",
@@ -27,31 +27,17 @@ SIZES = ("--workload", "hello", "--connections", "8", "--blocks", "1", "--window
          "--warmup", "0.1")  # fmt: skip
 
 
-class Pong(http.server.BaseHTTPRequestHandler):
-    """The right reply, from the wrong server."""
-
-    def do_GET(self):
-        """Answer."""
-        self.send_response(200)
-        self.send_header("Content-Length", "5")
-        self.end_headers()
-        self.wfile.write(b"Pong!")
-
-    def log_message(self, *_):
-        """Say nothing."""
-
-
 @contextmanager
 def stale_server(place):
     """Serve the right reply on the port that the file *place* will name, as a server of before."""
-    ended, servers = threading.Event(), []
+    ended = threading.Event()
 
     def serve():
         while not place.exists():
             if ended.wait(0.01):
                 return
-        servers.append(http.server.ThreadingHTTPServer(("127.0.0.1", int(place.read_text())), Pong))
-        servers[0].serve_forever(0.01)
+        with replying(PONG, port=int(place.read_text())):
+            ended.wait()
 
     thread = threading.Thread(target=serve)
     thread.start()
@@ -59,9 +45,6 @@ def stale_server(place):
         yield
     finally:
         ended.set()
-        for each in servers:
-            each.shutdown()
-            each.server_close()
         thread.join()
 
 
@@ -91,11 +74,6 @@ def lied(tmp_path_factory):
 def last_trial(folder, profile):
     """Return the trial of *profile* that counts."""
     return [each for each in trials(folder) if each["slot"]["arm"] == profile][-1]
-
-
-def summary(folder):
-    """Return the only run's summary."""
-    return json.loads(next(folder.glob("results/*/summary.json")).read_text())
 
 
 def row(folder, profile):

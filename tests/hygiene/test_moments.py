@@ -7,13 +7,12 @@ import random
 import signal
 import socket
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pytest
 
 from tests.hygiene.conftest import ports
-from tests.lab_process import ROOT, SMALL, run, start, trials, until
+from tests.kit.lab_process import ROOT, SMALL, run, started, trials, until
 
 LAB = ("lab", "run")
 LOCUST = ("locust", "-f", str(ROOT / "loadtests"), "--headless", "-u", "8", "--profiles")
@@ -67,16 +66,6 @@ def temporary(tmp_path, monkeypatch):
     return folder
 
 
-@contextmanager
-def running(lab):
-    """Whatever a test finds, the run that it started is over afterwards."""
-    try:
-        yield lab
-    finally:
-        lab.kill()
-        lab.wait()
-
-
 def interrupt(lab, number, marked):
     """Send a signal, wait for the end of all that the run had started, return its status."""
     lab.send_signal(number)
@@ -87,7 +76,7 @@ def interrupt(lab, number, marked):
 
 def end(folder, temporary, marked, moment):
     """End a run at *moment*, and look at what is left."""
-    with running(start(*moment.door, moment.profile, *SMALL, *BLOCKS, cwd=folder)) as lab:
+    with started(*moment.door, moment.profile, *SMALL, *BLOCKS, cwd=folder) as lab:
         if moment.at is None:
             until(lambda: trials(folder), "the first trial")
             served = until(lambda: ports(marked()), "a server")
@@ -132,7 +121,7 @@ def test_a_moment(tmp_path, temporary, marked, moment):
 
 def test_a_signal_while_the_report_is_written(tmp_path, temporary, marked):
     """The trials and what is written of the report are whole; the rest can be made from them."""
-    with running(start(*LAB, "baseline", *SMALL, cwd=tmp_path)) as lab:
+    with started(*LAB, "baseline", *SMALL, cwd=tmp_path) as lab:
         page = until(lambda: next(tmp_path.glob("results/*/report.md"), None), "the report")
         code = interrupt(lab, signal.SIGTERM, marked)
     # The signal's own: when everything was written and said.

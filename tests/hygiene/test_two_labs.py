@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 from tests.hygiene.conftest import write_peer
-from tests.lab_process import start
+from tests.kit.lab_process import started
 
 SIZES = ("--connections", "4", "--blocks", "1", "--window", "0.1", "--warmup", "0.1", "--app",
          "any:app")  # fmt: skip
@@ -20,17 +21,13 @@ def test_labs_at_once_do_not_mix(tmp_path):
     """
     names = {"first": tmp_path, "second": tmp_path, "third": tmp_path / "other"}
     (tmp_path / "other").mkdir()
-    labs = {}
-    try:
+    labs = []
+    with ExitStack() as stack:
         for name, folder in names.items():
             peer = write_peer(tmp_path / name, "none", body=f"I-am-{name}")
-            labs[name] = start("lab", "run", peer, *SIZES, "--check", f"^I-am-{name}$", cwd=folder)
-        codes = {name: lab.wait(60) for name, lab in labs.items()}
-    finally:
-        for lab in labs.values():
-            lab.kill()
-            lab.wait()
-    assert set(codes.values()) <= {0, 3}
+            wishes = (peer, *SIZES, "--check", f"^I-am-{name}$")
+            labs.append(stack.enter_context(started("lab", "run", *wishes, cwd=folder)))
+        assert {lab.wait(60) for lab in labs} <= {0, 3}
     runs = list(tmp_path.glob("results/*")) + list(tmp_path.glob("other/results/*"))
     assert len(runs) == 3
     owners = set()

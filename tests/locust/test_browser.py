@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 
 import pytest
 
-from tests.lab_process import descendants, trials, until
+from tests.kit.lab_process import descendants, summary, trials, until
 from tests.locust.browser import chromium
 from tests.locust.web_ui import locust_web
 
@@ -94,8 +93,7 @@ def test_from_the_form_to_the_stop_button(tmp_path):
         assert "listen" in texts(browser, "body")[0]
         assert not complaints(browser)
     assert len(trials(tmp_path)) >= 2
-    summary = json.loads(next(tmp_path.glob("results/*/summary.json")).read_text())
-    assert {row["name"] for row in summary["profiles"]} == {"listen", "tuned"}
+    assert {row["name"] for row in summary(tmp_path)["profiles"]} == {"listen", "tuned"}
 
 
 @pytest.mark.parametrize("dark", [False, True])

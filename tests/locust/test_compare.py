@@ -5,41 +5,35 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import urllib.parse
-import urllib.request
 
 import pytest
 
 from lab.servers.ports import free_port, listens
-from tests.lab_process import (
+from tests.kit.lab_process import (
     BIN,
     ROOT,
     SMALL,
     alive,
+    compare,
     descendants,
     environment,
     run,
-    start,
+    started,
+    summary,
     trials,
     until,
 )
+from tests.kit.running import running
+from tests.locust.web_ui import LOCUST, ask, locust_web
 
-LOCUST = ("locust", "-f", str(ROOT / "loadtests"))
 HEADLESS = (*LOCUST, "--headless", "-u", "8")
-
-
-def summary(folder):
-    """Return the only run's summary."""
-    return json.loads(next(folder.glob("results/*/summary.json")).read_text())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [(), ("--processes", "2")])
 def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
     """One process or two: one window for each, all connections used, no errors, one table."""
-    done = run(*HEADLESS, *processes, "--profiles", "listen", "tuned", *SMALL, cwd=tmp_path)
-    assert done.returncode in (0, 3), done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
+    done = compare(*HEADLESS, *processes, "--profiles", "listen", "tuned", *SMALL, cwd=tmp_path)
     rows = trials(tmp_path)
     assert sum(trial["attempt"] == 0 for trial in rows) == 3
     for trial in rows:
@@ -58,68 +52,31 @@ def test_a_master_and_a_worker_make_the_same_run(tmp_path):
     master_port = str(free_port())
     worker_folder = tmp_path / "worker"
     worker_folder.mkdir()
-    worker = start(*LOCUST, "--worker", "--master-port", master_port, cwd=worker_folder)
-    try:
-        done = run(
+    wishes = ("--worker", "--master-port", master_port)
+    with started(*LOCUST, *wishes, cwd=worker_folder) as worker:
+        compare(
             *HEADLESS, "--master", "--master-bind-host", "127.0.0.1", "--master-bind-port",
             master_port, "--expect-workers", "1", "--profiles", "tuned", *SMALL, cwd=tmp_path,
         )  # fmt: skip
-        assert done.returncode in (0, 3), done.stderr
         worker.wait(10)
-    finally:
-        worker.kill()
-        worker.wait()
     assert {trial["windows"][0]["process"] for trial in trials(tmp_path)} == {worker.pid}
-
-
-@pytest.fixture
-def web(tmp_path):
-    """Start Locust's web UI; yield its process and its address."""
-    port = free_port()
-    process = start(*LOCUST, "--web-port", str(port), "--web-host", "127.0.0.1", cwd=tmp_path)
-    base = f"http://127.0.0.1:{port}"
-
-    def answers():
-        try:
-            return ask(base, "/")
-        except OSError:
-            return None
-
-    try:
-        until(answers, "the web interface")
-        yield process, base
-    finally:
-        process.kill()
-        process.wait()
-
-
-def ask(base, path, **form):
-    """Return the reply to a GET, or to a POST of *form*."""
-    data = urllib.parse.urlencode(form, doseq=True).encode() if form else None
-    with urllib.request.urlopen(base + path, data, timeout=20) as reply:
-        return reply.read().decode()
-
-
-def rows(base):
-    """Return the statistics that the web UI shows, by name."""
-    return {row["name"]: row for row in json.loads(ask(base, "/stats/requests"))["stats"]}
 
 
 FORM = {"user_count": 8, "spawn_rate": 8, "profiles": ["listen", "tuned"], "window": 0.4,
         "warmup": 0.1}  # fmt: skip
 
 
-def test_stop_leaves_no_server_and_the_next_start_works(web, tmp_path):
+def test_stop_leaves_no_server_and_the_next_start_works(tmp_path):
     """STOP in the middle of a window; then a second run in the same Locust."""
-    process, base = web
-    ask(base, "/swarm", **FORM, blocks=50)
-    until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
-    below = until(lambda: descendants(process.pid), "a server")
-    ask(base, "/stop", now=1)
-    until(lambda: not alive(below), "the end of the server", 5.0)
-    first = next(tmp_path.glob("results/*"))
-    ask(base, "/swarm", **FORM, blocks=1)
-    until(lambda: len(list(tmp_path.glob("results/*/summary.json"))) == 2, "the second run")
+    with locust_web(tmp_path) as (process, base):
+        ask(f"{base}/swarm", **FORM, blocks=50)
+        until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
+        below = until(lambda: descendants(process.pid), "a server")
+        ask(f"{base}/stop", now=1)
+        until(lambda: not alive(below), "the end of the server", 5.0)
+        first = next(tmp_path.glob("results/*"))
+        ask(f"{base}/swarm", **FORM, blocks=1)
+        until(lambda: len(list(tmp_path.glob("results/*/summary.json"))) == 2, "the second run")
     assert first.joinpath("summary.json").exists()
 
 
@@ -135,32 +92,21 @@ def test_stop_leaves_no_server_and_the_next_start_works(web, tmp_path):
 def test_whatever_ends_locust_ends_its_servers(tmp_path, name, processes):
     """Servers and workers are gone, what was finished is in the folder, and it was no success."""
     wishes = ("--profiles", "baseline", *SMALL, "--blocks", "50")
-    process = start(*HEADLESS, *processes, *wishes, cwd=tmp_path)
-    try:
+    with started(*HEADLESS, *processes, *wishes, cwd=tmp_path) as process:
         until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
         below = until(lambda: descendants(process.pid), "a server")
         process.send_signal(getattr(signal, name))
         code = process.wait(10)
         until(lambda: not alive(below), "the end of the server", 2.0)
-    finally:
-        process.kill()
-        process.wait()
     assert code == (-signal.SIGKILL if name == "SIGKILL" else 130)
     assert trials(tmp_path)
 
 
 def test_a_running_server_is_loaded_when_only_a_host_is_given(tmp_path):
     """Nothing is started, nothing is compared, every reply is checked."""
-    port = free_port()
-    env = environment() | {"PORT": str(port)}
-    server = subprocess.Popen([str(BIN / "uwsgi"), str(ROOT / "profiles" / "tuned.ini")], env=env)
-    base = f"http://127.0.0.1:{port}"
-    try:
-        until(lambda: _answers(base), "the server")
+    with running("tuned") as tuned:
+        base = f"http://{tuned.server.endpoint.address}"
         done = run(*HEADLESS, "-H", base, "-t", "2s", "--csv", "out", cwd=tmp_path)
-    finally:
-        server.terminate()
-        server.wait(10)
     assert done.returncode == 0, done.stderr
     row = (tmp_path / "out_stats.csv").read_text().splitlines()[1].split(",")
     assert row[1] == "/9000"
@@ -171,9 +117,8 @@ def test_a_running_server_is_loaded_when_only_a_host_is_given(tmp_path):
 def test_a_running_server_that_is_broken_is_not_loaded(tmp_path):
     """A dead application would look fastest of all."""
     port = free_port()
-    env = environment() | {"PORT": str(port)}
     ini = str(ROOT / "profiles" / "baseline.ini")
-    env |= {"WSGI_APP": "no.such:app"}
+    env = environment() | {"PORT": str(port), "WSGI_APP": "no.such:app"}
     server = subprocess.Popen([str(BIN / "uwsgi"), ini], env=env, stderr=subprocess.DEVNULL)
     try:
         until(lambda: listens(port), "the server")
@@ -192,10 +137,3 @@ def test_a_host_where_nothing_answers_is_an_error_in_a_line(tmp_path):
     assert done.returncode == 2
     assert "nothing answers there" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def _answers(base):
-    try:
-        return ask(base, "/9000")
-    except OSError:
-        return None

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from tests.lab_process import ROOT
+from tests.kit.lab_process import ROOT, run
 
 CODE = """
 import json
@@ -19,7 +17,7 @@ from lab.experiment.conduct import Prepared
 from lab.locust import live as module
 from lab.model import Role
 from lab.experiment.plan import arm_of
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 module.SPARE = 0  # the builders' trials take no time
 
@@ -68,9 +66,7 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def told():
     """Return what was told of runs that were played."""
-    done = subprocess.run(
-        [sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = run("python", "-c", CODE, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

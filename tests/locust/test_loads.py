@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
 from lab.generators.codec import decode_window
-from tests.generators.conftest import BODY, REPLY, SocketServer
-from tests.lab_process import ROOT, SMALL, environment, run, trials
+from tests.kit.lab_process import ROOT, SMALL, compare, run, trials
+from tests.kit.replies import REPLY
+from tests.kit.socket_server import socket_servers
+from tests.locust.web_ui import LOCUST
 
-HEADLESS = ("locust", "-f", str(ROOT / "loadtests"), "--headless", "-u", "8")
+HEADLESS = (*LOCUST, "--headless", "-u", "8")
 
 
 def windows(folder):
@@ -24,8 +24,7 @@ def windows(folder):
 @pytest.mark.parametrize("processes", [(), ("--processes", "2")])
 def test_a_rate_is_that_of_all_workers_together(tmp_path, processes):
     """Each worker plans the share of its users, and every request is answered."""
-    done = run(*HEADLESS, *processes, "--profiles", "tuned", "--rate", "200", *SMALL, cwd=tmp_path)
-    assert done.returncode in (0, 3), done.stdout + done.stderr
+    compare(*HEADLESS, *processes, "--profiles", "tuned", "--rate", "200", *SMALL, cwd=tmp_path)
     found = windows(tmp_path)
     assert found
     for trial in found:
@@ -39,10 +38,8 @@ def test_a_rate_is_that_of_all_workers_together(tmp_path, processes):
 @pytest.mark.parametrize("load", [(), ("--connection", "close"), ("--load", "walkthrough")])
 def test_a_comparison_with_locusts_own_client(tmp_path, load):
     """It writes the windows that the engine writes: CPU, replies of each user, connections."""
-    done = run(
-        *HEADLESS, "--client", "fasthttp", "--profiles", "tuned", *load, *SMALL, cwd=tmp_path
-    )
-    assert done.returncode in (0, 3), done.stdout + done.stderr
+    wishes = ("--client", "fasthttp", "--profiles", "tuned", *load)
+    compare(*HEADLESS, *wishes, *SMALL, cwd=tmp_path)
     header = json.loads(next(tmp_path.glob("results/*/run.json")).read_text())
     assert header["generator"] == "locust fasthttp"
     for (window,) in windows(tmp_path):
@@ -71,51 +68,16 @@ def test_a_rate_that_cannot_be_kept_to_is_refused(tmp_path, wishes, words):
     assert "Traceback" not in done.stderr
 
 
-@pytest.fixture
-def serve():
-    """Start servers that send these bytes for each request; they end with the test."""
-    servers = []
-
-    def start(*pieces, close=False):
-        def answer(conn):
-            while server.request(conn):
-                for piece in pieces:
-                    conn.sendall(piece)
-                if close:
-                    return
-
-        server = SocketServer(answer)
-        servers.append(server)
-        return server
-
-    yield start
-    for server in servers:
-        server.close()
-
-
-def test_the_clients_judge_like_the_engine(serve):
-    """Failures have the engine's classes, but a reply that breaks off counts as malformed."""
-    # Locust patches the process that imports it, so this is one of its own.
-    cases = {
-        "ok": serve(REPLY),
-        "body": serve(REPLY.replace(b"5, 8", b"5, 9")),
-        "status": serve(REPLY.replace(b"200 OK", b"500 Internal Server Error")),
-        "malformed": serve(b"220 mail ready\r\n", close=True),
-        "closed": serve(close=True),
-        "timeout": serve(),
-    }
-    addresses = {name: server.address for name, server in cases.items()}
-    addresses["refused"] = ("127.0.0.1", 1)
-    addresses["broken off"] = serve(REPLY[:-1], close=True).address
-    script = f"""
+JUDGE = """
 import locust, gevent, json
 from lab.locust.clients import FastHttpClients
-from lab.model import Endpoint, Expectation, Load
+from lab.model import Endpoint, Load
+from tests.kit.replies import WORKLOAD
 seen = {{}}
-for name, address in {addresses!r}.items():
+for name, address in {addresses}.items():
     failed = []
     clients = FastHttpClients(
-        Endpoint(*address), "/9", Expectation(body={BODY!r}), Load(2, timeout=0.2), failed.append)
+        Endpoint(*address), WORKLOAD.path, WORKLOAD.expect, Load(2, timeout=0.2), failed.append)
     clients.begin_count(5)
     while not clients.done:
         gevent.sleep(0.005)
@@ -124,15 +86,25 @@ for name, address in {addresses!r}.items():
     seen[name] = [window.ok, dict(window.errors), window.unfinished, len(failed)]
 print(json.dumps(seen))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-        env={**environment(), "PYTHONPATH": str(ROOT)},
-    )
-    seen = json.loads(done.stdout)
+# In a process of its own: to import Locust patches the sockets of the one that does.
+
+
+def test_the_clients_judge_like_the_engine():
+    """Failures have the engine's classes, but a reply that breaks off counts as malformed."""
+    with socket_servers() as serve:
+        servers = {
+            "ok": serve(REPLY),
+            "body": serve(REPLY.replace(b"5, 8", b"5, 9")),
+            "status": serve(REPLY.replace(b"200 OK", b"500 Internal Server Error")),
+            "malformed": serve(b"220 mail ready\r\n", close=True),
+            "closed": serve(close=True),
+            "timeout": serve(),
+            "broken off": serve(REPLY[:-1], close=True),
+        }
+        addresses = {name: server.address for name, server in servers.items()}
+        addresses["refused"] = ("127.0.0.1", 1)
+        done = run("python", "-c", JUDGE.format(addresses=addresses), cwd=ROOT)
     expected = {name: [0, {name: 5}, 0, 0] for name in addresses}
     expected |= {"ok": [5, {}, 0, 0], "broken off": [0, {"malformed": 5}, 0, 0]}
-    assert seen == expected, done.stderr
+    assert done.stdout, done.stderr
+    assert json.loads(done.stdout) == expected

@@ -7,7 +7,7 @@ import urllib.request
 from contextlib import contextmanager
 
 from lab.servers.ports import free_port
-from tests.lab_process import ROOT, start, until
+from tests.kit.lab_process import ROOT, started, until
 
 LOCUST = ("locust", "-f", str(ROOT / "loadtests"))
 
@@ -24,7 +24,6 @@ def locust_web(folder, *arguments, locust=LOCUST, path=""):
     """Start Locust's web UI in *folder*; yield its process and its address."""
     port = free_port()
     web = ("--web-host", "127.0.0.1", "--web-port", str(port))
-    process = start(*locust, *web, *arguments, cwd=folder)
     base = f"http://127.0.0.1:{port}"
 
     def answers():
@@ -33,9 +32,6 @@ def locust_web(folder, *arguments, locust=LOCUST, path=""):
         except OSError:
             return None
 
-    try:
+    with started(*locust, *web, *arguments, cwd=folder) as process:
         until(answers, "the web interface")
         yield process, base
-    finally:
-        process.kill()
-        process.wait()

@@ -8,7 +8,7 @@ import socket
 import time
 from contextlib import contextmanager
 
-from tests import lab_process
+from tests.kit import lab_process
 
 
 class Clients:
@@ -19,7 +19,6 @@ class Clients:
         self.poll = select.epoll()
         self.writable = set()
         self.replied = set()
-        self.started = time.monotonic()
         for _ in range(count):
             client = socket.socket()
             client.setblocking(False)
@@ -49,10 +48,6 @@ class Clients:
     def answered(self):
         """Return how many have a reply."""
         return len(self.replied)
-
-    def tried(self):
-        """Whether the first handshakes are over: loopback carries them out within connect()."""
-        return time.monotonic() - self.started > 0.05
 
     def close(self):
         """Close all."""

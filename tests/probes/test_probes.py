@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from contextlib import contextmanager
 
 from lab.model import Subject
 from lab.probes import facts, probes
 from lab.probes.facts import classify
-from tests.lab_process import descendants, until
+from lab.servers.ports import free_port
+from tests.kit.lab_process import BIN, ROOT, descendants, until
 from tests.probes.clients import connect, until_answered
 from tests.probes.trees import tree
-
-ROOT = Path(__file__).resolve().parents[2]
 
 UWSGI = """
 env = {{**os.environ, "PORT": "{port}", "FIB_PURE_PYTHON": "{pure}"}}
@@ -25,35 +23,35 @@ sleep_forever()
 REQUEST = b"GET /9000 HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def server(port, *, pure=""):
-    """Return a program that runs the profile `tuned` on *port*."""
-    return UWSGI.format(
-        port=port,
-        pure=pure,
-        uwsgi=str(Path(sys.executable).parent / "uwsgi"),
-        profile=str(ROOT / "profiles" / "tuned.ini"),
-    )
+@contextmanager
+def tuned(pure=""):
+    """Run the profile `tuned` until the block ends; yield what a probe is told of it."""
+    port = free_port()
+    own = {"uwsgi": str(BIN / "uwsgi"), "profile": str(ROOT / "profiles" / "tuned.ini")}
+    with tree(UWSGI.format(port=port, pure=pure, **own)) as root:
+        root.heard()
+        until_answered(port, REQUEST)
+        # The second worker may be there later than the first reply.
+        until(lambda: len(descendants(root.pid)) == 3, "a master and two workers")
+        yield Subject(root.pid, port)
 
 
-def wait_until_up(root, port):
-    """Wait until the server answers, and until its second worker is there, which may be later."""
-    root.heard()
-    until_answered(port, REQUEST)
-    until(lambda: len(descendants(root.pid)) == 3, "a master and two workers")
-
-
-def test_a_loaded_server_gives_every_reading(free_port):
+def test_a_loaded_server_gives_every_reading():
     """Started in order and ended in reverse, they tell what it used."""
-    with tree(server(free_port)) as root:
-        wait_until_up(root, free_port)
-        subject = Subject(root.pid, free_port)
-        stops = [probe.start(subject) for probe in probes()]
-        for _ in range(5):  # CPU comes in ticks of 10 ms
-            with connect(free_port, 200, send=REQUEST, until=lambda each: each.answered() == 200):
-                pass
-        readings = {}
-        for stop in reversed(stops):
-            readings.update(stop())
+    with tuned() as subject:
+
+        def burst():
+            stops = [probe.start(subject) for probe in probes()]
+            for _ in range(5):  # CPU comes in ticks of 10 ms
+                with connect(subject.port, 200, send=REQUEST, until=lambda c: c.answered() == 200):
+                    pass
+            readings = {}
+            for stop in reversed(stops):
+                readings.update(stop())
+            # Absent while other programs' drops could hide ours.
+            return readings if "listener.drops" in readings else None
+
+        readings = until(burst, "a burst beside which nobody else dropped connections")
     assert readings["elapsed"] > 0
     assert readings["server.cpu_user"] + readings["server.cpu_system"] > 0
     assert readings["server.processes"] == 3
@@ -78,11 +76,10 @@ def test_the_cpu_lies_next_to_the_window():
     assert names[0] == "MemoryProbe"
 
 
-def test_the_build_that_a_server_loaded_is_seen_from_outside(free_port):
+def test_the_build_that_a_server_loaded_is_seen_from_outside():
     """A fallback to plain Python does not go unnoticed."""
-    with tree(server(free_port, pure="1")) as root:
-        wait_until_up(root, free_port)
-        found = facts(Subject(root.pid, free_port))
+    with tuned(pure="1") as subject:
+        found = facts(subject)
     assert found == {"fib": "pure", "listeners": "1", "processes": "3"}
 
 

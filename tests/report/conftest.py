@@ -1,30 +1,12 @@
-"""
-Runs to report on, made of the builders of synthetic trials; test folders are no packages.
+"""Runs to report on. Runs and summaries are immutable, so one of each serves all tests."""
 
-Runs and summaries are immutable, so one of each serves all tests.
-"""
-
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from lab.analysis.summary import summarise
 from lab.model import Better, Cause, CounterRun, Diagnosis, Load, Role, Standing, Verdict
-
-SPEC = importlib.util.spec_from_file_location(
-    "builders", Path(__file__).parents[1] / "analysis" / "builders.py"
-)
-BUILDERS = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(BUILDERS)
-
-
-@pytest.fixture(scope="session")
-def make():
-    """Return the module of builders."""
-    return BUILDERS
-
+from tests.kit import builders as make
 
 MACHINE = {
     "cpu": {"model": "AMD EPYC", "cores": 2},
@@ -35,7 +17,7 @@ MACHINE = {
 
 
 @pytest.fixture(scope="session")
-def sustained(make):
+def sustained():
     """Return a run with everything in it that a report can say."""
     run = make.ladder_run(
         {
@@ -80,7 +62,7 @@ def summary(sustained):
 
 
 @pytest.fixture(scope="session")
-def walkthrough(make):
+def walkthrough():
     """Return the article's burst: it overflows the first profile's accept queue."""
     load = Load(connections=500, keepalive=False, requests=5000, timeout=90.0)
     run = make.ladder_run(
@@ -104,7 +86,7 @@ def walkthrough(make):
 
 
 @pytest.fixture(scope="session")
-def open_loop(make):
+def open_loop():
     """Return a run of two profiles at 1,000 requests a second; the generator was late at times."""
     load = Load(connections=64, rate=1000.0)
     run = make.ladder_run({"baseline": (1000, 480e-6), "tuned": (1000, 120e-6)}, load=load)
@@ -126,7 +108,7 @@ def open_loop(make):
 
 
 @pytest.fixture(scope="session")
-def diagnosed(make, summary):
+def diagnosed(summary):
     """Return a summary with a confirmed, a consistent and a withdrawn cause, and an idle option."""
     effect = next(each for each in summary.steps if each.profile == "http-socket").step[
         "throughput"

@@ -12,6 +12,7 @@ from lab.report import svg
 from lab.report.figures import FIGURES, pictures
 from lab.report.palette import DARK, LIGHT
 from lab.report.plots import cores, percentiles, trials
+from tests.kit import builders as make
 from tools.pages import directives
 
 
@@ -52,7 +53,7 @@ def test_every_colour_has_its_role_in_light_and_in_dark():
     assert len(set(LIGHT.values())) == len(LIGHT)
 
 
-def test_time_adds_up_to_the_cores(make):
+def test_time_adds_up_to_the_cores():
     """Server, generator, others, theft and the rest are the machine's two cores."""
     run = make.ladder_run(
         {"baseline": (2000, 480e-6)}, environments={"here": {"cpu": {"cores": 2}}}
@@ -63,7 +64,7 @@ def test_time_adds_up_to_the_cores(make):
     assert only.parts["user"] == pytest.approx(3 * only.parts["system"])
 
 
-def test_time_without_the_number_of_cores_has_no_idle(make):
+def test_time_without_the_number_of_cores_has_no_idle():
     """What is not known is left out, not guessed."""
     run = make.ladder_run({"baseline": (2000, 480e-6)})
     (only,) = cores.spent(summarise(run))
@@ -77,7 +78,7 @@ def test_a_quantile_needs_ten_replies_beyond_it():
     assert curve.quantiles([0.5, 0.99, 0.999]) == [0.001, 0.05, None]
 
 
-def test_a_long_ladder_draws_the_ends_and_the_largest_changes(make):
+def test_a_long_ladder_draws_the_ends_and_the_largest_changes():
     """At most six lines, the first and the last profile among them."""
     speeds = {
         f"p{n}": (2000 * (1.3 if n > 4 else 1), 480e-6 / (1.3 if n > 4 else 1)) for n in range(9)
@@ -87,7 +88,7 @@ def test_a_long_ladder_draws_the_ends_and_the_largest_changes(make):
     assert names == ["p0", "p5", "p8"]
 
 
-def test_a_trial_that_was_made_again_is_marked(make):
+def test_a_trial_that_was_made_again_is_marked():
     """Both attempts are shown; only the last one is judged."""
     run = make.ladder_run({"baseline": (2000, 480e-6)}, blocks=2)
     again = replace(run.trials[0], attempt=1)
@@ -96,7 +97,7 @@ def test_a_trial_that_was_made_again_is_marked(make):
     assert kinds == ["repeated", "counts", "a/a", "counts", "a/a"]
 
 
-def test_the_ladder_names_the_profile_that_a_step_is_from(make):
+def test_the_ladder_names_the_profile_that_a_step_is_from():
     """Where it is not the one above; as the table does."""
     run = make.ladder_run(dict.fromkeys(("tuned", "gunicorn-sync", "granian"), (2000, 0.00048)))
     first, *others = run.plan.profiles

@@ -7,13 +7,13 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.model import Estimate
 from lab.report import headline
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 LADDER = {"baseline": (2000, 480e-6), "listen": (2000, 480e-6), "tuned": (8000, 60e-6)}
 
 
 @pytest.fixture
-def bound(make):
+def bound():
     """Return the summary of a run in which the generator is the limit of `tuned`."""
     run = make.ladder_run(LADDER)
     trials = [

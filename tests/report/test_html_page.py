@@ -14,6 +14,7 @@ from lab.analysis.summary import summarise
 from lab.model import Claim, ClaimVerdict, Decision
 from lab.report import html_page, markdown
 from lab.runs.folder import read_run
+from tests.kit import builders as make
 
 RUNS = Path(__file__).parents[2] / "docs" / "runs"
 
@@ -198,7 +199,7 @@ def test_a_counted_load_and_an_open_loop_have_pages(walkthrough, open_loop):
         parse(html_page.render(summarise(run)))
 
 
-def test_a_run_in_which_nothing_worked_has_a_page(make):
+def test_a_run_in_which_nothing_worked_has_a_page():
     """Without one window there is no figure, and the reason is there."""
     run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
     failed = [replace(t, windows=(), readings={}, failure="no app") for t in run.trials]

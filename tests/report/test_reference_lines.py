@@ -9,6 +9,7 @@ import pytest
 
 from lab.analysis.summary import summarise
 from lab.report import html_page, markdown, summary_json, terminal
+from tests.kit import builders as make
 from tools.pages import schema
 
 SPEEDS = {"baseline": (2000, 480e-6), "tuned": (8000, 118e-6), "granian": (9000, 100e-6),
@@ -17,7 +18,7 @@ REPLIES = {"bare": b"Pong!", "constant": b"done"}
 
 
 @pytest.fixture(scope="module")
-def lined(make):
+def lined():
     """Return a summary with two reference lines, and a profile of another server."""
     run = make.ladder_run(SPEEDS)
     profiles = tuple(
@@ -42,7 +43,7 @@ def test_a_share_is_of_a_profile_of_the_same_server(lined):
     jsonschema.validate(content, stored)
 
 
-def test_a_run_without_reference_lines_has_no_shares(make):
+def test_a_run_without_reference_lines_has_no_shares():
     """What does not apply is absent."""
     summary = summarise(make.ladder_run({"baseline": (2000, 480e-6), "tuned": (8000, 118e-6)}))
     assert "shares" not in json.loads(summary_json.render(summary))

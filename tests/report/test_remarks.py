@@ -7,11 +7,12 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.model import Verdict
 from lab.report.remarks import notes
+from tests.kit import builders as make
 
 LADDER = {"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}
 
 
-def strangers(make, shares):
+def strangers(shares):
     """Return a run's note on the machine: *shares* is profile -> others' cores in its trials."""
     run = make.ladder_run(LADDER)
     trials = []
@@ -42,15 +43,15 @@ def strangers(make, shares):
     ],
     ids=["remark", "severe", "severe in both", "severe in one profile", "severe in one trial"],
 )  # fmt: skip
-def test_a_gates_note_says_no_more_than_holds_for_all(make, shares, said):
+def test_a_gates_note_says_no_more_than_holds_for_all(shares, said):
     """Where its effect is not the same in all of the trials, the worst is called the worst."""
-    note = strangers(make, shares)
+    note = strangers(shares)
     assert said in note
     worst = max(shares, key=lambda name: max(shares[name]))
     assert f"). {worst}: " in note
 
 
-def test_what_the_blocks_find_is_what_would_get_a_verdict(make):
+def test_what_the_blocks_find_is_what_would_get_a_verdict():
     """Told from 1 is not enough: a verdict needs the floor as well."""
     summary = summarise(make.ladder_run(LADDER))
     step = replace(summary.steps[0].step["cpu"], detectable=1.1, verdict=Verdict.UNDECIDED)

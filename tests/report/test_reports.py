@@ -1,13 +1,15 @@
 """
 Whole reports against golden files: what a person reads, word for word.
 
-After a change that is meant: GOLDEN=write pytest tests/report, and read the difference.
+After a change that is meant: GOLDEN='sustained*' pytest tests/report writes the files with such a
+name, which may be one or `*`; then read the difference.
 """
 
 import io
 import json
 import os
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -15,21 +17,22 @@ from rich.console import Console
 
 from lab.analysis.summary import summarise
 from lab.report import markdown, summary_json, terminal
+from tests.kit import builders as make
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def check(name, text):
-    """Compare *text* with the golden file *name*."""
+    """Compare *text* with the golden file *name*, or write it where that is asked for."""
     path = GOLDEN / name
-    if os.environ.get("GOLDEN") == "write":
+    if fnmatch(name, os.environ.get("GOLDEN", "")):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "never kept"])
-def test_requests_sent_again_stand_beside_the_errors(make, kept):
+def test_requests_sent_again_stand_beside_the_errors(kept):
     """Where connections are kept; where none is, they lost no answer and only cost connections."""
     run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
     trials = []
@@ -60,7 +63,7 @@ def test_the_walkthroughs_report(walkthrough):
     check("walkthrough.txt", terminal.render(summarise(walkthrough)))
 
 
-def test_a_noisy_runs_report_opens_with_the_banner(make):
+def test_a_noisy_runs_report_opens_with_the_banner():
     """A reader meets the doubt before any number."""
     run = make.ladder_run(
         {"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, noise=0.2, blocks=5

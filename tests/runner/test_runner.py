@@ -10,8 +10,7 @@ from lab.errors import GeneratorError, LoadGivenUpError, UsageError
 from lab.experiment.runner import capture, run, run_trial
 from lab.experiment.schedule import Pilot
 from lab.model import Better, CounterRun, Expectation, Load, Role, Slot
-
-from .scripted import Script, arm, plan
+from tests.kit.scripted import Script, arm, plan
 
 
 def test_a_trial_happens_in_this_order():

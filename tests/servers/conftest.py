@@ -1,14 +1,11 @@
 """Servers started for a test."""
 
-from pathlib import Path
-
 import pytest
 
 from lab import profiles
 from lab.model import Expectation, Workload
 from lab.servers import adapter
-
-SITES = Path(__file__).parent.parent / "sites"
+from tests.kit.lab_process import SITES
 
 
 def fibonacci_body(limit):

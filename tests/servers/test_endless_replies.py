@@ -1,7 +1,5 @@
 """A first reply that drips or floods: given up in time, and told as what it is."""
 
-import socket
-import threading
 from contextlib import contextmanager, nullcontext, suppress
 from http.client import HTTPException
 
@@ -13,8 +11,9 @@ from lab.model import LONGEST_BODY, Endpoint, Expectation, Workload
 from lab.servers import readiness
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.readiness import wait_until_ready
-from tests.lab_process import ROOT, run
-from tests.runner.scripted import plan
+from tests.kit.lab_process import ROOT, run
+from tests.kit.scripted import plan
+from tests.kit.socket_server import SocketServer
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
 WORKLOAD = Workload("x", "/", Expectation(body=b"Pong!"))
@@ -22,38 +21,14 @@ WORKLOAD = Workload("x", "/", Expectation(body=b"Pong!"))
 
 @contextmanager
 def serving(handler):
-    """Serve each connection by *handler* in a thread; yield where."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    conns, threads = [], []
+    """Serve each connection by *handler*, when it has asked; yield where."""
 
     def serve(conn):
-        with conn, suppress(OSError):
-            conn.recv(4096)
-            handler(conn)
+        server.request(conn)
+        handler(conn)
 
-    def accept():
-        while True:
-            try:
-                conn, _ = listener.accept()
-            except OSError:
-                return
-            conns.append(conn)
-            threads.append(threading.Thread(target=serve, args=(conn,)))
-            threads[-1].start()
-
-    accepting = threading.Thread(target=accept)
-    accepting.start()
-    try:
-        yield Endpoint("127.0.0.1", listener.getsockname()[1])
-    finally:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-        accepting.join()
-        for conn in conns:
-            with suppress(OSError):
-                conn.shutdown(socket.SHUT_RDWR)
-        for thread in threads:
-            thread.join()
+    with SocketServer(serve) as server:
+        yield Endpoint(*server.address)
 
 
 def drip(data):

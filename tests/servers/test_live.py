@@ -16,7 +16,7 @@ from lab.model import Expectation, Workload
 from lab.profiles import resolve
 from lab.servers.in_use import check_unused
 from lab.system.programs import ROOT
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"))
 

@@ -3,9 +3,7 @@
 import os
 import shutil
 import subprocess
-import sys
 from contextlib import contextmanager
-from pathlib import Path
 
 import psutil
 import pytest
@@ -16,12 +14,10 @@ from lab.model import Endpoint, Load
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
 from lab.system.programs import ROOT
-from tests.lab_process import alive, descendants, until
-from tests.running import read_installed
+from tests.kit.lab_process import BIN, alive, descendants, until
+from tests.kit.running import read_installed
 
 from .conftest import FIB
-
-UWSGI = str(Path(sys.executable).with_name("uwsgi"))
 
 
 @pytest.mark.parametrize("name", profiles.find())
@@ -43,7 +39,9 @@ def running(*command, cwd, **variables):
     """Run uWSGI as a user does, without the lab; yield it and where it answers."""
     endpoint = Endpoint(variables.get("BIND", "127.0.0.1"), free_port())
     environment = os.environ | variables | {"PORT": str(endpoint.port)}
-    process = psutil.Popen((UWSGI, *command), cwd=cwd, env=environment, stderr=subprocess.DEVNULL)
+    process = psutil.Popen(
+        (BIN / "uwsgi", *command), cwd=cwd, env=environment, stderr=subprocess.DEVNULL
+    )
     try:
         until(lambda: listens(endpoint.port), "a listener")
         yield process, endpoint

@@ -1,7 +1,7 @@
 """Starting: other people's applications, and what is said when it goes wrong."""
 
-import http.server
-import threading
+import os
+import socket
 
 import psutil
 import pytest
@@ -12,7 +12,9 @@ from lab.servers import process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready
 from lab.system.programs import ROOT
-from tests.lab_process import descendants, until
+from tests.kit.lab_process import descendants, until
+from tests.kit.replies import PONG
+from tests.kit.socket_server import replying
 
 from .conftest import FIB, site
 
@@ -107,34 +109,27 @@ def test_application_that_fails(start, monkeypatch):
 
 def test_port_in_use(start, monkeypatch):
     """A port that another server holds is named as the reason."""
-    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as other:
-        monkeypatch.setattr(process, "free_port", lambda: other.server_port)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        monkeypatch.setattr(process, "free_port", lambda: port)
         monkeypatch.setattr(process, "PORT_ATTEMPTS", 1)
-        wanted = f"port {other.server_port} is in use by another process"
+        wanted = f"port {port} is in use by another process"
         with pytest.raises(ServerStartError, match=wanted), start("baseline"):
             pass
 
 
 def test_lost_race_for_a_port(start, monkeypatch):
     """A port that is taken between choosing and binding it costs another try, not the trial."""
-    with http.server.HTTPServer(("127.0.0.1", 0), http.server.BaseHTTPRequestHandler) as other:
-        ports = [process.free_port(), other.server_port]
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        ports = [process.free_port(), taken]
         monkeypatch.setattr(process, "free_port", ports.pop)
         with start("baseline") as server:
-            assert server.endpoint.port != other.server_port
+            assert server.endpoint.port != taken
 
 
 def test_foreign_server_never_passes(monkeypatch):
     """The right reply from a process outside the tree is not readiness."""
-
-    class Pong(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(b"Pong!")
-
-        def log_message(self, *args):
-            pass
 
     class Stale:
         pid = 1 << 30
@@ -146,19 +141,12 @@ def test_foreign_server_never_passes(monkeypatch):
             return ""
 
     monkeypatch.setattr(readiness, "PATIENCE", 0.1)
-    with http.server.HTTPServer(("127.0.0.1", 0), Pong) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with replying(PONG) as server:
         stale = Stale()
-        stale.endpoint = Endpoint("127.0.0.1", server.server_port)
-        try:
-            with pytest.raises(
-                ServerStartError, match=f"from another server: process {psutil.Process().pid}"
-            ):
-                wait_until_ready("stale", stale, HELLO)
-        finally:
-            server.shutdown()
-            thread.join()
+        stale.endpoint = Endpoint(*server.address)
+        wanted = f"from another server: process {os.getpid()}"
+        with pytest.raises(ServerStartError, match=wanted):
+            wait_until_ready("stale", stale, HELLO)
 
 
 def test_silent_server():

@@ -2,32 +2,28 @@
 
 import pytest
 
-from lab.model import Window
 from lab.stress.counting import Burst
-from lab.stress.result import Counts, FaultOutcome, ProfileResult, Series, StressResult
+from lab.stress.result import (
+    Counts,
+    FaultOutcome,
+    ProfileResult,
+    Series,
+    StressResult,
+)
+from tests.kit import builders
 
 CLEAN = Counts(400, 0, 0, 0, longest=0.02)
 
 
-def window(ok=0, errors=None, unfinished=0, latency=None, wall=0.25, **more):
-    """Return what a generator counted."""
-    latency = {12000: ok} if latency is None else latency
-    return Window(
-        process=1,
-        wall=wall,
-        ok=ok,
-        errors=errors or {},
-        unfinished=unfinished,
-        retried=0,
-        connections=0,
-        replies=(),
-        received=0,
-        latency=latency if ok else {},
-        latency_sum=0.0,
-        cpu=0.0,
-        wait=0.0,
-        **more,
-    )
+def window(ok=0, errors=None, unfinished=0, latency=None, **more):
+    """Return what a generator counted in a quarter of a second; replies take 12 ms each."""
+    counted = {
+        "ok": ok,
+        "errors": errors or {},
+        "unfinished": unfinished,
+        "latency": (latency or {12_000: ok}) if ok else {},
+    }
+    return builders.window(**{"wall": 0.25, "replies": (), **counted, **more})
 
 
 def burst(ended, **counted):
@@ -39,6 +35,12 @@ def outcome(fault="kill", counts=CLEAN, **more):
     """Return an outcome with a short series."""
     series = Series((0.25, 0.5), (0.02, None), (0, counts.lost), (0, counts.wrong), (0, 0))
     return FaultOutcome(fault, steady=counts, series=series, planted=(0.3,), **more)
+
+
+@pytest.fixture(autouse=True)
+def two_workers(monkeypatch):
+    """As `lab stress` has it, on a machine of any size."""
+    monkeypatch.setenv("PROCESSES", "2")
 
 
 @pytest.fixture

@@ -22,23 +22,15 @@ from lab.stress.faults import FAULTS
 from lab.stress.overlay import overlay, problem, program
 from lab.stress.result import Counts, FaultOutcome, StressResult
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
-from lab.stress.trial import Conditions, Pace, measure
+from lab.stress.trial import measure
 from lab.system.programs import find_command
-from tests.lab_process import descendants, run, start, until
+from tests.kit.lab_process import descendants, run, started, until
 from tools.pages.files import DOCS, RUNS
 
 from .conftest import CLEAN
-
-SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
-FREE = Conditions(cores=None, pace=SHORT)
+from .planted import FREE, SHORT, plant, trial_of
 
 needs_nginx = pytest.mark.skipif(find_command("nginx") is None, reason="nginx is not installed")
-
-
-@pytest.fixture(autouse=True)
-def two_workers(monkeypatch):
-    """As `lab stress` has it, on a machine of any size."""
-    monkeypatch.setenv("PROCESSES", "2")
 
 
 @pytest.fixture
@@ -46,20 +38,6 @@ def twice(monkeypatch):
     """Kill two workers, the second one at once."""
     monkeypatch.setattr(faults, "KILLS", 2)
     monkeypatch.setattr(faults, "KILL_EVERY", 0.0)
-
-
-def trial_of(fault, profile, timeout=10.0):
-    """Return the outcome of a short trial."""
-    (chosen,) = (each for each in FAULTS if each.name == fault)
-    steady = Load(64, rate=50.0, timeout=timeout)
-    return measure(chosen, arm_of(profiles.read(profile), WAITING, steady), FREE)
-
-
-def plant(fault, profile, timeout=10.0):
-    """Return what clients felt of a fault."""
-    found = trial_of(fault, profile, timeout)
-    assert found.problem is None, found.problem
-    return found
 
 
 def test_without_a_fault_nothing_is_lost():
@@ -289,13 +267,13 @@ def test_ctrl_c_leaves_nothing_behind_and_prints_what_was_finished(tmp_path):
         "door.Wishes = partial(door.Wishes, pace=Pace(0.2, 0.2, 0.4));"
         "sys.argv = ['lab', 'stress', 'tuned', '--fault', 'kill']; lab.cli.main()"
     )
-    lab = start("python", "-c", short, cwd=tmp_path)
     output = tmp_path / "output"
-    until(lambda: "none on tuned: " in output.read_text(), "the first trial")
-    until(lambda: len(descendants(lab.pid)) >= 4, "server and generator")
-    below = descendants(lab.pid)
-    os.kill(lab.pid, signal.SIGINT)
-    assert lab.wait(timeout=30) == 130
+    with started("python", "-c", short, cwd=tmp_path) as lab:
+        until(lambda: "none on tuned: " in output.read_text(), "the first trial")
+        until(lambda: len(descendants(lab.pid)) >= 4, "server and generator")
+        below = descendants(lab.pid)
+        os.kill(lab.pid, signal.SIGINT)
+        assert lab.wait(timeout=30) == 130
     until(lambda: not [each for each in below if each.is_running()], "their end")
     table = output.read_text().partition("What clients felt")[2]
     assert re.search(r"^none +\S.* of \d+, ", table, re.MULTILINE)

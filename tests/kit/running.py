@@ -21,7 +21,7 @@ from lab.model import Load, Profile, Workload
 from lab.servers import adapter
 from lab.servers.process import Process
 from lab.workloads import workload
-from tests.lab_process import until
+from tests.kit.lab_process import until
 
 _WORKER = re.compile(r"spawned uWSGI worker \d+ \(.*?pid: (\d+)")
 

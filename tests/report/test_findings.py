@@ -15,7 +15,7 @@ from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdi
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal, thresholds
-from tests.analysis import builders as make
+from tests.kit import builders as make
 
 CLAIM = Claim("ladder-x", "article", "b is faster", "fib", "a", "b", ratio=3.08)
 RATIO = Comparison("throughput", "a", "b", Verdict.SAME, Estimate(0.871, 0.7923, 0.9611, 10))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import ServerStartError
@@ -25,61 +26,18 @@ from lab.model import (
     Window,
     Workload,
 )
-
-GOOD = {
-    "elapsed": 3.0,
-    "server.cpu_user": 2.0,
-    "server.cpu_system": 0.9,
-    "machine.foreign_cpu": 0.01,
-    "machine.steal": 0.0,
-    "listener.drops": 0.0,
-}
-
-
-def profile(name: str, against: str | None = None) -> Profile:
-    return Profile(
-        name=name,
-        server="uwsgi",
-        path=Path(f"{name}.ini"),
-        summary=f"Change {name}",
-        against=against,
-        options=(("processes", "2"),),
-        digest=name * 2,
-    )
+from tests.kit import builders
 
 
 def arm(name: str, body: bytes | None = b"x") -> Arm:
+    profile = replace(builders.profile(name), options=(("processes", "2"),))
     asked = Workload("w", "/", Expectation(body=body))
-    return Arm(name, profile(name), asked, Load(connections=2))
+    return Arm(name, profile, asked, Load(connections=2))
 
 
 def plan(*names: str, blocks: int = 1, body: bytes | None = b"x") -> Plan:
-    return Plan(
-        arms=tuple(arm(name, body) for name in names),
-        reference=names[0],
-        blocks=blocks,
-        warmup=0.5,
-        window=3.0,
-        seed=1,
-    )
-
-
-def window(ok: int = 3000) -> Window:
-    return Window(
-        process=7,
-        wall=3.0,
-        ok=ok,
-        errors={},
-        unfinished=2,
-        retried=0,
-        connections=2,
-        replies=(ok // 2, ok // 2),
-        received=ok,
-        latency={2000: ok},
-        latency_sum=0.002 * ok,
-        cpu=1.0,
-        wait=0.1,
-    )
+    arms = tuple(arm(name, body) for name in names)
+    return Plan(arms, reference=names[0], blocks=blocks, warmup=0.5, window=3.0, seed=1)
 
 
 class Script:
@@ -146,7 +104,7 @@ class Script:
 
     def measure(self, seconds: float) -> tuple[Window, ...]:
         self.events.append(f"window {seconds} s")
-        return (window(),)
+        return (builders.window(wall=3.0),)
 
     def ended(self) -> str | None:
         return "uwsgi ended with signal 11" if self._profile in self.dies else None
@@ -184,4 +142,4 @@ class _Probe:
         self.script.events.append(f"{self.name} probe stops")
         if self.name == "outer":
             return {}
-        return GOOD | {"machine.foreign_cpu": self.script.reading()}
+        return builders.READINGS | {"machine.foreign_cpu": self.script.reading()}

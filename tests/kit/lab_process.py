@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,8 +16,10 @@ import psutil
 
 T = TypeVar("T")
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
+SITES = ROOT / "tests" / "sites"
+"""Applications that know nothing of this project."""
 
 SMALL = ("--blocks", "1", "--window", "0.4", "--warmup", "0.1")
 """Sizes that take seconds: enough to see that everything happens, too small to conclude from."""
@@ -41,12 +44,21 @@ def run(*command: str, cwd: Path, timeout: float = 90) -> subprocess.CompletedPr
     )
 
 
-def start(*command: str, cwd: Path) -> subprocess.Popen[str]:
-    """Start a command of ours; its output goes to `output` in *cwd*."""
+def compare(*command: str, cwd: Path, also: int = 0) -> subprocess.CompletedProcess[str]:
+    """Run a comparison, which may end with 3 on a busy machine, and with *also*."""
+    done = run(*command, cwd=cwd)
+    assert done.returncode in {0, 3, also}, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+@contextmanager
+def started(*command: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run a command of ours until the block ends; its output goes to `output` in *cwd*."""
     # As from a terminal: a script's background job, such as a CI's, ignores SIGINT.
     usual = ("env", "--default-signal=INT,TERM,HUP")
     with (cwd / "output").open("w") as output:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [*usual, str(BIN / command[0]), *command[1:]],
             cwd=cwd,
             env=environment(),
@@ -56,6 +68,11 @@ def start(*command: str, cwd: Path) -> subprocess.Popen[str]:
             text=True,
             start_new_session=True,
         )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 def trials(folder: Path) -> list[dict[str, Any]]:
@@ -65,6 +82,11 @@ def trials(folder: Path) -> list[dict[str, Any]]:
         return []
     *lines, _ = found[0].read_text().split("\n")
     return [json.loads(line) for line in lines]
+
+
+def summary(folder: Path) -> Any:
+    """Return the summary of the only run under *folder*/results."""
+    return json.loads(next(folder.glob("results/*/summary.json")).read_text())
 
 
 def until(condition: Callable[[], T], what: str, timeout: float = 30.0) -> T:

@@ -1,0 +1,28 @@
+"""Faults that are really planted, in trials as short as can be."""
+
+from dataclasses import replace
+
+from lab import profiles
+from lab.experiment.plan import arm_of
+from lab.model import Load
+from lab.stress.faults import FAULTS
+from lab.stress.run import QUICK, WAITING
+from lab.stress.trial import Conditions, Pace, measure
+
+SHORT = Pace(before=0.3, after=0.1, whole=0.4, stopped=0.5)
+FREE = Conditions(cores=None, pace=SHORT)
+NAMED = {fault.name: fault for fault in FAULTS}
+
+
+def trial_of(fault, profile, timeout=10.0, quick=None):
+    """Return the outcome of a short trial; *fault* is one, or the name of one."""
+    chosen = NAMED[fault] if isinstance(fault, str) else fault
+    arm = arm_of(profiles.read(profile), WAITING, Load(64, rate=50.0, timeout=timeout))
+    return measure(chosen, arm, replace(FREE, quick=quick))
+
+
+def plant(fault, profile, timeout=10.0):
+    """Return what clients felt of a fault."""
+    found = trial_of(fault, profile, timeout, QUICK)
+    assert found.problem is None, found.problem
+    return found
