@@ -169,11 +169,13 @@ class Live:
         """Say what is being done at this moment; empty when nothing is."""
         if self._now is None or self.state != "under way":
             return ""
-        slot, attempt, stage = self._now
+        return f"{self._now[0].arm.name}: {self._stage(*self._now)}"
+
+    def _stage(self, slot: Slot, attempt: int, stage: str) -> str:
         arm = {Role.AA: ", for the A/A arm", Role.COUNTER: ", a counter-run"}.get(slot.arm.role, "")
         again = ", again" if attempt else ""
         blocks = self._run.plan.blocks
-        return f"{slot.arm.name}: block {slot.block + 1} of {blocks}{arm}{again}: {stage}"
+        return f"block {slot.block + 1} of {blocks}{arm}{again}: {stage}"
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Yield the table of profiles in ladder order: text by the keys of `COLUMNS`."""
@@ -188,7 +190,7 @@ class Live:
                 **{metric: quantity(metric, row.values.get(metric)) for metric in MEDIANS},
                 **{f"{metric}_ratio": text for metric, text in compared.items()},
                 "limited_by": _cause(summary, row) or UNKNOWN,
-                "now": self.now().partition(": ")[2] if self._concerns(name) else "",
+                "now": self._stage(*self._now) if self._now and self._concerns(name) else "",
             }
 
     def figures(self) -> Iterator[dict[str, object]]:
@@ -224,7 +226,7 @@ class Live:
 
     def _concerns(self, name: str) -> bool:
         """Return whether the trial under way is one of this row, or a counter-run of it."""
-        if self._now is None:
+        if self._now is None or self.state != "under way":
             return False
         ran = self._now[0].arm
         of = {each.arm.name: named(each.of, each.arm.at) for each in self._run.counters}
