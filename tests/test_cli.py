@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import psutil
 import pytest
 
 from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
@@ -100,14 +101,23 @@ def test_a_machine_that_measured_well_is_told_so(tmp_path):
     """
     With 0, where the others here also take 3: "measured, but noisier than wanted".
 
-    Every request costs the same CPU time, so that only a disturbed machine would be noisy.
+    Every request costs the same CPU time, so that only a disturbed machine is noisy, and whether
+    this one is disturbed is asked without the lab.
     """
+    disturbed = busy()
     done = run(
-        "lab", "run", "http-socket", "tuned", "--app", "burning:application", "--path", "/",
+        "lab", "run", "tuned", "--app", "burning:application", "--path", "/",
         "--chdir", str(SITES), "--connections", "4", "--no-confirm",
-        "--blocks", "5", "--window", "1", "--warmup", "0.1", cwd=tmp_path,
+        "--blocks", "5", "--window", "1", "--warmup", "0.1", cwd=tmp_path, timeout=300,
     )  # fmt: skip
+    if disturbed or busy():
+        pytest.skip("other programs use the CPUs of this machine")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def busy():
+    """Whether other programs use a tenth of a core, in the two seconds from now on."""
+    return psutil.cpu_percent(2.0) * psutil.cpu_count() > 10
 
 
 def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):

@@ -2,7 +2,7 @@
 
 import time
 
-COST = 0.005
+COST = 0.001
 """Seconds."""
 
 
