@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from lab.errors import GeneratorError
-from lab.generators.tool import Tally
+from lab.generators.tool import ToolCounts
 
 PACKAGE = "wrk"
 
@@ -26,7 +26,7 @@ def wrk_command(url: str, connections: int, seconds: int, *, keepalive: bool) ->
     return ["wrk", "-t", "1", "-c", str(connections), "-d", f"{seconds}s", *close, url]
 
 
-def parse_wrk(output: str) -> Tally:
+def parse_wrk(output: str) -> ToolCounts:
     """
     Return what wrk printed.
 
@@ -44,7 +44,7 @@ def parse_wrk(output: str) -> Tally:
     status = _STATUS.search(output)
     if status:
         errors["status"] = int(status[1])
-    return Tally(
+    return ToolCounts(
         requests=int(total[1]),
         seconds=float(total[2]) * _SECONDS[total[3]],
         errors={name: count for name, count in errors.items() if count},

@@ -17,12 +17,12 @@ Locust executes every .py file of this folder, so nothing else stands here: what
 do is in `lab.locust`.
 """
 
-from lab.locust import Comparison, Connection
+from lab.locust import ComparisonShape, Connection
 
 
 class Client(Connection):
     """One connection of the load; `-u` says how many (default: 64)."""
 
 
-class CompareProfiles(Comparison):
+class CompareProfiles(ComparisonShape):
     """Starts, loads and stops a server for each trial; says what changed, and if it counts."""

@@ -10,7 +10,7 @@ import pytest
 
 from lab.errors import ResultsError
 from lab.model import Role
-from lab.runs.folder import FORMAT, Header, RunWriter, find_run, read_run
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, find_run, read_run
 from tests.kit import builders as make
 
 TRIAL = make.trial(name="a", position=1, role=Role.AA)
@@ -20,7 +20,7 @@ TRIAL = make.trial(name="a", position=1, role=Role.AA)
 def header():
     """Return the header of a run of one profile."""
     plan = make.plan(make.profile("a"))
-    return Header(FORMAT, "lab run a", "engine", 0.0, plan, {"env": {"cores": 2}}, {})
+    return RunHeader(FORMAT, "lab run a", "engine", 0.0, plan, {"env": {"cores": 2}}, {})
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from lab.errors import ResultsError
 from lab.model import Better, CounterRun, Role
-from lab.runs.folder import FORMAT, Header, RunWriter, encode_trial, read_run
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, encode_trial, read_run
 from tests.kit import builders as make
 from tools import store_run
 
@@ -28,7 +28,7 @@ def made(checkout, command="lab run", first="profiles/peers/x.toml"):
     arms = tuple(map(make.arm, profiles))
     plan = replace(run.plan, arms=arms)
     writer = RunWriter(
-        checkout / "results", Header(FORMAT, command, "engine", 0.0, plan, {"here": {}}, {})
+        checkout / "results", RunHeader(FORMAT, command, "engine", 0.0, plan, {"here": {}}, {})
     )
     counter = replace(profiles[0], name="x~y", path=writer.folder / "counter" / "x~y.ini")
     toggled = make.arm(counter, role=Role.COUNTER)

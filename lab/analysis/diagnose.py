@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from lab.analysis.causes import HYPOTHESES
-from lab.analysis.causes.hypothesis import Asked
+from lab.analysis.causes.hypothesis import When
 from lab.analysis.causes.signs import Signs, signs
 from lab.analysis.observations import Observation
 from lab.model import Cause, Finding
@@ -37,12 +37,12 @@ def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Ca
     if read is None:
         return ()
     full = seen.trial.slot.arm.load.rate is None or "overload" in read.gates
-    usual = (Asked.EVERY_LOAD, Asked.FULL_LOAD) if full else (Asked.EVERY_LOAD,)
+    usual = (When.EVERY_LOAD, When.FULL_LOAD) if full else (When.EVERY_LOAD,)
     found = _found(usual, read, without)
     if full:
-        found = found or _found((Asked.LAST,), read, without)
+        found = found or _found((When.LAST,), read, without)
         named = {cause.name for cause in found}
-        found += _found((Asked.BESIDE,), read, without | named)
+        found += _found((When.BESIDE,), read, without | named)
     return tuple(found)
 
 
@@ -64,7 +64,7 @@ def _meaningless(finding: Finding, gates: Mapping[str, str]) -> bool:
     return finding.withholds is None and finding.gate in MEANINGLESS
 
 
-def _found(asked: Iterable[Asked], seen: Signs, without: frozenset[str]) -> list[Cause]:
+def _found(asked: Iterable[When], seen: Signs, without: frozenset[str]) -> list[Cause]:
     """Return the causes that *seen* shows, of those that are asked for so, in their order."""
     answers = [each.shows(seen) for each in HYPOTHESES if each.asked in asked]
     return [cause for cause in answers if cause is not None and cause.name not in without]

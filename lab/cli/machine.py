@@ -6,8 +6,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from lab import check as machine
 from lab import profiles
+from lab.runs import fitness
 from lab.runs.folder import encode
 
 
@@ -58,7 +58,7 @@ def list_command(*, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 def check_command(*, as_json: bool) -> int:
     """Say whether this machine is fit to measure, and what each missing thing costs."""
-    findings = machine.check()
+    findings = fitness.check()
     if as_json:
         click.echo(encode(findings))
     else:
@@ -71,7 +71,7 @@ def check_command(*, as_json: bool) -> int:
     return 3 if any(each.level == "fail" for each in findings) else 0
 
 
-def _check_row(finding: machine.Check) -> tuple[str, str, str, str]:
+def _check_row(finding: fitness.Check) -> tuple[str, str, str, str]:
     mark = {"ok": "ok", "warn": "[yellow]warn[/]", "fail": "[red]FAIL[/]"}[finding.level]
     note = "" if finding.level == "ok" else f"{finding.cost}. {finding.advice}"
     return mark, finding.name, finding.value, note

@@ -26,7 +26,7 @@ from lab.experiment.runner import Observer, Parts, capture, run
 from lab.experiment.schedule import Pilot
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
 from lab.runs import environment
-from lab.runs.folder import FORMAT, Header, RunWriter, read_run, run_of
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, read_run, run_of
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system.programs import find_command
@@ -159,7 +159,7 @@ def conduct(
     env = environment.read_environment()
     digest = environment.digest(env)
     plan = _with_reply(prepared.plan)
-    header = Header(
+    header = RunHeader(
         format=FORMAT,
         command=repeatable(options.command, plan.seed),
         generator=generator.name,

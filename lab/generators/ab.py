@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from lab.errors import GeneratorError, UsageError
 from lab.generators.histogram import bucket
-from lab.generators.tool import Tally, run_tool
+from lab.generators.tool import ToolCounts, run_tool
 from lab.model import Endpoint, Load, Window, Workload
 from lab.system import temporary
 
@@ -40,7 +40,7 @@ def ab_command(
     return ["ab", "-q", *keep, "-s", wait, "-n", str(requests), "-c", str(connections), url]
 
 
-def parse_ab(output: str) -> Tally:
+def parse_ab(output: str) -> ToolCounts:
     """
     Return what ab printed.
 
@@ -55,7 +55,7 @@ def parse_ab(output: str) -> Tally:
     if failed:
         names = ("connect", "receive", "length", "exceptions")
         counts.update(zip(names, map(int, failed.groups()), strict=True))
-    return Tally(
+    return ToolCounts(
         requests=int(complete[1]),
         seconds=float(seconds[1]),
         errors={name: count for name, count in counts.items() if count},

@@ -52,7 +52,7 @@ FAILURES = {
 """Error number of a socket -> class of the failure; see `lab.model.Window.errors`."""
 
 
-class Slot:
+class ConnectionSlot:
     """One of the load's connections: at most one socket at a time, and the request on it."""
 
     __slots__ = (
@@ -128,18 +128,18 @@ class Connections:
         self._request = request
         self._timeout = timeout
         self._recorder = recorder
-        self._resting: deque[tuple[float, Slot]] = deque()
+        self._resting: deque[tuple[float, ConnectionSlot]] = deque()
         self._next_scan = 0.0
-        self.slots = [Slot() for _ in range(count)]
-        self.by_fd: dict[int, Slot] = {}
+        self.slots = [ConnectionSlot() for _ in range(count)]
+        self.by_fd: dict[int, ConnectionSlot] = {}
         """The slots with a request under way."""
-        self.idle: dict[int, Slot] = {}
+        self.idle: dict[int, ConnectionSlot] = {}
         """Open loop: the slots with a connection and no request."""
         self.due = 0.0
         """When `tick` is to be called next, by `time.perf_counter`."""
         self.epoll = _original_epoll()
 
-    def open(self, slot: Slot) -> None:
+    def open(self, slot: ConnectionSlot) -> None:
         """Connect, and send the request if the handshake is done at once, as over loopback."""
         sock = _socket.socket(self._family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
         slot.socket = sock
@@ -165,7 +165,7 @@ class Connections:
         else:
             self.epoll.register(fd, _READABLE)
 
-    def connected(self, slot: Slot) -> None:
+    def connected(self, slot: ConnectionSlot) -> None:
         """Send the request of a slot whose handshake came to an end, or fail it."""
         assert slot.socket is not None
         code = slot.socket.getsockopt(SOL_SOCKET, SO_ERROR)
@@ -179,7 +179,7 @@ class Connections:
         except OSError as error:
             self.fail(slot, FAILURES.get(error.errno or 0, "reset"))
 
-    def close(self, slot: Slot) -> None:
+    def close(self, slot: ConnectionSlot) -> None:
         """Close the slot's socket, which takes it out of the epoll as well."""
         assert slot.socket is not None
         del self.by_fd[slot.fd]
@@ -188,11 +188,11 @@ class Connections:
         slot.connecting = False
         slot.reply = None
 
-    def keep(self, slot: Slot) -> None:
+    def keep(self, slot: ConnectionSlot) -> None:
         """Leave the slot's connection open without a request."""
         self.idle[slot.fd] = self.by_fd.pop(slot.fd)
 
-    def send(self, slot: Slot) -> None:
+    def send(self, slot: ConnectionSlot) -> None:
         """Send a request on the slot's kept connection if it has one, else on a new one."""
         if slot.socket is None:
             self.open(slot)
@@ -203,7 +203,7 @@ class Connections:
         except OSError:
             self.send_again(slot)
 
-    def drop(self, slot: Slot) -> None:
+    def drop(self, slot: ConnectionSlot) -> None:
         """Close a kept connection on which no request is under way."""
         self.by_fd[slot.fd] = self.idle.pop(slot.fd)
         self.close(slot)
@@ -216,7 +216,7 @@ class Connections:
         for slot in tuple(self.by_fd.values()):
             self.close(slot)
 
-    def lose(self, slot: Slot, error: OSError | None) -> None:
+    def lose(self, slot: ConnectionSlot, error: OSError | None) -> None:
         """
         Deal with a connection that ended under a request, *error* being None for an orderly end.
 
@@ -241,7 +241,7 @@ class Connections:
         else:
             self.fail(slot, "closed" if slot.reply is None else "truncated")
 
-    def _unseen(self, slot: Slot, error: OSError | None) -> bool:
+    def _unseen(self, slot: ConnectionSlot, error: OSError | None) -> bool:
         """Return whether the server need not have had the request; see `lose`."""
         assert slot.socket is not None
         if slot.carried == 1:
@@ -250,13 +250,13 @@ class Connections:
             return slot.socket.getsockopt(SOL_SOCKET, SO_ERROR) == errno.EPIPE
         return error.errno == errno.EPIPE or slot.start - slot.freed >= IDLE
 
-    def send_again(self, slot: Slot) -> None:
+    def send_again(self, slot: ConnectionSlot) -> None:
         """Send the request of a kept connection that has ended on a new one, and count it."""
         self._recorder.retried += 1
         self.close(slot)
         self.open(slot)
 
-    def fail(self, slot: Slot, failure: str) -> None:
+    def fail(self, slot: ConnectionSlot, failure: str) -> None:
         """Count an error of the class *failure*, close, and let the slot rest."""
         errors = self._recorder.errors
         errors[failure] = errors.get(failure, 0) + 1
@@ -265,7 +265,7 @@ class Connections:
         self._resting.append((due, slot))
         self.due = min(self.due, due)
 
-    def tick(self, now: float) -> list[Slot]:
+    def tick(self, now: float) -> list[ConnectionSlot]:
         """Fail requests that timed out, and return the slots that have rested."""
         if now >= self._next_scan:
             late = now - self._timeout

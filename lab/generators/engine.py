@@ -19,12 +19,12 @@ from __future__ import annotations
 import select
 from time import perf_counter
 
-from lab.generators.connections import GONE, Connections, Slot
+from lab.generators.connections import GONE, Connections, ConnectionSlot
 from lab.generators.descriptors import allow_descriptors
 from lab.generators.histogram import PRECISION_BITS
 from lab.generators.judge import Judge
 from lab.generators.recorder import Recorder
-from lab.generators.reply import LongReplyError, MalformedReplyError, Reply
+from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
 from lab.model import Expectation, Load, Window
 
 LATE_SEND = 0.005
@@ -252,7 +252,7 @@ class Engine:
         self._left = left
         self._recorder.add(ok, received, latency_sum)
 
-    def _take(self, slot: Slot, data: bytes) -> bool | None:
+    def _take(self, slot: ConnectionSlot, data: bytes) -> bool | None:
         """Return whether the connection may be used again; None without a correct reply so far."""
         whole = slot.reply is None
         if slot.reply is None:
@@ -266,7 +266,7 @@ class Engine:
         except MalformedReplyError:
             self._connections.fail(slot, "malformed")
             return None
-        except LongReplyError:
+        except LongBodyError:
             self._connections.fail(slot, self._judge.fault_of_long(reply.status))
             return None
         if not complete:
@@ -289,7 +289,7 @@ class Engine:
         self._recorder.carried += self._granted - self._left
         self._granted = self._left = requests
 
-    def _start(self, slots: list[Slot]) -> None:
+    def _start(self, slots: list[ConnectionSlot]) -> None:
         for slot in slots:
             if slot.socket is None and self._left:
                 self._left -= 1

@@ -20,7 +20,7 @@ from time import perf_counter
 
 from lab.errors import GeneratorError
 from lab.generators.alarm import Alarm
-from lab.generators.connections import GONE, Slot
+from lab.generators.connections import GONE, ConnectionSlot
 from lab.generators.engine import LATE_SEND, RECEIVE, UNLIMITED, Engine
 from lab.generators.histogram import bucket
 from lab.model import Expectation, Load, Window
@@ -65,7 +65,7 @@ class OpenLoop(Engine):
         self._rate = load.rate
         self._timeout = load.timeout
         self._waiting: deque[float] = deque()  # when each queued request was due
-        self._free: deque[Slot] = deque()  # the one that is free the longest first
+        self._free: deque[ConnectionSlot] = deque()  # the one that is free the longest first
         self._enlisted = 0  # slots in use, from the first
         self._began = 0.0
         self._arrivals = 0  # since then
@@ -170,7 +170,7 @@ class OpenLoop(Engine):
                 self._recorder.late += 1
             connections.send(slot)
 
-    def _start(self, slots: list[Slot]) -> None:
+    def _start(self, slots: list[ConnectionSlot]) -> None:
         """Take in slots that are new, or have rested after an error."""
         now = perf_counter()
         for slot in slots:

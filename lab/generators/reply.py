@@ -30,7 +30,7 @@ class MalformedReplyError(ValueError):
     """The bytes are no HTTP/1 reply, or more than one."""
 
 
-class LongReplyError(ValueError):
+class LongBodyError(ValueError):
     """The body is longer than it may be, or will be by its own account."""
 
 
@@ -89,7 +89,7 @@ class Reply:
 
         Raises:
             MalformedReplyError: This can no longer become a reply.
-            LongReplyError: It exceeds the limit; `status` is known.
+            LongBodyError: It exceeds the limit; `status` is known.
         """
         if not self._buffer:
             self._buffer = data
@@ -117,7 +117,7 @@ class Reply:
 
     def _check(self, length: int) -> None:
         if length > self._limit:
-            raise LongReplyError(f"a body of {length} bytes or more, where {self._limit} are many")
+            raise LongBodyError(f"a body of {length} bytes or more, where {self._limit} are many")
 
     def _forget(self) -> None:
         """Drop what has been parsed: a reply in many pieces may have more framing than body."""

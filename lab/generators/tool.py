@@ -14,7 +14,7 @@ from lab.errors import GeneratorError, LoadGivenUpError
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ToolCounts:
     """What a tool says that it counted."""
 
     requests: int

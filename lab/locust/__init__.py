@@ -7,7 +7,7 @@ contributes its command line, its web UI and its distribution over processes and
 the servers, the engine, the gates and the report are the ones of `lab run`.
 """
 
-from lab.locust.shape import Comparison
+from lab.locust.shape import ComparisonShape
 from lab.locust.users import Connection
 
-__all__ = ["Comparison", "Connection"]
+__all__ = ["ComparisonShape", "Connection"]

@@ -44,7 +44,7 @@ SPAWNING = 30.0
 """Seconds in which Locust must have made all users."""
 
 
-class Comparison(LoadTestShape):
+class ComparisonShape(LoadTestShape):
     """Compares profiles, or loads a server that already runs."""
 
     abstract = True
@@ -230,7 +230,7 @@ def prepare_shape(environment: Any, **_: Any) -> None:
     if isinstance(environment.runner, WorkerRunner) or environment.runner is None:
         return
     shape = environment.shape_class
-    if isinstance(shape, Comparison):
+    if isinstance(shape, ComparisonShape):
         shape.generator = LocustGenerator(environment.runner)
         shape.asked_users = environment.parsed_options.num_users
         if environment.web_ui is None:  # and if it is stopped before anything begins

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from lab.model import Stop, Subject
-from lab.probes.processes import PROC, Process, Snapshot, cpu, read_snapshot
+from lab.probes.processes import PROC, ProcessState, Snapshot, cpu, read_snapshot
 
 _Thread = tuple[int, int, str]
 """Process, its start, thread."""
@@ -89,12 +89,12 @@ def _readings(
     return readings | _thread_readings(threads_before, threads)
 
 
-def _members(snapshot: Snapshot, root: int) -> list[Process]:
+def _members(snapshot: Snapshot, root: int) -> list[ProcessState]:
     """Return the server's live processes."""
     return [p for p in snapshot.tree(root) if p.pid != root and not p.zombie]
 
 
-def _read_threads(members: Iterable[Process]) -> dict[_Thread, Mapping[str, float]]:
+def _read_threads(members: Iterable[ProcessState]) -> dict[_Thread, Mapping[str, float]]:
     return {
         (*process.key, thread): counts
         for process in members

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from lab.model import Stop, Subject
-from lab.probes.processes import PROC, Process, read_snapshot
+from lab.probes.processes import PROC, ProcessState, read_snapshot
 
 _File = tuple[int, int]
 """Device and inode: what a log is, under however many descriptors and names."""
@@ -83,7 +83,7 @@ def _readings(
     return readings
 
 
-def _read_writes(tree: Iterable[Process]) -> int | None:
+def _read_writes(tree: Iterable[ProcessState]) -> int | None:
     """
     Return the writes of the whole tree, its root included, which has those of its dead.
 
@@ -95,7 +95,7 @@ def _read_writes(tree: Iterable[Process]) -> int | None:
         return None
 
 
-def _read_outputs(tree: Iterable[Process], root: int) -> _Outputs:
+def _read_outputs(tree: Iterable[ProcessState], root: int) -> _Outputs:
     sizes: dict[_File, int] = {}
     piped = read = False
     for process in tree:

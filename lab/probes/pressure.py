@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from lab.model import Stop, Subject
 from lab.probes.cgroup import read_quota
 from lab.probes.machine import read_text
-from lab.probes.processes import PROC, TICK, Process, Snapshot, read_snapshot
+from lab.probes.processes import PROC, TICK, ProcessState, Snapshot, read_snapshot
 
 RESOURCES = ("cpu", "io", "memory")
 
@@ -183,7 +183,7 @@ def _ours(subject: Subject) -> tuple[int, ...]:
     return subject.server, *subject.generators
 
 
-def _with_reaped(members: Iterable[Process]) -> float:
+def _with_reaped(members: Iterable[ProcessState]) -> float:
     return sum(each.own + each.reaped_user + each.reaped_system for each in members)
 
 
@@ -199,7 +199,7 @@ def _read_cores(*sets: frozenset[int]) -> list[CpuTimes | None]:
     return found
 
 
-def _read_affinity(members: Iterable[Process]) -> frozenset[int]:
+def _read_affinity(members: Iterable[ProcessState]) -> frozenset[int]:
     """Return the CPUs that any of them may use; the empty set if none could be asked."""
     usable: set[int] = set()
     for member in members:

@@ -27,7 +27,7 @@ and on a machine that compiles something the fifth is as good as it gets."""
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class ProcessState:
     """One process at one moment. Times are seconds since it began."""
 
     pid: int
@@ -59,14 +59,14 @@ class Snapshot:
 
     at: float
     """Seconds, monotonic."""
-    processes: Mapping[int, Process]
+    processes: Mapping[int, ProcessState]
 
-    def tree(self, *roots: int) -> list[Process]:
+    def tree(self, *roots: int) -> list[ProcessState]:
         """Return the *roots* that are there and all their descendants, each once."""
         children: defaultdict[int, list[int]] = defaultdict(list)
         for process in self.processes.values():
             children[process.parent].append(process.pid)
-        found: dict[int, Process] = {}
+        found: dict[int, ProcessState] = {}
         waiting = [pid for pid in roots if pid in self.processes]
         while waiting:
             pid = waiting.pop()
@@ -76,7 +76,7 @@ class Snapshot:
         return list(found.values())
 
 
-def parse_stat(text: str) -> Process:
+def parse_stat(text: str) -> ProcessState:
     """
     Parse a /proc/PID/stat.
 
@@ -91,7 +91,7 @@ def parse_stat(text: str) -> Process:
     if not bracket or len(fields) < 20:
         raise ValueError(f"not a /proc/PID/stat: {text[:80]!r}")
     user, system, reaped_user, reaped_system = (int(field) * TICK for field in fields[11:15])
-    return Process(
+    return ProcessState(
         pid=int(pid),
         parent=int(fields[1]),
         started=int(fields[19]),
@@ -122,7 +122,7 @@ def read_snapshot(*roots: int) -> Snapshot:
     return snapshot
 
 
-def cpu(members: Iterable[Process], root: int) -> tuple[float, float]:
+def cpu(members: Iterable[ProcessState], root: int) -> tuple[float, float]:
     """
     Return user and system seconds of the tree under *root*, its dead included, *root* excluded.
 
@@ -139,9 +139,9 @@ def cpu(members: Iterable[Process], root: int) -> tuple[float, float]:
     return user, system
 
 
-def _pass() -> tuple[dict[int, Process], bool]:
+def _pass() -> tuple[dict[int, ProcessState], bool]:
     """Read every /proc/PID/stat once; tell whether every process was still there."""
-    processes: dict[int, Process] = {}
+    processes: dict[int, ProcessState] = {}
     whole = True
     for name in os.listdir(PROC):  # noqa: PTH208 - names are enough, a hundred times
         if name.isdecimal():
@@ -153,7 +153,7 @@ def _pass() -> tuple[dict[int, Process], bool]:
     return processes, whole
 
 
-def _all_there(members: Iterable[Process]) -> bool:
+def _all_there(members: Iterable[ProcessState]) -> bool:
     for member in members:
         now = _read(str(member.pid))
         if now is None or now.started != member.started:
@@ -161,7 +161,7 @@ def _all_there(members: Iterable[Process]) -> bool:
     return True
 
 
-def _read(pid: str) -> Process | None:
+def _read(pid: str) -> ProcessState | None:
     try:
         # os.open is a third of the cost of open(), and a hundred of these are read.
         descriptor = os.open(f"{PROC}/{pid}/stat", os.O_RDONLY)

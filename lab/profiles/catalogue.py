@@ -15,7 +15,7 @@ from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profiles import resolve
 from lab.profiles.digest import digest_of
-from lab.profiles.header import Header, parse_ini, parse_toml
+from lab.profiles.header import ProfileHeader, parse_ini, parse_toml
 from lab.profiles.peer import read_peer
 from lab.settings.uwsgi import keeps_connections
 from lab.system.programs import ROOT
@@ -60,7 +60,7 @@ def read(name: str) -> Profile:
     )
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path) -> ProfileHeader:
     """
     Read what a profile's file says about itself, without asking its server.
 
@@ -123,7 +123,7 @@ def _locate(name: str) -> Path:
     raise ProfileError(name, f"there is no such profile; {hint}")
 
 
-def _ancestors(path: Path, header: Header) -> tuple[str, ...]:
+def _ancestors(path: Path, header: ProfileHeader) -> tuple[str, ...]:
     """Return the names that *path*, with its *header*, is against, nearest first."""
     names = [path.stem]
     while header.against is not None:

@@ -21,7 +21,7 @@ KEYS = frozenset({"summary", "against", "reply"})
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class ProfileHeader:
     """A profile's description of itself."""
 
     summary: str | None
@@ -71,7 +71,7 @@ def parse_comment(text: str, mark: str) -> tuple[tuple[str, ...], str | None, st
     return tuple(" ".join(each) for each in paragraphs if each), default, link
 
 
-def parse_ini(text: str, path: Path) -> Header:
+def parse_ini(text: str, path: Path) -> ProfileHeader:
     """
     Return the header of an ini profile.
 
@@ -96,7 +96,7 @@ def parse_ini(text: str, path: Path) -> Header:
             if key in found:
                 raise ProfileError(path, f"[lab] {key} is there twice", number)
             found[key], lines[key] = value, number
-    return Header(
+    return ProfileHeader(
         found.get("summary"),
         found.get("against"),
         lines.get("against"),
@@ -106,7 +106,7 @@ def parse_ini(text: str, path: Path) -> Header:
     )
 
 
-def parse_toml(text: str, path: Path) -> Header:
+def parse_toml(text: str, path: Path) -> ProfileHeader:
     """
     Return the header of a peer.
 
@@ -120,7 +120,7 @@ def parse_toml(text: str, path: Path) -> Header:
     for key in KEYS & table.keys():
         if not isinstance(table[key], str) or not table[key]:
             raise ProfileError(path, f"{key} must be a text", line_of(text, key))
-    return Header(
+    return ProfileHeader(
         table.get("summary"),
         table.get("against"),
         line_of(text, "against"),

@@ -10,12 +10,12 @@ from typing import TypeGuard
 from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profiles.digest import digest_of
-from lab.profiles.header import Header, line_of
+from lab.profiles.header import ProfileHeader, line_of
 
 Options = Sequence[tuple[str, str]]
 
 
-def read_peer(path: Path, header: Header) -> Profile:
+def read_peer(path: Path, header: ProfileHeader) -> Profile:
     """
     Return the profile of a TOML.
 
@@ -59,7 +59,7 @@ def read_peer(path: Path, header: Header) -> Profile:
     )
 
 
-def _filled(path: Path, header: Header, options: Options) -> tuple[str, ...]:
+def _filled(path: Path, header: ProfileHeader, options: Options) -> tuple[str, ...]:
     names = header.table.get("fill", [])
     known = [name for name, _ in options if name not in {"app", "run"}]
     if not isinstance(names, list) or not all(name in known for name in names):
@@ -68,7 +68,9 @@ def _filled(path: Path, header: Header, options: Options) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _replaced(path: Path, header: Header, contents: Sequence[str]) -> tuple[tuple[str, str], ...]:
+def _replaced(
+    path: Path, header: ProfileHeader, contents: Sequence[str]
+) -> tuple[tuple[str, str], ...]:
     table = header.table.get("replace", {})
     if not isinstance(table, dict) or not all(isinstance(new, str) for new in table.values()):
         problem = '[replace] must have lines `"text in the file" = "other text"`'

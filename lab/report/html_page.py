@@ -24,7 +24,7 @@ from lab.report import headline, summary_json
 from lab.report.causes import Group, groups, inert_reasons, tested
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import Topic, document
-from lab.runs.folder import FORMAT, Header, encode, encode_trial
+from lab.runs.folder import FORMAT, RunHeader, encode, encode_trial
 from lab.settings.difference import difference
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
@@ -192,7 +192,7 @@ def _environment(environments: Mapping[str, Mapping[str, object]]) -> list[tuple
 def _data(summary: Summary) -> bytes:
     """Return the run's two files in one: `run.json` in the first line, then `trials.ndjson`."""
     run = summary.run
-    header = Header(
+    header = RunHeader(
         format=FORMAT,
         command=run.command,
         generator=run.generator,

@@ -59,7 +59,7 @@ S = TypeVar("S", bound=Stored)
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class RunHeader:
     """The content of `run.json`."""
 
     format: int
@@ -103,7 +103,7 @@ TrialLine = make_dataclass(
 class RunWriter:
     """Writes one run; every trial is on disk before the next one starts."""
 
-    def __init__(self, results: Path, header: Header) -> None:
+    def __init__(self, results: Path, header: RunHeader) -> None:
         """
         Make a folder of its own under *results*, and write `run.json`.
 
@@ -243,7 +243,7 @@ def read_run(folder: Path) -> Run:
         )
     if version < 3:
         header_bytes = _upgraded(content, path)
-    header = decode(header_bytes, Header, path)
+    header = decode(header_bytes, RunHeader, path)
     if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
         raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
     arms = {(arm.name, arm.role): arm for arm in header.plan.block}
@@ -280,7 +280,7 @@ def _upgraded(content: dict[str, Any], path: Path) -> bytes:
         raise ResultsError(path, f"damaged: {error!r}") from error
 
 
-def run_of(header: Header, name: str, trials: Iterable[Trial]) -> Run:
+def run_of(header: RunHeader, name: str, trials: Iterable[Trial]) -> Run:
     """Return what *header* and *trials* say, as it would be read back from the folder *name*."""
     return Run(
         name=name,
@@ -359,7 +359,7 @@ def _read(path: Path) -> bytes:
         raise ResultsError(path, f"cannot be read: {error.strerror}") from error
 
 
-def _new_folder(results: Path, header: Header) -> Path:
+def _new_folder(results: Path, header: RunHeader) -> Path:
     """Make the folder; two labs that start in the same second get one each."""
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(header.started_at))
     label = "".join(c if c.isalnum() or c in "._" else "-" for c in header.plan.workload.name)

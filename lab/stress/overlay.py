@@ -30,7 +30,7 @@ def program(words: Sequence[str]) -> str:
 
 def problem(profile: Profile) -> str | None:
     """Return why no option can be added to *profile*, or None."""
-    if profile.server == "uwsgi":
+    if _is_file(profile.path.name):
         return None
     own = [words for words in profile.commands if program(words) == "uwsgi"]
     if not own:
@@ -51,7 +51,7 @@ def overlay(profile: Profile, options: Sequence[tuple[str, str]], folder: Path) 
     """
     if not options:
         return profile
-    if profile.server == "uwsgi":
+    if _is_file(profile.path.name):
         written = folder / profile.path.name
         return replace(profile, path=_write(written, profile.path, options))
 

@@ -9,7 +9,7 @@ from benchmarks.wrk import parse_wrk, wrk_command
 from lab.errors import GeneratorError, UsageError
 from lab.generators import ab
 from lab.generators.ab import AbGenerator, parse_ab, parse_times
-from lab.generators.tool import Tally, ToolRun, run_tool
+from lab.generators.tool import ToolCounts, ToolRun, run_tool
 from lab.model import Endpoint, Load
 from tests.kit.replies import REPLY, WORKLOAD
 
@@ -33,7 +33,7 @@ Total transferred:      600 bytes
 
 def test_wrk_report():
     """Requests and seconds are read, and classes without errors left out."""
-    assert parse_wrk(WRK) == Tally(18858, 1.0, {})
+    assert parse_wrk(WRK) == ToolCounts(18858, 1.0, {})
 
 
 def test_wrk_report_with_errors():
@@ -41,7 +41,7 @@ def test_wrk_report_with_errors():
     text = WRK.replace("1.00s,", "1.50m,") + (
         "  Socket errors: connect 0, read 12, write 0, timeout 3\n  Non-2xx or 3xx responses: 5\n"
     )
-    assert parse_wrk(text) == Tally(18858, 90.0, {"read": 12, "timeout": 3, "status": 5})
+    assert parse_wrk(text) == ToolCounts(18858, 90.0, {"read": 12, "timeout": 3, "status": 5})
 
 
 @pytest.mark.parametrize("parse", [parse_wrk, parse_ab])
@@ -54,7 +54,7 @@ def test_report_that_is_not_whole(parse, text):
 
 def test_ab_report():
     """Failures of each class are read."""
-    assert parse_ab(AB) == Tally(10, 0.003, {"length": 5, "status": 3})
+    assert parse_ab(AB) == ToolCounts(10, 0.003, {"length": 5, "status": 3})
 
 
 def test_ab_times():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import ResultsError
-from lab.runs.folder import FORMAT, Header, RunWriter, write_text
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, write_text
 from tests.hygiene.conftest import write_peer
 from tests.kit.lab_process import BIN, compare, run, started, trials, until
 from tests.kit.scripted import plan
@@ -53,7 +53,7 @@ def leave(folder, kilobytes):
 
 def earlier_run(results):
     """Leave a run of before under *results*; return what gives its files' contents."""
-    writer = RunWriter(results, Header(FORMAT, "lab run a", "engine", 0.0, plan("a"), {}, {}))
+    writer = RunWriter(results, RunHeader(FORMAT, "lab run a", "engine", 0.0, plan("a"), {}, {}))
     writer.close()
     return lambda: {path.name: path.read_bytes() for path in writer.folder.iterdir()}
 

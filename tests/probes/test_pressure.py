@@ -19,7 +19,7 @@ from lab.probes.pressure import (
     parse_pressure,
     strangers,
 )
-from lab.probes.processes import Process, Snapshot
+from lab.probes.processes import ProcessState, Snapshot
 from tests.probes.trees import tree
 
 STAT = """\
@@ -39,7 +39,7 @@ sleep_forever()
 
 def process(pid, parent, user=0.0, *, reaped=0.0, name="x", started=1):
     """Return a process with so much CPU."""
-    return Process(pid, parent, started, name, False, user, 0.0, reaped, 0.0)
+    return ProcessState(pid, parent, started, name, False, user, 0.0, reaped, 0.0)
 
 
 def snapshot(at, *processes):

@@ -10,7 +10,7 @@ import pytest
 
 from lab.model import Subject
 from lab.probes.listeners import Listener, list_listeners, parse_ss, read_listeners, ss_path
-from lab.probes.processes import Process, Snapshot
+from lab.probes.processes import ProcessState, Snapshot
 from lab.probes.sockets import Growth, SocketProbe, drops, router
 from lab.probes.tcp import TcpProbe
 from lab.servers.ports import free_port
@@ -235,7 +235,7 @@ def listener(port, *holders):
 def spent(at, *seconds):
     """Return a snapshot of processes 1, 2, ... that have used so much CPU."""
     used = enumerate(seconds, 1)
-    return Snapshot(at, {n: Process(n, 0, n, "x", False, s, 0.0, 0.0, 0.0) for n, s in used})
+    return Snapshot(at, {n: ProcessState(n, 0, n, "x", False, s, 0.0, 0.0, 0.0) for n, s in used})
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.report import summary_json
 from lab.runs import earlier
-from lab.runs.folder import FORMAT, Header, encode, encode_trial
+from lab.runs.folder import FORMAT, RunHeader, encode, encode_trial
 from tools.pages import schema
 
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))
@@ -49,7 +49,7 @@ def test_what_is_written_now_is_valid(diagnosed, walkthrough, open_loop):
     for summary in summaries:
         validator("summary.schema.json").validate(json.loads(summary_json.render(summary)))
         run = summary.run
-        header = Header(FORMAT, run.command, run.generator, 0.0, run.plan, run.environments, {})
+        header = RunHeader(FORMAT, run.command, run.generator, 0.0, run.plan, run.environments, {})
         validator("run.schema.json").validate(json.loads(encode(header)))
         validator("trial.schema.json").validate(json.loads(encode_trial(run.trials[0])))
 

@@ -28,7 +28,7 @@ from tools.pages.files import DOCS, written
 FOLDER = DOCS / "schema"
 
 FILES: Mapping[str, tuple[type, str]] = {
-    "run.schema.json": (folder.Header, "run.json: what was asked, and where it ran"),
+    "run.schema.json": (folder.RunHeader, "run.json: what was asked, and where it ran"),
     "trial.schema.json": (
         folder.TrialLine,
         "A line of trials.ndjson: one trial with its raw readings",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.causes import phrases
-from lab.analysis.causes.hypothesis import Asked, Hypothesis
+from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import IDLE_CORE, Signs
 from lab.analysis.gates import BUSY
 from lab.model import Cause
@@ -36,4 +36,4 @@ def _shows(s: Signs) -> Cause | None:
     )
 
 
-HYPOTHESIS = Hypothesis(NAME, _shows, Asked.FULL_LOAD, move=processes.instead_of_threads)
+HYPOTHESIS = Hypothesis(NAME, _shows, When.FULL_LOAD, move=processes.instead_of_threads)

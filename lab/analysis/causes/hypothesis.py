@@ -11,7 +11,7 @@ from lab.model import Arm, Better, Cause, Window
 from lab.settings.moves.move import Move
 
 
-class Asked(enum.Enum):
+class When(enum.Enum):
     """In which trials a cause is looked for."""
 
     EVERY_LOAD = enum.auto()
@@ -43,7 +43,7 @@ class Hypothesis:
     """Return the cause with its evidence, or None. Silent where a reading that it needs is
     absent."""
 
-    asked: Asked = Asked.EVERY_LOAD
+    asked: When = When.EVERY_LOAD
 
     move: Callable[[Arm], Move | None] | None = None
     """The one setting that a counter-run changes; None where the cause is not in the server's

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.causes import phrases
-from lab.analysis.causes.hypothesis import Asked, Hypothesis
+from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import Signs
 from lab.analysis.gates import BUSY
 from lab.model import Cause
@@ -46,6 +46,6 @@ def _costs(s: Signs) -> Cause | None:
     return Cause(NAME, f"{sink} for each request, by a server at the limit of its CPU")
 
 
-BLOCKS = Hypothesis(NAME, _blocks, Asked.FULL_LOAD, move=request_log.without)
+BLOCKS = Hypothesis(NAME, _blocks, When.FULL_LOAD, move=request_log.without)
 
-COSTS = Hypothesis(NAME, _costs, Asked.BESIDE, move=request_log.without)
+COSTS = Hypothesis(NAME, _costs, When.BESIDE, move=request_log.without)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.causes import phrases
-from lab.analysis.causes.hypothesis import Asked, Hypothesis
+from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import Signs
 from lab.model import Cause
 from lab.settings.moves import application
@@ -24,4 +24,4 @@ def _shows(s: Signs) -> Cause | None:
     )
 
 
-HYPOTHESIS = Hypothesis(NAME, _shows, Asked.LAST, move=application.smallest)
+HYPOTHESIS = Hypothesis(NAME, _shows, When.LAST, move=application.smallest)

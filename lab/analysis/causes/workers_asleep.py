@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.causes import phrases
-from lab.analysis.causes.hypothesis import Asked, Hypothesis
+from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import BEHIND, Signs
 from lab.model import Cause
 from lab.settings.moves import processes
@@ -44,4 +44,4 @@ def _shows(s: Signs) -> Cause | None:
     )
 
 
-HYPOTHESIS = Hypothesis(NAME, _shows, Asked.FULL_LOAD, move=processes.doubled)
+HYPOTHESIS = Hypothesis(NAME, _shows, When.FULL_LOAD, move=processes.doubled)
