@@ -5,6 +5,9 @@ Each has caught a published benchmark: results averaged over runs in which every
 a "fastest" server that answered one connection of 64, a client at its limit. A gate looks at
 causes and at broken promises, never at whether a figure is pleasing: trials dropped for their
 outcome take the coverage of a 95 % interval down to 89 %.
+
+To add a gate, write its function in the file of its subject - replies, the network, the effort of
+server and generator - or in a file of its own, and name it in `GATES`.
 """
 
 from __future__ import annotations
