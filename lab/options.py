@@ -75,7 +75,7 @@ def seconds(text: str) -> float:
     >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
     (2.5, 0.5, 60.0)
     """
-    match = re.fullmatch(r"(\d*\.?\d+)(ms|s|m)?", text)
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|s|m)?", text)
     if match is None:
         raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
     return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)

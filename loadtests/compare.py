@@ -6,6 +6,9 @@ Compare server profiles inside Locust: the same experiment as `lab run`, with Lo
     locust -f loadtests/ --headless --profiles listen tuned --blocks 5 --window 2
     locust -f loadtests/ --headless -H http://127.0.0.1:8080 -t 10s    load a running server
 
+The options are those of `lab run --help`, and `-u` says how many connections there are; what
+`locust --help` prints are Locust's own.
+
 In the web UI the tab Profiles shows a row for each profile while the run goes on; the page
 /profiles/ shows the report of the blocks so far: intervals, causes, why trials do not count. Keep
 that page open rather than Locust's charts: drawing those takes up to a core, and if the browser is

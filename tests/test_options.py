@@ -18,41 +18,70 @@ from tests.kit.lab_process import ROOT, environment, run
 
 GOLDEN = Path(__file__).parent / "golden"
 
+TYPED = [
+    (("--confirm", "no"), {"confirm": False}),
+    (("--confirm", "yes"), {"confirm": True}),
+    (("--confirm", "--blocks", "3"), {"confirm": True, "blocks": 3}),
+    (("--no-confirm", "--no-pin"), {"confirm": False, "pin": False}),
+    (("--rate", "0", "--seed", "0"), {}),
+    (("--rate", "50%,200"), {"rate": "50%,200"}),
+    (("--window", "2.5", "--warmup", "500ms"), {"window": 2.5, "warmup": 0.5}),
+    (("--app", "", "--path", "", "--check", ""), {}),
+    (("--quick", "--status", "404"), {"quick": True, "status": 404}),
+    (("--fail-if", "a", "--fail-if", "b"), {"fail_if": ["a", "b"]}),
+]
+"""What is typed after `locust`, and what it says."""
+
+FORM = ("--blocks", "3", "--window", "2", "--profiles", "./mine.ini"), {
+    "blocks": "7", "window": "", "fail_if": "a", "confirm": "no", "connection": "default",
+}  # fmt: skip
+"""A command line, and what its web form then hands over."""
+
 LOCUST = """
 import json, sys
 from dataclasses import asdict
 import lab.locust
 from lab.locust.arguments import given
 from locust.argument_parser import get_parser, ui_extra_args_dict
+
+def says(words, form):
+    parsed = parser.parse_args(words)
+    vars(parsed).update(form)
+    return asdict(given(parsed, None))
+
 parser = get_parser(default_config_files=[])
+typed, form = map(json.loads, sys.argv[1:])
+print(json.dumps({
+    "help": parser.format_help(),
+    "spelled": [name for action in parser._actions for name in action.option_strings],
+    "shown": ui_extra_args_dict([]),
+    "default": says([], {}),
+    "typed": [says(words, {}) for words in typed],
+    "form": says(*form),
+}, default=str))
+parser.parse_args(["--window", "fast"])
 """
 # In a process of its own: to import Locust patches the sockets of the one that does.
 
 
-def in_locust(script, *arguments):
-    """Return what a script prints in which Locust's *parser* has our options."""
+@pytest.fixture(scope="module")
+def locust():
+    """Return what a Locust says that has our options: as data, and in the end as an error."""
+    cases = json.dumps([words for words, _ in TYPED]), json.dumps(FORM)
     done = subprocess.run(
-        [sys.executable, "-c", LOCUST + script, *arguments],
+        [sys.executable, "-c", LOCUST, *cases],
         cwd=ROOT,
         env={**environment(), "COLUMNS": "80"},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.returncode == 2, done.stderr
+    return {**json.loads(done.stdout), "error": done.stderr}
 
 
-def given(*words, **form):
-    """Return what Locust makes of words on its command line, and of what its form then says."""
-    script = """
-words, form = map(json.loads, sys.argv[1:])
-parsed = parser.parse_args(words)
-vars(parsed).update(form)
-print(json.dumps(asdict(given(parsed, None)), default=str))
-"""
-    said = json.loads(in_locust(script, json.dumps(words), json.dumps(form)))
-    default = json.loads(json.dumps(asdict(Asked()), default=str))
+def beyond(said, default):
+    """Return what differs from what is said where nothing is."""
     return {name: value for name, value in said.items() if value != default[name]}
 
 
@@ -71,18 +100,17 @@ def test_the_help_of_the_lab(command, tmp_path, monkeypatch):
     held(f"lab-{command}.txt", run("lab", command, "--help", cwd=tmp_path).stdout)
 
 
-def test_the_help_of_locust():
+def test_the_help_of_locust(locust):
     """Our group of it; `locust --help` itself prints no option of any locustfile."""
-    said = in_locust("print(parser.format_help())")
+    said = locust["help"]
     start = said.index("Comparison of server profiles:")
     held("locust.txt", said[start : said.index("\nExamples:")])
 
 
-def test_both_doors_have_the_same_options():
+def test_both_doors_have_the_same_options(locust):
     """Each is spelled the same; one that a door lacks has a reason there."""
     at_lab = {name for each in run_command.params for name in each.opts + each.secondary_opts}
-    said = in_locust("print(json.dumps([n for a in parser._actions for n in a.option_strings]))")
-    at_locust = set(json.loads(said))
+    at_locust = set(locust["spelled"])
     for option in OPTIONS.values():
         assert (option.name in at_lab) != bool(option.not_in_lab)
         # Locust's own --json is another.
@@ -90,50 +118,36 @@ def test_both_doors_have_the_same_options():
     assert {"--profiles", "--no-confirm", "--no-pin"} <= at_lab & at_locust
 
 
-@pytest.mark.parametrize(
-    ("words", "means"),
-    [
-        (("--confirm", "no"), {"confirm": False}),
-        (("--confirm", "yes"), {"confirm": True}),
-        (("--confirm", "--blocks", "3"), {"confirm": True, "blocks": 3}),
-        (("--no-confirm", "--no-pin"), {"confirm": False, "pin": False}),
-        (("--rate", "0", "--seed", "0"), {}),
-        (("--rate", "50%,200"), {"rate": "50%,200"}),
-        (("--window", "2.5", "--warmup", "500ms"), {"window": 2.5, "warmup": 0.5}),
-        (("--app", "", "--path", "", "--check", ""), {}),
-        (("--quick", "--status", "404"), {"quick": True, "status": 404}),
-        (("--fail-if", "a", "--fail-if", "b"), {"fail_if": ["a", "b"]}),
-    ],
-)
-def test_what_is_typed_after_locust(words, means):
+@pytest.mark.parametrize("case", range(len(TYPED)), ids=[" ".join(words) for words, _ in TYPED])
+def test_what_is_typed_after_locust(locust, case):
     """What worked before both doors had one table still does."""
-    profiles = given()["profiles"]
-    assert given(*words) == {"profiles": profiles, **means}
+    assert beyond(locust["typed"][case], locust["default"]) == TYPED[case][1]
 
 
-def test_what_stands_in_the_web_form():
+def test_nothing_typed_after_locust_asks_for_what_the_lab_does(locust):
+    """But for the names of the ladder's profiles, which the form shows."""
+    said = beyond(locust["default"], json.loads(json.dumps(asdict(Asked()), default=str)))
+    assert list(said) == ["profiles"]
+
+
+def test_what_stands_in_the_web_form(locust):
     """It is text: empty fields say nothing, and the others override the command line."""
-    form = {"blocks": "7", "window": "", "fail_if": "a", "confirm": "no", "connection": "default"}
-    said = given("--blocks", "3", "--window", "2", "--profiles", "./mine.ini", **form)
-    assert said == {"profiles": ["./mine.ini"], "blocks": 7, "fail_if": ["a"], "confirm": False}
+    assert beyond(locust["form"], locust["default"]) == {
+        "profiles": ["./mine.ini"], "blocks": 7, "fail_if": ["a"], "confirm": False,
+    }  # fmt: skip
 
 
-def test_the_form_shows_a_choice_that_says_nothing_first():
+def test_the_form_shows_a_choice_that_says_nothing_first(locust):
     """Where an option has no default, what is not touched is not asked for."""
-    form = json.loads(in_locust("print(json.dumps(ui_extra_args_dict([])))"))
-    assert form["connection"]["choices"] == ["default", "keep-alive", "close"]
-    assert form["confirm"]["default_value"] == form["confirm"]["choices"][0] == "default"
-    assert form["quick"]["default_value"] is False
+    shown = locust["shown"]
+    assert shown["connection"]["choices"] == ["default", "keep-alive", "close"]
+    assert shown["confirm"]["default_value"] == shown["confirm"]["choices"][0] == "default"
+    assert shown["quick"]["default_value"] is False
 
 
-def test_a_word_that_is_no_value_is_refused_by_locust_at_once():
+def test_a_word_that_is_no_value_is_refused_by_locust_at_once(locust):
     """Before its web UI starts; the message shows how it is written."""
-    done = subprocess.run(
-        [sys.executable, "-c", LOCUST + "parser.parse_args(['--window', 'fast'])"],
-        cwd=ROOT, env=environment(), capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2
-    assert "'fast' is no duration; write 3, 2.5s, 500ms or 1m" in done.stderr
+    assert "'fast' is no duration; write 3, 2.5s, 500ms or 1m" in locust["error"]
 
 
 def test_quick_gives_way_to_what_is_said():

@@ -24,7 +24,6 @@ ANSWERS = {"yes": True, "no": False}
 NOTHING = {"rate": ("0", "0.0"), "seed": ("0",)}
 """What means the same as an option that is left out."""
 
-
 UNSAID = "default"
 """What the form shows where none of an option's choices was made."""
 

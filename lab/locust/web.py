@@ -3,7 +3,7 @@ The comparison in Locust's web UI: a tab, a page under `/profiles/`, and downloa
 
 The tab is made of what Locust's own page offers to a plug-in, so nothing is built with JavaScript
 tools: rows of plain text, sent along with the statistics that the page asks for every two seconds
-while a test runs. The page shows the report itself, of the trials so far and in the end of all.
+while a test runs. The page shows the report itself, of the blocks so far and in the end of all.
 
 Source: Locust 2.47, `locust/web.py` and its `extended_tabs`, `extended_tables`,
 `extended_csv_files` and `extended_stats`.
