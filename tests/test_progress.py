@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-
-from lab.model import Better, CounterRun
 from lab.plan import slots
 from lab.progress import Course
+
+from lab.model import Better, CounterRun
 from tests.runner.scripted import arm, plan
 
 
