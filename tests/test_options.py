@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import asdict
@@ -14,6 +13,7 @@ import pytest
 from lab.cli.run import run_command
 from lab.errors import UsageError
 from lab.options import OPTIONS, Asked, application, understand
+from tests.kit.golden import check_golden
 from tests.kit.lab_process import ROOT, environment, run
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -85,26 +85,18 @@ def beyond(said, default):
     return {name: value for name, value in said.items() if value != default[name]}
 
 
-def held(name, text):
-    """Compare *text* with the stored one; GOLDEN=write stores it."""
-    path = GOLDEN / name
-    if os.environ.get("GOLDEN") == "write":
-        path.write_text(text)
-    assert text == path.read_text()
-
-
 @pytest.mark.parametrize("command", ["run", "stress"])
 def test_the_help_of_the_lab(command, tmp_path, monkeypatch):
     """As on a terminal of 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
-    held(f"lab-{command}.txt", run("lab", command, "--help", cwd=tmp_path).stdout)
+    check_golden(GOLDEN / f"lab-{command}.txt", run("lab", command, "--help", cwd=tmp_path).stdout)
 
 
 def test_the_help_of_locust(locust):
     """Our group of it; `locust --help` itself prints no option of any locustfile."""
     said = locust["help"]
     start = said.index("Comparison of server profiles:")
-    held("locust.txt", said[start : said.index("\nExamples:")])
+    check_golden(GOLDEN / "locust.txt", said[start : said.index("\nExamples:")])
 
 
 def test_both_doors_have_the_same_options(locust):

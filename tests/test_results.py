@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.errors import ResultsError
+from lab.errors import Interrupted, ResultsError
 from lab.model import Role
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, find_run, read_run
 from tests.kit import builders as make
@@ -48,6 +48,20 @@ def test_a_trial_is_on_disk_when_append_returns(writer):
     text = (writer.folder / "trials.ndjson").read_text()
     assert text.endswith("\n")
     assert json.loads(text)["slot"]["arm"] == "a"
+
+
+def test_a_trial_counts_when_a_signal_comes_while_it_is_flushed(writer, monkeypatch):
+    """Ctrl-C in the middle of the first trial's fsync must not discard the run that has it."""
+
+    def interrupted(_file):
+        raise Interrupted("SIGINT")
+
+    assert not writer.has_trials
+    monkeypatch.setattr("os.fsync", interrupted)
+    with pytest.raises(Interrupted):
+        writer.append(TRIAL)
+    assert writer.has_trials
+    assert read_run(writer.folder).trials == (TRIAL,)
 
 
 def test_a_torn_last_line_is_left_out(writer):

@@ -174,7 +174,7 @@ def conduct(
         try:
             run(plan, parts, observer, schedule)
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
-            if writer.recorded:
+            if writer.has_trials:
                 with suppress(ResultsError):  # such as a full disk, which is what ended the run
                     _summarise(writer, files)
                 error.add_note(f"Run folder: {writer.folder}")

@@ -111,8 +111,6 @@ class RunWriter:
             ResultsError: It cannot be written.
         """
         self.header = header
-        self.recorded = 0
-        """Trials so far."""
         try:
             results.mkdir(parents=True, exist_ok=True)
             self.folder = _new_folder(results, header)
@@ -143,7 +141,11 @@ class RunWriter:
             raise ResultsError(
                 self._trials.name, "the disk is full; the trials before this one are intact"
             )
-        self.recorded += 1
+
+    @property
+    def has_trials(self) -> bool:
+        """Whether a trial is in the file, also one whose `append` a signal has interrupted."""
+        return os.fstat(self._trials.fileno()).st_size > 0
 
     def add_counters(self, counters: tuple[CounterRun, ...]) -> None:
         """

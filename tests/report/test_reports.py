@@ -7,9 +7,7 @@ name, which may be one or `*`; then read the difference.
 
 import io
 import json
-import os
 from dataclasses import replace
-from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -18,17 +16,14 @@ from rich.console import Console
 from lab.analysis.summary import summarise
 from lab.report import markdown, summary_json, terminal
 from tests.kit import builders as make
+from tests.kit.golden import check_golden
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def check(name, text):
-    """Compare *text* with the golden file *name*, or write it where that is asked for."""
-    path = GOLDEN / name
-    if fnmatch(name, os.environ.get("GOLDEN", "")):
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8")
+    """Compare *text* with the golden file *name*."""
+    check_golden(GOLDEN / name, text)
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "never kept"])
