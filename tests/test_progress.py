@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import pytest
-from lab.plan import slots
-from lab.progress import Course
 
-from lab.model import Better, CounterRun
-from tests.runner.scripted import arm, plan
+from lab.experiment.plan import orders
+from lab.experiment.progress import Course
+from lab.model import Better, CounterRun, Slot
+from tests.kit.scripted import arm, plan
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """Return a clock that stands still until it is set."""
     now = [0.0]
-    monkeypatch.setattr("lab.progress.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("lab.experiment.progress.time.monotonic", lambda: now[0])
     return now
+
+
+def slots(the_plan):
+    """Return the places of the first block."""
+    return [Slot(0, position, each) for position, each in enumerate(next(orders(the_plan)))]
 
 
 def test_a_trial_that_is_made_again_counts_once(clock):
@@ -32,7 +37,7 @@ def test_the_rest_takes_as_long_as_the_trials_so_far(clock):
     course = Course(the_plan)
     assert course.left().endswith(" s left")
     clock[0] = 250.0
-    course.finished(next(slots(the_plan)))
+    course.finished(slots(the_plan)[0])
     minutes, seconds = divmod(250 * (course.planned - 1), 60)
     assert course.left() == f"{minutes} min {seconds} s left"
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from tests.lab_process import ROOT
+from tests.kit.lab_process import ROOT
 
 CODE = """
 import json
