@@ -1,8 +1,12 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
 .PHONY: FORCE help setup test test-slow check compare endure image serve clean
+# Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
-INPUTS := tools/setup.sh pyproject.toml setup.py $(wildcard requirements/*.txt fib/_core.py fib/*.pxd)
+TESTS := .venv/tests.stamp
+TOOLS := tools/setup.sh tools/halves.py
+PINS := $(patsubst %,requirements/%.txt,build service locust peers)
+INPUTS := $(TOOLS) $(PINS) pyproject.toml setup.py $(wildcard fib/_core.py fib/*.pxd)
 ifneq ($(origin PYTHON)$(origin FIB_BUILD),undefinedundefined)
 # make setup PYTHON=python3.13, or FIB_BUILD=pure: something else than what is there is asked for.
 export PYTHON FIB_BUILD
@@ -22,25 +26,27 @@ setup: $(SETUP) ## make .venv: system packages, pinned requirements, uWSGI, the 
 $(SETUP): $(INPUTS) $(AGAIN)
 	@tools/setup.sh
 	@touch $@
+$(TESTS): $(SETUP) requirements/dev.txt
+	@tools/setup.sh tests
+	@touch $@
 
-test: setup ## run the tests (under 5 minutes)
-	@tools/test_packages.sh
+test: $(TESTS) ## run the tests (under 5 minutes)
 	@$(BIN)/python -m pytest $(ARGS)
 
-test-slow: setup ## run the tests that take longer
+test-slow: $(TESTS) ## run the tests that take longer
 	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)
 
-check: setup ## lint, types, tests
+check: $(TESTS) ## lint, types, tests
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@$(BIN)/lab run $(if $(QUICK),--quick) $(ARGS)
 
-endure: setup ## the long tests of faults: a million bad and 200,000 mixed requests, stored (8 minutes)
+endure: $(TESTS) ## the long tests of faults: a million bad and 200,000 mixed requests, stored (8 minutes)
 	@$(BIN)/python benchmarks/malformed.py --mutations 200000
 	@$(BIN)/python benchmarks/endurance.py
 
-image: ## build the images and run the stack in containers (root, buildah, podman; 5 minutes)
+image: setup ## build the images and run the stack in containers (root, buildah, podman; 5 minutes)
 	@tools/image.sh
 
 serve: setup ## run the tuned service on port 8080

@@ -1,76 +1,162 @@
 #!/bin/sh
-# Make .venv from nothing: system packages, pinned requirements, the compiled sequence, uWSGI.
+# Make .venv from nothing, in two layers. make runs this when something it read has changed.
 #
-# `make setup` runs this when something it read has changed, so a second run costs nothing.
+#   tools/setup.sh          what runs the service and compares profiles (make setup)
+#   tools/setup.sh tests    on top of it, what tests, lint and types need (make test, make lint)
+#
+# The last line of a set-up that did not end says what to do; the next one goes on from there.
 # `make setup PYTHON=python3.13` chooses another interpreter.
 set -eu
 cd "$(dirname "$0")/.."
-# The interpreter asked for, else the one that .venv has, else the system's.
-python=${PYTHON:-}
-if [ -z "$python" ] && .venv/bin/python -c '' 2>/dev/null; then python=.venv/bin/python; fi
-python=${python:-python3}
-export FIB_BUILD="${FIB_BUILD:-auto}"
+layer=${1:-setup}
+case $layer in
+    setup) again='make setup' ;;
+    tests) again='make test' ;;
+    *) echo "usage: tools/setup.sh [tests]" >&2; exit 2 ;;
+esac
+began=$(date +%s)
+told=
 say() { printf 'setup: %s\n' "$*" >&2; }
+stop() { told=1; say "$*"; exit 1; }
+finish() { [ $? = 0 ] || [ -n "$told" ] || say "stopped; the reason is above. When it is mended: $again"; }
+trap finish EXIT
+trap 'told=1; say "interrupted; to go on: $again"; exit 130' INT TERM HUP
 
-command -v "$python" >/dev/null || { say "no $python: install Python 3.11 or later"; exit 1; }
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
-    say "$("$python" --version) is too old: 3.11 or later is needed (make setup PYTHON=python3.13)"; exit 1; }
-"$python" -c 'import sys; sys.exit(sys.version_info >= (3, 14))' ||
-    say "$("$python" --version) was not tried; 3.11 to 3.13 were"
+# -- Debian's packages -----------------------------------------------------------------------------
+
+# Install $missing with apt-get, as root or by this sudo. 1 where that is not possible.
+apt_install() {
+    if [ "$(id -u)" = 0 ]; then root=; else root=$1; fi
+    command -v apt-get >/dev/null && { [ -z "$root" ] || $root true 2>/dev/null; } || return 1
+    say "installing$missing"
+    # sudo drops variables of its caller, so they are set behind it.
+    # shellcheck disable=SC2086 # a list of names
+    $root apt-get update -qq && $root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a \
+        apt-get install -y -qq --no-install-recommends $missing >&2
+}
+
+find_python() {
+    # The interpreter asked for, else the one that .venv was made with, else the system's.
+    python=${PYTHON:-$(.venv/bin/python -c 'import sys; print(sys._base_executable)' 2>/dev/null)} ||
+        python=python3
+    command -v "$python" >/dev/null || stop "no $python: install Python 3.11 or later, then: $again"
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+        stop "$("$python" --version) is too old: 3.11 or later is needed (make setup PYTHON=python3.13)"
+    "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 14))' ||
+        say "$("$python" --version) was not tried; 3.11 to 3.13 were"
+}
 
 # What is missing, as Debian and Ubuntu name it. libpcre2-dev gives uWSGI its internal routing.
-missing=
-# The packages of the default interpreter, or of the one that was asked for by name.
-case $python in
-    python3.*) debian=$python ;;
-    *) debian=python3 ;;
-esac
-"$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing $debian-venv"
-header=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include") + "/Python.h")')
-[ -e "$header" ] || missing="$missing $debian-dev"
-command -v cc >/dev/null && echo 'int main(void){return 0;}' | cc -x c -o /dev/null - 2>/dev/null \
-    || missing="$missing gcc libc6-dev"
-command -v pcre2-config >/dev/null || missing="$missing libpcre2-dev"
-command -v ss >/dev/null || missing="$missing iproute2"
-if [ -n "$missing" ]; then
+system_for_setup() {
+    missing=
+    # The packages of the default interpreter, or of the one that was asked for by name.
+    case $python in
+        python3.*) debian=$python ;;
+        *) debian=python3 ;;
+    esac
+    "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing $debian-venv"
+    header=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include") + "/Python.h")')
+    [ -e "$header" ] || missing="$missing $debian-dev"
+    command -v cc >/dev/null && echo 'int main(void){return 0;}' | cc -x c -o /dev/null - 2>/dev/null ||
+        missing="$missing gcc libc6-dev"
+    command -v pcre2-config >/dev/null || missing="$missing libpcre2-dev"
+    command -v ss >/dev/null || missing="$missing iproute2"
+    [ -n "$missing" ] || return 0
     # At a terminal sudo may ask for the password; elsewhere nobody could answer.
-    if [ "$(id -u)" = 0 ]; then root=; elif [ -t 0 ]; then root=sudo; else root='sudo -n'; fi
-    if command -v apt-get >/dev/null && { [ -z "$root" ] || $root true 2>/dev/null; }; then
-        say "installing$missing"
-        $root apt-get update -qq
-        # sudo drops variables of its caller, so they are set behind it.
-        # shellcheck disable=SC2086 # a list of names
-        $root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a \
-            apt-get install -y -qq --no-install-recommends $missing >&2
-    else
-        say "system packages are missing: sudo apt-get update && sudo apt-get install -y$missing"; exit 1
-    fi
-fi
+    if [ -t 0 ]; then sudo=sudo; else sudo='sudo -n'; fi
+    apt_install "$sudo" ||
+        stop "system packages are missing: sudo apt-get update && sudo apt-get install -y$missing && $again"
+}
 
-if [ "$(.venv/bin/python -c 'import sys; print(sys.version)' 2>/dev/null)" \
-    != "$("$python" -c 'import sys; print(sys.version)')" ]; then
+# Where nobody has to be asked; elsewhere the tests that need them are skipped.
+system_for_tests() {
+    missing=
+    command -v valgrind >/dev/null || missing="$missing valgrind"
+    # In sbin, which is not on everybody's PATH.
+    [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx-light"
+    [ -z "$missing" ] || apt_install 'sudo -n' ||
+        say "tests are skipped that need$missing: sudo apt-get install$missing"
+}
+
+# -- Python's packages -----------------------------------------------------------------------------
+
+# pip's warning about root is about system folders; this is a virtual environment.
+export PIP_ROOT_USER_ACTION=ignore
+
+# What pip says is kept in memory, because it is the disk that may be full.
+install() {
+    status=0
+    said=$(.venv/bin/python -m pip --disable-pip-version-check --quiet --no-input install "$@" 2>&1) ||
+        status=$?
+    why=
+    case $status$said in
+        0*) ;;
+        *'No space left on device'*) why="the disk is full: make room in $PWD and ${TMPDIR:-/tmp}, then" ;;
+        *NewConnectionError* | *ConnectTimeoutError* | *NameResolutionError* | *ProxyError*)
+            why="packages cannot be downloaded: is there a network, a proxy (HTTPS_PROXY) or a mirror"
+            why="$why (PIP_INDEX_URL=${PIP_INDEX_URL:-})? When it answers" ;;
+    esac
+    # Where the reason is known, without the warnings of every attempt.
+    [ -z "$said" ] || printf '%s\n' "$said" | grep "${why:+^ERROR}" >&2 || true
+    [ -z "$why" ] || stop "$why: $again"
+    return $status
+}
+
+make_venv() {
+    # One that an interruption left has no whole pip, or does not know that it is one.
+    .venv/bin/python -c 'import sys, pip._internal.cli.main
+sys.exit(sys.prefix == sys.base_prefix or sys.version != sys.argv[1])' \
+        "$("$python" -c 'import sys; print(sys.version)')" 2>/dev/null && return
     say "creating .venv with $("$python" --version)"
     rm -rf .venv
     "$python" -m venv .venv
-fi
-pip=".venv/bin/python -m pip --disable-pip-version-check --quiet --no-input"
-# pip's warning about root is about system folders; this is a virtual environment.
-export PIP_ROOT_USER_ACTION=ignore
-say "installing the pinned requirements"
-$pip install --require-hashes -r requirements/build.txt
-$pip install --require-hashes -r requirements/dev.txt
+}
+
 # pip's cache knows neither the interpreter's build nor uWSGI's options: a cached wheel made by
 # another of either is reused silently and breaks, so uWSGI is always compiled here.
-stamp=.venv/uwsgi.stamp
-if ! cmp -s requirements/service.txt "$stamp"; then
+compile_uwsgi() {
+    stamp=.venv/uwsgi.stamp
+    [ -x .venv/bin/uwsgi ] && cmp -s requirements/service.txt "$stamp" && return
     say "compiling uWSGI (about a minute)"
-    $pip install --require-hashes --no-cache-dir --no-binary uwsgi --no-build-isolation \
+    rm -f "$stamp"
+    install --require-hashes --no-cache-dir --no-binary uwsgi --no-build-isolation \
         --force-reinstall --no-deps -r requirements/service.txt
-    [ "$(.venv/bin/uwsgi --help | grep -c route)" -gt 100 ] || {
-        say "uWSGI was built without internal routing: install libpcre2-dev, then: rm -r .venv; make setup"; exit 1; }
+    [ "$(.venv/bin/uwsgi --help | grep -c route)" -gt 100 ] ||
+        stop "uWSGI was built without internal routing: install libpcre2-dev, then: rm -r .venv; $again"
     cp requirements/service.txt "$stamp"
+}
+
+# -- the layers ------------------------------------------------------------------------------------
+
+packages() { find .venv/lib/python3*/site-packages -maxdepth 1 -name '*.dist-info' 2>/dev/null | wc -l; }
+megabytes() { if [ -d .venv ]; then du -sm .venv | cut -f1; else echo 0; fi; }
+had_packages=$(packages) had_megabytes=$(megabytes)
+
+if [ "$layer" = setup ]; then
+    find_python
+    system_for_setup
+    make_venv
+    what='the service with uWSGI, the lab with Locust, gunicorn, granian'
+else
+    system_for_tests
+    what='for tests, lint and types: Schemathesis, Django, Selenium, ruff, mypy'
 fi
-say "building this project (FIB_BUILD=$FIB_BUILD)"
-# setuptools warns of editable installations as such; a missing compiler must still be heard.
-PYTHONWARNINGS="ignore:Editable installation" $pip install --no-build-isolation --no-deps --editable .
-.venv/bin/python -c 'import fib; print("setup: fib is", fib.BUILD, "" if fib.FALLBACK is None else "(" + fib.FALLBACK + ")")' >&2
+halves=$(.venv/bin/python tools/halves.py)
+# shellcheck disable=SC2086 # a list of names
+[ -z "$halves" ] || say "installing again what is not whole:" $halves
+if [ "$layer" = setup ]; then
+    install --require-hashes -r requirements/build.txt
+    compile_uwsgi
+    say "installing the lab, Locust and other servers"
+    install --require-hashes -r requirements/locust.txt -r requirements/peers.txt
+    say "building this project (FIB_BUILD=${FIB_BUILD:=auto})"
+    export FIB_BUILD
+    # setuptools warns of editable installations as such; a missing compiler must still be heard.
+    PYTHONWARNINGS='ignore:Editable installation' install --no-build-isolation --no-deps --editable .
+    .venv/bin/python -c 'import fib; print("setup: fib is", fib.BUILD, "" if fib.FALLBACK is None else "(" + fib.FALLBACK + ")")' >&2
+else
+    say "installing what tests, lint and types need"
+    install --require-hashes -r requirements/dev.txt
+fi
+say "done in $(($(date +%s) - began)) s," \
+    "$(($(packages) - had_packages)) packages and $(($(megabytes) - had_megabytes)) MB new in .venv: $what"

@@ -94,17 +94,3 @@ def test_nothing_that_was_built_here_gets_into_an_image():
     for built in ("fib/_core_c.cpython-311-x86_64-linux-gnu.so", "fib/_core_c.json"):
         assert any(fnmatch(built, each) for each in patterns), built
     assert "**/__pycache__" in patterns
-
-
-def test_the_load_is_pinned_as_it_is_developed():
-    """The image of Locust has the versions that the tests run with."""
-    pins = {
-        name: set(
-            re.findall(
-                r"^(\S+==\S+)", (ROOT / f"requirements/{name}.txt").read_text(), re.MULTILINE
-            )
-        )
-        for name in ("locust", "dev")
-    }
-    assert pins["locust"]
-    assert pins["locust"] <= pins["dev"]

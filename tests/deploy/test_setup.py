@@ -1,0 +1,236 @@
+"""Set-up: its two layers, and that an interrupted one says what to do and is repaired."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.kit.lab_process import until
+from tools import halves
+
+from .conftest import ROOT
+
+NO_NETWORK = """\
+WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after \
+connection broken by 'NewConnectionError('HTTPConnection(host='127.0.0.1', port=9): Failed to \
+establish a new connection: [Errno 111] Connection refused')': /simple/cython/
+ERROR: Could not find a version that satisfies the requirement cython==3.3.1 (from versions: none)
+ERROR: No matching distribution found for cython==3.3.1"""
+NO_ROOM = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
+CHANGED = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
+"""What pip 23 to 26 print."""
+
+
+TESTED_WITH = ("pytest_timeout", "django", "selenium", "schemathesis", "mypy", "ruff")
+"""What only the second layer has. pytest itself comes with Locust."""
+
+
+def environment(**variables):
+    """Return an environment in which no make, and no choice of this checkout's, is left."""
+    left = ("MAKE", "MFLAGS", "FIB_", "PYTHON", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(left)}
+    return kept | variables
+
+
+@pytest.fixture
+def stub(tmp_path):
+    """Return a checkout whose `.venv` has a Python that only says what pip would say."""
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools" / "setup.sh", tmp_path / "tools")
+    bins = tmp_path / ".venv" / "bin"
+    bins.mkdir(parents=True)
+    for name, lines in {
+        "python": """case $* in *pip*) ;; *) exit 0 ;; esac
+echo "$SAYS"; [ -z "$WAITS" ] || exec "$WAITS" -c "$WAIT"; exit 1""",
+        "valgrind": "",
+        "nginx": "",
+    }.items():
+        (bins / name).write_text(f"#!/bin/sh\n{lines}\n")
+        (bins / name).chmod(0o755)
+    return tmp_path
+
+
+WAIT = "import time; open('.venv/asked', 'w').close(); time.sleep(60)"
+"""A pip that takes its time. Not `sleep`: a shell that is about to become it may lose a signal."""
+
+
+def start(stub, says="", waits=""):
+    """Begin to install the second layer, as from a terminal."""
+    return subprocess.Popen(
+        ["env", "--default-signal=INT,TERM,HUP", "tools/setup.sh", "tests"],
+        cwd=stub,
+        env=environment(
+            SAYS=says, WAITS=waits, WAIT=WAIT, PATH=f"{stub}/.venv/bin:{os.environ['PATH']}"
+        ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("says", "last"),
+    [
+        (NO_NETWORK, "setup: packages cannot be downloaded: is there a network, .*: make test"),
+        (NO_ROOM, "setup: the disk is full: make room in .* and .*, then: make test"),
+        (CHANGED, "setup: stopped; the reason is above. When it is mended: make test"),
+    ],
+)
+def test_the_last_line_of_a_failed_set_up_says_what_to_do(stub, says, last):
+    """It names the reason where pip's words tell it, below pip's own error."""
+    process = start(stub, says)
+    lines = process.communicate(timeout=30)[0].splitlines()
+    assert process.returncode == 1
+    assert re.fullmatch(last, lines[-1])
+    assert says.splitlines()[-1] in lines
+    assert not [line for line in lines if line.startswith("WARNING")]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_set_up_says_how_to_go_on(stub, sent):
+    """Ctrl-C ends it with one line and 130."""
+    process = start(stub, waits=sys.executable)
+    until((stub / ".venv" / "asked").exists, "the installation")
+    os.killpg(process.pid, sent)
+    assert process.communicate(timeout=30)[0].splitlines()[-1] == (
+        "setup: interrupted; to go on: make test"
+    )
+    assert process.returncode == 130
+
+
+def package(packages, name, *listed, files=()):
+    """Write a package's list of files, and these files."""
+    info = packages / f"{name}-1.0.dist-info"
+    for file in (f"{info.name}/METADATA", *files):
+        (packages / file).parent.mkdir(parents=True, exist_ok=True)
+        (packages / file).write_text("x")
+    if listed:
+        (info / "RECORD").write_text("".join(f"{line}\n" for line in listed))
+    return info
+
+
+def test_what_is_not_whole_is_installed_again(tmp_path):
+    """A package that pip had not finished, or of which a file has gone, is removed; no other is."""
+    installer = "{0}-1.0.dist-info/INSTALLER,sha256=x,4"
+    whole = package(
+        tmp_path, "whole",
+        "whole.py,sha256=x,1", "__pycache__/whole.pyc,,", installer.format("whole"),
+        files=("whole.py", "whole-1.0.dist-info/INSTALLER"),
+    )  # fmt: skip
+    package(tmp_path, "unlisted")
+    package(tmp_path, "unfinished", "unfinished.py,sha256=x,1", files=("unfinished.py",))
+    package(tmp_path, "gone", "gone.py,sha256=x,1", installer.format("gone"),
+            files=("gone-1.0.dist-info/INSTALLER",))  # fmt: skip
+    (tmp_path / "~ld").mkdir()
+    assert halves.remove(tmp_path) == ["gone", "unfinished", "unlisted"]
+    assert list(tmp_path.glob("*.dist-info")) == [whole]
+    assert not (tmp_path / "~ld").exists()
+
+
+def test_pip_s_own_packages_are_whole():
+    """What pip installed here is taken for whole: the rule is pip's of today."""
+    packages = Path(pytest.__file__).parents[1]
+    assert [each.name for each in packages.glob("*.dist-info") if not halves._is_whole(each)] == []
+
+
+class Checkout:
+    """A copy of this checkout without anything built, and make in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        listed = subprocess.run(
+            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            cwd=ROOT, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        for name in filter(None, listed.stdout.split("\0")):
+            if (ROOT / name).is_file():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(ROOT / name, folder / name)
+
+    def start(self, *words, **variables):
+        """Begin `make WORDS` in a session of its own, its output in `output`."""
+        with (self.folder / "output").open("w") as output:
+            return subprocess.Popen(
+                ["env", "--default-signal=INT,TERM,HUP", "make", *words],
+                cwd=self.folder,
+                env=environment(**variables),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    def make(self, *words, **variables):
+        """Run `make WORDS` to its end; return its status and the lines that it wrote."""
+        status = self.start(*words, **variables).wait(timeout=800)
+        return status, self.said().splitlines()
+
+    def said(self):
+        """Return what the last make wrote so far."""
+        return (self.folder / "output").read_text()
+
+    def has(self, package):
+        """Whether .venv can import it."""
+        done = subprocess.run(
+            [".venv/bin/python", "-c", f"import {package}"],
+            cwd=self.folder, env=environment(), capture_output=True, check=False,
+        )  # fmt: skip
+        return done.returncode == 0
+
+
+@pytest.mark.slow
+def test_a_new_checkout_is_set_up_in_two_layers_whatever_interrupts_it(tmp_path):
+    """
+    No network, then a kill in the middle of pip, then a real `make compare`, then the second layer.
+
+    Two to ten minutes; needs a package index, and the system packages that uWSGI is built with.
+    """
+    here = Checkout(tmp_path)
+    # Without pip's configuration, whose folders of packages would stand in for the network.
+    alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_NO_CACHE_DIR": "1"}
+    status, lines = here.make("setup", PIP_INDEX_URL="http://127.0.0.1:9/simple", **alone)
+    assert status == 2
+    assert lines[-2].startswith("setup: packages cannot be downloaded: ")
+    assert lines[-2].endswith(
+        " (PIP_INDEX_URL=http://127.0.0.1:9/simple)? When it answers: make setup"
+    )
+
+    process = here.start("setup")
+    packages = f".venv/lib/python{sys.version_info[0]}.*/site-packages"
+    found = lambda: process.poll() is not None or list(tmp_path.glob(f"{packages}/matplotlib"))  # noqa: E731
+    until(found, "the installation of the lab", timeout=600)
+    if "packages cannot be downloaded" in here.said():
+        pytest.skip("needs a package index")
+    os.killpg(process.pid, signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+
+    small = "ARGS=tuned scheme --blocks 1 --window 0.3 --warmup 0.1 --no-confirm"
+    status, lines = here.make("compare", small)
+    assert status == 0, lines[-20:]
+    assert any(
+        re.search(r"\d+ packages and \d+ MB new in .venv: the service", line) for line in lines
+    )
+    # One block can tell nothing apart, on whatever machine.
+    assert lines[-1].startswith("compare: done, but this machine was too noisy"), lines[-20:]
+    assert here.has("locust")
+    assert not any(map(here.has, TESTED_WITH))
+
+    _does_nothing(here, "setup")
+    status, lines = here.make(".venv/tests.stamp")
+    assert status == 0, lines[-20:]
+    assert lines[-1].endswith("Django, Selenium, ruff, mypy")
+    assert all(map(here.has, TESTED_WITH))
+    _does_nothing(here, ".venv/tests.stamp")
+
+
+def _does_nothing(here, target):
+    """Whether there is nothing left to do for it."""
+    status, lines = here.make(target)
+    assert status == 0
+    assert not [line for line in lines if line.startswith("setup:")]

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Write requirements/*.txt anew: every package that pyproject.toml leads to, with version and hashes.
+#
+#   tools/lock.sh                     after a change of pyproject.toml; what is pinned stays
+#   tools/lock.sh --upgrade           the newest of everything
+#   tools/lock.sh --upgrade-package flask
+#
+# Needs uv (https://docs.astral.sh/uv/). All five files have the same version of a package, for
+# Python 3.11 and later.
+set -eu
+cd "$(dirname "$0")/.."
+command -v uv >/dev/null || { echo "lock: no uv; install it: pipx install uv" >&2; exit 1; }
+
+lock() {
+    name=$1
+    shift
+    uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+        --no-header --no-annotate --output-file "requirements/$name.txt" "$@"
+}
+
+# The largest first: the others get its versions.
+lock dev pyproject.toml --extra lab --extra peers --extra dev "$@"
+for name in service:server locust:lab peers:peers; do
+    lock "${name%:*}" pyproject.toml --extra "${name#*:}" --constraint requirements/dev.txt "$@"
+done
+lock build --group build --constraint requirements/dev.txt "$@"
