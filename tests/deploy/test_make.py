@@ -1,4 +1,4 @@
-"""What make's targets do: which layer of the set-up they need."""
+"""What make's targets do: which layer of the set-up they need, what their exit status means."""
 
 import os
 import subprocess
@@ -26,6 +26,20 @@ def make(*words):
     )  # fmt: skip
 
 
+@pytest.fixture
+def compare(tmp_path):
+    """Return a function that runs `make compare` with a lab that ends as it is told."""
+
+    def run(status, *words):
+        lab = tmp_path / "lab"
+        lab.write_text(f'#!/bin/sh\necho "ran $*"\nexit {status}\n')
+        lab.chmod(0o755)
+        # -o: the set-up is taken for done.
+        return make("-o", "setup", "compare", f"LAB={lab}", *words)
+
+    return run
+
+
 def layers(target):
     """Return the set-ups that a target runs when all that they read has changed."""
     changed = ("-W", "requirements/service.txt", "-W", "requirements/dev.txt")
@@ -50,6 +64,40 @@ def test_new_tools_of_the_tests_leave_the_first_layer_alone():
     """A change of `requirements/dev.txt` compiles and installs nothing for `make compare`."""
     done = make("-n", "-o", ".venv/setup.stamp", "-W", "requirements/dev.txt", "compare")
     assert "tools/setup.sh" not in done.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("QUICK=1",)])
+def test_a_noisy_machine_is_no_failure_of_make_compare(compare, words):
+    """Status 3 of `lab run` ends with 0, and with one line that says what it means."""
+    done = compare(3, *words)
+    assert done.returncode == 0
+    [line] = done.stderr.splitlines()
+    assert line.startswith("compare: done, but this machine was too noisy, or too few trials count")
+    assert "(status 3 of lab run)" in line
+    assert line.endswith("make compare ARGS='--blocks 20'")
+
+
+@pytest.mark.parametrize("status", [1, 2, 99, 130])
+def test_every_other_status_is_an_error_of_make_compare(compare, status):
+    """A broken server, wrong usage, a crossed limit, an interruption: make fails and says which."""
+    done = compare(status)
+    assert done.returncode == 2
+    assert f"Error {status}" in done.stderr
+    assert "compare:" not in done.stderr.replace("compare] Error", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "ran"),
+    [
+        ((), "ran run"),
+        (("QUICK=1",), "ran run --quick"),
+        (("QUICK=1", "ARGS=tuned --blocks 2"), "ran run --quick tuned --blocks 2"),
+    ],
+)
+def test_what_make_compare_is_told_reaches_the_lab(compare, words, ran):
+    """QUICK=1 is `--quick`, and ARGS are what they say; it ends with 0 and no word of its own."""
+    done = compare(0, *words)
+    assert (done.returncode, done.stdout, done.stderr) == (0, ran + "\n", "")
 
 
 def test_make_lists_every_target():
