@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup test test-slow check compare endure image serve clean
+.PHONY: FORCE help setup test test-slow lint check compare endure image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -37,8 +37,11 @@ test: $(TESTS) ## run the tests (under 5 minutes)
 test-slow: $(TESTS) ## run the tests that take longer
 	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)
 
-check: $(TESTS) ## lint, types, tests
-	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python -m pytest
+lint: $(TESTS) ## lint and types
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+check: lint ## lint, types, tests: what a change must pass
+	@$(BIN)/python -m pytest
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@$(LAB) run $(if $(QUICK),--quick) $(ARGS) || { status=$$?; [ $$status = 3 ] || exit $$status; \

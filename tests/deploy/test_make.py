@@ -9,7 +9,7 @@ from .conftest import ROOT
 
 LAYERS = {
     "tools/setup.sh": ["setup", "compare", "serve", "image"],
-    "tools/setup.sh tests": ["test", "test-slow", "check", "endure"],
+    "tools/setup.sh tests": ["test", "test-slow", "lint", "check", "endure"],
 }
 
 
