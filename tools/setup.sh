@@ -92,12 +92,11 @@ install() {
     case $status$said in
         0*) ;;
         *'No space left on device'*) why="the disk is full: make room in $PWD and ${TMPDIR:-/tmp}, then" ;;
-        *NewConnectionError* | *ConnectTimeoutError* | *NameResolutionError* | *ProxyError*)
+        *NewConnectionError* | *TimeoutError* | *ProxyError* | *'from versions: none'*)
             why="packages cannot be downloaded: is there a network, a proxy (HTTPS_PROXY) or a mirror"
-            why="$why (PIP_INDEX_URL=${PIP_INDEX_URL:-})? When it answers" ;;
+            why="$why (PIP_INDEX_URL)? When it answers" ;;
     esac
-    # Where the reason is known, without the warnings of every attempt.
-    [ -z "$said" ] || printf '%s\n' "$said" | grep "${why:+^ERROR}" >&2 || true
+    [ -z "$said" ] || printf '%s\n' "$said" | grep -v '^WARNING: Retrying' >&2 || true
     [ -z "$why" ] || stop "$why: $again"
     return $status
 }

@@ -22,6 +22,9 @@ establish a new connection: [Errno 111] Connection refused')': /simple/cython/
 ERROR: Could not find a version that satisfies the requirement cython==3.3.1 (from versions: none)
 ERROR: No matching distribution found for cython==3.3.1"""
 NO_ROOM = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
+NOTHING = """\
+WARNING: The repository located at a.b is not a trusted or secure host and is being ignored.
+ERROR: No matching distribution found for cython==3.3.1 (from versions: none)"""
 CHANGED = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
 """What pip 23 to 26 print."""
 
@@ -78,6 +81,7 @@ def start(stub, says="", waits=""):
     ("says", "last"),
     [
         (NO_NETWORK, "setup: packages cannot be downloaded: is there a network, .*: make test"),
+        (NOTHING, "setup: packages cannot be downloaded: is there a network, .*: make test"),
         (NO_ROOM, "setup: the disk is full: make room in .* and .*, then: make test"),
         (CHANGED, "setup: stopped; the reason is above. When it is mended: make test"),
     ],
@@ -88,8 +92,8 @@ def test_the_last_line_of_a_failed_set_up_says_what_to_do(stub, says, last):
     lines = process.communicate(timeout=30)[0].splitlines()
     assert process.returncode == 1
     assert re.fullmatch(last, lines[-1])
-    assert says.splitlines()[-1] in lines
-    assert not [line for line in lines if line.startswith("WARNING")]
+    assert lines[-2] == says.splitlines()[-1]
+    assert not [line for line in lines if line.startswith("WARNING: Retrying")]
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
@@ -197,9 +201,7 @@ def test_a_new_checkout_is_set_up_in_two_layers_whatever_interrupts_it(tmp_path)
     status, lines = here.make("setup", PIP_INDEX_URL="http://127.0.0.1:9/simple", **alone)
     assert status == 2
     assert lines[-2].startswith("setup: packages cannot be downloaded: ")
-    assert lines[-2].endswith(
-        " (PIP_INDEX_URL=http://127.0.0.1:9/simple)? When it answers: make setup"
-    )
+    assert lines[-2].endswith(" (PIP_INDEX_URL)? When it answers: make setup")
 
     process = here.start("setup")
     packages = f".venv/lib/python{sys.version_info[0]}.*/site-packages"
