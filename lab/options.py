@@ -134,6 +134,14 @@ class Asked:
         default="engine",
         not_in_lab="that client needs Locust around it",
     )
+    generators: int | None = _option(
+        "--generators",
+        "Processes of the engine that share the load, each on a CPU of its own.",
+        metavar="INTEGER",
+        parse=int,
+        shown="1 on up to 4 CPUs; else one for each core that the server leaves free",
+        not_in_locust="Locust's own --processes says how many there are",
+    )
     connections: int | None = _option(
         "--connections",
         "Connections of the load.",
@@ -273,12 +281,15 @@ def _options(asked: Asked) -> Options:
         seed=asked.seed,
         results=asked.results,
         pin=asked.pin,
+        generators=1 if asked.generator != "engine" else asked.generators,
         confirm=not asked.quick if asked.confirm is None else asked.confirm,
     )
 
 
 def _check_generator(asked: Asked) -> None:
     if asked.generator == "ab":
+        if asked.generators is not None:
+            raise UsageError("--generators is for the lab's engine: leave out --generator ab")
         check_ab(LOADS[asked.load])
     if asked.rate is not None:
         for name, chosen in (("--generator", asked.generator), ("--client", asked.client)):

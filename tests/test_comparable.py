@@ -105,6 +105,12 @@ def test_other_cores_for_the_server_are_refused():
     assert refused(a_run(), replace(after, trials=trials)) == {"server.cores": ("1.0", "2.0")}
 
 
+def test_another_number_of_generators_is_refused():
+    """What one process could not show, two may."""
+    after = replace(a_run(), generator="engine x2")
+    assert refused(a_run(), after) == {"generator": ("engine", "engine x2")}
+
+
 def test_a_changed_profile_is_refused_with_its_options():
     """Two configurations of one name are a comparison for one run."""
     a, b = a_run().plan.profiles

@@ -20,6 +20,7 @@ from lab.runs.environment import (
     parse_plugins,
     read_environment,
     split_cores,
+    usual_generators,
 )
 
 PLUGINS = """\
@@ -122,10 +123,10 @@ def test_server_and_generator_get_cores_of_their_own():
     [
         ([{0}, {1}], ((0,), (1,))),
         ([{0}, {1}, {2}], ((0, 1), (2,))),
-        # four cores of two threads: twins stay on one side
+        # four cores of two threads: twins stay on one side, and beside each other
         (
             [{0, 4}, {1, 5}, {2, 6}, {3, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}],
-            ((0, 1, 4, 5), (2, 3, 6, 7)),
+            ((0, 4, 1, 5), (2, 6, 3, 7)),
         ),
         # one core of two threads is better than none
         ([{0, 1}, {0, 1}], ((0,), (1,))),
@@ -136,6 +137,31 @@ def test_server_and_generator_get_cores_of_their_own():
 def test_cores_are_divided_without_dividing_a_core(cores, expected):
     """Half each, at least one."""
     assert divide(cores) == expected
+
+
+@pytest.mark.parametrize(
+    ("cores", "connections", "expected"),
+    [
+        (None, 64, 1),  # nothing is pinned
+        (((0,), (1,)), 64, 1),
+        (((0, 1), (2, 3)), 64, 1),
+        (((0, 1, 2), (3, 4)), 64, 2),
+        (((0, 1, 2, 3), (4, 5, 6, 7)), 64, 4),
+        (((0, 1, 2, 3), (4, 5, 6, 7)), 20, 2),  # at least 8 connections each
+        (((0, 1, 2, 3), (4, 5, 6, 7)), 1, 1),
+    ],
+)
+def test_how_many_generators_are_usual(monkeypatch, cores, connections, expected):
+    """One on up to four CPUs; on more, one for each core that the server does not get."""
+    monkeypatch.setattr("lab.runs.environment.read_siblings", lambda cpus: [{c} for c in cpus])
+    assert usual_generators(cores, connections) == expected
+
+
+def test_a_core_of_two_threads_has_one_generator(monkeypatch):
+    """Its twin would slow it down."""
+    twins = [{4, 6}, {5, 7}, {4, 6}, {5, 7}]
+    monkeypatch.setattr("lab.runs.environment.read_siblings", lambda _: twins)
+    assert usual_generators(((0, 2, 1, 3), (4, 6, 5, 7)), 64) == 2
 
 
 @pytest.mark.parametrize(("text", "cpus"), [("0", {0}), ("0-2,5\n", {0, 1, 2, 5})])

@@ -117,9 +117,9 @@ def test_what_is_typed_after_locust(locust, case):
 
 
 def test_nothing_typed_after_locust_asks_for_what_the_lab_does(locust):
-    """But for the names of the ladder's profiles, which the form shows."""
+    """But for the ladder's profiles, which the form shows; and Locust's processes make the load."""
     said = beyond(locust["default"], json.loads(json.dumps(asdict(Asked()), default=str)))
-    assert list(said) == ["profiles"]
+    assert list(said) == ["profiles", "generators"]
 
 
 def test_what_stands_in_the_web_form(locust):
@@ -156,6 +156,7 @@ def test_quick_gives_way_to_what_is_said():
         ({"rate": "50", "load": "walkthrough"}, "counts its requests"),
         ({"rate": "50", "client": "fasthttp"}, "leave out --client fasthttp"),
         ({"generator": "ab"}, "add --load walkthrough"),
+        ({"generator": "ab", "load": "walkthrough", "generators": 2}, "leave out --generator ab"),
         ({"rate": "50", "fail_if": ("rps(a/b) < 1",)}, "in an open loop throughput"),
     ],
 )

@@ -90,7 +90,9 @@ def test_what_no_open_loop_can_do_is_refused_before_its_capacity_is_measured(
 def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
     """A list of summaries, one for each rate; one rate, the summary itself."""
     summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3))
-    monkeypatch.setattr("lab.options.prepare", lambda *_: SimpleNamespace(plan=summary.run.plan))
+    monkeypatch.setattr(
+        "lab.options.prepare", lambda *_: SimpleNamespace(generators=1, plan=summary.run.plan)
+    )
     monkeypatch.setattr("lab.options.announcement", lambda _: ())
     monkeypatch.setattr(
         "lab.cli.run.conduct", lambda *_: Outcome(Path("x"), (summary,) * len(rates.split(",")))

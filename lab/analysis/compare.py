@@ -13,8 +13,10 @@ import statistics
 from collections.abc import Sequence
 
 from lab.analysis import stats
+from lab.analysis.gates.common import BUSY
+from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
-from lab.model import METRICS, Better, Comparison, Estimate, Role, Verdict
+from lab.model import METRICS, Better, Comparison, Estimate, MayBe, Role, Verdict
 
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""
@@ -78,6 +80,7 @@ def compare(
             else None
         ),
         fragile=_fragile(ratios, verdict, noise, better),
+        may_be=_may_be(pairs) if metric == "throughput" else None,
     )
 
 
@@ -139,6 +142,16 @@ def _pairs(
             blocks[slot.block] = observation
     common = sorted(by_side[changed].keys() & by_side[reference].keys())
     return [(by_side[reference][block], by_side[changed][block]) for block in common]
+
+
+def _may_be(pairs: Sequence[tuple[Observation, Observation]]) -> MayBe | None:
+    """Return what else a ratio of throughputs may be: a side at the generator's limit is more."""
+    reference, changed = (
+        limiting_share(pair[side].trial for pair in pairs) >= BUSY for side in (0, 1)
+    )
+    if reference and changed:
+        return MayBe.EITHER
+    return MayBe.LARGER if changed else MayBe.SMALLER if reference else None
 
 
 def _same_handling(pairs: Sequence[tuple[Observation, Observation]]) -> bool:

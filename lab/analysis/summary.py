@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second
 from lab.analysis.confirm import diagnoses
+from lab.analysis.gates.common import BUSY
+from lab.analysis.gates.effort import limiting_share
 from lab.analysis.gates.replies import never_kept
 from lab.analysis.health import (
     HEADLINE,
@@ -74,6 +76,13 @@ class Row:
     """Counted load: median seconds until all requests had an outcome, in all trials that ended."""
     slowest: float | None
     """Counted load: median over the same trials of the slowest reply, in seconds."""
+    generator: float = 0.0
+    """Share of the time for which the busiest generator process was busy, in half of the trials
+    whose throughput counts or more; 0 where that is none, or the plan's."""
+
+    def at_least(self, metric: str) -> bool:
+        """Return whether the true value may be higher: the generator was at its limit."""
+        return metric == "throughput" and metric in self.values and self.generator >= BUSY
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +237,7 @@ def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> R
         slowest=_median(
             [max(latency) / 1e6 for trial in ended if (latency := merged_latency(trial.windows))]
         ),
+        generator=limiting_share(item.trial for item in trials if "throughput" in item.metrics),
     )
 
 

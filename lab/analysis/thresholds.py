@@ -20,7 +20,7 @@ import math
 import operator
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from lab.analysis.across import Across, Change, change
@@ -275,7 +275,10 @@ def _judge_noisy(
         return Judgement(threshold, Judged.UNJUDGED, PLANNED)
     if found.ratio is None:
         return Judgement(threshold, Judged.UNJUDGED, missing)
-    return judge_ratio(threshold, found.ratio, floor, found.detectable or math.inf)
+    judged = judge_ratio(threshold, found.ratio, floor, found.detectable or math.inf)
+    if isinstance(found, Comparison) and found.caveat:
+        return replace(judged, sentence=f"{judged.sentence}; {found.caveat}")
+    return judged
 
 
 def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:

@@ -83,6 +83,8 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     else:
         meaning = _meaning(decision, claim, f"the noise of {floor:.1%}")
         said = [f"{figures(found.ratio)} where the article says {claim.stated}: {meaning}"]
+    if found.caveat:
+        said.append(f"{found.caveat[:1].upper()}{found.caveat[1:]}.")
     if idle := _idle(claim, summary):
         said.append(idle)
         if decision is Decision.UNDECIDED:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,8 +16,6 @@ from lab.generators.process import EngineGenerator
 from lab.model import Generator
 from lab.options import Asked, carry_out, understand
 from lab.report.files import files
-
-GENERATORS: dict[str, Callable[[], Generator]] = {"engine": EngineGenerator, "ab": AbGenerator}
 
 
 @click.command("run")
@@ -36,9 +33,13 @@ def run_command(*, names: tuple[str, ...], **given: Any) -> int:
 
     def conducted(prepared: Prepared, options: Options) -> Outcome:
         with Progress(prepared.plan) as progress:
-            return conduct(prepared, options, GENERATORS[asked.generator](), progress, files)
+            return conduct(prepared, options, _generator(asked, prepared), progress, files)
 
     outcome = carry_out(asked, understood, conducted, partial(click.echo, err=True))
     show(outcome.summaries, as_json=asked.json)
     click.echo(f"\nRun folder: {outcome.folder}", err=asked.json)
     return judged(outcome.summaries, understood.thresholds)
+
+
+def _generator(asked: Asked, prepared: Prepared) -> Generator:
+    return AbGenerator() if asked.generator == "ab" else EngineGenerator(prepared.generators)

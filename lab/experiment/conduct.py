@@ -77,6 +77,8 @@ class Options:
     results: Path = Path("results")
     pin: bool = True
     """Server and generator on cores of their own."""
+    generators: int | None = 1
+    """Processes of the engine that share the load; None for what is usual on this machine."""
     confirm: bool = True
     """Put the causes that the first blocks show to the test in the others."""
     command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
@@ -107,6 +109,8 @@ class Prepared:
     """Expected duration."""
     cores: environment.Cores | None
     """The server's and the generator's; None to let both run anywhere."""
+    generators: int = 1
+    """Processes of the engine, where that makes the load."""
 
 
 def prepare(options: Options, workload: Workload) -> Prepared:
@@ -115,9 +119,10 @@ def prepare(options: Options, workload: Workload) -> Prepared:
 
     Raises:
         ProfileError: A profile is unknown or cannot be resolved.
-        UsageError: The plan cannot give a comparison.
+        UsageError: The plan cannot give a comparison, or its generators lack cores or connections.
     """
     cores = share_cores() if options.pin else None
+    generators = count_generators(options, cores)
     chosen, skipped = available(options.profiles or profiles.usual())
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     plan = Plan(
@@ -133,7 +138,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
     )
     validate(plan)
-    return Prepared(plan, skipped, estimate(plan, EXPECTED_COUNTERS * options.confirm), cores)
+    seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
+    return Prepared(plan, skipped, seconds, cores, generators)
 
 
 @swept()
@@ -270,6 +276,29 @@ def share_cores() -> environment.Cores | None:
         # servers and the resolver inherit it. Two at the least, as `tuned` has it.
         os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
     return cores
+
+
+def count_generators(options: Options, cores: environment.Cores | None) -> int:
+    """
+    Return how many processes of the engine share the load.
+
+    Raises:
+        UsageError: So many as were asked for have not a CPU and a connection each.
+    """
+    wanted, connections = options.generators, options.load.connections
+    if wanted is None:
+        return environment.usual_generators(cores, connections)
+    own = len(cores[1]) if cores else len(os.sched_getaffinity(0))
+    if 1 <= wanted <= min(own, connections) or wanted == 1:
+        return wanted
+    if wanted < 1:
+        problem = "at least one process makes the load"
+    elif wanted > connections:
+        problem = f"each process needs a connection of the load's {connections}"
+    else:
+        problem = f"each process needs a CPU, and the generator has {own} here"
+        problem += "; --no-pin lets server and generators use all" if cores else ""
+    raise UsageError(f"--generators {wanted}: {problem}")
 
 
 def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:

@@ -18,6 +18,7 @@ from rich.progress import Progress as Bar
 from lab.experiment.conduct import Prepared
 from lab.experiment.plan import estimate, pilot
 from lab.model import CounterRun, Failure, Finding, Plan, Role, Slot, Trial
+from lab.system.cpus import deal, written
 
 
 def announcement(prepared: Prepared) -> Iterator[str]:
@@ -35,6 +36,7 @@ def announcement(prepared: Prepared) -> Iterator[str]:
         f"{len(plan.profiles)} profiles{rates}, {plan.blocks} blocks with {plan.reference} "
         f"twice in each, {what} a trial, seed {plan.seed}: about {minutes} min {seconds} s"
     )
+    yield f"CPUs: {_cpus(prepared)}"
 
 
 class Course:
@@ -140,6 +142,17 @@ class Progress:
             self._console.print(
                 f"to confirm: {each.cause} at {each.of}, by {each.toggle}", markup=False
             )
+
+
+def _cpus(prepared: Prepared) -> str:
+    """Say which CPUs the server has, and which each process that makes the load."""
+    count = prepared.generators
+    who = "generator" if count == 1 else f"{count} generators"
+    if prepared.cores is None:
+        return f"server and {who} on any"
+    server, generator = prepared.cores
+    seats = " and ".join(written(seat) for seat in deal(generator, count) if seat is not None)
+    return f"server on {written(server)}, {who} on {seats}"
 
 
 def _left(seconds: float) -> str:

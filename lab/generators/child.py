@@ -5,7 +5,8 @@ A process of its own keeps the lab's probes, collector and progress bar out of w
 costs, and can be pinned. It ends when its stdin does, so it never outlives the lab, however that
 ends. Started by `lab.generators.process`; the first line is the set-up, then any number of
 
-    {"do": "warm_up", "seconds": S, "requests": N}  ->  {}
+    {"do": "warm_up", "seconds": S, "requests": N,
+     "connections": C}                              ->  {}
     {"do": "measure", "seconds": S}                 ->  the window, by `encode_window`
     {"do": "begin"}                                 ->  {"began": instant}, a counted load is sent
     {"do": "end"}                                   ->  its window, when it is over
@@ -35,7 +36,8 @@ WARM_UP_GRACE = 5.0
 """Seconds beyond its time that a warm-up waits for its requests."""
 
 WARM_UP_CONNECTIONS = 16
-"""Connections of a counted load's warm-up, so that its burst meets an accept queue at rest."""
+"""Connections of a counted load's warm-up, those of all generator processes together, so that its
+burst meets an accept queue at rest."""
 
 _STDIN, _STDOUT = 0, 1
 
@@ -62,10 +64,17 @@ class Worker:
         self._series: list[dict[str, Any]] = []
         engine.watch(_STDIN)
 
-    def warm_up(self, seconds: float, requests: int) -> dict[str, Any]:
-        """Load until both have passed, or the grace has; see `lab.model.Session`."""
+    def warm_up(self, seconds: float, requests: int, connections: int | None) -> dict[str, Any]:
+        """
+        Load until both have passed, or the grace has; see `lab.model.Session`.
+
+        Args:
+            seconds: The least time.
+            requests: The least number of correct replies.
+            connections: How many to use; None for all.
+        """
         engine, counted = self._engine, self._load.requests is not None
-        engine.resume(WARM_UP_CONNECTIONS if counted else None)
+        engine.resume(connections)
         engine.open_window()
         start = monotonic()
         self._run(
@@ -193,7 +202,8 @@ def _set_up(setup: dict[str, Any]) -> Worker:
     )
     load = Load(**setup["load"])
     address = (setup["host"], setup["port"])
-    return Worker(make_engine(address, setup["request"].encode("ascii"), expect, load), load)
+    request = setup["request"].encode("ascii")
+    return Worker(make_engine(address, request, expect, load, setup["phase"]), load)
 
 
 def main() -> int:

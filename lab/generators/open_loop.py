@@ -30,12 +30,16 @@ _EDGE = 1 << 31  # EPOLLET, which gevent takes out of `select`
 
 
 def make_engine(
-    address: tuple[str, int] | str, request: bytes, expect: Expectation, load: Load
+    address: tuple[str, int] | str,
+    request: bytes,
+    expect: Expectation,
+    load: Load,
+    phase: float | None = None,
 ) -> Engine:
-    """Return the engine for *load*: an open loop where it has a rate; see `Engine`."""
+    """Return the engine for *load*: an `OpenLoop` where it has a rate, else an `Engine`."""
     if load.rate is None:
         return Engine(address, request, expect, load)
-    return OpenLoop(address, request, expect, load)
+    return OpenLoop(address, request, expect, load, phase)
 
 
 class OpenLoop(Engine):
@@ -51,18 +55,27 @@ class OpenLoop(Engine):
         request: See `Engine`.
         expect: See `Engine`.
         load: With a rate above 0, and no number of requests.
+        phase: Share of a period by which the grid lies behind the multiples of the period on the
+            machine's monotonic clock, so that the grids of several processes interlock. None to
+            begin the grid at once.
 
     Raises:
         GeneratorError: See `Engine`; or the load is not an open loop.
     """
 
     def __init__(
-        self, address: tuple[str, int] | str, request: bytes, expect: Expectation, load: Load
+        self,
+        address: tuple[str, int] | str,
+        request: bytes,
+        expect: Expectation,
+        load: Load,
+        phase: float | None = None,
     ) -> None:
         if load.rate is None or not 0 < load.rate < math.inf or load.requests is not None:
             raise GeneratorError("an open loop takes a rate above 0, and no number of requests")
         super().__init__(address, request, expect, load)
         self._rate = load.rate
+        self._phase = phase
         self._timeout = load.timeout
         self._waiting: deque[float] = deque()  # when each queued request was due
         self._free: deque[ConnectionSlot] = deque()  # the one that is free the longest first
@@ -81,7 +94,7 @@ class OpenLoop(Engine):
         if self._due == _NEVER:
             self._grant(UNLIMITED)
             self._arrivals = 0
-            self._began = self._due = perf_counter()
+            self._began = self._due = self._first(perf_counter())
         slots = self._connections.slots[self._enlisted : connections]
         self._enlisted += len(slots)
         self._start(slots)
@@ -140,6 +153,12 @@ class OpenLoop(Engine):
         return events
 
     # -- arrivals ----------------------------------------------------------------------------------
+
+    def _first(self, now: float) -> float:
+        """Return the grid's first instant that is not before *now*."""
+        if self._phase is None:
+            return now
+        return (math.ceil(now * self._rate - self._phase) + self._phase) / self._rate
 
     def _admit(self) -> None:
         """Queue the requests that have become due, send what can be sent, set the alarm."""

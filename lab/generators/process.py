@@ -1,4 +1,4 @@
-"""The engine as a generator: one child process, pinned, told what to do over pipes."""
+"""The engine as a generator: child processes, pinned, told what to do over pipes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from math import ceil
 from pathlib import Path
@@ -18,10 +18,12 @@ from typing import IO, Any
 
 import lab
 from lab.errors import GeneratorError, UsageError
-from lab.generators.child import WARM_UP_GRACE
+from lab.generators.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
 from lab.generators.codec import decode_window
 from lab.generators.request import build_request
+from lab.generators.shares import divide_load, phases, shares
 from lab.model import Endpoint, Load, Window, Workload
+from lab.system.cpus import deal
 
 _MODULE = "lab.generators.child"
 _SLACK = 30.0
@@ -35,19 +37,30 @@ def longest_count(load: Load) -> float:
 
 
 class EngineGenerator:
-    """Loads with `lab.generators.engine` in a process of its own."""
+    """
+    Loads with `lab.generators.engine` in processes of its own.
+
+    Args:
+        processes: How many share the load; as many as it has connections at the most. Each counts
+            in a window of its own.
+    """
 
     name = "engine"
+
+    def __init__(self, processes: int = 1) -> None:
+        self._processes = processes
+        if processes > 1:
+            self.name = f"{self.name} x{processes}"
 
     @contextmanager
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
     ) -> Iterator[EngineSession]:
         """
-        Start the child; see `lab.model.Generator`.
+        Start the children; see `lab.model.Generator`.
 
         Raises:
-            GeneratorError: The child failed; with its stderr.
+            GeneratorError: A child failed; with its stderr.
             UsageError: The workload's path cannot be sent as it is.
         """
         try:
@@ -55,20 +68,25 @@ class EngineGenerator:
         except ValueError as error:
             raise UsageError(f"workload {workload.name}: {error}") from error
         body = workload.expect.body
-        setup = {
+        common = {
             "host": endpoint.host,
             "port": endpoint.port,
             "request": request.decode("ascii"),
             "status": workload.expect.status,
             "body": None if body is None else body.decode("latin-1"),
             "pattern": workload.expect.pattern,
-            "load": asdict(load),
-            "cores": None if cores is None else sorted(cores),
         }
-        with tempfile.TemporaryFile() as stderr, _child(stderr) as child:
-            session = EngineSession(child, load)
-            child.ask(setup, _SLACK)
-            yield session
+        count = self._processes
+        loads = divide_load(load, count)
+        seats = deal(cores, count)
+        with ExitStack() as stack:
+            children = [stack.enter_context(_child()) for _ in loads]
+            setups = [
+                {**common, "load": asdict(share), "cores": own, "phase": phase}
+                for share, own, phase in zip(loads, seats, phases(count), strict=True)
+            ]
+            _ask(children, setups, _SLACK)
+            yield EngineSession(children, loads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,22 +101,33 @@ class Recording:
 
 
 class EngineSession:
-    """A child under way; see `lab.model.Session`."""
+    """
+    Children under way; see `lab.model.Session`.
 
-    def __init__(self, child: _Child, load: Load) -> None:
-        self._child = child
-        self._load = load
-        self.pids: Sequence[int] = (child.pid,)
+    `record`, `finish`, `begin` and `end` are for a session of one child.
+    """
+
+    def __init__(self, children: Sequence[_Child], loads: Sequence[Load]) -> None:
+        self._children = children
+        self._loads = loads
+        self.pids: Sequence[int] = tuple(child.pid for child in children)
 
     def warm_up(self, seconds: float, requests: int) -> None:
         """
         Load unrecorded; a counted load at 16 connections at most, and then it falls silent.
 
         Raises:
-            GeneratorError: The child failed.
+            GeneratorError: A child failed.
         """
-        command = {"do": "warm_up", "seconds": seconds, "requests": requests}
-        self._child.ask(command, seconds + WARM_UP_GRACE + self._load.timeout + _SLACK)
+        count, load = len(self._children), self._loads[0]
+        connections: list[int] | list[None] = [None] * count
+        if load.requests is not None:
+            connections = [max(1, own) for own in shares(WARM_UP_CONNECTIONS, count)]
+        commands = [
+            {"do": "warm_up", "seconds": seconds, "requests": least, "connections": own}
+            for least, own in zip(shares(requests, count), connections, strict=True)
+        ]
+        _ask(self._children, commands, seconds + WARM_UP_GRACE + load.timeout + _SLACK)
 
     def record(self, every: float) -> float:
         """
@@ -111,7 +140,7 @@ class EngineSession:
         Raises:
             GeneratorError: The child failed.
         """
-        return float(self._child.ask({"do": "record", "every": every}, _SLACK)["began"])
+        return float(self._ask_only({"do": "record", "every": every}, _SLACK)["began"])
 
     def finish(self, drain: float) -> Recording:
         """
@@ -124,7 +153,7 @@ class EngineSession:
         Raises:
             GeneratorError: The child failed.
         """
-        answer = self._child.ask({"do": "finish", "drain": drain}, drain + _SLACK)
+        answer = self._ask_only({"do": "finish", "drain": drain}, drain + _SLACK)
         windows = tuple(decode_window(each) for each in answer["windows"])
         return Recording(answer["attempted"], windows)
 
@@ -138,7 +167,7 @@ class EngineSession:
         Raises:
             GeneratorError: The child failed.
         """
-        return float(self._child.ask({"do": "begin"}, _SLACK)["began"])
+        return float(self._ask_only({"do": "begin"}, _SLACK)["began"])
 
     def end(self) -> Window:
         """
@@ -147,18 +176,29 @@ class EngineSession:
         Raises:
             GeneratorError: The child failed.
         """
-        return decode_window(self._child.ask({"do": "end"}, longest_count(self._load) + _SLACK))
+        return decode_window(self._ask_only({"do": "end"}, self._longest() + _SLACK))
 
     def measure(self, seconds: float) -> Sequence[Window]:
         """
-        Record one window; *seconds* is passed over by a counted load.
+        Record one window in each child; *seconds* is passed over by a counted load.
+
+        All children are told before the first is listened to, so their windows open and close
+        within the time that it takes them to read a line.
 
         Raises:
-            GeneratorError: The child failed.
+            GeneratorError: A child failed.
         """
-        longest = longest_count(self._load) if self._load.requests is not None else seconds
-        answer = self._child.ask({"do": "measure", "seconds": seconds}, longest + _SLACK)
-        return (decode_window(answer),)
+        longest = self._longest() if self._loads[0].requests is not None else seconds
+        commands = [{"do": "measure", "seconds": seconds}] * len(self._children)
+        answers = _ask(self._children, commands, longest + _SLACK)
+        return tuple(decode_window(each) for each in answers)
+
+    def _longest(self) -> float:
+        return max(map(longest_count, self._loads))
+
+    def _ask_only(self, command: dict[str, Any], seconds: float) -> dict[str, Any]:
+        (answer,) = _ask(self._children, [command], seconds)
+        return answer
 
 
 class _Child:
@@ -171,33 +211,33 @@ class _Child:
     ) -> None:
         self._process = process
         self._to = to
-        self._back = back
         self._stderr = err
+        self._line = bytearray()
+        self.back = back
+        """Descriptor that is readable when there is a piece of an answer."""
         self.pid = process.pid
 
-    def ask(self, command: dict[str, Any], seconds: float) -> dict[str, Any]:
-        """Send *command* and return the answer, for which to wait at most *seconds*."""
+    def send(self, command: dict[str, Any]) -> None:
+        """Send *command*, whose answer is to be read before the next one."""
+        self._line.clear()
         try:
             data = memoryview(json.dumps(command).encode() + b"\n")
             while data:
                 data = data[os.write(self._to, data) :]
         except BrokenPipeError as error:
             raise self._failure() from error
-        deadline = monotonic() + seconds
-        poll = select.poll()
-        poll.register(self._back, select.POLLIN)
-        line = bytearray()
-        while not line.endswith(b"\n"):
-            if not poll.poll(max(0.0, deadline - monotonic()) * 1000):
-                raise GeneratorError(
-                    f"the load engine (pid {self.pid}) gave no answer to "
-                    f"{command.get('do')!r} within {seconds:.0f} s: is the machine overloaded?"
-                )
-            piece = os.read(self._back, 65536)
-            if not piece:
-                raise self._failure()
-            line += piece
-        answer: dict[str, Any] = json.loads(line)
+
+    def read(self) -> bool:
+        """Read a piece of the answer, and return whether it is whole."""
+        piece = os.read(self.back, 65536)
+        if not piece:
+            raise self._failure()
+        self._line += piece
+        return self._line.endswith(b"\n")
+
+    def answer(self) -> dict[str, Any]:
+        """Return the answer, which is whole."""
+        answer: dict[str, Any] = json.loads(self._line)
         return answer
 
     def _failure(self) -> GeneratorError:
@@ -210,9 +250,45 @@ class _Child:
         )
 
 
+def _ask(
+    children: Sequence[_Child], commands: Sequence[dict[str, Any]], seconds: float
+) -> list[dict[str, Any]]:
+    """
+    Send each child its command and return their answers, for which to wait at most *seconds*.
+
+    Raises:
+        GeneratorError: One of them ended, as soon as it does; or it gave no answer.
+    """
+    for child, command in zip(children, commands, strict=True):
+        child.send(command)
+    deadline = monotonic() + seconds
+    poll = select.poll()
+    waiting = {child.back: child for child in children}
+    for back in waiting:
+        poll.register(back, select.POLLIN)
+    while waiting:
+        ready = poll.poll(max(0.0, deadline - monotonic()) * 1000)
+        if not ready:
+            raise GeneratorError(
+                f"the load engine (pid {next(iter(waiting.values())).pid}) gave no answer to "
+                f"{commands[0].get('do')!r} within {seconds:.0f} s: is the machine overloaded?"
+            )
+        for back, _ in ready:
+            if waiting[back].read():
+                poll.unregister(back)
+                del waiting[back]
+    return [child.answer() for child in children]
+
+
 @contextmanager
-def _child(stderr: IO[bytes]) -> Iterator[_Child]:
-    """Start the child; on exit close its stdin, which ends it, and reap it."""
+def _child() -> Iterator[_Child]:
+    """Start a child; on exit close its stdin, which ends it, and reap it."""
+    with tempfile.TemporaryFile() as stderr, _started(stderr) as child:
+        yield child
+
+
+@contextmanager
+def _started(stderr: IO[bytes]) -> Iterator[_Child]:
     stdin, to = os.pipe()
     back, stdout = os.pipe()
     # The child must find this very lab, whatever folder the command was typed in.

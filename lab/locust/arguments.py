@@ -131,7 +131,9 @@ def given(parsed: argparse.Namespace, connections: int | None) -> Asked:
         if not option.not_in_locust
     }
     said = {name: value for name, value in values.items() if value is not None}
-    return Asked(profiles=tuple(parsed.profiles), connections=connections or None, **said)
+    names = tuple(parsed.profiles)
+    # What makes the load is Locust's processes, however many CPUs there are for more.
+    return Asked(profiles=names, connections=connections or None, generators=1, **said)
 
 
 def _value(name: str, option: Option, value: Any) -> Any:

@@ -46,6 +46,17 @@ class Estimate:
     """Blocks."""
 
 
+class MayBe(enum.StrEnum):
+    """Where a true ratio may lie, if the generator's limit kept a profile from being faster."""
+
+    LARGER = "larger"
+    """The changed profile was kept."""
+    SMALLER = "smaller"
+    """The reference was kept."""
+    EITHER = "larger or smaller"
+    """Both were kept."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Ratio of a profile to the one it is against, paired by block."""
@@ -66,6 +77,18 @@ class Comparison:
 
     fragile: bool = False
     """Whether a rank-based estimate disagrees with the mean."""
+
+    may_be: MayBe | None = None
+    """What else the true ratio may be, since the generator was at its limit; None where it was
+    not, and where the metric does not depend on the generator."""
+
+    @property
+    def caveat(self) -> str:
+        """What is to be said of a ratio whose throughput is a lower bound; empty otherwise."""
+        if self.may_be is None:
+            return ""
+        sides = {MayBe.LARGER: self.changed, MayBe.SMALLER: self.reference, MayBe.EITHER: "both"}
+        return f"{sides[self.may_be]} at the generator's limit: the ratio may be {self.may_be}"
 
 
 @dataclass(frozen=True, slots=True)

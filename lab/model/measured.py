@@ -197,7 +197,8 @@ class Run:
     """Profile that cannot run here -> why."""
 
     generator: str = "engine"
-    """Name of the generator, and the door it came through: "engine", "locust", "locust x2"."""
+    """Name of the generator, the door it came through, and its processes if there are several:
+    "engine", "engine x2", "locust"."""
 
     counters: tuple[CounterRun, ...] = ()
     """Counter-runs of the causes that its first blocks showed."""

@@ -97,7 +97,7 @@ class Generator(Protocol):
 
     @property
     def name(self) -> str:
-        """The generator and the door it came through: "engine", "locust", "locust x2"."""
+        """The generator, the door it came through, and its processes: "engine x2", "locust"."""
 
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None

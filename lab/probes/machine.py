@@ -114,10 +114,10 @@ def read_parameter(name: str) -> str | None:
 
 def divide(cores: Sequence[set[int]]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """
-    Divide *cores*, each a set of CPUs that share one, in two.
+    Divide *cores*, each a set of CPUs that share one, in two; those of one stay beside each other.
 
-    >>> divide([{0, 2}, {1, 3}])
-    ((0, 2), (1, 3))
+    >>> divide([{0, 4}, {1, 5}, {2, 6}, {3, 7}])
+    ((0, 4, 1, 5), (2, 6, 3, 7))
     >>> divide([{0, 1}])
     ((0,), (1,))
     """
@@ -128,7 +128,7 @@ def divide(cores: Sequence[set[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]
         return None
     half = (len(groups) + 1) // 2
     server, generator = groups[:half], groups[half:]
-    return tuple(sorted(sum(server, ()))), tuple(sorted(sum(generator, ())))
+    return sum(server, ()), sum(generator, ())
 
 
 def parse_cpu_list(text: str) -> set[int]:

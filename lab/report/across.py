@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from lab.analysis.across import Across, Change
 from lab.analysis.comparable import DifferingKey
+from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Estimate, Verdict
 from lab.report.machine import machine_lines
@@ -138,5 +139,16 @@ def _notes(found: Across, differing: Sequence[DifferingKey]) -> list[str]:
                 f"{METRICS[metric].title}: {len(open_ones)} undecided. Two such runs would find a "
                 f"change of {min(open_ones):.3g}x 4 times out of 5; more blocks find smaller ones."
             )
+    for summary in (found.before, found.after):
+        notes += _limited(summary)
     notes += [f"Differs: {each.key}: {each.before} / {each.after}." for each in differing]
     return notes
+
+
+def _limited(summary: Summary) -> list[str]:
+    """Say with which profiles a run's generator was at its limit."""
+    names = [row.profile.name for row in summary.rows if row.at_least("throughput")]
+    if not names:
+        return []
+    why = f"{summary.run.name}: the generator was at its limit with {', '.join(names)}"
+    return [f"{why}; a ratio of requests/s with such a profile may be another one."]

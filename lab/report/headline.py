@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Comparison, Verdict
-from lab.report.numbers import UNKNOWN, centre, figure, interval, ratio, share
+from lab.model import METRICS, Comparison, MayBe, Verdict
+from lab.report.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
 
 
 class Trust(enum.StrEnum):
@@ -155,8 +155,9 @@ def _times(comparison: Comparison) -> str:
     assert comparison.ratio is not None
     title = METRICS[comparison.metric].title
     verb = "serves" if comparison.metric == "throughput" else "takes"
-    times = ratio(comparison.ratio)
-    return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}"
+    times = bounded(comparison)
+    aside = ", both at the generator's limit" if comparison.may_be is MayBe.EITHER else ""
+    return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}{aside}"
 
 
 def _size(comparison: Comparison) -> float:

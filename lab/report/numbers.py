@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from lab.model import METRICS, Estimate
+from lab.model import METRICS, Comparison, Estimate, MayBe
 
 UNKNOWN = "-"
 """A value that is not known, or withheld."""
@@ -51,6 +51,14 @@ def ratio(estimate: Estimate) -> str:
     '1.42x [1.31, 1.55]'
     """
     return f"{centre(estimate)} {interval(estimate)}"
+
+
+def bounded(comparison: Comparison) -> str:
+    """Return a ratio that could be made, and before it whether it is a bound of the true one."""
+    assert comparison.ratio is not None
+    bounds = {MayBe.LARGER: "at least ", MayBe.SMALLER: "at most "}
+    before = "" if comparison.may_be is None else bounds.get(comparison.may_be, "")
+    return f"{before}{ratio(comparison.ratio)}"
 
 
 def centre(estimate: Estimate) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lab.analysis.gates.common import BUSY
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
 from lab.model import METRICS, Comparison, Verdict
 from lab.report.causes import inert_notes
@@ -58,6 +59,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
             "fragile: an estimate by ranks disagrees with the mean, so one or two blocks decide "
             "it. Give the run more blocks."
         )
+    found += generator_limit(summary, metrics)
     retried = [
         f"{row.profile.name} {share(row.retried_share)}"
         for row in summary.rows
@@ -161,6 +163,42 @@ def _late(summary: Summary) -> list[str]:
         return ["The generator sent every request when it was due."]
     said = "Sent late by the generator itself, and not for want of a connection: at most"
     return [f"{said} {shares[worst]:.2%} of the requests ({worst})."]
+
+
+def generator_limit(summary: Summary, metrics: Sequence[str]) -> list[str]:
+    """
+    Return a remark on throughputs that are the least that they can be; none where none is.
+
+    Args:
+        summary: What to explain.
+        metrics: Names of those whose ratios are shown.
+    """
+    said = []
+    if rows := [row for row in summary.rows if row.at_least("throughput")]:
+        busy = ", ".join(f"{row.profile.name} {share(row.generator)}" for row in rows)
+        said.append(
+            f"at least: the busiest generator process was at its limit, {BUSY:.0%} of the time or "
+            f"more ({busy}), so the server may be faster still. "
+            f"Use {_more(summary.run.generator)}, or read CPU a request, which does not depend on "
+            "it."
+        )
+    ratios: dict[str, dict[str, None]] = {}
+    for each in _comparisons(summary, metrics):
+        if each.caveat:
+            ratios.setdefault(each.caveat, {})[f"{each.changed} / {each.reference}"] = None
+    if ratios:
+        which = "; ".join(f"{caveat} ({', '.join(names)})" for caveat, names in ratios.items())
+        said.append(f"Ratios: {which}.")
+    return [" ".join(said)] if said else []
+
+
+def _more(generator: str) -> str:
+    """Say how the load gets another process than those that the name of *generator* tells."""
+    name, _, count = generator.partition(" x")
+    if name == "ab":
+        return "the lab's engine instead of ab"
+    option = "--generators" if name == "engine" else "--processes"
+    return f"{option} {int(count or 1) + 1} where the generator has a CPU for each"
 
 
 def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:

@@ -47,6 +47,9 @@ class Value:
     median: float
     trials: int
     """How many it is the median of."""
+    at_least: bool | None = None
+    """True where the true value may be higher, since the generator was at its limit; absent
+    elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,10 @@ def _baseline(plan: Plan) -> str:
 
 def _values(row: Row) -> Mapping[str, Value]:
     """By metric, in SI units; absent where it counts in no trial."""
-    return {name: Value(value, row.counts[name]) for name, value in row.values.items()}
+    return {
+        name: Value(value, row.counts[name], at_least=row.at_least(name) or None)
+        for name, value in row.values.items()
+    }
 
 
 def _withholds(tally: Tally) -> Sequence[str]:
@@ -152,7 +158,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "trials": "total",
         "values": _values,
         "findings": "tallies",
-        **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept")),
+        **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept", "generator")),
     },
     Tally: {
         "reason": "example.reason",

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from lab.analysis.health import told_apart
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
-from lab.model import METRICS, Comparison, Load, Plan, Verdict
+from lab.model import METRICS, Comparison, Load, MayBe, Plan, Verdict
 from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines
-from lab.report.numbers import UNKNOWN, figure, interval, quantity, ratio, share
+from lab.report.numbers import UNKNOWN, bounded, figure, interval, quantity, ratio, share
 from lab.report.remarks import legend, marks, notes, plan_line
 
 SHOWN = ("throughput", "cpu")
@@ -188,6 +188,8 @@ def _value(row: Row, name: str) -> Cell:
     value = row.values.get(name)
     if value is None:
         return NOTHING
+    if row.at_least(name):
+        return Cell(f"at least {quantity(name, value)}", Meaning.WARNING)
     bad = METRICS[name].exact and value > 0 and not (name == "retried" and row.never_kept)
     return Cell(quantity(name, value), Meaning.WARNING if bad else Meaning.PLAIN)
 
@@ -289,7 +291,8 @@ def _ratio(comparison: Comparison | None) -> Cell:
     if comparison is None or comparison.ratio is None:
         return NOTHING
     fragile = ", fragile" if comparison.fragile else ""
-    text = f"{ratio(comparison.ratio)} {comparison.verdict.value}{fragile}"
+    both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
+    text = f"{bounded(comparison)} {comparison.verdict.value}{fragile}{both}"
     return Cell(text, MEANINGS[comparison.verdict])
 
 

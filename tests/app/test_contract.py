@@ -155,10 +155,14 @@ def test_metrics_count_for_all_workers(tuned):
         assert sum(sample.value for sample in families["uwsgi_worker_busy"].samples) >= 1
         return sum(sample.value for sample in samples)
 
+    # uWSGI counts a request after its reply has been sent, so the last one may still be missing.
     before = requests()
     for _ in range(10):
         tuned("GET", "/9000")
-    assert requests() == before + 11
+    for asked in range(1, 100):
+        if (grown := requests() - before) >= 10 + asked:
+            break
+    assert 10 + asked <= grown <= 10 + asked + 1
 
 
 def test_metrics_are_uwsgi_s():

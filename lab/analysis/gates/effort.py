@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import statistics
+from collections.abc import Iterable, Mapping
 
 from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
@@ -64,10 +65,28 @@ def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | No
         "generator-bound",
         f"the generator was busy for {share:.0%} of the time, the server used {used:.2f} of "
         f"{_cores(cores)}",
-        "Use a second generator process (locust --processes 2) or a cheaper one; throughput here "
-        "is the generator's.",
+        "Use a second generator process (lab run --generators 2, locust --processes 2) or a "
+        "cheaper one; throughput here is the generator's.",
         withholds=common.TIME_BASED,
     )
+
+
+def limiting_share(trials: Iterable[Trial]) -> float:
+    """
+    Return the share of the time for which the busiest generator process was busy.
+
+    It is one that half of the trials reach or exceed; 0 without any. From `common.BUSY` on the
+    throughput is the least that the server can do, however busy that was itself: each of the two
+    at its limit keeps the other from showing more. An open loop that kept its rate counts as 0,
+    because its throughput is the plan's.
+    """
+    shares = [
+        common.generator_share(trial)
+        if trial.slot.arm.load.rate is None or _fell_behind(trial)
+        else 0.0
+        for trial in trials
+    ]
+    return statistics.median_high(shares) if shares else 0.0
 
 
 def late_generator(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:

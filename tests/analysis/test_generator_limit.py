@@ -1,0 +1,145 @@
+"""Throughput where the generator is at its limit: it counts, and is the least that it can be."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.across import across
+from lab.analysis.gates import judge
+from lab.analysis.gates.effort import limiting_share
+from lab.analysis.summary import summarise
+from lab.analysis.thresholds import judge_run, parse
+from lab.model import Load, MayBe
+from lab.report import across as across_report
+from lab.report import headline, html_page, markdown, summary_json, terminal
+from lab.report.numbers import ratio
+from tests.kit import builders as make
+
+AT, BELOW = {"cpu": 1.5, "wait": 0.3}, {"cpu": 1.5, "wait": 0.298}
+"""Of a window of 2 s: exactly 90 % of it, and 89.9 %."""
+
+
+def ladder(busy, of=5, generator="engine"):
+    """Return a run of three profiles; the generator is full in the first *of* blocks of *busy*."""
+    run = make.ladder_run({"a": (2000, 480e-6), "b": (4000, 240e-6), "c": (4100, 235e-6)}, blocks=5)
+    trials = []
+    for trial in run.trials:
+        full = trial.slot.arm.name in busy and trial.slot.block < of
+        windows = tuple(replace(window, **AT) for window in trial.windows)
+        trials.append(replace(trial, windows=windows) if full else trial)
+    return replace(run, trials=tuple(trials), generator=generator)
+
+
+def marked(busy, of=5):
+    """Return the names of the profiles of such a run whose throughput is the least."""
+    rows = summarise(ladder(busy, of)).rows
+    return [row.profile.name for row in rows if row.at_least("throughput")]
+
+
+def test_the_mark_begins_at_90_percent():
+    """Of the busiest process: what the others do beside it is nothing to it."""
+    idle = make.window(cpu=0.1, wait=0.0)
+    for windows, share in (
+        ((make.window(**AT),), 0.9),
+        ((idle, make.window(**AT)), 0.9),
+        ((make.window(**BELOW),), 0.899),
+        ((idle, make.window(**BELOW)), 0.899),
+    ):
+        assert limiting_share([make.trial(*windows)]) == pytest.approx(share, abs=1e-9)
+    run = make.ladder_run({"a": (2000, 480e-6)}, blocks=2)
+    for change, is_marked in ((AT, True), (BELOW, False)):
+        trials = [
+            replace(each, windows=(replace(each.windows[0], **change),)) for each in run.trials
+        ]
+        (row,) = summarise(replace(run, trials=tuple(trials))).rows
+        assert row.at_least("throughput") is is_marked
+        assert not row.at_least("cpu")
+
+
+def test_a_trial_with_both_at_their_limit_counts():
+    """No gate fires, and that is why there is a mark."""
+    assert judge(make.trial(make.window(**AT))) == ()
+
+
+def test_half_of_the_trials_make_the_mark():
+    """Fewer may have met a neighbour that took the generator's core for a while."""
+    assert marked({"b"}, of=5) == marked({"b"}, of=3) == ["b"]
+    assert marked({"b"}, of=2) == []
+
+
+def test_an_open_loop_that_keeps_its_rate_is_not_marked():
+    """Its throughput is the plan's; one that falls behind shows a limit, and may be anyone's."""
+    load = Load(64, rate=1000.0)
+    kept = make.window(ok=2000, planned=2000, queued=0, unfinished=0, **AT)
+    behind = make.window(
+        ok=1000, planned=2000, queued=900, latency={900_000: 1000}, service={900: 1000}, **AT
+    )
+    assert limiting_share([make.trial(kept, load=load)]) == 0
+    assert limiting_share([make.trial(behind, load=load)]) == pytest.approx(0.9)
+
+
+@pytest.mark.parametrize(
+    ("busy", "may_be", "cell"),
+    [
+        (set(), None, "| {} better |"),
+        ({"b"}, MayBe.LARGER, "| at least {} better |"),
+        ({"a"}, MayBe.SMALLER, "| at most {} better |"),
+        ({"a", "b"}, MayBe.EITHER, "| {} better, both limited |"),
+    ],
+)
+def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
+    """By the sides that were kept from more: in its cell, in a remark and in the JSON."""
+    summary = summarise(ladder(busy))
+    found = summary.steps[0].step
+    assert found["throughput"].may_be == may_be
+    assert found["cpu"].may_be is None
+    text = markdown.render(summary)
+    assert cell.format(ratio(found["throughput"].ratio)) in text
+    content = json.loads(summary_json.render(summary))
+    assert content["steps"][0]["step"]["throughput"].get("may_be") == may_be
+    values = {row["name"]: row["values"] for row in content["profiles"]}
+    assert {name for name in values if values[name]["throughput"].get("at_least")} == busy
+    assert not any("at_least" in values[name]["cpu"] for name in values)
+    if may_be is MayBe.EITHER:
+        both = "both at the generator's limit: the ratio may be larger or smaller (b / a)"
+        assert both in text
+    else:
+        assert ("the ratio may be" in text) == (may_be is not None)
+
+
+def test_every_form_of_the_report_says_at_least():
+    """The terminal's, Markdown, the page and its first sentence; one remark says what to do."""
+    summary = summarise(ladder({"b", "c"}))
+    for text in (terminal.render(summary), markdown.render(summary), html_page.render(summary)):
+        said = " ".join(text.split())
+        assert said.count("at least: the busiest generator process was at its limit, 90%") == 1
+        assert "(b 90%, c 90%)" in said
+        assert "Use --generators 2 where the generator has a CPU for each, or read CPU a" in said
+        assert "at least 4,0" in said
+    assert "c serves at least 2.0" in headline.sentence(summary)
+
+
+@pytest.mark.parametrize(
+    ("generator", "remedy"),
+    [
+        ("engine", "Use --generators 2 where"),
+        ("engine x2", "Use --generators 3 where"),
+        ("locust", "Use --processes 2 where"),
+        ("locust fasthttp x4", "Use --processes 5 where"),
+        ("ab", "Use the lab's engine instead of ab"),
+    ],
+)
+def test_the_remark_names_what_gives_the_load_more(generator, remedy):
+    """By the door that the run came through, and how many processes it had."""
+    assert remedy in markdown.render(summarise(ladder({"b"}, generator=generator)))
+
+
+def test_a_threshold_and_a_comparison_of_runs_say_it_too():
+    """A script that fails on a ratio prints why that may be another one."""
+    limited, free = summarise(ladder({"b"})), summarise(ladder(set()))
+    judged = judge_run(parse("rps(b/a) < 2.5"), limited)
+    assert judged.sentence.endswith("b at the generator's limit: the ratio may be larger")
+    assert "limit:" not in judge_run(parse("rps(b/a) < 2.5"), free).sentence
+    notes = across_report.document(across(free, limited), ()).notes
+    assert sum("the generator was at its limit with b" in note for note in notes) == 1
