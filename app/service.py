@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from flask import Response, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 
 import fib
 from app.answer import Answer, ready
@@ -46,6 +46,16 @@ def make_service() -> Service:
     contract = _json(_contract(max_digits))
     service = Service("app", static_folder=None)
     service.register_error_handler(HTTPException, answer_http_error)
+
+    @service.errorhandler(NotFound)
+    def nothing(_error: NotFound) -> Response:
+        # Not Werkzeug's words, which doubt the reader's spelling.
+        text = request.path.strip("/")
+        try:
+            parse_number(text, max_digits)
+        except NumberError:
+            return problem(404, "There is nothing here: ask for a number, as in /9000.")
+        return problem(404, f"A number stands after one slash alone: try /{text}.")
 
     @service.get("/<text>")
     def sequence(text: str) -> Response:
