@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -79,6 +79,14 @@ def make_service() -> Service:
     def openapi() -> Response:
         return Response(contract, content_type="application/json")
 
+    _add_probes(service)
+    _add_metrics(service)
+    return service
+
+
+def _add_probes(service: Service) -> None:
+    """Add what orchestrators ask for, and browsers."""
+
     @service.get("/healthz")
     def health() -> Response:
         return _now("ok\n")
@@ -96,14 +104,10 @@ def make_service() -> Service:
         response.headers["Cache-Control"] = DAY
         return response
 
-    _add_metrics(service)
-    return service
-
 
 def _add_metrics(service: Service) -> None:
     """Add `/metrics`, which has something to say under uWSGI only."""
-    # uWSGI puts it there; elsewhere `import uwsgi` would find this project's folder of that name.
-    uwsgi = sys.modules.get("uwsgi")
+    uwsgi = service.uwsgi
 
     @service.get("/metrics")
     def metrics() -> Response:
@@ -111,7 +115,13 @@ def _add_metrics(service: Service) -> None:
             return problem(404, "The server is not uWSGI, which alone counts for all workers.")
         from app.metrics import CONTENT_TYPE, render  # noqa: PLC0415 - seldom asked for
 
-        return _now(render(uwsgi, {"build": fib.BUILD, "version": _version()}), CONTENT_TYPE)
+        build = {
+            "version": _version(),
+            "build": fib.BUILD,
+            "python": platform.python_version(),
+            "uwsgi": uwsgi.version.decode(),
+        }
+        return _now(render(uwsgi, service.durations, build), CONTENT_TYPE)
 
 
 def _now(body: str | bytes, content_type: str = "text/plain; charset=utf-8") -> Response:
