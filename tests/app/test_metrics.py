@@ -1,6 +1,5 @@
 """What `/metrics` tells: of replies and their durations, of the queue, of the build."""
 
-import http.client
 import os
 import platform
 import signal
@@ -170,28 +169,14 @@ def test_figures_that_cannot_be_had_are_left_out(tmp_path):
     assert told_by(stats=bytes(tmp_path / "none")) == always
 
 
-def figures(stack, name="a"):
-    """Return the reply of nginx to Prometheus, whose port is a UNIX socket here."""
-    connection = http.client.HTTPConnection("metrics")
-    connection.sock = socket.socket(socket.AF_UNIX)
-    try:
-        connection.sock.connect(str(stack.folder / "metrics.sock"))
-        connection.request("GET", f"/metrics/{name}")
-        reply = connection.getresponse()
-        assert reply.status == 200
-        return families(reply.read())
-    finally:
-        connection.close()
-
-
 def test_an_instance_behind_nginx_tells_more(tmp_path):
     """On its UNIX socket too an instance knows its queue; its master says what harakiri ended."""
     with production(tmp_path) as stack:
-        told = figures(stack)
+        told = stack.figures()
         assert told["uwsgi_listen_queue_limit"].samples[0].value == 1024
         assert told["uwsgi_listen_queue"].samples[0].value == 0
         assert [each.value for each in told["uwsgi_harakiri"].samples] == [0, 0]
-        (active,) = figures(stack, "nginx")["nginx_connections"].samples[:1]
+        (active,) = stack.figures("nginx")["nginx_connections"].samples[:1]
         assert active.labels == {"state": "active"}
         assert active.value >= 1
 
@@ -204,10 +189,10 @@ def test_harakiri_is_counted(tmp_path):
         asked = ask(stack.address, "/a/stuck", b"")
         assert "502" in asked.failure
         ended = [
-            sum(each.value for each in figures(stack, name)["uwsgi_harakiri"].samples)
+            sum(each.value for each in stack.figures(name)["uwsgi_harakiri"].samples)
             for name in "ab"
         ]
         # nginx gives it to the other instances in turn, where it is ended as well.
         assert sum(ended) >= 1
-        samples = figures(stack)[HISTOGRAM].samples
+        samples = stack.figures()[HISTOGRAM].samples
         assert [each.value for each in samples if each.labels["status"] == "5xx"] == [0] * 23

@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 import psutil
+from prometheus_client.parser import text_string_to_metric_families
 
 from lab.model import Expectation, Workload
 from lab.workloads import workload
@@ -102,6 +103,21 @@ class Stack(Running):
     def workers(self):
         """Return the process ids of all workers of uWSGI."""
         return {pid for each in self.instances for pid in each.workers()}
+
+    def figures(self, target="a"):
+        """Return what nginx tells Prometheus of itself or of an instance, by families."""
+        connection = http.client.HTTPConnection("metrics")
+        connection.sock = socket.socket(socket.AF_UNIX)
+        connection.sock.settimeout(STATS)
+        try:
+            connection.sock.connect(str(self.folder / "metrics.sock"))
+            connection.request("GET", f"/metrics/{target}")
+            reply = connection.getresponse()
+            assert reply.status == 200
+            found = text_string_to_metric_families(reply.read().decode())
+            return {each.name: each for each in found}
+        finally:
+            connection.close()
 
     def busy(self):
         """Return the process ids of the workers that have a request under way."""
