@@ -10,7 +10,6 @@ import yaml
 
 from app.durations import BOUNDS
 from tests.deploy.conftest import ROOT
-from tests.faults.stacks import production
 
 RULES = ROOT / "deploy/alerts.yml"
 CASES = ROOT / "tests/deploy/alerts.yml"
@@ -79,21 +78,31 @@ def test_the_dashboard_asks_what_prometheus_understands(tmp_path):
     promtool("check", "rules", str(path))
 
 
-@pytest.fixture(scope="module")
-def told(tmp_path_factory):
+@pytest.fixture(scope="session")
+def told(stack):
     """Return the names of all figures that the stack tells Prometheus, and their labels."""
-    with production(tmp_path_factory.mktemp("stack")) as stack:
-        samples = [
-            sample
-            for target in ("nginx", "a", "b")
-            for family in stack.figures(target).values()
-            for sample in family.samples
-        ]
+    samples = [
+        sample
+        for target in ("nginx", "a", "b")
+        for family in stack.figures(target).values()
+        for sample in family.samples
+    ]
     # What Prometheus itself adds.
     names = {"up": {"job", "instance"}}
     for each in samples:
         names.setdefault(each.name, {"job", "instance"}).update(each.labels)
     return names
+
+
+def test_an_instance_behind_nginx_tells_more(stack):
+    """On its UNIX socket too an instance knows its queue; its master says what harakiri ended."""
+    told = stack.figures()
+    assert told["uwsgi_listen_queue_limit"].samples[0].value == 1024
+    assert told["uwsgi_listen_queue"].samples[0].value == 0
+    assert [each.value for each in told["uwsgi_harakiri"].samples] == [0, 0]
+    (active,) = stack.figures("nginx")["nginx_connections"].samples[:1]
+    assert active.labels == {"state": "active"}
+    assert active.value >= 1
 
 
 @pytest.mark.parametrize("title", EXPRESSIONS)

@@ -14,7 +14,7 @@ import pytest
 from lab.system.programs import environment
 from tests.deploy.conftest import ROOT
 from tests.faults.parts import session
-from tests.faults.stacks import Instance, production
+from tests.faults.stacks import Instance
 from tests.faults.test_front import ask
 from tests.faults.test_start_up import UWSGI
 from tests.lab_process import until
@@ -193,14 +193,6 @@ def test_an_instance_says_when_it_serves(tmp_path):
         finally:
             for each in session(process.pid):
                 each.kill()
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory):
-    """Run the stack, with a log that is written at once."""
-    at_once = (("access.log json buffer=4k flush=1s;", "access.log json;"),)
-    with production(tmp_path_factory.mktemp("stack"), replace=at_once) as started:
-        yield started
 
 
 def log_of(stack, path):
