@@ -64,7 +64,8 @@ class Durations:
         A request with a status of class 4xx, which is place 2 in `CLASSES`, and of n nanoseconds
         belongs to counter `2 * SIZE + (n // FIRST_BOUND).bit_length()`.
         """
-        worker = 0 if self._uwsgi is None else self._uwsgi.worker_id() - 1
+        # The first is 1.
+        worker = 0 if self._uwsgi is None else max(self._uwsgi.worker_id() - 1, 0)
         return self._all[worker * _WORKER : (worker + 1) * _WORKER]
 
     def read(self) -> Iterator[Ended]:

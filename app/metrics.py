@@ -10,7 +10,6 @@ servers do not have them, and there is no `/metrics` there. docs/service.md has 
 from __future__ import annotations
 
 import json
-import os
 import socket
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -77,8 +76,8 @@ class Figures(Collector):
         yield busy
 
     def _harakiri(self) -> Iterator[Metric]:
-        path = os.fsdecode(self._uwsgi.opt.get("stats", b""))
-        if not path.startswith("/"):
+        path = self._uwsgi.opt.get("stats")
+        if not (isinstance(path, bytes) and path.startswith(b"/")):  # none, a port, or several
             return
         try:
             workers = _ask_master(path)["workers"]
@@ -114,7 +113,7 @@ class Figures(Collector):
         return family
 
 
-def _ask_master(path: str) -> dict[str, Any]:
+def _ask_master(path: bytes) -> dict[str, Any]:
     """Return what uWSGI's master says of itself on its socket of statistics."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(TIMEOUT)

@@ -179,7 +179,8 @@ def test_figures_that_cannot_be_had_are_left_out(tmp_path):
     assert HISTOGRAM in always
     assert "uwsgi_harakiri" not in always
     assert told_by(**{"lazy-apps": b"true"}) == always - {HISTOGRAM}
-    assert told_by(stats=bytes(tmp_path / "none")) == always
+    for stats in (bytes(tmp_path / "none"), b"127.0.0.1:1", [b"/a", b"/b"], True):
+        assert told_by(stats=stats) == always
 
 
 @pytest.mark.slow
