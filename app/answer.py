@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from flask import Response
-
 import fib
+from app.framework import Reply
 
 STATUS = "200 OK"
 FOREVER = "public, max-age=31536000, immutable"
@@ -57,7 +56,7 @@ def _make(number: int, last: int) -> Ready:
     return Ready(body, tag, headers)
 
 
-class Answer(Response):
+class Answer(Reply):
     """
     A response with status 200 whose body and headers are known when it is made.
 

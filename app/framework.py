@@ -7,12 +7,20 @@ and `create_url_adapter`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from time import perf_counter_ns
+from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from flask import Flask, Request
+from flask import Flask, Request, Response, request
 from flask.sessions import NullSession, SessionInterface, SessionMixin
 from werkzeug.routing import MapAdapter
+
+from app.durations import FIRST_BOUND, SIZE, Durations, place
+
+COUNTERS = "app.counters"
+"""In a request's environment: where the counters of its reply's status class begin."""
 
 _NO_SESSION = NullSession()
 
@@ -25,20 +33,56 @@ class NoSessions(SessionInterface):
         return _NO_SESSION
 
 
+class Reply(Response):
+    """A response that says how it ended; Flask makes one of these of any other response."""
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send it, and note its class."""
+        environ[COUNTERS] = place(self.status_code) * SIZE
+        return super().__call__(environ, start_response)
+
+
 class Service(Flask):
-    """An application without sessions, whose routes do not depend on the host."""
+    """An application without sessions, whose routes do not depend on the host, and that counts."""
 
     session_interface = NoSessions()
+    response_class = Reply
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # uWSGI puts it there; elsewhere `import uwsgi` would find this project's folder.
+        self.uwsgi = sys.modules.get("uwsgi")
+        self.durations = Durations(self.uwsgi)
+        self._own: memoryview | None = None
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """
-        Answer one request.
+        Answer one request, and count it.
 
         What uWSGI's http-socket cannot read as a request, such as blank lines, it hands over
         without a method; that is refused like a method that is not allowed, and not logged.
         """
+        began = perf_counter_ns()
         environ.setdefault("REQUEST_METHOD", "")
-        return self.wsgi_app(environ, start_response)
+        body = self.wsgi_app(environ, start_response)
+        own = self._own
+        if own is None:  # the first one, in this worker
+            own = self._own = self.durations.own()
+        bits = ((perf_counter_ns() - began) // FIRST_BOUND).bit_length()
+        # What notes no class is an `Answer`: 2xx.
+        own[environ.get(COUNTERS, 0) + bits] += 1
+        return body
+
+    def log_exception(self, exc_info: Any) -> None:
+        """
+        Write what a view let out into the log, with the name that nginx gave to the request.
+
+        REQUEST_ID is nginx's own word, and no client's header. The path is a client's; quoted, it
+        cannot begin a line.
+        """
+        name = request.environ.get("REQUEST_ID", "-")
+        text = "Exception on %r [%s], request %s"
+        self.logger.error(text, request.path, request.method, name, exc_info=exc_info)
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """

@@ -1,18 +1,25 @@
 """
-What uWSGI counts anyway, as Prometheus text: for all workers, and at no cost for a request.
+What uWSGI, the kernel and this service count, as Prometheus text: for all workers of an instance.
 
-uWSGI keeps these figures in memory that its processes share, so whichever worker answers `/metrics`
-answers for all of them. Other servers do not have them, and there is no `/metrics` there.
+uWSGI keeps its figures, and `app.durations` those of this service, in memory that the processes
+share, so whichever worker answers `/metrics` answers for all of them. The rest is asked for now: of
+the kernel how many connections wait, of the master how many workers `harakiri` has ended. Other
+servers do not have them, and there is no `/metrics` there. docs/service.md has a table of it all.
 """
 
 from __future__ import annotations
 
+import json
+import socket
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
+
+from app.backlog import read_backlog
+from app.durations import BOUNDS, Durations
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -25,22 +32,36 @@ COUNTERS = (
 )
 """Name, without its suffix _total; key of `uwsgi.workers()`; its unit in ours; help."""
 
+TIMEOUT = 1.0
+"""Seconds for the master to say how it is. Prometheus waits for ten."""
 
-class Workers(Collector):
+
+class Figures(Collector):
     """
-    The workers as `uwsgi` reports them.
+    All that one instance of uWSGI can tell.
 
     Args:
         uwsgi: The module that uWSGI lends to its applications.
+        durations: The service's own counters.
         build: Labels of `fib_build_info`.
     """
 
-    def __init__(self, uwsgi: Any, build: dict[str, str]) -> None:
+    def __init__(self, uwsgi: Any, durations: Durations, build: dict[str, str]) -> None:
         self._uwsgi = uwsgi
+        self._durations = durations
         self._build = build
 
     def collect(self) -> Iterable[Metric]:
-        """Read the figures now."""
+        """Read the figures now; what cannot be read is left out."""
+        yield from self._workers()
+        yield from self._harakiri()
+        yield from self._backlog()
+        # Loaded by each worker for itself, the service has counters of that worker alone.
+        if not {"lazy", "lazy-apps"} & self._uwsgi.opt.keys():
+            yield self._histogram()
+        yield InfoMetricFamily("fib_build", "What answers here, and what it runs on.", self._build)
+
+    def _workers(self) -> Iterator[Metric]:
         # One that has not started yet, as with `cheaper`, has no process.
         workers = [worker for worker in self._uwsgi.workers() if worker["pid"]]
         for name, key, unit, text in COUNTERS:
@@ -48,25 +69,65 @@ class Workers(Collector):
             for worker in workers:
                 family.add_metric([str(worker["id"])], worker[key] * unit)
             yield family
-        yield from self._gauges(workers)
-        yield InfoMetricFamily("fib_build", "Which build of the sequence answers.", self._build)
-
-    def _gauges(self, workers: Iterable[dict[str, Any]]) -> Iterator[Metric]:
-        busy = GaugeMetricFamily(
-            "uwsgi_worker_busy", "Whether a worker is in a request.", labels=["worker"]
-        )
+        text = "Whether a worker is in a request."
+        busy = GaugeMetricFamily("uwsgi_worker_busy", text, labels=["worker"])
         for worker in workers:
             busy.add_metric([str(worker["id"])], float(worker["status"] == b"busy"))
         yield busy
-        # The master reads it, of the first socket, and of a TCP socket only; behind the HTTP router
-        # that one is not the public one.
-        if "master" in self._uwsgi.opt:
-            text = "Connections that wait on the first socket; of a UNIX socket 0."
-            yield GaugeMetricFamily("uwsgi_listen_queue", text, self._uwsgi.listen_queue())
+
+    def _harakiri(self) -> Iterator[Metric]:
+        path = self._uwsgi.opt.get("stats")
+        if not (isinstance(path, bytes) and path.startswith(b"/")):  # none, a port, or several
+            return
+        try:
+            workers = _ask_master(path)["workers"]
+        except (OSError, ValueError):  # it is busy, or about to end
+            return
+        text = "Times that harakiri ended a worker, whose request had taken too long."
+        family = CounterMetricFamily("uwsgi_harakiri", text, labels=["worker"])
+        for worker in workers:
+            if worker["pid"]:
+                family.add_metric([str(worker["id"])], worker["harakiri_count"])
+        yield family
+
+    def _backlog(self) -> Iterator[Metric]:
+        try:
+            backlog = read_backlog(self._uwsgi.sockets[0])
+        except OSError:  # a sandbox that forbids netlink
+            return
+        if backlog is not None:
+            text = "Connections that no worker has accepted yet, of the first socket."
+            yield GaugeMetricFamily("uwsgi_listen_queue", text, backlog.waiting)
+            text = "Connections that the first socket has room for."
+            yield GaugeMetricFamily("uwsgi_listen_queue_limit", text, backlog.limit)
+
+    def _histogram(self) -> Metric:
+        name = "http_request_duration_seconds"
+        text = "Seconds in the application, until status and headers are known, by status class."
+        family = Metric(name, text, "histogram")
+        for ended in self._durations.read():
+            label = {"status": ended.status}
+            for bound, count in zip((*map(str, BOUNDS), "+Inf"), ended.buckets, strict=True):
+                family.add_sample(f"{name}_bucket", {**label, "le": bound}, count)
+            family.add_sample(f"{name}_count", label, ended.buckets[-1])
+        return family
 
 
-def render(uwsgi: Any, build: dict[str, str]) -> bytes:
-    """Return the text that Prometheus reads; see `Workers`."""
+def _ask_master(path: bytes) -> dict[str, Any]:
+    """Return what uWSGI's master says of itself on its socket of statistics."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(TIMEOUT)
+        connection.connect(path)
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        with connection.makefile("rb") as stream:
+            said = stream.read()
+    # After HTTP's headers with `stats-http`, at once without.
+    document: dict[str, Any] = json.loads(said[said.index(b"{") :])
+    return document
+
+
+def render(uwsgi: Any, durations: Durations, build: dict[str, str]) -> bytes:
+    """Return the text that Prometheus reads; see `Figures`."""
     registry = CollectorRegistry()
-    registry.register(Workers(uwsgi, build))
+    registry.register(Figures(uwsgi, durations, build))
     return generate_latest(registry)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
+import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from flask import Response, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 
 import fib
 from app.answer import Answer, ready
@@ -47,6 +47,16 @@ def make_service() -> Service:
     service = Service("app", static_folder=None)
     service.register_error_handler(HTTPException, answer_http_error)
 
+    @service.errorhandler(NotFound)
+    def nothing(_error: NotFound) -> Response:
+        # Not Werkzeug's words, which doubt the reader's spelling.
+        text = request.path.strip("/")
+        try:
+            parse_number(text, max_digits)
+        except NumberError:
+            return problem(404, "There is nothing here: ask for a number, as in /9000.")
+        return problem(404, f"A number stands after one slash alone: try /{text}.")
+
     @service.get("/<text>")
     def sequence(text: str) -> Response:
         try:
@@ -69,6 +79,14 @@ def make_service() -> Service:
     def openapi() -> Response:
         return Response(contract, content_type="application/json")
 
+    _add_probes(service)
+    _add_metrics(service)
+    return service
+
+
+def _add_probes(service: Service) -> None:
+    """Add what orchestrators ask for, and browsers."""
+
     @service.get("/healthz")
     def health() -> Response:
         return _now("ok\n")
@@ -86,14 +104,10 @@ def make_service() -> Service:
         response.headers["Cache-Control"] = DAY
         return response
 
-    _add_metrics(service)
-    return service
-
 
 def _add_metrics(service: Service) -> None:
     """Add `/metrics`, which has something to say under uWSGI only."""
-    # uWSGI puts it there; elsewhere `import uwsgi` would find this project's folder of that name.
-    uwsgi = sys.modules.get("uwsgi")
+    uwsgi = service.uwsgi
 
     @service.get("/metrics")
     def metrics() -> Response:
@@ -101,7 +115,13 @@ def _add_metrics(service: Service) -> None:
             return problem(404, "The server is not uWSGI, which alone counts for all workers.")
         from app.metrics import CONTENT_TYPE, render  # noqa: PLC0415 - seldom asked for
 
-        return _now(render(uwsgi, {"build": fib.BUILD, "version": _version()}), CONTENT_TYPE)
+        build = {
+            "version": _version(),
+            "build": fib.BUILD,
+            "python": platform.python_version(),
+            "uwsgi": uwsgi.version.decode(),
+        }
+        return _now(render(uwsgi, service.durations, build), CONTENT_TYPE)
 
 
 def _now(body: str | bytes, content_type: str = "text/plain; charset=utf-8") -> Response:

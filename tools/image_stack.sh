@@ -7,9 +7,9 @@ compose() {
     "$work/tools/bin/podman-compose" --podman-run-args=--read-only-tmpfs=false --profile load "$@"
 }
 
-# Prometheus has asked both instances.
+# Prometheus has asked nginx and both instances.
 scraped() {
-    [ "$(get http://127.0.0.1:9090/api/v1/targets | grep -o '"health":"up"' | wc -l)" = 2 ]
+    [ "$(get http://127.0.0.1:9090/api/v1/targets | grep -o '"health":"up"' | wc -l)" = 3 ]
 }
 
 # While instance $2 stops, is gone and starts again, and when it is back, no request to $1 fails.

@@ -114,6 +114,20 @@ def test_an_unknown_path(ask, path):
     assert (reply.status, reply.headers["content-type"]) == (404, PROBLEM)
 
 
+@pytest.mark.parametrize("path", ["/9000/", "/-5/", "/9000//"])
+def test_a_number_with_a_slash_behind_it(ask, path):
+    """The 404 says which path was meant."""
+    said = json.loads(ask("GET", path).body)["detail"]
+    assert said == f"A number stands after one slash alone: try {path.rstrip('/')}."
+
+
+@pytest.mark.parametrize("path", ["/a/b", "/9000/1", "/" + "1" * 101 + "/", "/%22/"])
+def test_a_path_that_means_nothing(ask, path):
+    """The 404 says what can be asked for, and repeats nothing of what came."""
+    said = json.loads(ask("GET", path).body)["detail"]
+    assert said == "There is nothing here: ask for a number, as in /9000."
+
+
 def test_an_icon(ask):
     """/favicon.ico is a 404 that a browser keeps for a day."""
     reply = ask("GET", "/favicon.ico")

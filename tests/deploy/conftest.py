@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.faults.stacks import production
+
 ROOT = Path(__file__).parents[2]
 DOCKERFILES = [ROOT / "Dockerfile", *sorted((ROOT / "deploy").glob("*.Dockerfile"))]
 
@@ -51,3 +53,11 @@ def containers(deployment):
 def nginx():
     """Return nginx's configuration as the image has it."""
     return (ROOT / "profiles" / "production.nginx.conf").read_text()
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory):
+    """Run the production stack, with an access log that is written at once."""
+    at_once = (("access.log json buffer=4k flush=1s;", "access.log json;"),)
+    with production(tmp_path_factory.mktemp("stack"), replace=at_once) as started:
+        yield started

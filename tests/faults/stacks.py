@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 import psutil
+from prometheus_client.parser import text_string_to_metric_families
 
 from lab.model import Expectation, Workload
 from lab.workloads import workload
@@ -95,6 +96,13 @@ class Stack(Running):
     def workers(self):
         """Return the process ids of all workers of uWSGI."""
         return {pid for each in self.instances for pid in each.workers()}
+
+    def figures(self, target="a"):
+        """Return what nginx tells Prometheus of itself or of an instance, by families."""
+        reply = ask(self.folder / "metrics.sock", path=f"/metrics/{target}", timeout=STATS)
+        assert reply.status == 200
+        found = text_string_to_metric_families(reply.body.decode())
+        return {each.name: each for each in found}
 
     def busy(self):
         """Return the process ids of the workers that have a request under way."""

@@ -81,7 +81,8 @@ def test_figures_are_not_for_the_public(tmp_path, allowed, status):
         ("allow 127.0.0.0/8", f"allow {allowed}"),
     )
     with production(tmp_path, replace=moved):
-        assert ask(where, path="/metrics/a").status == status
+        for name in ("a", "b", "nginx"):
+            assert ask(where, path=f"/metrics/{name}").status == status
 
 
 def figures(stack, *asked, **more):

@@ -19,7 +19,7 @@ WORKERS, THREADS = 3, 12
 AT_ONCE = (" buffer=4k flush=1s;", ";")
 """nginx's access log is to be read while it is written."""
 
-TWICE = re.compile(r'"\d{3}, 200" "')
+TWICE = re.compile(r'"upstream_status":"\d{3}, 200"')
 """Two statuses: the first instance's, which was lost, and that of the other one."""
 
 ONCE = ("uwsgi_next_upstream error timeout invalid_header;", "uwsgi_next_upstream off;")

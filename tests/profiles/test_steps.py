@@ -13,6 +13,11 @@ from lab.system.programs import ROOT
 CHECKED = 'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID'
 LOG = 'python3 -I -S "$FIB_HOME/app/preflight.py" log'
 
+LINE = (
+    '{"time":"%(ftime)","request_id":"%(var.REQUEST_ID)","status":%(status),"ms":%(msecs),'
+    '"bytes":%(rsize),"worker":%(wid),"pid":%(pid)}'
+)
+
 FRONT = "{host}:{port}"
 CPUS = str(max(2, os.cpu_count()))
 
@@ -163,7 +168,9 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
             ("env SOCKET", "/run/fibonacci/a.sock"),
             ("exec-pre-jail", 'python3 -I -S "$FIB_HOME/app/socket_path.py" folder'),
             ("log-5xx", "true"),
-            ("log-date", "true"),
+            ("log-date", "%Y-%m-%dT%H:%M:%S%z"),
+            ("log-format", LINE),
+            ("log-format-strftime", "true"),
             ("log-slow", "1000"),
             ("socket", "/run/fibonacci/a.sock"),
             ("stats", "/run/fibonacci/a.sock.stats"),
