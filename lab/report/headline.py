@@ -12,6 +12,9 @@ from lab.analysis.summary import Summary
 from lab.model import METRICS, Comparison, Verdict
 from lab.report.numbers import UNKNOWN, centre, figure, interval, ratio, share
 
+ANOTHER = "another application"
+"""What is said beside a comparison of two profiles that do not serve the same one."""
+
 
 class Trust(enum.StrEnum):
     """How far a run can be believed."""
@@ -100,12 +103,41 @@ def _won(summary: Summary) -> str:
         return f"No profile can be told from {baseline} by {title}"
     farthest = max(better or worse, key=_size)
     if not better:
-        return f"No profile is better than {baseline} by {title}, and {_times(farthest)}"
-    text = _times(farthest)
+        moved = _moved(summary, farthest)
+        return f"No profile is better than {baseline} by {title}, and {moved}"
+    text = _moved(summary, farthest)
+    if summary.another_application(farthest.changed, baseline):
+        return f"{text[0].upper()}{text[1:]}"
     cpu = _against(summary, "cpu").get(farthest.changed)
     if name == "throughput" and cpu and cpu.ratio and cpu.verdict is not Verdict.UNDECIDED:
         text += f", for {ratio(cpu.ratio)} the CPU a request"
     return text
+
+
+def _moved(summary: Summary, farthest: Comparison) -> str:
+    """
+    Say how a profile compares with the baseline, settings and application each by themselves.
+
+    They are told apart where its line of descent is in the run: up to the last profile that serves
+    what the baseline serves only settings differ, and the next one serves another application.
+    """
+    baseline, name = farthest.reference, farthest.metric
+    if not summary.another_application(farthest.changed, baseline):
+        return _times(farthest)
+    steps = {step.profile: step for step in summary.steps}
+    step = steps[farthest.changed]
+    while step.before is not None and summary.another_application(step.before, baseline):
+        step = steps[step.before]
+    if step.before is None:
+        return f"by {ANOTHER} and more, {_times(farthest)}"
+    more = f" and more ({step.instead_of} is not in this run)" if step.instead_of else ""
+    parts = [f"by {ANOTHER}{more}, {_times(summary.compare(name, step.profile, step.before))}"]
+    if step.before != baseline:
+        settings = _times(summary.compare(name, step.before, baseline))
+        parts.insert(0, f"by settings, {settings}")
+    if step.profile != farthest.changed:
+        parts.append(_times(summary.compare(name, farthest.changed, step.profile)))
+    return "; ".join(parts)
 
 
 def _against(summary: Summary, name: str) -> dict[str, Comparison]:
@@ -152,10 +184,12 @@ def _stands(summary: Summary) -> str:
 
 def _times(comparison: Comparison) -> str:
     """Say how a profile compares, as the subject of a sentence."""
-    assert comparison.ratio is not None
     title = METRICS[comparison.metric].title
+    if comparison.ratio is None:
+        return f"{comparison.changed} cannot be compared with {comparison.reference}"
     verb = "serves" if comparison.metric == "throughput" else "takes"
-    times = ratio(comparison.ratio)
+    told = comparison.verdict in (Verdict.FASTER, Verdict.SLOWER)
+    times = ratio(comparison.ratio) + ("" if told else f" ({comparison.verdict.value})")
     return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}"
 
 

@@ -60,7 +60,8 @@ def _write(content: Document, console: Console) -> None:
         for part in parts:
             console.print(part, markup=False, highlight=False)
 
-    write(Text(content.title, style="bold"), *map(Text, content.context))
+    said = filter(None, (content.headline, *content.context))
+    write(Text(content.title, style="bold"), *map(Text, said))
     if content.banners:
         write("", _marked("!", content.banners, "bold yellow"))
     for table in content.tables:
