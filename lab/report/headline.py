@@ -7,9 +7,10 @@ import math
 import statistics
 from dataclasses import dataclass
 
+from lab.analysis.confirm import limited_by
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Comparison, Verdict
+from lab.model import METRICS, Comparison, Standing, Verdict
 from lab.report.numbers import UNKNOWN, centre, figure, interval, ratio, share
 
 ANOTHER = "another application"
@@ -49,8 +50,13 @@ def metric(summary: Summary) -> str:
 
 
 def sentence(summary: Summary) -> str:
-    """Return the verdict in one sentence, after another on whom it does not speak of."""
-    return f"{_withheld(summary)}{_won(summary)}; {_stands(summary)}."
+    """
+    Return the verdict in one sentence, after another on whom it does not speak of.
+
+    What changed most, what limits that, and whether the machine passed the noise check.
+    """
+    parts = (_won(summary), _limit(summary), _stands(summary))
+    return f"{_withheld(summary)}{'; '.join(filter(None, parts))}."
 
 
 def facts(summary: Summary) -> tuple[Fact, ...]:
@@ -88,21 +94,38 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
     return tuple(found)
 
 
+def _farthest(summary: Summary) -> Comparison | None:
+    """Return what changed most against the baseline: the best, else the worst; None if nothing."""
+    against = _against(summary, metric(summary)).values()
+    better = [each for each in against if each.verdict is Verdict.FASTER]
+    worse = [each for each in against if each.verdict is Verdict.SLOWER]
+    return max(better or worse, key=_size, default=None)
+
+
+def _limit(summary: Summary) -> str:
+    """Say what limits what changed most, else the baseline; nothing where that is not known."""
+    farthest = _farthest(summary)
+    who = farthest.changed if farthest is not None else summary.run.plan.profiles[0].name
+    found = limited_by(summary.diagnoses.get(who, ()))
+    if found is None:
+        return ""
+    if found.standing is Standing.CONFIRMED:
+        return f"{who} is limited by {found.cause.name}"
+    return f"what limits {who} is {found.standing.value} {found.cause.name}"
+
+
 def _won(summary: Summary) -> str:
     baseline = summary.run.plan.profiles[0].name
     name = metric(summary)
     title = METRICS[name].title
-    against = _against(summary, name)
-    if not against:
+    if not _against(summary, name):
         if not summary.steps:
             return f"{baseline} ran alone, so there is nothing to compare it with"
         return "Nothing can be compared"
-    better = [each for each in against.values() if each.verdict is Verdict.FASTER]
-    worse = [each for each in against.values() if each.verdict is Verdict.SLOWER]
-    if not better and not worse:
+    farthest = _farthest(summary)
+    if farthest is None:
         return f"No profile can be told from {baseline} by {title}"
-    farthest = max(better or worse, key=_size)
-    if not better:
+    if farthest.verdict is Verdict.SLOWER:
         moved = _moved(summary, farthest)
         return f"No profile is better than {baseline} by {title}, and {moved}"
     text = _moved(summary, farthest)
@@ -175,10 +198,10 @@ def _stands(summary: Summary) -> str:
     # How far from 1 it may lie: the half-width alone forgets that the middle may be off it, too.
     noise = share(max(max(each.high, 1 / each.low) - 1 for each in ratios))
     if all(told_apart(summary.aa[name]) for name in names if summary.aa[name].ratio):
-        return f"the same server twice stayed within {noise} of itself, so this stands"
+        return f"noise check passed: the same server twice stayed within {noise} of itself"
     return (
-        f"the same server twice differed by up to {noise}, more than wanted, so only what is "
-        "larger stands"
+        f"noise check failed: the same server twice differed by up to {noise}, more than wanted, "
+        "so only what is larger stands"
     )
 
 

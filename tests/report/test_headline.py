@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Estimate
+from lab.model import Cause, Diagnosis, Estimate, Standing
 from lab.report import figures, headline, markdown, svg, terminal
 from lab.report.plots import forest
 from tests.kit import builders as make
@@ -79,8 +79,9 @@ def served(applications, names=None):
 
 
 def opening(summary):
-    """Return the sentence without its intervals and without what it says of the noise."""
-    return re.sub(r" \[[\d., ]+\]", "", headline.sentence(summary)).partition("; the same")[0]
+    """Return what the sentence says of the changes, without the intervals."""
+    said = re.sub(r" \[[\d., ]+\]", "", headline.sentence(summary))
+    return re.split("; (?:what limits|noise check)", said)[0]
 
 
 def test_settings_and_another_application_are_two_factors():
@@ -158,3 +159,36 @@ def test_the_figure_marks_them_with_a_diamond_and_in_words():
     assert drawn.count("another application") >= 3  # the row, the key, the description
     plain = figures.pictures(served([OURS] * 4))["forest"]
     assert "another application" not in svg.standalone("forest", plain)
+
+
+@pytest.mark.parametrize(
+    ("standing", "said"),
+    [
+        (Standing.CONFIRMED, "; http-socket is limited by router; noise check passed: "),
+        (Standing.CONSISTENT, "; what limits http-socket is consistent with router; noise"),
+        (Standing.WITHDRAWN, "the CPU a request; noise check passed: "),
+    ],
+)
+def test_the_sentence_says_what_limits_what_changed_most(summary, standing, said):
+    """And how far that is proved; nothing where a counter-run has refuted it."""
+    found = Diagnosis("http-socket", Cause("router", "evidence"), 9, 10, standing)
+    other = Diagnosis("baseline", Cause("logging", "evidence"), 9, 10, Standing.CONFIRMED)
+    diagnoses = {"http-socket": (found,), "baseline": (other,)}
+    assert said in headline.sentence(replace(summary, diagnoses=diagnoses))
+
+
+def test_where_nothing_changed_it_says_what_limits_the_baseline(bound):
+    """So that the reader knows where to look next."""
+    found = Diagnosis("baseline", Cause("router", "evidence"), 9, 10, Standing.CONFIRMED)
+    said = headline.sentence(replace(bound, diagnoses={"baseline": (found,)}))
+    assert "No profile can be told from baseline by requests/s; baseline is limited by r" in said
+
+
+def test_the_sentence_says_whether_the_noise_check_passed(bound):
+    """By the same rule as the run's banner and its exit status."""
+    off = replace(bound.aa["throughput"], ratio=Estimate(1.3, 1.2, 1.4, 10))
+    noisy = replace(bound, aa=bound.aa | {"throughput": off})
+    assert "noise check passed: the same server twice stayed within" in headline.sentence(bound)
+    assert "noise check failed: the same server twice differed by up to 40%, more than wanted" in (
+        headline.sentence(noisy)
+    )
