@@ -155,6 +155,10 @@ def test_the_figure_marks_them_with_a_diamond_and_in_words():
         (False, True),
     ]
     picture = figures.pictures(summary)["forest"]
+    marks = [line.get_marker() for axes in picture.figure.axes for line in axes.get_lines()]
+    shown = len(forest.metrics(summary))
+    # `tuned` twice and `granian` once in each panel, and the key.
+    assert marks.count(forest.OTHER) == 3 * shown + 1
     drawn = svg.standalone("forest", picture)
     assert drawn.count("another application") >= 3  # the row, the key, the description
     plain = figures.pictures(served([OURS] * 4))["forest"]
