@@ -8,9 +8,14 @@ import pytest
 
 from lab import claims
 from lab.analysis.summary import summarise
-from lab.model import Claim, Decision
+from lab.model import Article, Claim, Decision
 from lab.runs.folder import read_run
 from tests.kit import builders as make
+
+ARTICLE = """
+[article.article]
+title = "An article"
+"""
 
 WHOLE = """
 [[claim]]
@@ -39,6 +44,34 @@ def test_every_article_of_the_walkthrough_has_its_claims():
     assert {claim.source for claim in found} == {
         "microsecond", "nonblocking", "gunicorn", "uvloop", "tornado",
     }  # fmt: skip
+    cited = [claim.article.cited for claim in found]
+    assert cited[0] == '"Getting Every Microsecond Out of uWSGI" (2016)'
+
+
+@pytest.mark.parametrize(
+    ("known", "cited"),
+    [
+        ({}, '"T"'),
+        ({"year": 2016}, '"T" (2016)'),
+        ({"author": "A. B.", "year": 2016}, '"T" (A. B., 2016)'),
+        ({"address": "https://example.org/t"}, '"T", https://example.org/t'),
+    ],
+)
+def test_of_an_article_only_what_is_known_is_said(known, cited):
+    """Neither a guess nor an empty bracket."""
+    assert Article("T", **known).cited == cited
+
+
+def test_parallelism_is_not_decided_on_one_core():
+    """What four processes give cannot show on one core, so the ladder's run reverses nothing."""
+    stored = claims.verdicts([read_run(claims.RUNS / "ladder")])
+    found = {each.claim.id: each for each in stored if each.run is not None}
+    for name in ("ladder-processes-threads", "ladder-whole"):
+        assert found[name].decision is Decision.UNTESTABLE
+        assert found[name].sentence.startswith(
+            "the claim needs at least 2 server cores, this run had 1."
+        )
+    assert found["ladder-cython"].decision is Decision.NONE
 
 
 @pytest.mark.parametrize(
@@ -46,6 +79,13 @@ def test_every_article_of_the_walkthrough_has_its_claims():
     [
         ("[[claim", "is not TOML"),
         ("a = 1", "must hold tables [[claim]]"),
+        (ARTICLE + "name = 1" + WHOLE, "article article: has no field name"),
+        (ARTICLE.replace("title", "author") + WHOLE, "article article: Object missing"),
+        (WHOLE.replace('"article"', '"other"'), "there is no article other; there are article"),
+        (WHOLE + '[claim.article]\ntitle = "T"', "claim x: has no field article"),
+        (WHOLE + "cores = 0", "claim x: cores = 0: at least 1"),
+        (WHOLE + 'cores = "two"', "claim x: Expected `int | null`, got `str`"),
+        (WHOLE + 'version = "uwsgi"', "a name and the least version, as in"),
         (WHOLE.replace('text = "b is faster"', ""), "claim x: Object missing required field"),
         (WHOLE.replace("1.5", '"much"'), "claim x: Expected `float | null`, got `str`"),
         (WHOLE + "ration = 1", "claim x: has no field ration"),
@@ -65,7 +105,7 @@ def test_every_article_of_the_walkthrough_has_its_claims():
 def test_an_error_names_the_file_and_the_claim(tmp_path, text, problem):
     """A slip in a claim is found when it is read."""
     path = tmp_path / "claims.toml"
-    path.write_text(text)
+    path.write_text(text if "[article." in text else ARTICLE + text)
     with pytest.raises(claims.ClaimsError) as caught:
         claims.load(path)
     assert str(caught.value).startswith(f"{path}: ")
@@ -79,7 +119,8 @@ def test_a_claim_is_decided_under_each_load():
     assert [each.run for each in steps] == ["ladder", "walkthrough"]
     assert steps[0].comparison.ratio is not None
     assert steps[1].decision is Decision.UNTESTABLE
-    assert "handshakes dropped" in steps[1].sentence
+    rungs = [each for each in stored if each.claim.id == "ladder-disable-logging"]
+    assert "handshakes dropped" in rungs[1].sentence
 
 
 @pytest.mark.parametrize(

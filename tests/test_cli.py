@@ -6,7 +6,11 @@ import json
 
 import psutil
 import pytest
+from click.testing import CliRunner
 
+from lab import profiles
+from lab.cli.machine import check_command, list_command
+from lab.runs import fitness
 from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
 
 
@@ -156,6 +160,44 @@ def test_the_list_shows_the_ladder_in_order(tmp_path):
     assert ladder[0] == "baseline"
     assert ladder[-1] == "tuned"
     assert all(row["summary"] for row in rows)
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_list_has_a_line_for_each_profile_in_groups(monkeypatch, width):
+    """Ladder, reference lines, variations, peers; no line is longer than the page."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = CliRunner().invoke(list_command, standalone_mode=False).output
+    assert max(map(len, text.splitlines())) <= width
+    groups = [part.splitlines() for part in text.split("\n\n")]
+    assert [group[0].split()[0] for group in groups[:4]] == [
+        "Ladder,", "Reference", "Variations,", "Peers,",
+    ]  # fmt: skip
+    listed = [line.split()[0] for group in groups[:4] for line in group[1:]]
+    assert sorted(listed) == sorted(profiles.find())
+    assert "..." in text or width == 200
+
+
+def test_the_check_never_cuts_a_command(monkeypatch):
+    """Each stands on a line of its own, whole, however narrow the page is."""
+    monkeypatch.setenv("COLUMNS", "50")
+    assessed = fitness.assess(
+        {"cpu": {"cores": 2, "affinity": [0, 1], "turbo": True}},
+        fitness.Moment({"tcp.time_wait": 50.0}),
+    )
+    ports = fitness._judged("local ports", "28,232", fine=False)
+    monkeypatch.setattr(fitness, "check", lambda: [*assessed, ports])
+    lines = CliRunner().invoke(check_command, standalone_mode=False).output.splitlines()
+    for command in (
+        "sysctl -w net.ipv4.ip_local_port_range='10240 65535'",
+        "echo 0 > /sys/devices/system/cpu/cpufreq/boost",
+        "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo",
+        "apt install iproute2",
+        "FIB_BUILD=cython pip install --no-deps --editable .",
+    ):
+        assert f"        {command}" in lines
+    rest = [line for line in lines if not line.startswith(" " * 8)]
+    assert max(len(line) for line in rest if line.startswith(" ")) <= 50
+    assert not any("`" in line for line in lines if line.startswith(" " * 8))
 
 
 def test_the_check_tells_what_this_machine_lacks(tmp_path):

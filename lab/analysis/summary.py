@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lab import settings
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second
 from lab.analysis.confirm import diagnoses
@@ -130,6 +131,14 @@ class Summary:
     profile's, the share of it that its server cannot do without; absent without such a line."""
     inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By profile: options that have no effect there, each with the reason."""
+    applications: Mapping[str, str] = field(default_factory=dict)
+    """By profile: the application that it serves; absent where that is not known, and for a
+    reference line."""
+
+    def another_application(self, changed: str, reference: str) -> bool:
+        """Return whether two profiles surely serve different ones, so that more differs."""
+        served = {self.applications.get(name) for name in (changed, reference)}
+        return None not in served and len(served) == 2
 
     def compare(self, metric: str, changed: str, reference: str) -> Comparison:
         """Compare two profiles' own trials, with the run's own noise."""
@@ -165,7 +174,18 @@ def summarise(run: Run) -> Summary:
         diagnoses=diagnoses(run, observations, floors),
         shares=_shares(plan, observations, floors["cpu"]),
         inert={each.name: found for each in plan.profiles if (found := inert(each))},
+        applications=_applications(plan),
     )
+
+
+def _applications(plan: Plan) -> dict[str, str]:
+    """Return what each profile serves: what all are asked to serve, else what its options say."""
+    found = {
+        arm.profile.name: arm.workload.app or settings.of(arm.profile).application
+        for arm in plan.arms
+        if arm.profile.reply is None
+    }
+    return {name: application for name, application in found.items() if application is not None}
 
 
 def reference_lines(plan: Plan) -> tuple[Profile, ...]:

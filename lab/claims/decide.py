@@ -20,6 +20,7 @@ from lab.analysis.confirm import limited_by
 from lab.analysis.points import summaries
 from lab.analysis.summary import Row, Summary
 from lab.analysis.thresholds import figures, planned
+from lab.claims.conditions import unmet, wanted
 from lab.claims.read import load
 from lab.model import (
     METRICS,
@@ -50,7 +51,7 @@ def verdicts(
     found: list[ClaimVerdict] = []
     for claim in load() if claims is None else claims:
         said = [decide(claim, each) for each in seen if is_about(claim, each.run.plan)]
-        found += said or [ClaimVerdict(claim, Decision.UNTESTABLE, _needs(claim))]
+        found += said or [_unrun(claim)]
     return tuple(found)
 
 
@@ -78,14 +79,11 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     floor = summary.floors[claim.metric]
     found = summary.compare(claim.metric, claim.changed, claim.reference)
     decision = decision_of(claim, found, floor)
-    if found.ratio is None:
-        said = [_withheld(claim, summary)]
-    else:
-        meaning = _meaning(decision, claim, f"the noise of {floor:.1%}")
-        said = [f"{figures(found.ratio)} where the article says {claim.stated}: {meaning}"]
-    if found.caveat:
-        said.append(f"{found.caveat[:1].upper()}{found.caveat[1:]}.")
-    if idle := _idle(claim, summary):
+    lacking = unmet(claim, summary)
+    if lacking:
+        decision = Decision.UNTESTABLE
+    said = _opening(claim, summary, found, decision, lacking)
+    if not lacking and (idle := _idle(claim, summary)):
         said.append(idle)
         if decision is Decision.UNDECIDED:
             decision = Decision.NONE  # what did not happen has no effect, whatever the noise
@@ -95,7 +93,34 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     if cause := cause_of(claim, summary):
         said.append(f"Limited by: {cause}.")
     run, load_ = summary.run.name, describe(summary.run.plan)
-    return ClaimVerdict(claim, decision, " ".join(said), run, load_, found, cause)
+    takes = tuple(needs for needs, _ in lacking)
+    if not lacking and decision is Decision.UNTESTABLE:
+        takes = (f"a run in which {METRICS[claim.metric].title} count",)
+    elif decision is Decision.UNDECIDED:
+        takes = ("more blocks",)
+    return ClaimVerdict(claim, decision, " ".join(said), run, load_, found, cause, takes)
+
+
+def _opening(
+    claim: Claim,
+    summary: Summary,
+    found: Comparison,
+    decision: Decision,
+    lacking: Sequence[tuple[str, str]],
+) -> list[str]:
+    """Return the sentences on what was measured, and on what the run lacks to decide."""
+    if lacking:
+        said = [f"the claim needs {needs}, this run {had}." for needs, had in lacking]
+        if found.ratio is not None:
+            said.append(f"Measured all the same: {figures(found.ratio)}.")
+    elif found.ratio is None:
+        said = [_withheld(claim, summary)]
+    else:
+        meaning = _meaning(decision, claim, f"the noise of {summary.floors[claim.metric]:.1%}")
+        said = [f"{figures(found.ratio)} where the article says {claim.stated}: {meaning}"]
+    if found.caveat:
+        said.append(f"{found.caveat[:1].upper()}{found.caveat[1:]}.")
+    return said
 
 
 def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
@@ -154,16 +179,24 @@ def cause_of(claim: Claim, summary: Summary) -> str:
     return "; ".join(f"{name}: {s.cause.name} ({s.standing})" for name, s in sides.items())
 
 
-def _needs(claim: Claim) -> str:
-    """Say what it takes to test a claim that no run can decide."""
+def _unrun(claim: Claim) -> ClaimVerdict:
+    """Return the verdict on a claim that no run can decide: what it takes to test it."""
     known = profiles.find()
     lacking = [f"profile {n}" for n in (claim.reference, claim.changed) if n not in known]
     if claim.workload not in workloads.NAMES:
         lacking.insert(0, f"workload {claim.workload}")
+    conditions = wanted(claim).values()
     if lacking:
-        return f"Needs {', '.join(lacking)}, which this lab does not have yet."
-    workload = "" if claim.workload == "fib" else f" --workload {claim.workload}"
-    return f"No run can decide it: lab run {claim.reference} {claim.changed}{workload}"
+        sentence = f"Needs {', '.join(lacking)}, which this lab does not have yet."
+        takes = (*lacking, *conditions)
+    else:
+        workload = "" if claim.workload == "fib" else f" --workload {claim.workload}"
+        command = f"lab run {claim.reference} {claim.changed}{workload}"
+        sentence = f"No run can decide it: {command}"
+        takes = (command, *conditions)
+    if conditions:
+        sentence += f" It also takes {', '.join(conditions)}."
+    return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes)
 
 
 def _meaning(decision: Decision, claim: Claim, noise: str) -> str:

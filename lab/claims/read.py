@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
+from lab.claims.conditions import numbers
 from lab.errors import LabError
-from lab.model import METRICS, Claim, Inaction
+from lab.model import METRICS, Article, Claim, Inaction
 from lab.system.programs import ROOT
 
 FILE = Path(__file__).with_name("claims.toml")
@@ -47,10 +48,16 @@ def load(path: Path = FILE) -> tuple[Claim, ...]:
         raise ClaimsError(path, f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ClaimsError(path, f"is not TOML: {error}") from None
-    tables = document.get("claim")
-    if set(document) != {"claim"} or not isinstance(tables, list):
-        raise ClaimsError(path, "must hold tables [[claim]], one for each claim, and no more")
-    claims = tuple(_claim(path, number, table) for number, table in enumerate(tables, 1))
+    tables, sources = document.get("claim"), document.get("article")
+    if (
+        set(document) != {"claim", "article"}
+        or not isinstance(tables, list)
+        or not isinstance(sources, dict)
+    ):
+        wanted = "[[claim]], one for each claim, and [article.NAME], one for each source"
+        raise ClaimsError(path, f"must hold tables {wanted}, and no more")
+    articles = {name: _article(path, name, table) for name, table in sources.items()}
+    claims = tuple(_claim(path, number, table, articles) for number, table in enumerate(tables, 1))
     names = [claim.id for claim in claims]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ClaimsError(path, f"two claims are named {twice}")
@@ -62,22 +69,37 @@ def stored_runs() -> tuple[Path, ...]:
     return tuple(path.parent for path in sorted(RUNS.glob("*/run.json")))
 
 
-def _claim(path: Path, number: int, table: Mapping[str, Any]) -> Claim:
+def _article(path: Path, name: str, table: Mapping[str, Any]) -> Article:
+    try:
+        article = msgspec.convert(table, Article)
+    except msgspec.ValidationError as error:
+        raise ClaimsError(path, f"article {name}: {error}") from None
+    if wrong := _unknown(Article, table):
+        raise ClaimsError(path, f"article {name}: {'; '.join(wrong)}")
+    return article
+
+
+def _claim(
+    path: Path, number: int, table: Mapping[str, Any], articles: Mapping[str, Article]
+) -> Claim:
     name = table.get("id", f"number {number}")
     try:
         claim = msgspec.convert(table, Claim)
     except msgspec.ValidationError as error:
         raise ClaimsError(path, f"claim {name}: {error}") from None
-    wrong = [*_unknown(Claim, table), *_contradictions(claim)]
+    wrong = [*_unknown(Claim, table), *_contradictions(claim), *_impossible(claim)]
     if claim.inaction is not None:
         wrong += [*_unknown(Inaction, table["inaction"]), *_unusable(claim.inaction)]
+    if claim.source not in articles:
+        wrong.append(f"there is no article {claim.source}; there are {', '.join(articles)}")
     if wrong:
         raise ClaimsError(path, f"claim {name}: {'; '.join(wrong)}")
-    return claim
+    return dataclasses.replace(claim, article=articles[claim.source])
 
 
-def _unknown(kind: type[Claim | Inaction], table: Mapping[str, Any]) -> list[str]:
-    known = {field.name for field in dataclasses.fields(kind)}
+def _unknown(kind: type[Article | Claim | Inaction], table: Mapping[str, Any]) -> list[str]:
+    # Which article it is, a claim says by its source.
+    known = {field.name for field in dataclasses.fields(kind)} - {"article"}
     return [f"has no field {key}" for key in sorted(table.keys() - known)]
 
 
@@ -94,6 +116,14 @@ def _contradictions(claim: Claim) -> Iterator[str]:
             yield f"{before:g} and {after:g}: published figures are above 0"
         elif abs(after / before - claim.ratio) > ROUNDING:
             yield f"{after:g} / {before:g} is {after / before:.3g}, not {claim.ratio:g}"
+
+
+def _impossible(claim: Claim) -> Iterator[str]:
+    for name, least in (("cores", claim.cores), ("connections", claim.connections)):
+        if least is not None and least < 1:
+            yield f"{name} = {least}: at least 1"
+    if claim.version is not None and not numbers(claim.version.partition(" ")[2]):
+        yield f'version = "{claim.version}": a name and the least version, as in "uwsgi 2.0.20"'
 
 
 def _unusable(inaction: Inaction) -> Iterator[str]:

@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
 import click
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from lab import profiles
+from lab.model import Profile
+from lab.report.terminal import columns
 from lab.runs import fitness
 from lab.runs.folder import encode
+
+LADDER = "Ladder, each against the one above it"
+LINES = "Reference lines, what a server itself needs"
+VARIATIONS = "Variations, each / the profile that it is against"
+PEERS = "Peers, each / the profile that it is against"
+"""Groups of profiles, as `lab list` prints them."""
+
+MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
+"""Level of a finding -> its word and its colour."""
+
+INDENT = " " * 6
 
 
 @click.command("list")
@@ -42,16 +58,42 @@ def list_command(*, as_json: bool) -> int:
             )
         )
         return 0
-    table = Table(box=None, pad_edge=False)
-    for title in ("Profile", "What it changes", "Against"):
-        table.add_column(title)
-    for each in found:
-        if each.name not in ladder and found[found.index(each) - 1].name in ladder:
-            table.add_row("", "", "")
-        table.add_row(each.name, each.summary, each.against or "-")
-    Console().print(table)
-    click.echo(f"\nThe first {len(ladder)} are the ladder, which `lab run` compares by default.")
+    width = columns(Console())
+    for title, group in _grouped(found, ladder).items():
+        click.echo(f"{title}:")
+        for line in _lines(group, ladder):
+            click.echo(line if len(line) <= width else f"{line[: width - 3]}...")
+        click.echo()
+    said = "`lab run` compares the ladder and the reference lines by default."
+    click.echo("\n".join(wrap(said, width)))
     return 0
+
+
+def _grouped(found: Sequence[Profile], ladder: Sequence[str]) -> dict[str, list[Profile]]:
+    """Return the profiles by what they are for, in the order in which they come."""
+    groups: dict[str, list[Profile]] = {title: [] for title in (LADDER, LINES, VARIATIONS, PEERS)}
+    for each in found:
+        if each.name in ladder:
+            groups[LADDER].append(each)
+        elif each.reply is not None:
+            groups[LINES].append(each)
+        else:
+            peer = each.path.is_relative_to(profiles.PEERS)
+            groups[PEERS if peer else VARIATIONS].append(each)
+    return {title: group for title, group in groups.items() if group}
+
+
+def _lines(group: Sequence[Profile], ladder: Sequence[str]) -> Iterator[str]:
+    """Yield a line for each profile: its name, what it is against, and what it changes."""
+    names = [
+        each.name
+        if each.against is None or each.name in ladder or each.reply is not None
+        else f"{each.name} / {each.against}"
+        for each in group
+    ]
+    wide = max(map(len, names))
+    for name, each in zip(names, group, strict=True):
+        yield f"  {name:<{wide}}  {each.summary}"
 
 
 @click.command("check")
@@ -62,16 +104,31 @@ def check_command(*, as_json: bool) -> int:
     if as_json:
         click.echo(encode(findings))
     else:
-        table = Table(box=None, pad_edge=False)
-        for title in ("", "What", "Found", "What it costs, what to do"):
-            table.add_column(title)
+        console = Console()
+        wide = max(len(each.name) for each in findings)
         for each in findings:
-            table.add_row(*_check_row(each))
-        Console().print(table)
+            for line in _check_lines(each, wide, columns(console)):
+                console.print(line, highlight=False, soft_wrap=True)
     return 3 if any(each.level == "fail" for each in findings) else 0
 
 
-def _check_row(finding: fitness.Check) -> tuple[str, str, str, str]:
-    mark = {"ok": "ok", "warn": "[yellow]warn[/]", "fail": "[red]FAIL[/]"}[finding.level]
-    note = "" if finding.level == "ok" else f"{finding.cost}. {finding.advice}"
-    return mark, finding.name, finding.value, note
+def _check_lines(finding: fitness.Check, wide: int, width: int) -> Iterator[Text]:
+    """
+    Yield the finding, and below it what it costs and what to do.
+
+    A command has a line of its own, however long: whoever copies it gets all of it.
+    """
+    mark, style = MARKS[finding.level]
+    yield Text.assemble((f"{mark:<4}", style), f"  {finding.name:<{wide}}  {finding.value}")
+    if finding.level == "ok":
+        return
+
+    def folded(text: str) -> Iterator[Text]:
+        return map(Text, wrap(text, width, initial_indent=INDENT, subsequent_indent=INDENT))
+
+    yield from folded(f"{finding.cost}.")
+    for number, part in enumerate(finding.advice.split("`")):
+        if number % 2:  # between two backticks
+            yield Text(f"{INDENT}  {part}")
+        elif (text := part.strip(" ,;")) not in ("", "."):
+            yield from folded(text)

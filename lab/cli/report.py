@@ -84,7 +84,11 @@ def report_command(
 def claims_command(
     *, runs: tuple[str, ...], results: Path, as_markdown: bool, as_json: bool
 ) -> int:
-    """Say what RUNs (default: this project's stored ones) say to the articles' claims."""
+    """
+    Say what RUNs say to the articles' claims.
+
+    Without RUN: what this project's stored runs decided, and what the open claims take.
+    """
     folders = [find_run(results, name) for name in runs] or claims.stored_runs()
     found = claims.verdicts([read_run(folder) for folder in folders])
     if as_json:
@@ -92,7 +96,8 @@ def claims_command(
     elif as_markdown:
         click.echo(markdown.render_document(claims_report.document(found)), nl=False)
     else:
-        terminal.show_document(claims_report.document(found), Console())
+        said = claims_report.document if runs else claims_report.overview
+        terminal.show_document(said(found), Console())
     return 0
 
 

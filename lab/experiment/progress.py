@@ -32,9 +32,11 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     )
     several = len(plan.arms) // len(plan.profiles)
     rates = f" at {several} rates" if several > 1 else ""
+    blocks = f"{_counted(plan.blocks, 'block')} with {plan.reference} twice in "
     yield (
-        f"{len(plan.profiles)} profiles{rates}, {plan.blocks} blocks with {plan.reference} "
-        f"twice in each, {what} a trial, seed {plan.seed}: about {minutes} min {seconds} s"
+        f"{_counted(len(plan.profiles), 'profile')}{rates}, "
+        f"{blocks}{'it' if plan.blocks == 1 else 'each'}, {what} a trial, seed {plan.seed}: "
+        f"about {minutes} min {seconds} s"
     )
     yield f"CPUs: {_cpus(prepared)}"
 
@@ -84,6 +86,7 @@ class Progress:
         self._course = Course(plan)
         self._of_block = 0
         self._invalid = 0
+        self._gates: dict[str, None] = {}
         self._bar = Bar(
             TextColumn("{task.description:<38}"),
             BarColumn(bar_width=24),
@@ -122,15 +125,18 @@ class Progress:
         self._bar.update(self._task, completed=self._course.done, remaining=remaining)
         if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
             self._console.print(f"{trial.slot.arm.name}: {trial.failure}", markup=False)
-        self._invalid += bool(findings)
+        gates = [each.gate for each in findings if each.withholds != frozenset()]
+        self._invalid += bool(gates)
+        self._gates.update(dict.fromkeys(gates))
         self._of_block += first
         if not first or self._of_block < self._course.in_block:
             return
         self._of_block = 0
         if not self._console.is_terminal:
+            why = f" ({', '.join(self._gates)})" if self._gates else ""
             self._console.print(
                 f"block {trial.slot.block + 1} of {self._plan.blocks} done, "
-                f"{self._invalid} trials with a finding, {remaining}",
+                f"{_counted(self._invalid, 'invalid trial')}{why}, {remaining}",
                 markup=False,
             )
 
@@ -153,6 +159,16 @@ def _cpus(prepared: Prepared) -> str:
     server, generator = prepared.cores
     seats = " and ".join(written(seat) for seat in deal(generator, count) if seat is not None)
     return f"server on {written(server)}, {who} on {seats}"
+
+
+def _counted(number: int, noun: str) -> str:
+    """
+    Return a number of things.
+
+    >>> _counted(1, "block"), _counted(0, "block")
+    ('1 block', '0 blocks')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _left(seconds: float) -> str:

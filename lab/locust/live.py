@@ -23,6 +23,7 @@ from lab.experiment.progress import Course
 from lab.model import METRICS, Comparison, CounterRun, Role, Run, Slot, Trial
 from lab.report.causes import standing_of
 from lab.report.files import pages
+from lab.report.headline import ANOTHER
 from lab.report.numbers import UNKNOWN, quantity, ratio
 
 COLUMNS = {
@@ -180,7 +181,7 @@ class Live:
     def rows(self) -> Iterator[dict[str, str]]:
         """Yield the table of profiles in ladder order: text by the keys of `COLUMNS`."""
         for summary, row, name in self._rows():
-            compared = {metric: _ratio(_over_first(summary, row).get(metric)) for metric in RATIOS}
+            compared = {metric: _over_first_said(summary, row, metric) for metric in RATIOS}
             if row.profile.name == summary.run.plan.reference:
                 compared = {metric: f"A/A {_ratio(summary.aa[metric])}" for metric in RATIOS}
             yield {
@@ -246,6 +247,15 @@ def _over_first(summary: Summary, row: Row) -> Mapping[str, Comparison]:
     """Return the row's comparisons with the first profile's; a reference line has none."""
     steps = {step.profile: step.baseline for step in summary.steps}
     return steps.get(row.profile.name, {})
+
+
+def _over_first_said(summary: Summary, row: Row, metric: str) -> str:
+    """Say how the row compares with the first profile, and where that serves something else."""
+    comparison = _over_first(summary, row).get(metric)
+    said = _ratio(comparison)
+    first = summary.run.plan.profiles[0].name
+    other = said != UNKNOWN and summary.another_application(row.profile.name, first)
+    return f"{said}, {ANOTHER}" if other else said
 
 
 def _cause(summary: Summary, row: Row) -> str:

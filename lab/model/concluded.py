@@ -166,6 +166,24 @@ class Inaction:
 
 
 @dataclass(frozen=True, slots=True)
+class Article:
+    """Where claims were published; what is not known of it is None."""
+
+    title: str
+    year: int | None = None
+    author: str | None = None
+    address: str | None = None
+
+    @property
+    def cited(self) -> str:
+        """Title and year, and author and address where they are known."""
+        facts = (self.author, str(self.year) if self.year is not None else None)
+        known = ", ".join(filter(None, facts))
+        ends = (f" ({known})" if known else "", f", {self.address}" if self.address else "")
+        return f'"{self.title}"{"".join(ends)}'
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What an article says, in our words, and the comparison that puts it to the test."""
 
@@ -188,6 +206,14 @@ class Claim:
     note: str = ""
     inaction: Inaction | None = None
     """Where the article praises an option that can be counted at work."""
+    cores: int | None = None
+    """Server cores that a run must have at the least to say anything to it."""
+    connections: int | None = None
+    """The same of the load's connections."""
+    version: str | None = None
+    """The same of a server or distribution, after its name: "uwsgi 2.0.20"."""
+    article: Article | None = None
+    """Where it was published: the article *source*."""
 
     @property
     def stated(self) -> str:
@@ -212,3 +238,5 @@ class ClaimVerdict:
     comparison: Comparison | None = None
     cause: str = ""
     """What limited the two sides there: the diagnosis' name and standing."""
+    takes: tuple[str, ...] = ()
+    """What would decide it, where this does not: "profile x", "workload y", or in more words."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lab.model import ClaimVerdict, Decision, Estimate
@@ -28,17 +28,26 @@ MEANINGS = {
 }
 
 
+TITLE = "Published claims, put to the test"
+
+OPEN = (Decision.UNDECIDED, Decision.UNTESTABLE)
+"""Decisions that leave a claim open."""
+
+BY_LOAD = "different by load"
+"""What came of a claim that two runs decide in different ways."""
+
+NEVER_RUN = "not run"
+"""What came of a claim that no run is about."""
+
+
 def document(verdicts: Sequence[ClaimVerdict]) -> Document:
     """Return the claims that a run decided as a table, then each in a sentence."""
     decided = [each for each in verdicts if each.run is not None]
     rest = [each for each in verdicts if each.run is None]
-    claims = {each.claim.id for each in verdicts}
-    counts = Counter(each.decision for each in decided)
-    said = ", ".join(f"{counts[name]} {name}" for name in Decision if counts[name])
-    tested = f"{len(claims)} claims, {len(claims) - len(rest)} of them put to the test"
+    articles = {each.claim.source: each.claim.article for each in verdicts}
     return Document(
-        title="Published claims, put to the test",
-        context=(f"{tested}: {said or 'no verdict'}.",),
+        title=TITLE,
+        context=(_sum(verdicts),),
         banners=(),
         # What limited the two sides is in the sentences: 100 columns are few.
         tables=(verdict_table(decided, causes=False),) if decided else (),
@@ -48,8 +57,84 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
             "none: the published one is excluded, no other seen; reversed: the other way round;",
             "undecided: both are possible; untestable: for the reason given. 95% intervals.",
         ),
+        footer=tuple(f"{name}: {each.cited}" for name, each in articles.items() if each),
+    )
+
+
+def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
+    """Return what was decided, a line for each verdict, and by article what the open ones take."""
+    decided = [each for own in _by_claim(verdicts) for each in own if each.decision not in OPEN]
+    return Document(
+        title=TITLE,
+        context=(_sum(verdicts),),
+        banners=(),
+        tables=(verdict_table(decided, causes=False),) if decided else (),
+        notes=tuple(_open(verdicts)),
+        legend=(
+            "Server cores: half of the machine's; with lab run --no-pin all of them.",
+            "What each run says to each claim, with the reasons: lab claims --markdown",
+            "What runs of your own say: lab claims RUN...",
+        ),
         footer=(),
     )
+
+
+def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Return the one thing that the verdicts on one claim come to, whatever the number of runs."""
+    made = [each.decision for each in verdicts if each.run is not None]
+    settled = set(made) - set(OPEN)
+    if len(settled) > 1:
+        return BY_LOAD
+    if settled:
+        return settled.pop()
+    if not made:
+        return NEVER_RUN
+    return next(each for each in OPEN if each in made)
+
+
+def _sum(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Count each claim once: what was put to the test and what was not add up to all of them."""
+    counts = Counter(came_to(own) for own in _by_claim(verdicts))
+    total, rest = counts.total(), counts.pop(NEVER_RUN, 0)
+    said = f"{total} claim{'' if total == 1 else 's'}, {total - rest} put to the test"
+    names = [name for name in (*Decision, BY_LOAD) if counts[name]]
+    if names:
+        said += f": {', '.join(f'{counts[name]} {name}' for name in names)}"
+    return f"{said}; {rest} {NEVER_RUN}." if rest else f"{said}."
+
+
+def _by_claim(verdicts: Sequence[ClaimVerdict]) -> list[list[ClaimVerdict]]:
+    found: dict[str, list[ClaimVerdict]] = {}
+    for each in verdicts:
+        found.setdefault(each.claim.id, []).append(each)
+    return list(found.values())
+
+
+def _open(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
+    """Say of each article how many of its claims are open, and all that these take."""
+    claims = _by_claim(verdicts)
+    for source in dict.fromkeys(each.claim.source for each in verdicts):
+        own = [each for each in claims if each[0].claim.source == source]
+        left = [each for each in own if came_to(each) in (*OPEN, NEVER_RUN)]
+        if left:
+            article = left[0][0].claim.article
+            name = article.cited if article is not None else source
+            takes = dict.fromkeys(item for each in left for one in each for item in one.takes)
+            yield f"{name}: {len(left)} of {len(own)} open. It takes {_in_few_words(takes)}."
+
+
+def _in_few_words(takes: Iterable[str]) -> str:
+    """Say "profiles a, b" for two items "profile a" and "profile b"; workloads likewise."""
+    kinds: dict[str, list[str]] = {"workload": [], "profile": [], "": []}
+    for item in takes:
+        kind, _, name = item.partition(" ")
+        kinds[kind if kind in kinds else ""].append(name if kind in kinds else item)
+    said = [
+        f"{kind}{'' if len(names) == 1 else 's'} {', '.join(names)}"
+        for kind, names in kinds.items()
+        if kind and names
+    ]
+    return "; ".join((*said, *kinds[""]))
 
 
 def verdict_table(verdicts: Sequence[ClaimVerdict], *, causes: bool = True) -> Table:
@@ -110,7 +195,12 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "published": claim.published,
         "published_ratio": claim.ratio,
         "direction": claim.direction,
+        "cores": claim.cores,
+        "connections": claim.connections,
+        "version": claim.version,
+        "article": claim.article,
         "decision": verdict.decision,
+        "takes": verdict.takes or None,
         "sentence": verdict.sentence,
         "run": verdict.run,
         "load": verdict.load or None,

@@ -7,10 +7,14 @@ import math
 import statistics
 from dataclasses import dataclass
 
+from lab.analysis.confirm import limited_by
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Comparison, MayBe, Verdict
+from lab.model import METRICS, Comparison, MayBe, Standing, Verdict
 from lab.report.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
+
+ANOTHER = "another application"
+"""What is said beside a comparison of two profiles that do not serve the same one."""
 
 
 class Trust(enum.StrEnum):
@@ -46,8 +50,13 @@ def metric(summary: Summary) -> str:
 
 
 def sentence(summary: Summary) -> str:
-    """Return the verdict in one sentence, after another on whom it does not speak of."""
-    return f"{_withheld(summary)}{_won(summary)}; {_stands(summary)}."
+    """
+    Return the verdict in one sentence, after another on whom it does not speak of.
+
+    What changed most, what limits that, and whether the machine passed the noise check.
+    """
+    parts = (_won(summary), _limit(summary), _stands(summary))
+    return f"{_withheld(summary)}{'; '.join(filter(None, parts))}."
 
 
 def facts(summary: Summary) -> tuple[Fact, ...]:
@@ -85,27 +94,73 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
     return tuple(found)
 
 
+def _farthest(summary: Summary) -> Comparison | None:
+    """Return what changed most against the baseline: the best, else the worst; None if nothing."""
+    against = _against(summary, metric(summary)).values()
+    better = [each for each in against if each.verdict is Verdict.FASTER]
+    worse = [each for each in against if each.verdict is Verdict.SLOWER]
+    return max(better or worse, key=_size, default=None)
+
+
+def _limit(summary: Summary) -> str:
+    """Say what limits what changed most, else the baseline; nothing where that is not known."""
+    farthest = _farthest(summary)
+    who = farthest.changed if farthest is not None else summary.run.plan.profiles[0].name
+    found = limited_by(summary.diagnoses.get(who, ()))
+    if found is None:
+        return ""
+    if found.standing is Standing.CONFIRMED:
+        return f"{who} is limited by {found.cause.name}"
+    return f"what limits {who} is {found.standing.value} {found.cause.name}"
+
+
 def _won(summary: Summary) -> str:
     baseline = summary.run.plan.profiles[0].name
     name = metric(summary)
     title = METRICS[name].title
-    against = _against(summary, name)
-    if not against:
+    if not _against(summary, name):
         if not summary.steps:
             return f"{baseline} ran alone, so there is nothing to compare it with"
         return "Nothing can be compared"
-    better = [each for each in against.values() if each.verdict is Verdict.FASTER]
-    worse = [each for each in against.values() if each.verdict is Verdict.SLOWER]
-    if not better and not worse:
+    farthest = _farthest(summary)
+    if farthest is None:
         return f"No profile can be told from {baseline} by {title}"
-    farthest = max(better or worse, key=_size)
-    if not better:
-        return f"No profile is better than {baseline} by {title}, and {_times(farthest)}"
-    text = _times(farthest)
+    if farthest.verdict is Verdict.SLOWER:
+        moved = _moved(summary, farthest)
+        return f"No profile is better than {baseline} by {title}, and {moved}"
+    text = _moved(summary, farthest)
+    if summary.another_application(farthest.changed, baseline):
+        return f"{text[0].upper()}{text[1:]}"
     cpu = _against(summary, "cpu").get(farthest.changed)
     if name == "throughput" and cpu and cpu.ratio and cpu.verdict is not Verdict.UNDECIDED:
         text += f", for {ratio(cpu.ratio)} the CPU a request"
     return text
+
+
+def _moved(summary: Summary, farthest: Comparison) -> str:
+    """
+    Say how a profile compares with the baseline, settings and application each by themselves.
+
+    They are told apart where its line of descent is in the run: up to the last profile that serves
+    what the baseline serves only settings differ, and the next one serves another application.
+    """
+    baseline, name = farthest.reference, farthest.metric
+    if not summary.another_application(farthest.changed, baseline):
+        return _times(farthest)
+    steps = {step.profile: step for step in summary.steps}
+    step = steps[farthest.changed]
+    while step.before is not None and summary.another_application(step.before, baseline):
+        step = steps[step.before]
+    if step.before is None:
+        return f"by {ANOTHER} and more, {_times(farthest)}"
+    more = f" and more ({step.instead_of} is not in this run)" if step.instead_of else ""
+    parts = [f"by {ANOTHER}{more}, {_times(summary.compare(name, step.profile, step.before))}"]
+    if step.before != baseline:
+        settings = _times(summary.compare(name, step.before, baseline))
+        parts.insert(0, f"by settings, {settings}")
+    if step.profile != farthest.changed:
+        parts.append(_times(summary.compare(name, farthest.changed, step.profile)))
+    return "; ".join(parts)
 
 
 def _against(summary: Summary, name: str) -> dict[str, Comparison]:
@@ -143,19 +198,21 @@ def _stands(summary: Summary) -> str:
     # How far from 1 it may lie: the half-width alone forgets that the middle may be off it, too.
     noise = share(max(max(each.high, 1 / each.low) - 1 for each in ratios))
     if all(told_apart(summary.aa[name]) for name in names if summary.aa[name].ratio):
-        return f"the same server twice stayed within {noise} of itself, so this stands"
+        return f"noise check passed: the same server twice stayed within {noise} of itself"
     return (
-        f"the same server twice differed by up to {noise}, more than wanted, so only what is "
-        "larger stands"
+        f"noise check failed: the same server twice differed by up to {noise}, more than wanted, "
+        "so only what is larger stands"
     )
 
 
 def _times(comparison: Comparison) -> str:
     """Say how a profile compares, as the subject of a sentence."""
-    assert comparison.ratio is not None
     title = METRICS[comparison.metric].title
+    if comparison.ratio is None:
+        return f"{comparison.changed} cannot be compared with {comparison.reference}"
     verb = "serves" if comparison.metric == "throughput" else "takes"
-    times = bounded(comparison)
+    told = comparison.verdict in (Verdict.FASTER, Verdict.SLOWER)
+    times = bounded(comparison) + ("" if told else f" ({comparison.verdict.value})")
     aside = ", both at the generator's limit" if comparison.may_be is MayBe.EITHER else ""
     return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}{aside}"
 

@@ -100,7 +100,7 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         measured=next(table for table in page.tables if table.topic is Topic.MEASURED),
         # What limited each profile is shown as chips instead.
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
-        sentence=headline.sentence(summary),
+        sentence=page.headline,
         trust=headline.trust(summary),
         facts=headline.facts(summary),
         figures=drawn,

@@ -16,7 +16,7 @@ def render(*summaries: Summary) -> str:
 def render_document(content: Document) -> str:
     """Return *content* as `render` does."""
     blocks = [f"# {_escape(content.title)}"]
-    blocks += [_escape(line) for line in content.context]
+    blocks += [_escape(line) for line in (content.headline, *content.context) if line]
     blocks += [f"> **Warning:** {_escape(text)}" for text in content.banners]
     for table in content.tables:
         blocks.append(f"## {_escape(table.title)}")

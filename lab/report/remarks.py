@@ -83,7 +83,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
 
 
 def legend(summary: Summary) -> tuple[str, ...]:
-    """Explain the tables in a few lines of at most 100 columns."""
+    """Explain the tables in a few lines."""
     load = summary.run.plan.load
     if load.requests is not None:
         last = (
@@ -101,8 +101,10 @@ def legend(summary: Summary) -> tuple[str, ...]:
     )
     return (
         "Medians over the trials that count; -: not known, or withheld for the reason given last.",
-        "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its 95%",
-        "interval over n blocks; ~: it may be 1.",
+        (
+            "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its "
+            "95% interval over n blocks; ~: it may be 1."
+        ),
         "better, worse: all beyond the A/A noise (at least 2%); same: within; undecided: neither.",
         last,
         *((said,) if names else ()),

@@ -30,7 +30,7 @@ FORMAT = 2
 Version of the format; fields may be added within one, so a reader ignores what it does not know.
 
 1: the first.
-2: `diagnoses` and `inert`, the load's `rate`; later `shares`.
+2: `diagnoses` and `inert`, the load's `rate`; later `shares` and `applications`.
 """
 
 Source = str | Callable[[Any], Any]
@@ -98,6 +98,11 @@ def _shares(summary: Summary) -> Mapping[str, Mapping[str, Comparison]] | None:
     return summary.shares or None
 
 
+def _applications(summary: Summary) -> Mapping[str, str] | None:
+    """What each profile serves, so that settings and application are not taken for one another."""
+    return summary.applications or None
+
+
 def _baseline(plan: Plan) -> str:
     """The first profile of the ladder."""
     return plan.profiles[0].name
@@ -145,6 +150,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "profiles": "rows",
         "skipped": "run.skipped",
         "shares": _shares,
+        "applications": _applications,
         **dict.fromkeys(("observations", "rows", "measured", "planned")),
     },
     Plan: {"baseline": _baseline, "arms": None},

@@ -15,6 +15,7 @@ from lab.analysis.health import told_apart
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
 from lab.model import METRICS, Comparison, Load, MayBe, Plan, Verdict
+from lab.report import headline
 from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, bounded, figure, interval, quantity, ratio, share
@@ -99,6 +100,8 @@ class Document:
     notes: tuple[str, ...]
     legend: tuple[str, ...]
     footer: tuple[str, ...]
+    headline: str = ""
+    """What was found, in one sentence."""
 
 
 def texts(titles: Iterable[str]) -> tuple[Column, ...]:
@@ -131,6 +134,7 @@ def document(summary: Summary) -> Document:
         notes=tuple(printable(notes(summary, shown(run.plan.load)))),
         legend=legend(summary),
         footer=(f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",),
+        headline=headline.sentence(summary),
     )
 
 
@@ -227,22 +231,35 @@ def _changes(summary: Summary) -> Table:
     rows = [(name, *(_noise(summary.aa[each]) for each in names), _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
-        rows.append((Cell(step_name(step, above)), *_ratios(step.step, names)))
+        rows.append((Cell(step_name(summary, step, above)), *_ratios(step.step, names)))
         above = step.profile
     return _ratio_table("Each step, against the profile above it", rows, names)
 
 
-def step_name(step: Step, above: str) -> str:
+def step_name(summary: Summary, step: Step, above: str) -> str:
     """Name the profile; with the one that it is a step from, where that is not the one above."""
     if step.before is None:
         return f"{step.profile} (a start of its own)"
-    return step.profile if step.before == above else f"{step.profile} / {step.before}"
+    name = step.profile if step.before == above else f"{step.profile} / {step.before}"
+    return _marked(summary, name, step.profile, step.before)
+
+
+def _marked(summary: Summary, name: str, changed: str, reference: str) -> str:
+    """Return *name*, and say beside it where not the settings alone were changed."""
+    other = summary.another_application(changed, reference)
+    return f"{name} ({headline.ANOTHER})" if other else name
 
 
 def _against_baseline(summary: Summary) -> Table:
     baseline = summary.run.plan.profiles[0].name
     names = shown(summary.run.plan.load)
-    rows = [(Cell(step.profile), *_ratios(step.baseline, names)) for step in summary.steps]
+    rows = [
+        (
+            Cell(_marked(summary, step.profile, step.profile, baseline)),
+            *_ratios(step.baseline, names),
+        )
+        for step in summary.steps
+    ]
     return _ratio_table(f"All steps together, against {baseline}", rows, names)
 
 

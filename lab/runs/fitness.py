@@ -55,7 +55,7 @@ TABLE = Path("/proc/sys/net/netfilter")
 SAMPLE = 0.5
 """Seconds in which other load is looked at: 50 of the kernel's ticks."""
 
-BUILD = "FIB_BUILD=cython pip install --no-deps --editable ."
+BUILD = "`FIB_BUILD=cython pip install --no-deps --editable .`"
 
 TOOLS = dict.fromkeys(("ss", "wrk", "ab"), "tools") | dict.fromkeys(
     ("gunicorn", "locust"), "distributions"
@@ -79,33 +79,34 @@ COSTS = {
     ),
     "governor": (
         "The frequency follows the load, so a half idle server costs more CPU a request",
-        "cpupower frequency-set -g performance",
+        "`cpupower frequency-set -g performance`",
     ),
     "turbo": (
         "The frequency depends on the temperature and on the number of busy cores",
         (
-            "Turn it off for narrower intervals: echo 0 > /sys/devices/system/cpu/cpufreq/boost, "
-            "or echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo."
+            "Turn it off for narrower intervals: "
+            "`echo 0 > /sys/devices/system/cpu/cpufreq/boost`, "
+            "or `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`."
         ),
     ),
     "somaxconn": (
         f"Profiles with `listen = {BACKLOG}` do not start",
-        f"sysctl -w net.core.somaxconn={4 * BACKLOG}",
+        f"`sysctl -w net.core.somaxconn={4 * BACKLOG}`",
     ),
     "open files": (
         "Loads of 1,024 connections may run out of descriptors, on either side",
-        f"{{first}}ulimit -n {FILES}",
+        f"{{first}}`ulimit -n {FILES}`",
     ),
     "local ports": (
         "Above half of the range the kernel takes up to 100 times as long to find a free port",
-        "Wait a minute, or: sysctl -w net.ipv4.ip_local_port_range='10240 65535'",
+        "Wait a minute, or: `sysctl -w net.ipv4.ip_local_port_range='10240 65535'`",
     ),
     "firewall": (
         (
             "From {rate:,.0f} new connections a second on its table is full after two minutes, "
             "and handshakes are dropped"
         ),
-        f"sysctl -w net.netfilter.nf_conntrack_max={TRACKED}",
+        f"`sysctl -w net.netfilter.nf_conntrack_max={TRACKED}`",
     ),
     "other load": (
         f"Trials with more than {FOREIGN:.2f} cores of it are repeated, and intervals are wider",
@@ -129,21 +130,21 @@ COSTS = {
     ),
     "swap": (
         "A page that comes back from the disk makes one request slow, and PSS leaves it out",
-        "Stop what uses the memory, then: swapoff -a && swapon -a",
+        "Stop what uses the memory, then: `swapoff -a && swapon -a`",
     ),
-    "uwsgi": ("No profile can run but those of other servers", "pip install uwsgi"),
+    "uwsgi": ("No profile can run but those of other servers", "`pip install uwsgi`"),
     "uwsgi routing": (
         "Profiles with route options, such as those that answer from the cache, do not start",
-        "Install libpcre2-dev, then: pip install --no-cache-dir --force-reinstall uwsgi",
+        "Install libpcre2-dev, then: `pip install --no-cache-dir --force-reinstall uwsgi`",
     ),
     "ss": (
         "Where a container forbids to ask a server's sockets, accept-queue drops go unseen",
-        "apt install iproute2",
+        "`apt install iproute2`",
     ),
-    "wrk": ("The engine cannot be checked against it", "apt install wrk"),
-    "ab": ("The article's own commands cannot be repeated", "apt install apache2-utils"),
-    "gunicorn": ("Its profile is skipped", "pip install gunicorn"),
-    "locust": ("`locust -f loadtests/` does not run; `lab run` does", "pip install locust"),
+    "wrk": ("The engine cannot be checked against it", "`apt install wrk`"),
+    "ab": ("The article's own commands cannot be repeated", "`apt install apache2-utils`"),
+    "gunicorn": ("Its profile is skipped", "`pip install gunicorn`"),
+    "locust": ("`locust -f loadtests/` does not run; `lab run` does", "`pip install locust`"),
     "fib missing": ("The application cannot be imported", BUILD),
     "fib stale": ("What is measured is not what the source says", BUILD),
     "fib": ("The step from plain Python to the compiled module shows no difference", BUILD),
@@ -162,7 +163,7 @@ class Check:
     cost: str = ""
     """What it costs if it stays so; without a full stop. Empty where all is well."""
     advice: str = ""
-    """What to do; a sentence."""
+    """What to do; a sentence, or a command. Commands stand between backticks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +245,7 @@ def _machine(environment: Mapping[str, Any]) -> Iterator[Check]:
             "unlimited" if soft == math.inf else f"{soft:,.0f}",
             "warn" if soft >= FILES_LEAST else "fail",
             fine=soft >= FILES,
-            first="" if hard >= FILES else f"As root: ulimit -Hn {FILES}; ",
+            first="" if hard >= FILES else f"As root: `ulimit -Hn {FILES}`; ",
         )
 
 

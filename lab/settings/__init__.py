@@ -14,10 +14,9 @@ from lab.settings.meaning import Settings
 
 _READERS = (uwsgi.read, gunicorn.read)
 
-_UNKNOWN = Settings()
-
 
 def of(profile: Profile) -> Settings:
-    """Return what the options of *profile* mean; nothing is known of a server without a reader."""
+    """Return what the options mean; of a server without a reader, the application alone."""
     answers = (read(profile) for read in _READERS)
-    return next((found for found in answers if found is not None), _UNKNOWN)
+    unknown = Settings(application=dict(profile.options).get("app"))
+    return next((found for found in answers if found is not None), unknown)

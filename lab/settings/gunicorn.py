@@ -28,7 +28,11 @@ def read(profile: Profile) -> Settings | None:
     for name, text in profile.options:
         if name.endswith(".py"):
             options |= _assignments(text)
-    return Settings(server="gunicorn", options=options | _flags(command))
+    return Settings(
+        server="gunicorn",
+        options=options | _flags(command),
+        application=dict(profile.options).get("app"),
+    )
 
 
 def _assignments(text: str) -> dict[str, object]:

@@ -19,6 +19,9 @@ class Settings:
     off: frozenset[str] = frozenset()
     """Values, in lower case, with which an option counts as not written."""
 
+    application: str | None = None
+    """What is served, as "package.module:callable", however the options spell it."""
+
     processes: int | None = None
     """Worker processes that the profile asks for."""
 

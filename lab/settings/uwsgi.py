@@ -55,6 +55,7 @@ def read(profile: Profile) -> Settings | None:
         server="uWSGI",
         options=options,
         off=OFF,
+        application=application(options),
         # None where a number is not written as one.
         processes=int(processes) if processes.isdecimal() else None,
         at_once=max(map(int, at_once)) if all(each.isdecimal() for each in at_once) else None,
@@ -64,6 +65,26 @@ def read(profile: Profile) -> Settings | None:
         implied_keepalive=True,
         movable=True,
     )
+
+
+def application(options: Mapping[str, str]) -> str | None:
+    """
+    Return what a server with these options serves; None where they name nothing.
+
+    A file of the folder that is served from is written as the module that it is.
+
+    >>> application({"wsgi-file": "app/article.py", "callable": "app"})
+    'app.article:app'
+    """
+    module = options.get("module", options.get("wsgi"))
+    file = options.get("wsgi-file", options.get("file"))
+    if module is None and file is not None:
+        own = file.removeprefix(f"{options.get('chdir', '{root}')}/")
+        elsewhere = own.startswith(("/", "{"))
+        module = file if elsewhere else own.removesuffix(".py").replace("/", ".")
+    if module is None or ":" in module:
+        return module
+    return f"{module}:{options.get('callable', 'application')}"
 
 
 def is_on(options: Mapping[str, str], name: str) -> bool:

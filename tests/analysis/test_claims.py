@@ -235,3 +235,55 @@ def test_the_cause_is_said_once_where_both_sides_have_it():
     assert cause_of(CLAIM, replace(summary, diagnoses=router)) == "router in both (consistent with)"
     one = {"b": router["b"]}
     assert cause_of(CLAIM, replace(summary, diagnoses=one)) == "b: router (consistent with)"
+
+
+SPEEDS = {"a": (2000, 4e-4), "b": (3000, 3e-4)}
+UWSGI = {"here": {"uwsgi": {"version": "2.0.31"}, "distributions": {"gunicorn": "23.0.0"}}}
+
+
+@pytest.mark.parametrize(
+    ("condition", "needs", "had"),
+    [
+        ({"cores": 2}, "at least 2 server cores", "had 1"),
+        ({"connections": 500}, "at least 500 connections", "had 64"),
+        ({"version": "uwsgi 2.1"}, "at least uwsgi 2.1", "had 2.0.31"),
+        ({"version": "gunicorn 23.0.1"}, "at least gunicorn 23.0.1", "had 23.0.0"),
+        ({"version": "granian 2"}, "at least granian 2", "does not say what it had"),
+    ],
+)
+def test_a_run_that_lacks_what_a_claim_needs_decides_nothing(condition, needs, had):
+    """Neither for the claim nor against it, however large the effect; the ratio is still shown."""
+    run = make.ladder_run(SPEEDS, environments=UWSGI)
+    assert decided(run).decision is Decision.REPRODUCED
+    verdict = decided(run, replace(CLAIM, **condition))
+    assert verdict.decision is Decision.UNTESTABLE
+    assert verdict.sentence.startswith(f"the claim needs {needs}, this run {had}. Measured all")
+    assert (verdict.takes, verdict.comparison.ratio is not None) == ((needs,), True)
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        {"cores": 1},
+        {"connections": 64},
+        {"version": "uwsgi 2.0.9"},
+        {"version": "gunicorn 23.0.0"},
+    ],
+)
+def test_a_run_that_has_what_a_claim_needs_decides_it(condition):
+    """A condition is a least: as much, or more."""
+    run = make.ladder_run(SPEEDS, environments=UWSGI)
+    assert decided(run, replace(CLAIM, **condition)).decision is Decision.REPRODUCED
+
+
+def test_cores_that_were_not_read_are_no_cores():
+    """A run that does not say how many its server had decides nothing about parallelism."""
+    run = make.ladder_run(SPEEDS)
+    trials = tuple(
+        replace(each, readings={k: v for k, v in each.readings.items() if k != "server.cores"})
+        for each in run.trials
+    )
+    verdict = decided(replace(run, trials=trials), replace(CLAIM, cores=1))
+    assert verdict.sentence.startswith(
+        "the claim needs at least 1 server core, this run does not say what it had."
+    )

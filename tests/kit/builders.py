@@ -174,3 +174,12 @@ def ladder_run(speeds, *, noise=0.01, blocks=10, seed=1, load=None, environments
     return run(
         plan(*chain, blocks=blocks, load=load), trials, environments=environments or {"here": {}}
     )
+
+
+def serving(the_run, applications):
+    """Return *the_run* with profiles that serve *applications*: name -> module:callable."""
+    altered_ones = [
+        replace(each, options=(*each.options, ("module", applications[each.name])))
+        for each in the_run.plan.profiles
+    ]
+    return replace(the_run, plan=altered(the_run.plan, profiles=altered_ones))

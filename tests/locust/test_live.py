@@ -33,6 +33,9 @@ def play(live, trials, look):
 run = make.ladder_run({"baseline": (2000, 4e-4), "tuned": (8000, 1e-4), "bare": (16000, 6e-5)})
 *own, bare = run.plan.profiles
 plan = make.altered(run.plan, profiles=(*own, replace(bare, reply="Pong!")))
+ours = make.serving(replace(run, plan=plan), {"baseline": "a:b", "tuned": "c:d", "bare": "e:f"})
+other = begun(ours.plan)
+play(other, run.trials, lambda live: list(live.rows()))
 watched, unwatched = begun(plan), begun(plan)
 play(watched, run.trials, lambda live: (list(live.rows()), live.pages.look()))
 play(unwatched, run.trials, lambda live: live.progress())
@@ -52,6 +55,7 @@ play(several, trials, lambda live: (list(live.rows()), live.pages.look()))
 
 print(json.dumps({
     "rows": list(watched.rows()),
+    "other": list(other.rows()),
     "figures": list(watched.figures()),
     "progress": watched.progress(),
     "editions": [watched.said.edition, watched.pages.edition],
@@ -78,6 +82,15 @@ def test_a_reference_line_is_a_row_without_a_ratio(told):
     assert tuned["cpu_ratio"].endswith("better")
     assert (bare["name"], bare["trials"]) == ("bare", "10 of 10")
     assert (bare["throughput_ratio"], bare["cpu_ratio"], bare["limited_by"]) == ("-", "-", "-")
+
+
+def test_a_ratio_to_another_application_is_marked(told):
+    """Who looks at the tab alone does not take it for the settings' doing."""
+    assert tuple("another" in row["throughput_ratio"] for row in told["other"]) == (
+        False, True, False,
+    )  # fmt: skip
+    assert told["other"][1]["cpu_ratio"].endswith("better, another application")
+    assert not any("another" in str(row) for row in told["rows"])
 
 
 def test_figures_are_in_full_or_absent(told):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
+from lab import claims
 from lab.analysis.across import across
 from lab.analysis.comparable import DifferingKey
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_across, parse
-from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
+from lab.model import Article, Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal, thresholds
+from lab.runs.folder import read_run
 from tests.kit import builders as make
 
 CLAIM = Claim("ladder-x", "article", "b is faster", "fib", "a", "b", ratio=3.08)
@@ -53,7 +56,7 @@ DIFFERING = (DifferingKey("git.commit", "aaaa", "bbbb"),)
 def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     """A claim is named once, and so is the article's figure."""
     text = terminal.render_document(claims_report.document(VERDICTS))
-    assert "2 claims, 1 of them put to the test: 1 none, 1 untestable." in text
+    assert "2 claims, 1 put to the test: 1 none; 1 not run." in text
     rows = text.split("Claims\n")[1].split("\n\n")[0].splitlines()[2:]
     assert rows[0].split()[:2] == ["ladder-x", "64"]
     assert "3.08x    0.871x [0.792, 0.961]" in rows[0]
@@ -61,6 +64,61 @@ def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     assert len(rows) == 2, "100 columns hold a verdict in one line: its cause is in the sentence"
     assert "[one] none: So it is. [two] untestable: Dropped." in " ".join(text.split())
     assert "far: Needs workload z." in text
+
+
+def told(decisions):
+    """Return the sum of a claim with these verdicts, of runs, and of another one never run."""
+    own = [ClaimVerdict(CLAIM, each, "So.", f"run {each}") for each in decisions]
+    return claims_report.document((*own, VERDICTS[2])).context[0]
+
+
+@pytest.mark.parametrize(
+    ("decisions", "came_to"),
+    [
+        (["none", "none", "untestable"], "1 none"),
+        (["untestable", "undecided"], "1 undecided"),
+        (["untestable", "untestable"], "1 untestable"),
+        (["undecided", "reproduced"], "1 reproduced"),
+        (["none", "reproduced"], "1 different by load"),
+    ],
+)
+def test_a_claim_is_counted_once_whatever_the_number_of_runs(decisions, came_to):
+    """So that the parts add up: what was put to the test, by what it came to, and the rest."""
+    said = told([Decision(each) for each in decisions])
+    assert said == f"2 claims, 1 put to the test: {came_to}; 1 not run."
+
+
+def test_the_stored_sum_adds_up():
+    """All claims are in it, and each part of those put to the test is in their number."""
+    found = claims.verdicts([read_run(folder) for folder in claims.stored_runs()])
+    said = claims_report.document(found).context[0]
+    total, tested, *parts = map(int, re.findall(r"\d+", said))
+    assert total == len(claims.load())
+    assert (sum(parts), sum(parts[:-1])) == (total, tested)
+
+
+def test_the_overview_says_in_a_line_an_article_what_is_open_and_what_it_takes():
+    """Profiles and workloads by their names, and each condition once."""
+    article = Article("An article", 2016)
+    claim = replace(CLAIM, article=article)
+    lacking = ("workload z", "profile y", "at least 2 server cores")
+    found = (
+        replace(VERDICTS[0], claim=claim),
+        ClaimVerdict(replace(claim, id="far"), Decision.UNTESTABLE, "Needs z.", takes=lacking),
+        ClaimVerdict(
+            replace(claim, id="farther"),
+            Decision.UNTESTABLE,
+            "Needs x.",
+            takes=("profile x", "at least 2 server cores"),
+        ),
+    )
+    text = terminal.render_document(claims_report.overview(found), 120)
+    assert (
+        '* "An article" (2016): 2 of 3 open. It takes workload z; profiles y, x; '
+        "at least 2 server cores.\n" in text
+    )
+    assert "So it is" not in text
+    assert "ladder-x" in text
 
 
 def test_claims_as_markdown_and_json():

@@ -1,12 +1,14 @@
 """The sentence that a report opens with."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Estimate
-from lab.report import headline
+from lab.model import Cause, Diagnosis, Estimate, Standing
+from lab.report import figures, headline, markdown, svg, terminal
+from lab.report.plots import forest
 from tests.kit import builders as make
 
 LADDER = {"baseline": (2000, 480e-6), "listen": (2000, 480e-6), "tuned": (8000, 60e-6)}
@@ -58,3 +60,139 @@ def test_what_can_be_found_is_what_would_get_a_verdict(bound):
     steps = (replace(bound.steps[0], step={"throughput": step}),)
     summary = replace(bound, steps=steps, floors=bound.floors | {"throughput": 0.2})
     assert {fact.label: fact.value for fact in headline.facts(summary)}["Can be found"] == "1.32x"
+
+
+RUNGS = {
+    "baseline": (2000, 480e-6),
+    "safety": (4000, 240e-6),
+    "tuned": (8000, 120e-6),
+    "granian": (10_000, 100e-6),
+}
+OURS, ARTICLES = "app.wsgi:app", "app.article:app"
+
+
+def served(applications, names=None):
+    """Return the summary of a ladder whose profiles serve *applications*, one each in order."""
+    run = make.ladder_run({name: RUNGS[name] for name in names or RUNGS}, noise=0.001)
+    serving = dict(zip(names or RUNGS, applications, strict=True))
+    return summarise(make.serving(run, serving))
+
+
+def opening(summary):
+    """Return what the sentence says of the changes, without the intervals."""
+    said = re.sub(r" \[[\d., ]+\]", "", headline.sentence(summary))
+    return re.split("; (?:what limits|noise check)", said)[0]
+
+
+def test_settings_and_another_application_are_two_factors():
+    """A server's settings twice, another application twice: never one factor of four."""
+    names = ["baseline", "safety", "tuned"]
+    summary = served([ARTICLES, ARTICLES, OURS], names)
+    assert opening(summary) == (
+        "By settings, safety serves 2.00x the requests/s of baseline; "
+        "by another application, tuned serves 2.00x the requests/s of safety"
+    )
+    assert headline.sentence(summary).count("x [") == 2
+    for report in (terminal.render(summary, 400), markdown.render(summary)):
+        assert headline.sentence(summary) in report
+
+
+def test_what_follows_another_application_is_a_factor_of_its_own():
+    """A peer that serves what `tuned` serves is told from `tuned`, not from the baseline."""
+    said = opening(served([ARTICLES, ARTICLES, OURS, OURS]))
+    assert said.endswith("of safety; granian serves 1.25x the requests/s of tuned")
+
+
+def test_without_the_profile_between_the_factors_are_not_told_apart():
+    """The sentence then says that more than the application differs, and what is missing."""
+    summary = served([ARTICLES, ARTICLES, OURS], ["baseline", "safety", "tuned"])
+    plan = summary.run.plan
+    run = replace(
+        summary.run,
+        plan=make.altered(plan, profiles=(plan.profiles[0], plan.profiles[2])),
+        trials=tuple(each for each in summary.run.trials if each.slot.arm.name != "safety"),
+    )
+    assert opening(summarise(run)) == (
+        "By another application and more (safety is not in this run), "
+        "tuned serves 4.00x the requests/s of baseline"
+    )
+
+
+def test_one_step_to_another_application_is_that_alone():
+    """With the profile that it is a step from as the first there are no settings to speak of."""
+    said = opening(served([ARTICLES, OURS], ["safety", "tuned"]))
+    assert said == "By another application, tuned serves 2.00x the requests/s of safety"
+
+
+def test_one_application_everywhere_is_not_mentioned():
+    """As in a run with --app, whatever the profiles themselves would serve."""
+    same = served([OURS] * 4)
+    assert opening(same).startswith("granian serves 5.00x the requests/s of baseline, for 0.20")
+    mixed = served([ARTICLES, ARTICLES, OURS, OURS])
+    plan = mixed.run.plan
+    asked = replace(plan.workload, name="mysite:app", app="mysite:app")
+    summary = summarise(replace(mixed.run, plan=make.altered(plan, workload=asked)))
+    for said in (terminal.render(same), terminal.render(summary), markdown.render(summary)):
+        assert "another application" not in said
+
+
+def test_tables_mark_each_comparison_with_another_application():
+    """A step by its own pair, and all steps together by the baseline's."""
+    text = terminal.render(served([ARTICLES, ARTICLES, OURS, OURS]), 160)
+    steps, together = text.split("All steps together")
+    assert re.findall(r"^(\w+) \(another application\)", steps, re.MULTILINE) == ["tuned"]
+    marked = re.findall(r"^(\w+) \(another application\)", together, re.MULTILINE)
+    assert marked == ["tuned", "granian"]
+
+
+def test_the_figure_marks_them_with_a_diamond_and_in_words():
+    """Filled where a step goes to another application, hollow where all steps together do."""
+    summary = served([ARTICLES, ARTICLES, OURS, OURS])
+    rows = forest._rows(summary)
+    assert [(row.step_differs, row.baseline_differs) for row in rows[1:]] == [
+        (False, False),
+        (True, True),
+        (False, True),
+    ]
+    picture = figures.pictures(summary)["forest"]
+    marks = [line.get_marker() for axes in picture.figure.axes for line in axes.get_lines()]
+    shown = len(forest.metrics(summary))
+    # `tuned` twice and `granian` once in each panel, and the key.
+    assert marks.count(forest.OTHER) == 3 * shown + 1
+    drawn = svg.standalone("forest", picture)
+    assert drawn.count("another application") >= 3  # the row, the key, the description
+    plain = figures.pictures(served([OURS] * 4))["forest"]
+    assert "another application" not in svg.standalone("forest", plain)
+
+
+@pytest.mark.parametrize(
+    ("standing", "said"),
+    [
+        (Standing.CONFIRMED, "; http-socket is limited by router; noise check passed: "),
+        (Standing.CONSISTENT, "; what limits http-socket is consistent with router; noise"),
+        (Standing.WITHDRAWN, "the CPU a request; noise check passed: "),
+    ],
+)
+def test_the_sentence_says_what_limits_what_changed_most(summary, standing, said):
+    """And how far that is proved; nothing where a counter-run has refuted it."""
+    found = Diagnosis("http-socket", Cause("router", "evidence"), 9, 10, standing)
+    other = Diagnosis("baseline", Cause("logging", "evidence"), 9, 10, Standing.CONFIRMED)
+    diagnoses = {"http-socket": (found,), "baseline": (other,)}
+    assert said in headline.sentence(replace(summary, diagnoses=diagnoses))
+
+
+def test_where_nothing_changed_it_says_what_limits_the_baseline(bound):
+    """So that the reader knows where to look next."""
+    found = Diagnosis("baseline", Cause("router", "evidence"), 9, 10, Standing.CONFIRMED)
+    said = headline.sentence(replace(bound, diagnoses={"baseline": (found,)}))
+    assert "No profile can be told from baseline by requests/s; baseline is limited by r" in said
+
+
+def test_the_sentence_says_whether_the_noise_check_passed(bound):
+    """By the same rule as the run's banner and its exit status."""
+    off = replace(bound.aa["throughput"], ratio=Estimate(1.3, 1.2, 1.4, 10))
+    noisy = replace(bound, aa=bound.aa | {"throughput": off})
+    assert "noise check passed: the same server twice stayed within" in headline.sentence(bound)
+    assert "noise check failed: the same server twice differed by up to 40%, more than wanted" in (
+        headline.sentence(noisy)
+    )

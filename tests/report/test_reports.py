@@ -89,8 +89,9 @@ def test_the_same_run_gives_the_same_bytes(sustained):
         assert render(first) == render(again)
 
 
-def test_a_pipe_gets_plain_text_of_100_columns(sustained):
+def test_a_pipe_gets_plain_text_of_100_columns(monkeypatch, sustained):
     """No colours and no padding where the reader is a file."""
+    monkeypatch.delenv("COLUMNS", raising=False)
     stream = io.StringIO()
     terminal.show(summarise(sustained), Console(file=stream, width=80))
     assert stream.getvalue() == terminal.render(summarise(sustained), 100)

@@ -102,7 +102,7 @@ def test_what_may_be_absent_is_not_required():
     assert optional == {
         "ratio", "low", "high", "n", "half_width", "detectable", "blocks_needed", "may_be",
     }  # fmt: skip
-    assert content["properties"].keys() - set(content["required"]) == {"shares"}
+    assert content["properties"].keys() - set(content["required"]) == {"applications", "shares"}
 
 
 def test_every_field_of_a_trial_is_explained():

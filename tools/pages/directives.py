@@ -27,6 +27,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "run RUN: TITLE": runs.table,
     "selftest": proofs.selftest,
     "stress": proofs.stress,
+    "value RUN: METRIC of PROFILE": runs.value,
 }
 """What a directive may be, its arguments in capitals, and what makes its text of them."""
 

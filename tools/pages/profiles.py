@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lab import profiles
+from lab import profiles, settings
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Profile, Workload
+from lab.report.headline import ANOTHER
 from lab.report.numbers import ratio
 from lab.settings.difference import difference
 from tools.pages.files import DOCS, ROOT, runs, written
@@ -32,6 +33,9 @@ One file is one configuration, and `uwsgi profiles/NAME.ini` runs it. Each diffe
 is *against* in exactly one step, so that a difference between the two has one cause. All obey
 `BIND` and `PORT`, and serve your own application with `WSGI_APP=package.module:callable` and
 `WSGI_CHDIR=folder`.
+
+The steps of the ladder up to `safety` change settings. A step marked *another application* changes
+what is served, so its effect is no server's; with an application of yours it is not there.
 
 *Measured* is the step against the profile that it is against, from the stored runs under
 [`runs/`](runs), on one core; [the walkthrough](walkthrough.md) says how to read it.
@@ -68,7 +72,7 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
     rung = "" if number is None else f"step {number} · "
     against = f" · against [{profile.against}](#{profile.against})" if profile.against else ""
     lines = [f"### {profile.name}\n", f"**{profile.summary}.**\n"]
-    lines += [f"{rung}[{file}](../{file}){against}\n"]
+    lines += [f"{rung}[{file}](../{file}){against}{_other_application(profile, read)}\n"]
     lines += [f"{each}\n" for each in header.paragraphs if each != f"{profile.summary}."]
     if header.default is not None:
         lines += [f"Default: {header.default}\n"]
@@ -79,6 +83,14 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
     if changes := _changes(profile, read):
         lines += ["```diff", *changes, "```\n"]
     return "\n".join(lines)
+
+
+def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
+    """Name what the profile serves where the one that it is against serves something else."""
+    if profile.against is None or profile.reply is not None:
+        return ""
+    served, before = (settings.of(each).application for each in (profile, read[profile.against]))
+    return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
 
 
 def _effects(profile: Profile) -> list[str]:

@@ -38,6 +38,14 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     return f"{numbers.bounded(found)} {found.verdict}"
 
 
+def value(name: str, metric: str, profile: str) -> str:
+    """Return the median of a metric of one profile, in the unit in which reports print it."""
+    rows = {row.profile.name: row for row in summary(name).rows}
+    if profile not in rows or metric not in rows[profile].values:
+        raise ResultsError(RUNS / name, f"has no {metric} of {profile}")
+    return numbers.quantity(metric, rows[profile].values[metric])
+
+
 def machine(name: str) -> str:
     """Return where a run was made."""
     return "; ".join(machine_lines(summary(name).run.environments))

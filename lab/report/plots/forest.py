@@ -2,7 +2,8 @@
 The ladder: what each step changed, as ratios on a logarithmic axis, one panel a metric.
 
 Filled: against the profile that it is a step from. Hollow: against the baseline, all steps
-together. The band is the floor, within which nothing is told from noise; on top the A/A arm, in
+together. A diamond: the two serve different applications, so settings are not all that differs.
+The band is the floor, within which nothing is told from noise; on top the A/A arm, in
 which nothing changed.
 """
 
@@ -18,6 +19,7 @@ from matplotlib.figure import Figure
 
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Better, Comparison, Verdict
+from lab.report.headline import ANOTHER
 from lab.report.numbers import figure, ratio
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
@@ -31,6 +33,8 @@ LABELS, LETTER, MARGINS, RIGHT = 1.95, 0.072, 0.35, 0.08
 panels leave free in all, and right of the numbers of blocks."""
 PLOT = 0.57
 """Share of a panel that is drawn in; the rest holds its words."""
+SAME, OTHER = "o", "D"
+"""Marks of two profiles that serve the same application, and of two that do not."""
 HEAD = -1.0
 """Row of the panels' titles."""
 
@@ -51,6 +55,9 @@ class _Row:
     label: str
     step: Mapping[str, Comparison]
     baseline: Mapping[str, Comparison]
+    step_differs: bool = False
+    """Whether the profile that it is a step from serves another application."""
+    baseline_differs: bool = False
 
 
 def metrics(summary: Summary) -> tuple[str, ...]:
@@ -86,7 +93,7 @@ def draw(summary: Summary) -> Picture | None:
                 colour = MUTED if place == 0 else LIGHT["ink"]
                 aside(axes, row.label, (0, place), -8, ("axes fraction", "data"), color=colour)
     _numbers(axes, rows, shown, (WIDTH - RIGHT - left * WIDTH) / (width * PLOT))
-    _key(canvas, labels)
+    _key(canvas, labels, any(row.step_differs or row.baseline_differs for row in rows))
     return Picture("What each step changed", _describe(summary, shown[0]), canvas)
 
 
@@ -97,7 +104,15 @@ def _rows(summary: Summary) -> list[_Row]:
     for step in summary.steps:
         # A first step would be drawn twice.
         baseline = {} if step.before == first else step.baseline
-        rows.append(_Row(step_name(step, above), step.step, baseline))
+        rows.append(
+            _Row(
+                step_name(summary, step, above),
+                step.step,
+                baseline,
+                step.before is not None and summary.another_application(step.profile, step.before),
+                summary.another_application(step.profile, first),
+            )
+        )
         above = step.profile
     return rows
 
@@ -126,8 +141,11 @@ def _panel(axes: Axes, name: str, rows: Sequence[_Row], floor: float) -> None:
         if place > 1:
             _rule(axes, place - 0.5, color=LIGHT["panel"], zorder=0.5)
         step, baseline = _both(row, name)
-        _mark(axes, baseline, place + (0.2 if step is not None else 0), hollow=True)
-        _mark(axes, step, place - (0.14 if baseline is not None else 0), hollow=False)
+        shapes = [
+            OTHER if differs else SAME for differs in (row.baseline_differs, row.step_differs)
+        ]
+        _mark(axes, baseline, place + (0.2 if step is not None else 0), shapes[0], hollow=True)
+        _mark(axes, step, place - (0.14 if baseline is not None else 0), shapes[1], hollow=False)
         words, colour = _words(step if step is not None else baseline, aa=place == 0)
         _beside(axes, 1.04, place, words, color=colour, fontsize=7.8)
     ticks = _ticks(low, high)
@@ -151,13 +169,16 @@ def _rule(axes: Axes, row: float, **style: Any) -> None:
     axes.axhline(row, linewidth=0.8, xmax=1 / PLOT, clip_on=False, **style)
 
 
-def _mark(axes: Axes, comparison: Comparison | None, place: float, *, hollow: bool) -> None:
+def _mark(
+    axes: Axes, comparison: Comparison | None, place: float, shape: str, *, hollow: bool
+) -> None:
     if comparison is None or comparison.ratio is None:
         return
     found, order = comparison.ratio, 2 if hollow else 3
     line = {"color": COLOURS[comparison.verdict], "zorder": order}
     _line(axes, found.low, found.high, place, hollow=hollow, solid_capstyle="butt", **line)
-    _dot(axes, found.value, place, hollow=hollow, markeredgewidth=0.9, linestyle="none", **line)
+    dot = {"markeredgewidth": 0.9, "linestyle": "none", "marker": shape, **line}
+    _dot(axes, found.value, place, hollow=hollow, **dot)
 
 
 def _line(axes: Axes, low: float, high: float, place: float, *, hollow: bool, **style: Any) -> None:
@@ -167,7 +188,7 @@ def _line(axes: Axes, low: float, high: float, place: float, *, hollow: bool, **
 def _dot(axes: Axes, x: float, place: float, *, hollow: bool, **style: Any) -> None:
     face = LIGHT["paper"] if hollow else style["color"]
     size = 3.6 if hollow else 5.2
-    axes.plot([x], [place], marker="o", markersize=size, markerfacecolor=face, **style)
+    axes.plot([x], [place], **{"marker": SAME, **style}, markersize=size, markerfacecolor=face)
 
 
 def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
@@ -214,7 +235,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return sorted(found)
 
 
-def _key(canvas: Figure, labels: float) -> None:
+def _key(canvas: Figure, labels: float, others: bool) -> None:
     """Explain the marks in a line at the top, with the marks themselves."""
     axes = key(canvas, labels / WIDTH, 0.2, 0.8, 0.18)
     for place, text, hollow in (
@@ -226,6 +247,9 @@ def _key(canvas: Figure, labels: float) -> None:
         note(axes, place + 4, 0, text)
     axes.fill_between([48.0, 51.0], [-0.8, -0.8], [0.8, 0.8], color=LIGHT["band"], linewidth=0)
     note(axes, 52, 0, "floor: within it nothing is told from this machine's noise")
+    if others:
+        _dot(axes, 86.5, 0, hollow=False, color=MUTED, marker=OTHER)
+        note(axes, 88, 0, ANOTHER)
 
 
 def _describe(summary: Summary, name: str) -> str:
@@ -233,6 +257,7 @@ def _describe(summary: Summary, name: str) -> str:
     parts = [
         f"{step.profile}{'' if step.step else f' (to {first})'} {ratio(said.ratio)} "
         f"{said.verdict.value}"
+        f"{f', {ANOTHER}' if summary.another_application(said.changed, said.reference) else ''}"
         for step in summary.steps
         if (said := step.step.get(name) or step.baseline.get(name)) is not None and said.ratio
     ]

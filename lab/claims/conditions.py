@@ -1,0 +1,75 @@
+"""What a claim asks of a run before the run can say anything to it: see `claims.toml`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from lab.analysis.summary import Summary
+from lab.model import Claim, Run
+from lab.model.nested import flatten
+
+
+def wanted(claim: Claim) -> dict[str, str]:
+    """Return all that the claim needs, for people, by the name of its field."""
+    found = {}
+    if claim.cores is not None:
+        found["cores"] = f"at least {claim.cores} server core{'' if claim.cores == 1 else 's'}"
+    if claim.connections is not None:
+        found["connections"] = f"at least {claim.connections:,} connections"
+    if claim.version is not None:
+        found["version"] = f"at least {claim.version}"
+    return found
+
+
+def unmet(claim: Claim, summary: Summary) -> list[tuple[str, str]]:
+    """
+    Return the conditions that a run does not meet: what the claim needs, and what the run had.
+
+    What the run does not say of itself is not met: nothing is decided on a guess.
+    """
+    run, needs, found = summary.run, wanted(claim), []
+    if claim.cores is not None:
+        cores = _server_cores(run, (claim.reference, claim.changed))
+        if cores is None or cores < claim.cores:
+            found.append((needs["cores"], _had(None if cores is None else f"{cores:g}")))
+    connections = run.plan.load.connections
+    if claim.connections is not None and connections < claim.connections:
+        found.append((needs["connections"], _had(f"{connections:,}")))
+    if claim.version is not None:
+        name, _, least = claim.version.partition(" ")
+        version = _version(run.environments, name)
+        if version is None or numbers(version) < numbers(least):
+            found.append((needs["version"], _had(version)))
+    return found
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """
+    Return a version as it is compared.
+
+    >>> numbers("2.0.31") > numbers("2.0.9")
+    True
+    """
+    return tuple(map(int, re.findall(r"\d+", version)))
+
+
+def _had(reading: str | None) -> str:
+    return "does not say what it had" if reading is None else f"had {reading}"
+
+
+def _server_cores(run: Run, names: Sequence[str]) -> float | None:
+    """Return the fewest that a server of these profiles could use; None where it was not read."""
+    measured = [
+        trial for trial in run.trials if trial.windows and any(trial.is_own(name) for name in names)
+    ]
+    found = [trial.readings.get("server.cores") for trial in measured]
+    known = [cores for cores in found if cores is not None]
+    return min(known) if known and len(known) == len(found) else None
+
+
+def _version(environments: Mapping[str, Mapping[str, object]], name: str) -> str | None:
+    """Return the version of a server, or of a Python distribution, where the run began."""
+    known = dict(flatten(next(iter(environments.values()), {})))
+    found = known.get(f"{name}.version", known.get(f"distributions.{name}"))
+    return None if found is None else str(found)

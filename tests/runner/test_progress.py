@@ -1,0 +1,55 @@
+"""What is said while a comparison runs, where it is no terminal."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from lab.experiment.conduct import Prepared
+from lab.experiment.progress import Progress, announcement
+from lab.model import Finding
+from tests.kit import builders as make
+
+
+@pytest.mark.parametrize(
+    ("names", "blocks", "said"),
+    [
+        (["a"], 1, "1 profile, 1 block with a twice in it, "),
+        (["a", "b"], 1, "2 profiles, 1 block with a twice in it, "),
+        (["a", "b"], 10, "2 profiles, 10 blocks with a twice in each, "),
+    ],
+)
+def test_one_is_not_several(names, blocks, said):
+    """A run of one profile in one block is announced as that."""
+    plan = make.plan(*map(make.profile, names), blocks=blocks)
+    line, _cpus = announcement(Prepared(plan, {}, 60.0, None))
+    assert line.startswith(said)
+
+
+def printed(findings):
+    """Return what is printed of a block, where its trials have *findings*, a list each."""
+    stream = io.StringIO()
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=1)
+    progress = Progress(run.plan, Console(file=stream, width=100))
+    for trial, found in zip(run.trials, findings, strict=True):
+        progress.finished(trial, found)
+    return stream.getvalue()
+
+
+NOTHING = frozenset()
+OVERLOAD, MACHINE = Finding("overload", "", ""), Finding("machine", "", "", frozenset({"cpu"}))
+MILD = Finding("remark", "", "", NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        ([[], [], []], "done, 0 invalid trials, "),
+        ([[OVERLOAD], [], []], "done, 1 invalid trial (overload), "),
+        ([[OVERLOAD], [MACHINE, OVERLOAD], []], "done, 2 invalid trials (overload, machine), "),
+        ([[MILD], [], []], "done, 0 invalid trials, "),
+    ],
+)
+def test_invalid_trials_are_counted_with_the_reasons(findings, said):
+    """Each gate once; a finding that withholds nothing makes no trial invalid."""
+    assert said in printed(findings)
