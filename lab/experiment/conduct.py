@@ -107,6 +107,8 @@ class Prepared:
     """Expected duration."""
     cores: environment.Cores | None
     """The server's and the generator's; None to let both run anywhere."""
+    ignored: tuple[str, ...] = ()
+    """What a server ignores in its profile, in a line each."""
 
 
 def prepare(options: Options, workload: Workload) -> Prepared:
@@ -133,7 +135,9 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
     )
     validate(plan)
-    return Prepared(plan, skipped, estimate(plan, EXPECTED_COUNTERS * options.confirm), cores)
+    duration = estimate(plan, EXPECTED_COUNTERS * options.confirm)
+    ignored = tuple(line for profile in chosen for line in profiles.ignored(profile))
+    return Prepared(plan, skipped, duration, cores, ignored)
 
 
 @swept()

@@ -25,6 +25,8 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     plan = prepared.plan
     for reason in prepared.skipped.values():
         yield f"skipped: {reason}"
+    for line in prepared.ignored:
+        yield f"warning: {line}"
     minutes, seconds = divmod(round(prepared.seconds), 60)
     what = (
         f"{plan.window:g} s" if plan.load.requests is None else f"{plan.load.requests:,} requests"

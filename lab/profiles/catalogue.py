@@ -60,6 +60,18 @@ def read(name: str) -> Profile:
     )
 
 
+def ignored(profile: Profile) -> tuple[str, ...]:
+    """
+    Return what its server ignores in a profile, in a line each: mistyped options.
+
+    Raises:
+        ProfileError: Its server refuses it.
+    """
+    if profile.path.suffix != ".ini":
+        return ()
+    return resolve.ignored(profile.path, profile.options)
+
+
 def read_header(path: Path) -> ProfileHeader:
     """
     Read what a profile's file says about itself, without asking its server.
