@@ -14,19 +14,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import ResultsError, UsageError
+from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run
 from lab.experiment.schedule import Pilot
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
 from lab.runs import environment
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, read_run, run_of
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, read_run, run_of
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system.programs import find_command
@@ -162,7 +163,11 @@ def conduct(
     """
     env = environment.read_environment()
     digest = environment.digest(env)
-    plan = _with_reply(prepared.plan)
+    try:
+        plan = _with_reply(prepared.plan)
+    except ServerStartError as error:
+        keep_log(options.results, error)
+        raise
     header = RunHeader(
         format=FORMAT,
         command=repeatable(options.command, plan.seed),
@@ -174,6 +179,7 @@ def conduct(
     )
     with closing(RunWriter(options.results, header)) as writer:
         parts = real_parts(generator, prepared.cores, writer.append, digest)
+        parts = replace(parts, keep=partial(keep_log, writer.folder))
         schedule = _schedule(plan, writer, observer) if options.confirm else None
         try:
             run(plan, parts, observer, schedule)

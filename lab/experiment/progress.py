@@ -121,7 +121,9 @@ class Progress:
         remaining = self._course.left()
         self._bar.update(self._task, completed=self._course.done, remaining=remaining)
         if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
-            self._console.print(f"{trial.slot.arm.name}: {trial.failure}", markup=False)
+            # A path that is broken at the edge of the screen cannot be copied.
+            failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
+            self._console.print(f"{trial.slot.arm.name}: {failure}", markup=False, soft_wrap=True)
         self._invalid += bool(findings)
         self._of_block += first
         if not first or self._of_block < self._course.in_block:

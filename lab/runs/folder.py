@@ -4,6 +4,7 @@ A run's folder: what was asked, and every trial as it ended.
     results/20261121-101500-fib/
         run.json         plan with resolved profiles, seed, environments, the command
         trials.ndjson    one line a trial, appended and flushed as it ends
+        NAME.log         all that a server printed which did not start, the last such one
         summary.json     derived from the two at the end of a run, never read back
         report.md        the same in Markdown
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields, make_dataclass, replace
 from pathlib import Path
@@ -23,7 +25,7 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
-from lab.errors import ResultsError
+from lab.errors import ResultsError, ServerStartError
 from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
 from lab.runs import earlier
 from lab.runs.journal import problems
@@ -199,6 +201,15 @@ def write_text(path: Path, text: str) -> None:
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise ResultsError(path, f"cannot be written: {error.strerror}") from error
+
+
+def keep_log(folder: Path, error: ServerStartError) -> None:
+    """Write the log of a server that did not start into *folder*; without room, *error* has it."""
+    path = folder / f"{error.profile}.log"
+    with suppress(ResultsError, OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(path, error.log)
+        error.kept = path
 
 
 def write_json(path: Path, value: object) -> None:
