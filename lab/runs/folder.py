@@ -41,6 +41,9 @@ Version of the folder's format; the lab reads every version up to this one (`lab
    names its arm and its role.
 """
 
+MOST_SHOWN = 5
+"""Names of runs that a message lists."""
+
 T = TypeVar("T")
 
 
@@ -320,7 +323,11 @@ def find_run(results: Path, name: str) -> Path:
     for folder in (Path(name), results / name):
         if (folder / "run.json").is_file():
             return folder
-    raise ResultsError(name, f"is no run: no run.json in it or in {results / name}")
+    latest = sorted(path.parent.name for path in results.glob("*/run.json"))[-MOST_SHOWN:]
+    hint = f"the latest there: {', '.join(reversed(latest))}"
+    if not latest:
+        hint = "make one with: lab run --quick"
+    raise ResultsError(name, f"there is no such run, neither here nor in {results}; {hint}")
 
 
 def encode(value: object) -> bytes:
