@@ -113,6 +113,28 @@ def test_a_wrong_command_is_answered_before_a_server_starts(lab, words, status, 
     assert "Traceback" not in errors
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("profile", "app", "said"),
+    [
+        ("gunicorn-sync", "nosuch:app", "ModuleNotFoundError: No module named 'nosuch'"),
+        ("gunicorn-sync", "site_of_mine:nope", "site_of_mine.py: make_app"),
+        ("gunicorn-sync", "site_of_mine:notcallable", "site_of_mine.py: make_app"),
+        ("gunicorn-sync", "failing:application", "RuntimeError: no database"),
+        ("granian", "nosuch:app", "RuntimeError: Could not import 'nosuch'"),
+        ("granian", "site_of_mine:nope", "site_of_mine.py: make_app"),
+        ("granian", "site_of_mine:notcallable", "TypeError: 'int' object is not callable"),
+        ("granian", "failing:application", "RuntimeError: no database"),
+    ],
+)
+def test_another_server_is_explained_as_well(lab, profile, app, said):
+    """By its own words; gunicorn's own end, which follows from them, is not the reason."""
+    code, _, errors = lab("run", profile, "--app", app)
+    assert code == 1
+    assert said in errors
+    assert "HaltServer" not in errors
+
+
 @pytest.mark.parametrize("profile", ["tuned", "baseline"])
 @pytest.mark.parametrize(
     ("app", "first", "then"),

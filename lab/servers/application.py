@@ -22,6 +22,13 @@ from lab.servers.last_words import Reason, lacks_callable, reason
 MOST_NAMES = 12
 """Names of a module that a message lists."""
 
+ABSENT = (
+    r"Failed to find attribute ",
+    r"Application object must be callable",
+    r"AttributeError: module '.+' has no attribute ",
+)
+"""How gunicorn and granian say that the module has no such callable."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sought:
@@ -68,10 +75,10 @@ def _said(why: Reason) -> list[str]:
 
 def _advice(why: Reason | None, sought: Sought) -> list[str]:
     """Return what to do, in lines: none where the exception and its frame say it."""
-    if why is None:
+    if why is None or any(re.match(each, why.text) for each in ABSENT):
         return _instead(sought)
     if why.bare and why.text.startswith("TypeError"):
-        return [f"  {sought} is no WSGI application: uWSGI cannot call it", *_instead(sought)]
+        return [f"  {sought} is no WSGI application: it cannot be called as one", *_instead(sought)]
     missing = re.fullmatch(r"ModuleNotFoundError: No module named '(.+)'", why.text)
     if missing is None or not f"{sought.module}.".startswith(f"{missing[1]}."):
         return []

@@ -26,12 +26,16 @@ EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|NotFound|
 
 FRAME = re.compile(r'  File "(?P<file>.+)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
 
-FOREIGN = re.compile(r"^<|/(?:site|dist)-packages/|/lib/python\d")
-"""Files that are not the user's own: of packages, and of Python itself."""
+FOREIGN = re.compile(r"^<|/(?:site|dist)-packages/|/lib/python\d|/bin/[^/]+$")
+"""Files that are not the user's own: of packages and programs, and of Python itself."""
+
+CONSEQUENCE = re.compile(r"gunicorn\.errors\.HaltServer: ")
+"""Begins an exception that follows from another one: gunicorn's master ends without workers."""
 
 GIVING_UP = (
     r"preflight: .+",
     r"Failed to find attribute .+",
+    r"Application object must be callable\.",
     r"!!! UNABLE to load .+",
     r"no request plugin is loaded.*",
     r"The -s/--socket option is missing.*",
@@ -64,7 +68,8 @@ def reason(log: str) -> Reason | None:
     """
     lines = DATE.sub("", log).splitlines()
     end = next((i for i, line in enumerate(lines) if line.startswith(NOT_LOADED)), None)
-    found = list(_exceptions(lines[:end]))
+    every = _exceptions(lines[:end])
+    found = [(number, each) for number, each in every if not CONSEQUENCE.match(each.text)]
     if end is not None:
         found = [(number, each) for number, each in found if number >= end - NEAR]
     if found:
