@@ -65,14 +65,14 @@ class ServerStartError(LabError):
         super().__init__(profile, problem)
 
     def __str__(self) -> str:
+        said = [f"profile {self.profile}: {self.problem}"]
+        if not self.log:
+            said.append("Its log is empty.")
         if self.kept is not None:
-            log = f"{WHOLE_LOG}{self.kept}"
-        elif self.log:
-            lines = 5 if self.told else 20
-            log = "Its last log lines:\n" + "\n".join(self.log.splitlines()[-lines:])
-        else:
-            log = "Its log is empty."
-        return f"profile {self.profile}: {self.problem}\n{log}"
+            said.append(f"{WHOLE_LOG}{self.kept}")
+        if self.log and not (self.told and self.kept):
+            said += ["Its last log lines:", *self.log.splitlines()[-(5 if self.told else 20) :]]
+        return "\n".join(said)
 
 
 class GeneratorError(LabError):

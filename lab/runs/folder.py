@@ -208,6 +208,8 @@ def write_text(path: Path, text: str) -> None:
 
 def keep_log(folder: Path, error: ServerStartError) -> None:
     """Write the log of a server that did not start into *folder*; without room, *error* has it."""
+    if not error.log:
+        return
     path = folder / f"{error.profile}.log"
     with suppress(ResultsError, OSError):
         folder.mkdir(parents=True, exist_ok=True)

@@ -43,7 +43,7 @@ def no_window(trial: Trial) -> Finding:
         "server died",
         _with_log_end(failure, trial.slot.arm.name),
         "Mend that and run it again."
-        if WHOLE_LOG in failure
+        if failure.splitlines()[-1].startswith(WHOLE_LOG)
         else "More of its log is in trials.ndjson, under failure.",
     )
 
