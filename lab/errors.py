@@ -36,15 +36,43 @@ class ProfileError(LabError):
         super().__init__(f"{where}: {problem}")
 
 
-class ServerStartError(LabError):
-    """A server ended, or gave no correct reply, before its deadline."""
+WHOLE_LOG = "Its whole log: "
+"""Begins the line of a failure that names the file with the server's log."""
 
-    def __init__(self, profile: str, problem: str, log_tail: str = "") -> None:
+
+class ServerStartError(LabError):
+    """
+    A server ended, or gave no correct reply, before its deadline.
+
+    Who has a place for the log writes it there, and says so in `kept`.
+    """
+
+    def __init__(self, profile: str, problem: str, log: str = "", told: bool = False) -> None:
+        """
+        Say what happened.
+
+        Args:
+            profile: Its name.
+            problem: What is wrong, in lines; the most important one first.
+            log: What the server printed, or the end of it.
+            told: Whether *problem* says all, and the log has nothing to add.
+        """
         self.profile = profile
         self.problem = problem
-        self.log_tail = log_tail
-        log = f"\nIts last log lines:\n{log_tail}" if log_tail else "\nIts log is empty."
-        super().__init__(f"profile {profile}: {problem}{log}")
+        self.log = log
+        self.told = told
+        self.kept: Path | None = None
+        super().__init__(profile, problem)
+
+    def __str__(self) -> str:
+        said = [f"profile {self.profile}: {self.problem}"]
+        if not self.log:
+            said.append("Its log is empty.")
+        if self.kept is not None:
+            said.append(f"{WHOLE_LOG}{self.kept}")
+        if self.log and not (self.told and self.kept):
+            said += ["Its last log lines:", *self.log.splitlines()[-(5 if self.told else 20) :]]
+        return "\n".join(said)
 
 
 class GeneratorError(LabError):

@@ -21,7 +21,7 @@ from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
 from lab.experiment.plan import check_lasts
 from lab.experiment.progress import announcement
-from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, parse_rates
+from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, check_units, parse_rates
 from lab.generators.ab import check_ab
 from lab.model import Workload
 from lab.report.thresholds import lines as judgement_lines
@@ -93,8 +93,8 @@ class Asked:
 
     profiles: tuple[str, ...] = ()
     """Names or paths; each door has its own way to take them. Empty for the whole ladder."""
-    workload: str = _option(
-        "--workload", "Application and request of ours.", choices=NAMES, default="fib"
+    workload: str | None = _option(
+        "--workload", "Application and request of ours.", choices=NAMES, shown=NAMES[0]
     )
     app: str | None = _option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
     path: str | None = _option(
@@ -324,6 +324,8 @@ def carry_out(
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
     subject = application(asked)
+    if asked.rate is not None:
+        check_units(asked.rate)
 
     def compare(options: Options) -> Outcome:
         prepared = prepare(options, subject)

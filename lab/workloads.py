@@ -19,7 +19,7 @@ NAMES = ("fib", "hello")
 
 
 def workload(
-    name: str = "fib",
+    name: str | None = None,
     *,
     app: str | None = None,
     path: str | None = None,
@@ -31,7 +31,7 @@ def workload(
     Return a workload of ours, or a user's own application as one.
 
     Args:
-        name: One of `NAMES`; ignored when *app* is given.
+        name: One of `NAMES`; None for the first, or where *app* is given.
         app: Import path "package.module:callable" of any WSGI application.
         path: Request target; each workload has its own default. `fib` takes powers, as /10^99.
         chdir: Folder in which *app* is imported.
@@ -42,8 +42,10 @@ def workload(
     Raises:
         UsageError: A part cannot be meant so.
     """
-    _check(path, pattern)
+    _check(path, status, pattern)
     if app is not None:
+        if name is not None:
+            raise UsageError(f"--workload {name} and --app {app} contradict: leave out one")
         if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", app):
             raise UsageError(
                 f"--app {app!r}: expected package.module:callable, as in mysite.wsgi:application"
@@ -58,6 +60,7 @@ def workload(
             chdir=(chdir or Path.cwd()).resolve(),
         )
     refuse_without_app(check=pattern, chdir=chdir, status=status)
+    name = name or NAMES[0]
     if name == "hello":
         return Workload("hello", path or "/", Expectation(body=b"Pong!"), app="app.hello:app")
     if name != "fib":
@@ -72,9 +75,11 @@ def workload(
     return Workload("fib", path, Expectation(body=fibonacci_body(int(path[1:]))))
 
 
-def _check(path: str | None, pattern: str | None) -> None:
+def _check(path: str | None, status: int | None, pattern: str | None) -> None:
     if path is not None and not re.fullmatch(r"/[!-~]*", path):
         raise UsageError(f"--path {path!r}: a request target begins with / and has no blanks")
+    if status is not None and not 200 <= status <= 599:
+        raise UsageError(f"--status {status}: a reply has one from 200 to 599")
     if pattern is not None:
         try:
             re.compile(pattern.encode())  # as it will be searched: in bytes

@@ -142,7 +142,7 @@ def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
         (("run", "--app", "nope"), 2, "package.module:callable"),
         (("run", "tuned", "--app", "no.such:app", "--blocks", "1"), 1, "No module named 'no'"),
         (("report",), 1, "lab run --quick"),
-        (("report", "nope"), 1, "no run"),
+        (("report", "nope"), 1, "no such run"),
     ],
 )
 def test_what_cannot_be_done_says_why_in_a_line_and_fails(tmp_path, arguments, code, message):

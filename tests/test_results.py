@@ -129,5 +129,5 @@ def test_a_run_that_is_not_there_is_an_error_that_helps(tmp_path):
     """Before the first run it says how to make one."""
     with pytest.raises(ResultsError, match="lab run --quick"):
         find_run(tmp_path, "latest")
-    with pytest.raises(ResultsError, match="nope: is no run"):
+    with pytest.raises(ResultsError, match="nope: there is no such run, neither here nor in"):
         find_run(tmp_path, "nope")

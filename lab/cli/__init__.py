@@ -7,6 +7,7 @@ import os
 import sys
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from lab.cli.interrupts import interruptible
 from lab.cli.machine import check_command, list_command
@@ -26,9 +27,12 @@ def main() -> None:
     allow_any_text()
     try:
         with interruptible():
-            status = cli.main(standalone_mode=False)
+            status = cli.main(prog_name="lab", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        if isinstance(error, NoArgsIsHelpError):
+            error.show()
+        else:
+            click.echo(f"lab: {_said(error)}", err=True)
         sys.exit(error.exit_code)
     except LabError as error:
         for line in (f"lab: {error}", *getattr(error, "__notes__", ())):
@@ -44,6 +48,20 @@ def main() -> None:
             click.echo(f"lab: {what} could not be written: {error.strerror}", err=True)
         sys.exit(1)
     sys.exit(status)
+
+
+def _said(error: click.ClickException) -> str:
+    """Return what click has to say as the lab says it: what, then what to do."""
+    text = error.format_message().rstrip(".")
+    if not isinstance(error, click.UsageError):
+        return text
+    if isinstance(error, click.BadParameter) and error.param and error.message:
+        return f"{error.param.opts[0]}: {error.message.rstrip('.')}"
+    text = text[0].lower() + text[1:]
+    if error.ctx is None:
+        return text
+    usage = error.ctx.command.get_usage(error.ctx).partition(" ")[2]
+    return f"{text}{'' if text.endswith('?') else ';'} usage: {usage} (--help says more)"
 
 
 @click.group(

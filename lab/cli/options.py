@@ -28,6 +28,19 @@ class Seconds(click.ParamType[float]):
             self.fail(str(error), param, ctx)
 
 
+class RequestsPerSecond(click.FloatRange):
+    """A rate between two bounds."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the rate, or fail with its bounds."""
+        try:
+            return float(super().convert(value, param, ctx))
+        except click.BadParameter:
+            self.fail(f"{value!r}: a number from {self.min:,g} to {self.max:,g}", param, ctx)
+
+
 def named_profiles(other: str) -> Decorator:
     """Take PROFILEs, after --profiles or without it, as *other* does."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 
-from lab.cli.options import named_profiles, offered
+from lab.cli.options import RequestsPerSecond, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Workload
 from lab.report import terminal
@@ -27,7 +27,7 @@ from lab.workloads import refuse_without_app, workload
 @click.option(
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
 )
-@click.option("--rate", type=click.FloatRange(1, 1000), default=RATE, help="Requests a second.")
+@click.option("--rate", type=RequestsPerSecond(1, 1000), default=RATE, help="Requests a second.")
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
 @offered("path", help="Request target.", shown="/ with --app")
 @offered("chdir")

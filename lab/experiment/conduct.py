@@ -14,19 +14,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import ResultsError, UsageError
+from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run
 from lab.experiment.schedule import Pilot
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
 from lab.runs import environment
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, read_run, run_of
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, read_run, run_of
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system.programs import find_command
@@ -111,6 +112,8 @@ class Prepared:
     """The server's and the generator's; None to let both run anywhere."""
     generators: int = 1
     """Processes of the engine, where that makes the load."""
+    ignored: tuple[str, ...] = ()
+    """What a server ignores in its profile, in a line each."""
 
 
 def prepare(options: Options, workload: Workload) -> Prepared:
@@ -139,7 +142,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     )
     validate(plan)
     seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
-    return Prepared(plan, skipped, seconds, cores, generators)
+    ignored = tuple(line for profile in chosen for line in profiles.ignored(profile))
+    return Prepared(plan, skipped, seconds, cores, generators, ignored)
 
 
 @swept()
@@ -164,7 +168,11 @@ def conduct(
     """
     env = environment.read_environment()
     digest = environment.digest(env)
-    plan = _with_reply(prepared.plan)
+    try:
+        plan = _with_reply(prepared.plan)
+    except ServerStartError as error:
+        keep_log(options.results, error)
+        raise
     header = RunHeader(
         format=FORMAT,
         command=repeatable(options.command, plan.seed),
@@ -176,6 +184,7 @@ def conduct(
     )
     with closing(RunWriter(options.results, header)) as writer:
         parts = real_parts(generator, prepared.cores, writer.append, digest)
+        parts = replace(parts, keep=partial(keep_log, writer.folder))
         schedule = _schedule(plan, writer, observer) if options.confirm else None
         try:
             run(plan, parts, observer, schedule)

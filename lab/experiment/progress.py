@@ -26,6 +26,8 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     plan = prepared.plan
     for reason in prepared.skipped.values():
         yield f"skipped: {reason}"
+    for line in prepared.ignored:
+        yield f"warning: {line}"
     minutes, seconds = divmod(round(prepared.seconds), 60)
     what = (
         f"{plan.window:g} s" if plan.load.requests is None else f"{plan.load.requests:,} requests"
@@ -124,7 +126,9 @@ class Progress:
         remaining = self._course.left()
         self._bar.update(self._task, completed=self._course.done, remaining=remaining)
         if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
-            self._console.print(f"{trial.slot.arm.name}: {trial.failure}", markup=False)
+            # A path that is broken at the edge of the screen cannot be copied.
+            failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
+            self._console.print(f"{trial.slot.arm.name}: {failure}", markup=False, soft_wrap=True)
         gates = [each.gate for each in findings if each.withholds != frozenset()]
         self._invalid += bool(gates)
         self._gates.update(dict.fromkeys(gates))

@@ -17,6 +17,9 @@ from lab.experiment.plan import validate_rate
 CAPACITY_BLOCKS = 3
 """Blocks of the closed loop that capacity is taken from: a share needs no interval."""
 
+LIKE_A_SHARE = 100
+"""Below this number a rate that stands alone may have been meant in percent."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -57,6 +60,24 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
             raise UsageError(f"--rate {word}: between 1% and 200% of the measured capacity")
         rates.append(Rate(value, is_share))
     return tuple(rates)
+
+
+def check_units(text: str) -> None:
+    """
+    Refuse a rate that may as well be meant as a share: 50 of 50/s and 50%.
+
+    Args:
+        text: As `parse_rates` takes it.
+
+    Raises:
+        UsageError: A number below `LIKE_A_SHARE` stands alone.
+    """
+    for word in (part.strip() for part in text.split(",")):
+        if re.fullmatch(r"\d+\.?\d*", word) and float(word) < LIKE_A_SHARE:
+            raise UsageError(
+                f"--rate {word}: write {word}% for a share of the slowest profile's capacity, or "
+                f"{word}/s for requests a second"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ class Parts:
     server_cores: Sequence[int] | None = None
     generator_cores: Sequence[int] | None = None
     clock: Callable[[], float] = time.time
+    keep: Callable[[ServerStartError], None] = lambda _error: None
+    """Keeps the log of a server that did not start, and says where in the error."""
     judge: Callable[[Trial], Sequence[Finding]] = judge
     """A trial with a finding from outside is made again: see `REPEATS`."""
 
@@ -251,6 +253,7 @@ class _Failures:
             trial = run_trial(plan, slot, attempt, parts, observer)
         except ServerStartError as error:
             self._not_started[slot.arm.name] += 1
+            parts.keep(error)
             return _failed(slot, attempt, parts, Failure.SERVER, str(error))
         except GeneratorError as error:
             del self._not_started[slot.arm.name]

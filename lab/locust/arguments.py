@@ -15,8 +15,11 @@ from typing import Any
 from locust import events
 
 from lab import profiles
+from lab.analysis.thresholds import check
 from lab.errors import UsageError
-from lab.options import OPTIONS, Asked, Kind, Option
+from lab.experiment.conduct import available
+from lab.experiment.rates import check_units
+from lab.options import OPTIONS, Asked, Kind, Option, application, understand
 
 ANSWERS = {"yes": True, "no": False}
 """What may stand after an option that has an opposite, and what the form offers for it."""
@@ -156,3 +159,30 @@ def _value(name: str, option: Option, value: Any) -> Any:
 def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> bool:
     """Return whether *host* is to be loaded, rather than servers that are started here."""
     return bool(host) and tuple(parsed.profiles) in ((), profiles.usual())
+
+
+def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
+    """
+    Refuse a wrong command line before Locust begins a test, whose tables would surround the reason.
+
+    Raises:
+        LabError: The narrow one that says what is wrong, as the test itself would.
+    """
+    asked = given(parsed, None)
+    understood = understand(asked)
+    if asks_for_running_server(parsed, host):
+        return
+    # Those that are compared where nothing is said need no look.
+    usual = asked.profiles == profiles.usual()
+    if parsed.profile and usual:
+        raise UsageError(
+            f"--profile {parsed.profile}: this option is Locust's own and groups test runs; what "
+            f"is compared is named by --profiles, as in --profiles {parsed.profile}"
+        )
+    application(asked)
+    if asked.rate is not None:
+        check_units(asked.rate)
+    if not usual:
+        chosen, _ = available(asked.profiles)
+        for each in understood.thresholds:
+            check(each, [profile.name for profile in chosen])

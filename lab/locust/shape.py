@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +27,7 @@ from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduc
 from lab.experiment.rates import Rate
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
-from lab.locust.arguments import asks_for_running_server, given
+from lab.locust.arguments import asks_for_running_server, given, refuse_early
 from lab.locust.command import command
 from lab.locust.generator import LocustGenerator
 from lab.locust.live import Live
@@ -231,6 +232,11 @@ def prepare_shape(environment: Any, **_: Any) -> None:
         return
     shape = environment.shape_class
     if isinstance(shape, ComparisonShape):
+        try:
+            refuse_early(environment.parsed_options, environment.host)
+        except LabError as error:
+            log.error("%s", error)  # noqa: TRY400 - for people; a traceback would hide it
+            sys.exit(error.exit_code)
         shape.generator = LocustGenerator(environment.runner)
         shape.asked_users = environment.parsed_options.num_users
         if environment.web_ui is None:  # and if it is stopped before anything begins

@@ -1,5 +1,5 @@
 """Profiles: found by name, read, resolved by the server that they are for."""
 
-from lab.profiles.catalogue import FOLDER, PEERS, find, ladder, read, read_header, usual
+from lab.profiles.catalogue import FOLDER, PEERS, find, ignored, ladder, read, read_header, usual
 
-__all__ = ["FOLDER", "PEERS", "find", "ladder", "read", "read_header", "usual"]
+__all__ = ["FOLDER", "PEERS", "find", "ignored", "ladder", "read", "read_header", "usual"]

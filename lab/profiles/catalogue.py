@@ -60,6 +60,18 @@ def read(name: str) -> Profile:
     )
 
 
+def ignored(profile: Profile) -> tuple[str, ...]:
+    """
+    Return what its server ignores in a profile, in a line each: mistyped options.
+
+    Raises:
+        ProfileError: Its server refuses it.
+    """
+    if profile.path.suffix != ".ini":
+        return ()
+    return resolve.ignored(profile.path, profile.options)
+
+
 def read_header(path: Path) -> ProfileHeader:
     """
     Read what a profile's file says about itself, without asking its server.
@@ -119,8 +131,9 @@ def _locate(name: str) -> Path:
         if path.is_file():
             return path
     close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(find())}"
-    raise ProfileError(name, f"there is no such profile; {hint}")
+    files = [f"./{name}{suffix}" for suffix in (".ini", ".toml") if Path(name + suffix).is_file()]
+    hint = f"did you mean {(files + close)[0]}? " if files or close else ""
+    raise ProfileError(name, f"there is no such profile; {hint}`lab list` shows all")
 
 
 def _ancestors(path: Path, header: ProfileHeader) -> tuple[str, ...]:

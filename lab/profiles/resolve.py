@@ -11,6 +11,7 @@ server which runs from the same file may be using.
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import signal
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from lab.errors import ProfileError
 from lab.profiles.header import line_of, second_section
+from lab.settings.uwsgi import is_on
 from lab.system.programs import ROOT, binary, environment
 
 HOST, PORT = "192.0.2.1", "61999"
@@ -36,6 +38,9 @@ READING = "[uWSGI] getting INI configuration from "
 
 CONTROL = frozenset({"ini", "include", "endif", "set-ph", "set-placeholder"})
 """Options that shape the configuration and do not survive into it; so do all that begin `if-`."""
+
+PLUGINS = ("plugin", "plugins", "need-plugin", "need-plugins", "autoload")
+"""Options that load plugins, whose own options `uwsgi --help` does not list."""
 
 NUMERIC = ROOT / "uwsgi/numeric-options.txt"
 """Options whose value is a number; how they were found stands in the file."""
@@ -55,6 +60,69 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
     Raises:
         ProfileError: uWSGI refuses the file, with uWSGI's own words; or it takes in silence what
             cannot be meant: text for a number, or a second section.
+        LabError: uWSGI is not installed.
+    """
+    printed = _printed(path)
+    files = _files(path, printed[: printed.index(OPENING)])
+    _check_sections(files)
+    replacements = ((str(root.resolve()), "{root}"), (str(path.resolve().parent), "{here}"))
+    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
+    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
+    prefix = lines[0].index(" = ".join(HOOKS[0]))
+    options = parse_config([line[prefix:] for line in lines[len(HOOKS) :]])
+    _check_numbers(options, files)
+    return tuple((key, _portable(value, replacements)) for key, value in options)
+
+
+def ignored(path: Path, options: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """
+    Return what uWSGI has no option for and therefore ignores in an ini file, in a line each.
+
+    A line may be a placeholder, which other lines use as %(name); with `strict` there is none that
+    uWSGI ignores; and what begins like no option may be one of a plugin that the file loads.
+
+    Args:
+        path: The file.
+        options: Its resolved options.
+
+    Raises:
+        ProfileError: uWSGI refuses the file.
+    """
+    names = dict(options)
+    if is_on(names, "strict") or not (known := _known(binary())):
+        return ()
+    unknown = [name for name in names if name not in known]
+    if not unknown:
+        return ()
+    printed = _printed(path)
+    files = _files(path, printed[: printed.index(OPENING)])
+    used = set(re.findall(r"%\(([^)\s]+)\)", "".join(map(_text, files))))
+    plugins = any(name in names for name in PLUGINS)
+    found = []
+    for name in unknown:
+        # Of `asyncio`, an option of a plugin, `async` is no mistyped one.
+        close = difflib.get_close_matches(name, known, n=1, cutoff=0.9 if plugins else 0.8)
+        if name not in used and (close or not plugins):
+            places = ((each, line_of(_text(each), name)) for each in files)
+            where = next((f"{each}:{line}" for each, line in places if line), f"{path}")
+            hint = f"did you mean {close[0]}?" if close else "see `uwsgi --help`"
+            found.append(f"{where}: uWSGI has no option {name} and ignores it; {hint}")
+    return tuple(found)
+
+
+@cache
+def _known(program: str) -> tuple[str, ...]:
+    """Return the names of uWSGI's own options, with those of the plugins that are part of it."""
+    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
+    return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", done.stdout, re.MULTILINE))
+
+
+def _printed(path: Path) -> list[str]:
+    """
+    Return what uWSGI prints of an ini file: which files it reads, and then its configuration.
+
+    Raises:
+        ProfileError: uWSGI refuses the file, with uWSGI's own words.
         LabError: uWSGI is not installed.
     """
     hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
@@ -79,15 +147,7 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
             os.killpg(process.pid, signal.SIGKILL)
     if OPENING not in printed or not printed[-1].endswith(CLOSING):
         raise _refusal(path, printed)
-    files = _files(path, printed[: printed.index(OPENING)])
-    _check_sections(files)
-    replacements = ((str(root.resolve()), "{root}"), (str(path.resolve().parent), "{here}"))
-    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
-    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
-    prefix = lines[0].index(" = ".join(HOOKS[0]))
-    options = parse_config([line[prefix:] for line in lines[len(HOOKS) :]])
-    _check_numbers(options, files)
-    return tuple((key, _portable(value, replacements)) for key, value in options)
+    return printed
 
 
 def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -173,7 +233,9 @@ def _refusal(path: Path, printed: Sequence[str]) -> ProfileError:
         for read in _files(path, printed):
             number = line_of(_text(read), unknown[1])
             if number is not None:
-                return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {said}", number)
+                close = difflib.get_close_matches(unknown[1], _known(binary()), n=1)
+                hint = f"did you mean {close[0]}? It says: {said}" if close else said
+                return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
     if said.startswith(READING):
         problem = "uWSGI ended while it read it and said nothing; test a copy with fewer options"
         return ProfileError(path, problem)

@@ -4,6 +4,7 @@ A run's folder: what was asked, and every trial as it ended.
     results/20261121-101500-fib/
         run.json         plan with resolved profiles, seed, environments, the command
         trials.ndjson    one line a trial, appended and flushed as it ends
+        NAME.log         all that a server printed which did not start, the last such one
         summary.json     derived from the two at the end of a run, never read back
         report.md        the same in Markdown
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, fields, make_dataclass, replace
 from pathlib import Path
@@ -23,7 +25,7 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
-from lab.errors import ResultsError
+from lab.errors import ResultsError, ServerStartError
 from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
 from lab.runs import earlier
 from lab.runs.journal import problems
@@ -38,6 +40,9 @@ Version of the folder's format; the lab reads every version up to this one (`lab
 3: arms, each with its profile, workload and load, in the plan and in counter-runs; a trial's slot
    names its arm and its role.
 """
+
+MOST_SHOWN = 5
+"""Names of runs that a message lists."""
 
 T = TypeVar("T")
 
@@ -203,6 +208,17 @@ def write_text(path: Path, text: str) -> None:
         raise ResultsError(path, f"cannot be written: {error.strerror}") from error
 
 
+def keep_log(folder: Path, error: ServerStartError) -> None:
+    """Write the log of a server that did not start into *folder*; without room, *error* has it."""
+    if not error.log:
+        return
+    path = folder / f"{error.profile}.log"
+    with suppress(ResultsError, OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(path, error.log)
+        error.kept = path
+
+
 def write_json(path: Path, value: object) -> None:
     """
     Write *value*, made of dataclasses, for people to read as well; whole or not at all.
@@ -311,7 +327,11 @@ def find_run(results: Path, name: str) -> Path:
     for folder in (Path(name), results / name):
         if (folder / "run.json").is_file():
             return folder
-    raise ResultsError(name, f"is no run: no run.json in it or in {results / name}")
+    latest = sorted(path.parent.name for path in results.glob("*/run.json"))[-MOST_SHOWN:]
+    hint = f"the latest there: {', '.join(reversed(latest))}"
+    if not latest:
+        hint = "make one with: lab run --quick"
+    raise ResultsError(name, f"there is no such run, neither here nor in {results}; {hint}")
 
 
 def encode(value: object) -> bytes:

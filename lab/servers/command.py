@@ -11,6 +11,7 @@ from pathlib import Path
 
 from lab.errors import ProfileError
 from lab.model import Endpoint, Profile, Workload
+from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.system import temporary
 from lab.system.programs import ROOT, environment
@@ -60,6 +61,7 @@ class CommandServer:
                 folder=folder,
                 cwd=chdir,
                 cores=cores,
+                sought=Sought(*_named(words["app"]), chdir, "--chdir names another folder"),
             )
 
         return serve(order, workload)
@@ -68,6 +70,12 @@ class CommandServer:
 def _workers() -> str:
     """Return how many processes a profile is to run: as many as PROCESSES gives one of uWSGI's."""
     return os.environ.get("PROCESSES") or str(max(2, os.cpu_count() or 1))
+
+
+def _named(app: str) -> tuple[str, str]:
+    """Return module and callable of an import path."""
+    module, _, name = app.partition(":")
+    return module, name or "application"
 
 
 def fill(text: str, words: Mapping[str, str], profile: Profile) -> str:

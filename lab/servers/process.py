@@ -22,6 +22,7 @@ from pathlib import Path
 
 from lab.errors import LabError, ServerStartError
 from lab.model import Endpoint, Workload
+from lab.servers.application import Sought, explained
 from lab.servers.ports import HOST, free_port, listens
 from lab.servers.readiness import wait_until_ready
 
@@ -37,6 +38,9 @@ PORT_ATTEMPTS = 3
 SLICE = 0.05
 """Seconds of one wait for the guard: patched by gevent 26.9, select() sleeps through a pipe's end
 of file, but sees it when it is called again."""
+
+MOST_LOG = 8 << 20
+"""Bytes of a log that are kept of a server that did not start: it may print without end."""
 
 GUARD = Path(__file__).with_name("guard.py")
 
@@ -56,6 +60,8 @@ class Order:
     cores: Sequence[int] | None
     stop_signal: signal.Signals = signal.SIGTERM
     """What asks this server to stop."""
+    sought: Sought | None = None
+    """The application that it is to serve, for messages."""
 
 
 class Process:
@@ -137,9 +143,10 @@ class Process:
             if remaining <= 0:
                 return False
 
-    def log(self) -> str:
-        """Return all of the server's output so far."""
-        return self._log.read_text(encoding="utf-8", errors="replace")
+    def log(self, most: int = -1) -> str:
+        """Return the server's output so far: all of it, or its first *most* bytes."""
+        with self._log.open("rb") as log:
+            return log.read(most).decode("utf-8", "replace")
 
     def log_tail(self, lines: int = 20) -> str:
         """Return the last lines of the server's output."""
@@ -301,13 +308,13 @@ def _start(order_for: Callable[[Endpoint], Order], workload: Workload) -> Proces
         except ServerStartError as error:
             process.kill()
             # Taken between the look and the bind: by a listener, or by a client's own connection.
-            if "address already in use" not in error.log_tail.lower():
-                raise
+            if "address already in use" not in error.log.lower():
+                raise explained(error, process.log(MOST_LOG), order.sought) from None
             if attempt == PORT_ATTEMPTS:
                 if not listens(endpoint.port):
                     raise
                 problem = f"port {endpoint.port} is in use by another process ({error.problem})"
-                raise ServerStartError(order.profile, problem, error.log_tail) from None
+                raise ServerStartError(order.profile, problem, error.log) from None
         except BaseException:
             process.kill()
             raise

@@ -91,10 +91,11 @@ def wait_until_ready(
         elif wrong_since is None:
             wrong_since = spent
         elif spent - wrong_since > PATIENCE:
-            raise ServerStartError(profile, f"on {where} {seen.text}", server.log_tail())
+            problem = f"on {where} {seen.text}"
+            raise ServerStartError(profile, problem, server.log_tail(), told=seen.answers)
         if spent > deadline:
             problem = f"no correct reply within {deadline:.0f} s: on {where} {seen.text}"
-            raise ServerStartError(profile, problem, server.log_tail())
+            raise ServerStartError(profile, problem, server.log_tail(), told=seen.answers)
         time.sleep(INTERVAL)
 
 
@@ -105,6 +106,8 @@ class _Seen:
     text: str
     final: bool = False
     """Whether waiting longer than `PATIENCE` is in vain."""
+    answers: bool = False
+    """Whether the application does answer, so that *text* says all."""
 
 
 def _attempt(server: Candidate, workload: Workload, silence: float, whole: float) -> _Seen | None:
@@ -123,7 +126,8 @@ def _attempt(server: Candidate, workload: Workload, silence: float, whole: float
         return _Seen(f"there is no whole reply: {error or type(error).__name__}", final=True)
     if not satisfies(workload.expect, status, body):
         passing = status in GATEWAY and status != workload.expect.status
-        return _Seen(f"it answers {_describe(workload, status, body)}", final=not passing)
+        said = f"it answers {_describe(workload, status, body)}"
+        return _Seen(said, final=not passing, answers=status < 500)
     if (owner := _foreign_owner(server.pid, server.endpoint.port)) is not None:
         return _Seen(f"the right reply comes from another server: {owner}", final=True)
     return None

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from lab.errors import ProfileError, ServerStartError
+from lab.errors import ProfileError
 from lab.model import Endpoint, Profile, Workload
+from lab.servers.application import Sought
 from lab.servers.in_use import check_unused
 from lab.servers.process import Order, Process, serve
-from lab.settings.uwsgi import BACKGROUND, stop_signal
+from lab.settings.uwsgi import BACKGROUND, BINDS, FOR_PROXIES, stop_signal
 from lab.system.programs import ROOT, binary, environment
 
 
@@ -22,12 +23,14 @@ class UwsgiServer:
         Refuse a profile that the lab cannot run, or that would harm a server which runs now.
 
         Raises:
-            ProfileError: It goes to the background, or names what another server is using.
+            ProfileError: It goes to the background, has no address for the lab, or names what
+                another server is using.
         """
         for option in BACKGROUND:
             if option in dict(profile.options):
                 problem = f"{option} takes it to the background, where the lab cannot watch it"
                 raise ProfileError(profile.path, f"{problem}; test a copy of the file without it")
+        _check_address(profile)
         check_unused(profile)
 
     def start(
@@ -37,15 +40,9 @@ class UwsgiServer:
         Start *profile* on a free port, wait for the right reply, and stop it on exit.
 
         Raises:
-            ServerStartError: It does not obey PORT, ended, or gave no correct reply in time.
+            ServerStartError: It ended, or gave no correct reply in time.
             ProfileError: See `check`.
         """
-        if not any("{port}" in value for _, value in profile.options):
-            raise ServerStartError(
-                profile.name,
-                f"{profile.path} does not obey PORT, so it cannot run beside other servers; write "
-                "`http-socket = 127.0.0.1:$(PORT)` in it",
-            )
         self.check(profile)
 
         def order(endpoint: Endpoint) -> Order:
@@ -61,6 +58,60 @@ class UwsgiServer:
                 cwd=Path.cwd(),
                 cores=cores,
                 stop_signal=stop_signal(profile.options),
+                sought=_sought(profile, workload),
             )
 
         return serve(order, workload)
+
+
+def _check_address(profile: Profile) -> None:
+    """Refuse a profile that does not listen for HTTP where it is told; raises ProfileError."""
+    binds = [
+        (option, value)
+        for option, value in profile.options
+        if BINDS.fullmatch(option) and not option.endswith(("stats", "stats-server"))
+    ]
+    http = [(option, value) for option, value in binds if not FOR_PROXIES.fullmatch(option)]
+    spoken = [option for option, _ in binds if FOR_PROXIES.fullmatch(option)]
+    if any("{port}" in value and option not in spoken for option, value in profile.options):
+        return
+    option, value = (http or binds or [("", "")])[0]
+    value = value.replace("{here}", str(profile.path.parent))
+    if not option:
+        problem = "it names no address, and does not obey PORT"
+    elif http:
+        problem = f"`{option} = {value}` does not obey PORT, and each trial has a port of its own"
+    else:
+        problem = f"`{option} = {value}` is for a proxy such as nginx, and the lab speaks HTTP"
+    wanted = option if option in ("http", "http11-socket") else "http-socket"
+    raise ProfileError(
+        profile.path, f"{problem}; write `{wanted} = 127.0.0.1:$(PORT)` in a copy of the file"
+    )
+
+
+def _sought(profile: Profile, workload: Workload) -> Sought:
+    """Return which application the server is to load, and where."""
+    here = str(profile.path.parent)
+    options = {
+        option: value.replace("{here}", here).replace("{root}", str(ROOT))
+        for option, value in profile.options
+    }
+    if workload.app is not None and _obeys_app(profile):
+        app, folder, how = workload.app, workload.chdir or ROOT, "--chdir names another folder"
+    else:
+        names = (
+            options[each] for each in ("module", "wsgi", "wsgi-file", "file") if each in options
+        )
+        app, folder = next(names, ""), Path.cwd() / options.get("chdir", "")
+        how = f"`chdir` in {profile.path} names another folder"
+        if "chdir" not in options:
+            how = f"write `chdir = {here}`, or another folder, in {profile.path}"
+    module, _, name = app.partition(":")
+    return Sought(module, name or options.get("callable", "application"), folder, how)
+
+
+def _obeys_app(profile: Profile) -> bool:
+    """Return whether the profile serves what --app names: all of this project's do."""
+    return profile.path.is_relative_to(ROOT) or "WSGI_APP" in profile.path.read_text(
+        encoding="utf-8"
+    )

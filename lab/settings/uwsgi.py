@@ -35,6 +35,9 @@ BINDS = re.compile(
 )
 """Options that take an address and listen there."""
 
+FOR_PROXIES = re.compile(r"socket|s?u?wsgi-socket|(raw|(fastcgi|scgi)(-nph)?)-socket")
+"""Options that take an address at which a proxy, and no client, is understood."""
+
 PIDFILES = frozenset({"pidfile", "pidfile2", "safe-pidfile", "safe-pidfile2", "emperor-pidfile"})
 
 BACKGROUND = ("daemonize", "daemonize2")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from lab import settings
 from lab.analysis.gates import common
 from lab.analysis.gates.network import port_failures
+from lab.errors import WHOLE_LOG
 from lab.model import Failure, Finding, Trial
 
 WRONG_REPLIES = ("body", "malformed", "truncated")
@@ -41,7 +42,9 @@ def no_window(trial: Trial) -> Finding:
     return Finding(
         "server died",
         _with_log_end(failure, trial.slot.arm.name),
-        "More of its log is in trials.ndjson, under failure.",
+        "Mend that and run it again."
+        if failure.splitlines()[-1].startswith(WHOLE_LOG)
+        else "More of its log is in trials.ndjson, under failure.",
     )
 
 
@@ -200,4 +203,7 @@ def _with_log_end(failure: str, profile: str) -> str:
     lines = [line for line in failure.splitlines() if line.strip()]
     # The report names the profile already.
     reason = lines[0].removeprefix(f"profile {profile}: ").rstrip(".")
-    return reason if len(lines) == 1 else f"{reason}; its log ends: {lines[-1].strip()}"
+    last = lines[-1].strip()
+    if last.startswith(WHOLE_LOG):
+        return f"{reason}; {last[0].lower()}{last[1:]}"
+    return reason if len(lines) == 1 else f"{reason}; its log ends: {last}"

@@ -1,0 +1,113 @@
+"""
+Why a server failed, in the words of its own log.
+
+A log of uWSGI is forty lines of which one matters. What matters is the exception that kept the
+application from being loaded or that ended its requests, and the last frame in a file of the
+user's own; where there is none, a line in which the server itself gives up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+NOT_LOADED = "unable to load app"
+"""Begins what uWSGI prints after the exception of an import, or after none: no such callable."""
+
+NEAR = 12
+"""Lines of a message that may stand between an exception's name and `NOT_LOADED`."""
+
+DATE = re.compile(r"^\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4} - ", re.MULTILINE)
+"""What `log-date` and the master's logger put before each line."""
+
+EXCEPTION = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|NotFound|Exit)(?:: .*)?")
+"""A whole line; Python prints it alone where no frame belongs to it."""
+
+FRAME = re.compile(r'  File "(?P<file>.+)", line (?P<line>\d+)(?:, in (?P<name>.+))?')
+
+FOREIGN = re.compile(r"^<|/(?:site|dist)-packages/|/lib/python\d|/bin/[^/]+$")
+"""Files that are not the user's own: of packages and programs, and of Python itself."""
+
+CONSEQUENCE = re.compile(r"gunicorn\.errors\.HaltServer: ")
+"""Begins an exception that follows from another one: gunicorn's master ends without workers."""
+
+GIVING_UP = (
+    r"preflight: .+",
+    r"Failed to find attribute .+",
+    r"Application object must be callable\.",
+    r"!!! UNABLE to load .+",
+    r"no request plugin is loaded.*",
+    r"The -s/--socket option is missing.*",
+    r"\w+\(\): .+ \[\S+ line \d+\]",
+    r"unable to (?:find|open|load|get) .+",
+)
+"""Lines in which gunicorn or uWSGI says why it ends; an earlier pattern says more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a server failed."""
+
+    text: str
+    """The exception's type and message, or the server's own words."""
+    frame: str = ""
+    """The last frame in a file of the user's own, such as "/srv/site.py, line 3, in load"."""
+    code: str = ""
+    """The line of that frame; empty where the log does not have it."""
+    bare: bool = False
+    """Whether the exception has no frame at all: what raised it was the call by the server."""
+
+
+def reason(log: str) -> Reason | None:
+    r"""
+    Return why a server failed, or None where its log does not say it.
+
+    >>> reason("ImportError: no\nunable to load app 0 (import error)\n").text
+    'ImportError: no'
+    """
+    lines = DATE.sub("", log).splitlines()
+    end = next((i for i, line in enumerate(lines) if line.startswith(NOT_LOADED)), None)
+    every = _exceptions(lines[:end])
+    found = [(number, each) for number, each in every if not CONSEQUENCE.match(each.text)]
+    if end is not None:
+        found = [(number, each) for number, each in found if number >= end - NEAR]
+    if found:
+        return found[-1][1]
+    if end is not None:
+        return None
+    for pattern in GIVING_UP:
+        said = [line for line in lines if re.fullmatch(pattern, line.strip())]
+        if said:
+            return Reason(said[-1].strip())
+    return None
+
+
+def lacks_callable(log: str) -> bool:
+    """Return whether the application's module was imported, and has no such callable."""
+    return reason(log) is None and NOT_LOADED in log
+
+
+def _exceptions(lines: Sequence[str]) -> Iterator[tuple[int, Reason]]:
+    """Yield the line number of each exception, from 0, and what it says."""
+    frames: list[tuple[re.Match[str], str]] = []
+    traced = False
+    for number, line in enumerate(lines):
+        if line.startswith("Traceback (most recent call last):"):
+            frames, traced = [], True
+        elif match := FRAME.fullmatch(line):
+            code = lines[number + 1] if number + 1 < len(lines) else ""
+            frames.append((match, code.strip() if code.startswith("    ") else ""))
+        elif line and line[0] != " ":
+            if traced or EXCEPTION.fullmatch(line):
+                yield number, _reason(line, frames)
+            frames, traced = [], False
+
+
+def _reason(text: str, frames: Sequence[tuple[re.Match[str], str]]) -> Reason:
+    own = [each for each in frames if not FOREIGN.search(each[0]["file"])]
+    if not own:
+        return Reason(text, bare=not frames)
+    match, code = own[-1]
+    name = f", in {match['name']}" if match["name"] else ""
+    return Reason(text, f"{match['file']}, line {match['line']}{name}", code)

@@ -1,0 +1,308 @@
+"""
+Every wrong input that a reader of this project tried, and the words that its answer must hold.
+
+An answer says what is wrong, where, and what to do. It goes to standard error and is no traceback,
+and the exit status is the one that the help promises.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab import profiles
+from lab.cli import main
+from lab.profiles.resolve import ignored, read_options
+from lab.servers import readiness
+from lab.servers.last_words import lacks_callable, reason
+from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
+from tests.locust.web_ui import LOCUST
+
+HTTP = "http-socket = 127.0.0.1:$(PORT)\n"
+
+FILES = {
+    "site_of_mine.py": "notcallable = 3\n\n\ndef make_app():\n    pass\n",
+    "broken.py": "import json\n\n\ndef load():\n    json.loads('{')\n\n\nload()\n",
+    "failing.py": "def application(environ, start):\n    raise RuntimeError('no database')\n",
+    "old.ini": "[uwsgi]\nhttp = 127.0.0.1:5000\nmodule = site_of_mine:app\n",
+    "proxied.ini": "[uwsgi]\nsocket = 127.0.0.1:$(PORT)\nmodule = site_of_mine:app\n",
+    "daemon.ini": f"[uwsgi]\n{HTTP}daemonize = /dev/null\n",
+    "nochdir.ini": f"[uwsgi]\n{HTTP}module = somewhere_else:app\nneed-app = true\n",
+    "strict.ini": f"[uwsgi]\nstrict = true\n{HTTP}proccesses = 4\n",
+}
+"""What lies in the folder in which a person types."""
+
+
+@pytest.fixture
+def lab(tmp_path, monkeypatch, capsys):
+    """Return a function that runs the command, and gives exit status, output and errors."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PROCESSES", "2")
+    monkeypatch.setattr(readiness, "PATIENCE", 0.2)
+
+    def lab(*words):
+        monkeypatch.setattr(sys, "argv", ["lab", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out, printed.err
+
+    return lab
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("run tunned", 2, ["tunned: there is no such profile; did you mean tuned?", "lab list"]),
+        ("run oldd", 2, ["oldd: there is no such profile; `lab list` shows all"]),
+        ("run old", 2, ["did you mean ./old.ini?"]),
+        ("rnu", 2, ["lab: no such command 'rnu'. Did you mean 'run'?"]),
+        ("run --windw 3", 2, ["lab: no such option '--windw'", "'--window'", "--help"]),
+        ("run --app mysite", 2, ["as in mysite.wsgi:application"]),
+        ("run --app a:b --chdir /nonexistent", 2, ["--chdir /nonexistent: no such folder"]),
+        ("run --path 9000", 2, ["--path '9000': a request target begins with /"]),
+        ("run --rate 50", 2, ["write 50% for a share", "or 50/s for requests a second"]),
+        ("run --rate 2000,80", 2, ["write 80% for a share", "or 80/s"]),
+        ("run --rate abc", 2, ["as in 2000, or 50%,80%"]),
+        ("run --rate 50%%", 2, ["as in 2000, or 50%,80%"]),
+        ("run --rate -5", 2, ["as in 2000, or 50%,80%"]),
+        ("run --window 3x", 2, ["lab: --window: '3x' is no duration; write 3, 2.5s, 500ms or 1m"]),
+        ("run --window 0", 2, ["--window 0: between 0.1 and 600 seconds"]),
+        ("run --blocks 0", 2, ["--blocks 0: between 1 and 1000"]),
+        ("run --connections 0", 2, ["--connections 0: between 1 and 10,000"]),
+        ("run --seed x", 2, ["lab: --seed: 'x' is not a valid integer"]),
+        ("stress --rate x", 2, ["lab: --rate: 'x': a number from 1 to 1,000"]),
+        ("run --fail-if cpu(tuned)>1", 2, ["divide it by another profile's: cpu(tuned/baseline)"]),
+        ("run --fail-if latency(a/b)>1", 2, ["there is no metric latency; there are throughput"]),
+        ("run --check (", 2, ["--check '(' is not a regular expression", "position 0"]),
+        ("run --app a:b --status 999", 2, ["--status 999: a reply has one from 200 to 599"]),
+        ("run --app a:b --workload hello", 2, ["--workload hello and --app a:b", "leave out one"]),
+        ("run --app a:b --workload fib", 2, ["--workload fib and --app a:b", "leave out one"]),
+        ("run tuned tuned", 2, ["tuned is named twice; each runs once a block anyway"]),
+        ("run --generator ab", 2, ["add --load walkthrough"]),
+        ("run --load walkthrough --rate 50", 2, ["--load walkthrough counts its requests"]),
+        ("run ./daemon.ini", 2, ["daemonize takes it to the background", "test a copy"]),
+        ("run ./old.ini", 2, ["/old.ini: `http = 127.0.0.1:5000` does not obey PORT",
+                              "write `http = 127.0.0.1:$(PORT)`"]),
+        ("run tuned ./proxied.ini", 2, ["the lab speaks HTTP",
+                                        "write `http-socket = 127.0.0.1:$(PORT)`"]),
+        ("run ./strict.ini", 2, ["strict.ini:4: uWSGI has no option", "did you mean processes?"]),
+        ("run ./missing.ini", 2, ["missing.ini: there is no such file"]),
+        ("report", 1, ["results: holds no run yet; make one with: lab run --quick"]),
+        ("report nosuch", 1, ["nosuch: there is no such run, neither here nor in results; make"]),
+        (f"report nosuch --results {ROOT}/docs/runs", 1, ["the latest there: walkthrough, rungs"]),
+        ("claims nosuch", 1, ["nosuch: there is no such run"]),
+        ("compare nosuch", 2, ["missing argument 'AFTER'; usage: lab compare", "BEFORE AFTER"]),
+        (f"compare ladder rungs --results {ROOT}/docs/runs", 2, ["they differ in", "plan.window"]),
+        (f"report {ROOT}/docs/runs/hello --html /nonexistent/x", 1, ["/nonexistent/x: cannot be"]),
+        ("stress --fault nuke", 2, ["no fault 'nuke'; there are none, reload"]),
+        ("selftest nosuch", 2, ['no case "nosuch"; there are "accept queue"']),
+    ],
+)  # fmt: skip
+def test_a_wrong_command_is_answered_before_a_server_starts(lab, words, status, said):
+    """In a line of the lab's own style, whoever noticed it."""
+    code, out, errors = lab(*words.split())
+    assert (code, out) == (status, ""), errors
+    assert errors.startswith("lab: ")
+    assert [part for part in said if part not in errors] == []
+    assert "Traceback" not in errors
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("profile", "app", "said"),
+    [
+        ("gunicorn-sync", "nosuch:app", "ModuleNotFoundError: No module named 'nosuch'"),
+        ("gunicorn-sync", "site_of_mine:nope", "site_of_mine.py: make_app"),
+        ("gunicorn-sync", "site_of_mine:notcallable", "site_of_mine.py: make_app"),
+        ("gunicorn-sync", "failing:application", "RuntimeError: no database"),
+        ("granian", "nosuch:app", "RuntimeError: Could not import 'nosuch'"),
+        ("granian", "site_of_mine:nope", "site_of_mine.py: make_app"),
+        ("granian", "site_of_mine:notcallable", "TypeError: 'int' object is not callable"),
+        ("granian", "failing:application", "RuntimeError: no database"),
+    ],
+)
+def test_another_server_is_explained_as_well(lab, profile, app, said):
+    """By its own words; gunicorn's own end, which follows from them, is not the reason."""
+    code, _, errors = lab("run", profile, "--app", app)
+    assert code == 1
+    assert said in errors
+    assert "HaltServer" not in errors
+
+
+@pytest.mark.parametrize("profile", ["tuned", "baseline"])
+@pytest.mark.parametrize(
+    ("app", "first", "then"),
+    [
+        ("nosuch:app", "ModuleNotFoundError: No module named 'nosuch'", "--chdir names another"),
+        ("site_of_min:app", "ModuleNotFoundError: No mod", "did you mean site_of_mine?"),
+        ("site_of_mine:nope", "site_of_mine has no nope", "site_of_mine.py: make_app"),
+        ("site_of_mine:notcallable", "TypeError: 'int' object", "site_of_mine.py: make_app"),
+        ("broken:app", "json.decoder.JSONDecodeError: ", "broken.py, line 5, in load: json.loads("),
+        ("failing:application", "RuntimeError: no database", "failing.py, line 2, in application"),
+    ],
+)
+def test_why_an_application_does_not_run_is_read_first(lab, profile, app, first, then):
+    """Then what to do, how it looked from outside, and where the log is; the log itself is not."""
+    code, out, errors = lab("run", profile, "--app", app)
+    assert (code, out) == (1, ""), errors
+    announced, cpus, *lines = errors.splitlines()
+    assert "1 profile, 10 blocks" in announced
+    assert cpus.startswith("CPUs: ")
+    assert lines[0].startswith(f"lab: profile {profile}: {first}")
+    assert any(then in line for line in lines[1:-2]), lines
+    assert lines[-1] == f"Its whole log: results/{profile}.log"
+    assert "Python main interpreter initialized" in Path(f"results/{profile}.log").read_text()
+    assert len(lines) <= 5
+
+
+def test_an_application_that_answers_is_not_explained_by_its_log(lab):
+    """What it logs has then nothing to do with it: the reply says all."""
+    Path("chatty.py").write_text(
+        "import traceback\n\n\ndef application(environ, start):\n    try:\n        1 / 0\n"
+        "    except ZeroDivisionError:\n        traceback.print_exc()\n"
+        "    start('404 Not Found', [('Content-Length', '0')])\n    return []\n"
+    )
+    code, _, errors = lab("run", "tuned", "--app", "chatty:application")
+    assert code == 1
+    assert "with 404 ''; expected is status 200" in errors.splitlines()[2]
+    assert "ZeroDivisionError" not in errors
+    assert "ZeroDivisionError" in Path("results/tuned.log").read_text()
+
+
+def test_an_ini_without_chdir_is_told_where_its_module_was_looked_for(lab):
+    """In the run's report as well, which repeats the file as it was given."""
+    code, out, errors = lab("run", "./nochdir.ini", "--workload", "hello", *SMALL)
+    assert code == 1
+    reason, advice, *_ = [line for line in errors.splitlines() if "somewhere_else" in line]
+    assert reason.startswith("nochdir: ModuleNotFoundError: No module named 'somewhere_else'")
+    assert f"looked for in {Path.cwd()} (write `chdir = {Path.cwd()}`" in advice
+    said = " ".join(out.split())
+    assert "the server's own message with: lab run ./nochdir.ini" in said
+    assert "No module named 'somewhere_else'; its whole log: results/" in said
+    assert next(Path("results").glob("*/nochdir.log")).read_text().count("GAME OVER") == 1
+
+
+def write(folder, lines):
+    """Return an ini of these lines, read."""
+    path = folder / "mine.ini"
+    path.write_text(f"[uwsgi]\n{HTTP}{lines}")
+    return profiles.read(str(path))
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("proccesses = 4\n", ":3: uWSGI has no option proccesses and ignores it; did you mean pro"),
+        ("my-own-word = 4\n", "no option my-own-word and ignores it; see `uwsgi --help`"),
+        ("plugins = \nproccesses = 4\n", "did you mean processes?"),
+        ("name = app\nmodule = %(name).hello:app\n", None),
+        ("plugins = \nword-of-a-plugin = 4\nasyncio = 3\n", None),
+        ("processes = 4\nthreads = 2\nmaster = true\nvacuum = true\n", None),
+    ],
+)
+def test_a_mistyped_option_of_an_ini_is_a_warning(tmp_path, lines, said):
+    """A placeholder is none, nor is what only a plugin that the ini loads can know."""
+    found = profiles.ignored(write(tmp_path, lines))
+    assert len(found) == (said is not None)
+    assert said is None or said in found[0]
+
+
+def test_the_warning_stands_before_the_run(lab):
+    """And ends nothing: a person may know better."""
+    Path("mine.ini").write_text(f"[uwsgi]\n{HTTP}proccesses = 4\nmodule = nosuch:app\n")
+    _, _, errors = lab("run", "./mine.ini", *SMALL)
+    assert errors.startswith(f"warning: {Path.cwd()}/mine.ini:3: uWSGI has no option proccesses")
+
+
+def test_no_profile_of_this_project_is_warned_of():
+    """Nor a planted one: a false alarm costs the trust in all others."""
+    own = [*ROOT.glob("profiles/*.ini"), *ROOT.glob("tests/planted/*.ini")]
+    assert len(own) > 30
+    assert [path for path in own if ignored(path, read_options(path, ROOT))] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--profiles tunned", "tunned: there is no such profile; did you mean tuned?"),
+        ("--rate -4", "--rate '-4': write requests a second, as in 2000, or 50%,80%"),
+        ("--rate 50", "write 50% for a share"),
+        ("--profile tuned", "as in --profiles tuned"),
+        ("--workload hello --app a:b", "leave out one"),
+    ],
+)
+def test_a_wrong_command_of_locust_is_answered_alone(tmp_path, words, said):
+    """Before Locust's test begins, so that no empty table stands around the answer."""
+    done = run(*LOCUST, "--headless", *words.split(), cwd=tmp_path)
+    *before, last = done.stderr.splitlines()
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in last
+    assert "ERROR/lab: " in last
+    assert len(before) <= 1, before
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("setting", "profile", "said"),
+    [
+        ("PROCESSES=abc", "tuned", "PROCESSES='abc': expected a number from 1 to 1024"),
+        ("PORT=abc", "tuned", "PORT='abc': expected a number from 1 to 65535"),
+        ("FIB_MAX_DIGITS=abc", "tuned", "FIB_MAX_DIGITS"),
+        ("SOCKET=/nonexistent/x", "production", "/nonexistent"),
+    ],
+)
+def test_a_wrong_setting_ends_the_service_before_it_answers(setting, profile, said):
+    """With the variable, its value, and what may stand there."""
+    done = subprocess.run(
+        [BIN / "uwsgi", f"profiles/{profile}.ini"],
+        cwd=ROOT, env=environment() | dict([setting.split("=")]), capture_output=True, text=True,
+        timeout=30, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert said in done.stdout + done.stderr
+
+
+START = "*** Operational MODE: preforking ***\n"
+NOT_LOADED = "unable to load app 0 (mountpoint='') (callable not found or import error)\n"
+DATED = "Sun Nov 22 10:09:12 2026 - "
+TRACE = 'Traceback (most recent call last):\n  File "{}", line 7, in load\n    go()\nOops: {}\n'
+PACKAGE = "/venv/lib/python3.11/site-packages/flask/app.py"
+
+
+@pytest.mark.parametrize(
+    ("log", "text", "frame"),
+    [
+        (f"{START}ImportError: no\n{NOT_LOADED}", "ImportError: no", ""),
+        (f"{DATED}ImportError: no\n{DATED}{NOT_LOADED}", "ImportError: no", ""),
+        (TRACE.format("/srv/a.py", "x") + NOT_LOADED, "Oops: x", "/srv/a.py, line 7, in load"),
+        (TRACE.format(PACKAGE, "x") + NOT_LOADED, "Oops: x", ""),
+        (TRACE.format("/srv/a.py", "first") + TRACE.format("/srv/b.py", "second") + NOT_LOADED,
+         "Oops: second", "/srv/b.py, line 7, in load"),
+        (f"ImportError: no\n{NOT_LOADED}Traceback (most recent call last):\nKeyError: 'x'\n",
+         "ImportError: no", ""),
+        ("a\nbind(): Permission denied [core/socket.c line 230]\n",
+         "bind(): Permission denied [core/socket.c line 230]", ""),
+        ("Failed to find attribute 'nope' in 'site'.\n[ERROR] Reason: App failed to load.\n",
+         "Failed to find attribute 'nope' in 'site'.", ""),
+    ],
+)  # fmt: skip
+def test_the_reason_is_found_in_a_log(log, text, frame):
+    """The exception that kept the application from loading, and the last frame of one's own."""
+    found = reason(log)
+    assert (found.text, found.frame) == (text, frame)
+
+
+def test_a_log_that_says_nothing_has_no_reason():
+    """An exception that is long past is not the reason either."""
+    assert reason("") is None
+    assert reason("spawned uWSGI worker 1\n") is None
+    past = TRACE.format("/srv/a.py", "logged") + "a line\n" * 20 + START + NOT_LOADED
+    assert reason(past) is None
+    assert lacks_callable(past)
+    assert not lacks_callable(f"ImportError: no\n{NOT_LOADED}")
