@@ -66,6 +66,7 @@ FORM = {"user_count": 8, "spawn_rate": 8, "profiles": ["listen", "tuned"], "wind
         "warmup": 0.1}  # fmt: skip
 
 
+@pytest.mark.slow
 def test_stop_leaves_no_server_and_the_next_start_works(tmp_path):
     """STOP in the middle of a window; then a second run in the same Locust."""
     with locust_web(tmp_path) as (process, base):
