@@ -102,6 +102,7 @@ def test_a_mistyped_mode_is_refused(project):
     assert "FIB_BUILD='cpython' is not known: use auto, cython or pure" in result.stderr
 
 
+@pytest.mark.slow
 def test_the_article_s_command_compiles_in_place(project):
     """`python setup.py build_ext --inplace` gives an extension, its record, and no C file."""
     # 4 s: Cython and the C compiler really run.

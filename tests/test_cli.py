@@ -66,9 +66,9 @@ def test_another_server_and_another_workload_run_in_the_same_experiment(tmp_path
     assert all(t["windows"][0]["ok"] and not t["windows"][0]["errors"] for t in trials(tmp_path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("framework", "path"),
-    [pytest.param("flask", "/where/Ulm?q=a", marks=pytest.mark.slow), ("django", "/price/5/")],
+    ("framework", "path"), [("flask", "/where/Ulm?q=a"), ("django", "/price/5/")]
 )
 def test_an_application_that_knows_nothing_of_us_is_compared(tmp_path, framework, path):
     """Its first reply is captured, and then required of every request."""

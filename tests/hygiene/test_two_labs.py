@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 
+import pytest
+
 from tests.hygiene.conftest import write_peer
 from tests.kit.lab_process import started
 
@@ -12,6 +14,7 @@ SIZES = ("--connections", "4", "--blocks", "1", "--window", "0.1", "--warmup", "
          "any:app")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_labs_at_once_do_not_mix(tmp_path):
     """
     Two in one folder and one in another: each has its own run, of replies of its own servers.

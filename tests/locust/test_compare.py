@@ -103,6 +103,7 @@ def test_whatever_ends_locust_ends_its_servers(tmp_path, name, processes):
     assert trials(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_running_server_is_loaded_when_only_a_host_is_given(tmp_path):
     """Nothing is started, nothing is compared, every reply is checked."""
     with running("tuned") as tuned:
