@@ -87,7 +87,7 @@ class Progress:
         self._console = console or Console(stderr=True)
         self._course = Course(plan)
         self._of_block = 0
-        self._invalid = 0
+        self._invalid: set[tuple[int, int]] = set()
         self._gates: dict[str, None] = {}
         self._bar = Bar(
             TextColumn("{task.description:<38}"),
@@ -130,7 +130,9 @@ class Progress:
             failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
             self._console.print(f"{trial.slot.arm.name}: {failure}", markup=False, soft_wrap=True)
         gates = [each.gate for each in findings if each.withholds != frozenset()]
-        self._invalid += bool(gates)
+        place = trial.slot.block, trial.slot.position
+        # Of a trial and its repeats the last counts.
+        (self._invalid.add if gates else self._invalid.discard)(place)
         self._gates.update(dict.fromkeys(gates))
         self._of_block += first
         if not first or self._of_block < self._course.in_block:
@@ -140,8 +142,9 @@ class Progress:
             why = f" ({', '.join(self._gates)})" if self._gates else ""
             self._console.print(
                 f"block {trial.slot.block + 1} of {self._plan.blocks} done, "
-                f"{_counted(self._invalid, 'invalid trial')}{why}, {remaining}",
+                f"{_counted(len(self._invalid), 'invalid trial')}{why}, {remaining}",
                 markup=False,
+                soft_wrap=True,
             )
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
@@ -149,9 +152,8 @@ class Progress:
         self._course.confirming(counters)
         self._bar.update(self._task, total=self._course.planned)
         for each in counters:
-            self._console.print(
-                f"to confirm: {each.cause} at {each.of}, by {each.toggle}", markup=False
-            )
+            text = f"to confirm: {each.cause} at {each.of}, by {each.toggle}"
+            self._console.print(text, markup=False, soft_wrap=True)
 
 
 def _cpus(prepared: Prepared) -> str:
