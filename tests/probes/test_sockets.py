@@ -14,7 +14,7 @@ from lab.probes.processes import ProcessState, Snapshot
 from lab.probes.sockets import Growth, SocketProbe, drops, router
 from lab.probes.tcp import TcpProbe
 from lab.servers.ports import free_port
-from tests.kit.lab_process import BIN
+from tests.kit.lab_process import BIN, until
 from tests.probes.clients import connect, until_answered
 from tests.probes.trees import tree
 
@@ -157,11 +157,15 @@ def test_uwsgis_deferred_handshakes_are_no_drops(listen, dropped, tmp_path):
     """500 at once: drops with room for 100, none with room for 1024, on both of its ports."""
     with uwsgi(tmp_path, "http = 127.0.0.1:{port}\nmaster = true", listen) as (root, port):
         subject = Subject(root.pid, port)
-        probe, counters = SocketProbe(), TcpProbe()
-        stop_counters, stop = counters.start(subject), probe.start(subject)
-        with connect(port, 500, send=REQUEST, until=lambda clients: clients.answered() >= 150):
-            readings = stop()
-            bounds = stop_counters()
+
+        def burst():
+            stop_counters, stop = TcpProbe().start(subject), SocketProbe().start(subject)
+            with connect(port, 500, send=REQUEST, until=lambda clients: clients.answered() >= 150):
+                readings, bounds = stop(), stop_counters()
+            # Absent while other programs' drops could hide ours.
+            return (readings, bounds) if "listener.drops" in readings else None
+
+        readings, bounds = until(burst, "a burst beside which nobody else dropped connections")
     assert readings["listener.public.limit"] == listen
     assert bounds["tcp.TCPDeferAcceptDrop"] >= 150
     if dropped and bounds["tcp.TCPDeferAcceptDrop"] > 1000:
