@@ -93,6 +93,12 @@ class ResultsError(LabError):
         super().__init__(f"{where}: {problem}")
 
 
+class UnmeasuredError(LabError):
+    """This machine could not measure what was to be the base of the rest."""
+
+    exit_code = 3
+
+
 class TooFewSamplesError(LabError):
     """A statistic needs more samples than there are."""
 

@@ -13,7 +13,7 @@ import pytest
 from lab.analysis.points import points, summaries
 from lab.analysis.summary import summarise
 from lab.cli.run import run_command
-from lab.errors import UsageError
+from lab.errors import UnmeasuredError, UsageError
 from lab.experiment.conduct import Outcome
 from lab.experiment.plan import arm_of
 from lab.experiment.rates import Rate, capacity, parse_rates
@@ -66,6 +66,16 @@ def test_the_capacity_is_the_slowest_profiles_and_names_those_that_are_not_known
     assert (found.profile, found.unknown) == ("b", ("c",))
     assert found.rate == pytest.approx(2000, rel=0.05)
     assert str(found).endswith(" a second; not known, and left out: c")
+
+
+def test_a_capacity_that_cannot_be_measured_is_no_wrong_usage():
+    """It is the machine's doing: status 3, with the reason and what to do."""
+    run = make.ladder_run({"a": (3000, 3e-4), "b": (2000, 4e-4)}, blocks=3)
+    crowded = {"machine.foreign_cpu": 1.5}
+    trials = tuple(replace(each, readings={**each.readings, **crowded}) for each in run.trials)
+    with pytest.raises(UnmeasuredError, match=r"machine: other programs .*--rate 2000/s") as caught:
+        capacity(summarise(replace(run, trials=trials)))
+    assert caught.value.exit_code == 3
 
 
 @pytest.mark.parametrize(

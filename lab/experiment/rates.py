@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from lab.analysis.summary import Summary
-from lab.errors import UsageError
+from lab.errors import UnmeasuredError, UsageError
 from lab.experiment.plan import validate_rate
 
 CAPACITY_BLOCKS = 3
@@ -103,7 +103,7 @@ def capacity(summary: Summary) -> Capacity:
     Return what the slowest profile of a closed loop can do.
 
     Raises:
-        UsageError: No trial says how much any of them can do.
+        UnmeasuredError: No trial says how much any of them can do.
     """
     known = {
         row.profile.name: row.values["throughput"]
@@ -113,7 +113,10 @@ def capacity(summary: Summary) -> Capacity:
     if not known:
         seen = {tally.gate: tally.example.reason for row in summary.rows for tally in row.tallies}
         reasons = "; ".join(f"{gate}: {reason}" for gate, reason in seen.items())
-        raise UsageError(f"no profile's capacity could be measured, so it has no share ({reasons})")
+        raise UnmeasuredError(
+            f"no profile's capacity could be measured, so it has no share ({reasons}); close other "
+            "programs and repeat, or give the rate in requests a second, as in --rate 2000/s"
+        )
     slowest = min(known, key=lambda name: known[name])
     unknown = [row.profile.name for row in summary.rows if row.profile.name not in known]
     return Capacity(slowest, known[slowest], tuple(unknown))
