@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.errors import LabError
-from lab.model import VOLATILE, Profile, Run
-from lab.model.nested import flatten
+from lab.model import Profile, Run
+from lab.model.nested import flatten, steady
 from lab.settings.difference import difference
 
 COMPARED = ("distributions.", "fib.", "git.")
@@ -94,10 +94,7 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator
     >>> [each.key for each in differences(one, other)]
     ['cpu.cores']
     """
-    left, right = (
-        dict(flatten({key: each[key] for key in each.keys() - VOLATILE}))
-        for each in (before, after)
-    )
+    left, right = (dict(flatten(steady(each))) for each in (before, after))
     for key in sorted(left.keys() | right.keys()):
         if left.get(key) != right.get(key):
             yield DifferingKey(key, _text(left.get(key)), _text(right.get(key)))

@@ -241,8 +241,8 @@ def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> R
         name: [item.metrics[name] for item in trials if name in item.metrics] for name in METRICS
     }
     ended = [item.trial for item in trials if item.trial.windows and plan.load.requests is not None]
-    replies = sum(window.ok for item in trials for window in item.trial.windows)
-    retried = sum(window.retried for item in trials for window in item.trial.windows)
+    replies = sum(item.trial.total("ok") for item in trials)
+    retried = sum(item.trial.total("retried") for item in trials)
     return Row(
         profile=profile,
         values={name: statistics.median(values) for name, values in samples.items() if values},

@@ -172,10 +172,6 @@ class Trial:
         return found
 
 
-VOLATILE = frozenset({"now"})
-"""Top-level keys of an environment that say nothing of the machine: the load of the moment."""
-
-
 @dataclass(frozen=True, slots=True)
 class Run:
     """A run as it lies on disk: all that a report is made of."""

@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+VOLATILE = frozenset({"now"})
+"""Top-level keys of an environment that say nothing of the machine: the load of the moment."""
+
+
+def steady(environment: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what must agree where two environments are compared."""
+    return {name: value for name, value in environment.items() if name not in VOLATILE}
+
 
 def flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from typing import Any
 
-from lab.model import VOLATILE
+from lab.model.nested import steady
 from lab.probes.machine import (
     divide,
     present,
@@ -92,7 +92,7 @@ def read_environment() -> dict[str, Any]:
 
 def digest(environment: Mapping[str, Any]) -> str:
     """Return a SHA-256, in hexadecimal, of all that must agree for a comparison."""
-    return hashlib.sha256(json.dumps(_steady(environment), sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(steady(environment), sort_keys=True).encode()).hexdigest()
 
 
 def split_cores() -> Cores | None:
@@ -147,10 +147,6 @@ def output_of(*command: str) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return done.stdout
-
-
-def _steady(environment: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in environment.items() if name not in VOLATILE}
 
 
 def _read_virtualisation() -> str | None:
