@@ -41,7 +41,7 @@ _DIRECTIVE = re.compile(
 
 def pages() -> tuple[Path, ...]:
     """Return the pages that may hold directives."""
-    return (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+    return (ROOT / "README.md", *sorted(DOCS.glob("*/*.md")))
 
 
 def fill(text: str) -> str:

@@ -15,12 +15,12 @@ from tools.pages.files import RUNS
 
 
 def selftest() -> str:
-    """Return what docs/selftest.md says of the stored result."""
+    """Return what docs/explanation/selftest.md says of the stored result."""
     return selftest_text(read_json(RUNS / "selftest.json", SelfTestResult))
 
 
 def stress() -> str:
-    """Return what docs/production.md says of the stored result."""
+    """Return what docs/reference/production-settings.md says of the stored result."""
     return stress_text(stress_result())
 
 
