@@ -35,7 +35,7 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     )
     if found.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return f"{numbers.bounded(found)} {found.verdict}"
+    return numbers.judged(found)
 
 
 def value(name: str, metric: str, profile: str) -> str:
