@@ -82,3 +82,11 @@ def test_what_a_stored_result_does_not_have_is_named(directive, problem):
     """Instead of a figure from elsewhere."""
     with pytest.raises(UsageError, match=problem):
         directives.fill(f"<!-- {directive} --><!-- -->")
+
+
+def test_the_command_of_a_run_is_its_own():
+    """With every option that it was made with, but for the seed."""
+    text = directives.fill("<!-- command rungs-100-digits -->\n<!-- end -->\n")
+    assert "$ .venv/bin/lab run safety loop-pure table " in text
+    assert text.endswith(" --path '/10^99' --window 2 --no-confirm\n```\n<!-- end -->\n")
+    assert "--seed" not in text

@@ -17,6 +17,7 @@ from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
     "claims SOURCE": runs.claims,
+    "command RUN": runs.command,
     "figure FIGURE": figures.words,
     "instructions cells": instructions.cells,
     "instructions phases": instructions.phases,
