@@ -61,6 +61,13 @@ def bounded(comparison: Comparison) -> str:
     return f"{before}{ratio(comparison.ratio)}"
 
 
+def judged(comparison: Comparison) -> str:
+    """Return a ratio that could be made with its verdict, and what weakens that."""
+    fragile = ", fragile" if comparison.fragile else ""
+    both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
+    return f"{bounded(comparison)} {comparison.verdict.value}{fragile}{both}"
+
+
 def centre(estimate: Estimate) -> str:
     """
     Return a ratio alone, and `~` before it when its interval holds 1.

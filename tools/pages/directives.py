@@ -12,17 +12,22 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lab.errors import UsageError
-from tools.pages import figures, instructions, proofs, runs
+from tools.pages import figures, instructions, proofs, results, runs
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
     "claims SOURCE": runs.claims,
+    "command RUN": runs.command,
     "figure FIGURE": figures.words,
     "instructions cells": instructions.cells,
     "instructions phases": instructions.phases,
     "instructions saved: APPLICATION BUILD / APPLICATION BUILD at NUMBER": instructions.saved,
     "machine RUN": runs.machine,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
+    "result FILE: how many are WORD of KEYS": results.counted,
+    "result FILE: KEYS above OTHER": results.above,
+    "result FILE: KEYS in UNIT": results.value,
+    "result FILE: KEYS": results.value,
     "run RUN: TITLE (ROWS)": runs.table,
     "run RUN: TITLE": runs.table,
     "selftest": proofs.selftest,

@@ -17,7 +17,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Profile, Workload
 from lab.report.headline import ANOTHER
-from lab.report.numbers import ratio
+from lab.report.numbers import judged
 from lab.settings.difference import difference
 from tools.pages.files import DOCS, ROOT, runs, written
 
@@ -103,7 +103,7 @@ def _effects(profile: Profile) -> list[str]:
         if step is None or step.before is None or step.before != profile.against:
             continue
         ratios = [
-            f"{METRICS[name].title} {ratio(found.ratio)} {found.verdict}"
+            f"{METRICS[name].title} {judged(found)}"
             for name in ("throughput", "cpu")
             if (found := step.step[name]).ratio is not None
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 from lab import claims as published
@@ -35,7 +36,7 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     )
     if found.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return f"{numbers.bounded(found)} {found.verdict}"
+    return numbers.judged(found)
 
 
 def value(name: str, metric: str, profile: str) -> str:
@@ -44,6 +45,13 @@ def value(name: str, metric: str, profile: str) -> str:
     if profile not in rows or metric not in rows[profile].values:
         raise ResultsError(RUNS / name, f"has no {metric} of {profile}")
     return numbers.quantity(metric, rows[profile].values[metric])
+
+
+def command(name: str) -> str:
+    """Return the command that made a run, without the seed that gave it its order."""
+    words = iter(shlex.split(summary(name).run.command))
+    kept = [word for word in words if word != "--seed" or not next(words, "")]
+    return f"```console\n$ {shlex.join(kept)}\n```\n"
 
 
 def machine(name: str) -> str:
