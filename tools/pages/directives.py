@@ -19,6 +19,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "claims SOURCE": runs.claims,
     "command RUN": runs.command,
     "figure FIGURE": figures.words,
+    "headline RUN": runs.headline,
     "instructions cells": instructions.cells,
     "instructions phases": instructions.phases,
     "instructions saved: APPLICATION BUILD / APPLICATION BUILD at NUMBER": instructions.saved,
@@ -31,6 +32,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "run RUN: TITLE (ROWS)": runs.table,
     "run RUN: TITLE": runs.table,
     "selftest": proofs.selftest,
+    "selftest in short": proofs.selftest_in_short,
     "stress": proofs.stress,
     "value RUN: METRIC of PROFILE": runs.value,
 }

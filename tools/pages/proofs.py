@@ -19,8 +19,14 @@ def selftest() -> str:
     return selftest_text(read_json(RUNS / "selftest.json", SelfTestResult))
 
 
+def selftest_in_short() -> str:
+    """Return how many of its trials were judged right, without a full stop."""
+    said = sentence(read_json(RUNS / "selftest.json", SelfTestResult))
+    return said.partition(": ")[2].rstrip(".")
+
+
 def stress() -> str:
-    """Return what docs/reference/production-settings.md says of the stored result."""
+    """Return what docs/explanation/what-faults-cost.md says of the stored result."""
     return stress_text(stress_result())
 
 

@@ -9,6 +9,7 @@ from lab import claims as published
 from lab.analysis.compare import compare, own
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
+from lab.report import headline as opening
 from lab.report import markdown, numbers
 from lab.report.machine import machine_lines
 from lab.report.tables import document
@@ -26,6 +27,11 @@ def table(name: str, title: str, rows: str | None = None) -> str:
             raise ResultsError(RUNS / name, f"has no row {missing[0]!r} in its table {title!r}")
         found = replace(found, rows=tuple(row for row in found.rows if row[0].text in chosen))
     return markdown.render_table(found)
+
+
+def headline(name: str) -> str:
+    """Return the sentence that opens the report of a run."""
+    return opening.sentence(summary(name))
 
 
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:
