@@ -70,6 +70,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run --rate 2000,80", 2, ["write 80% for a share", "or 80/s"]),
         ("run --rate abc", 2, ["as in 2000, or 50%,80%"]),
         ("run --rate 50%%", 2, ["as in 2000, or 50%,80%"]),
+        ("run --rate 50%,", 2, ["--rate '50%,': a rate is missing beside a comma"]),
         ("run --rate -5", 2, ["as in 2000, or 50%,80%"]),
         ("run --window 3x", 2, ["lab: --window: '3x' is no duration; write 3, 2.5s, 500ms or 1m"]),
         ("run --window 0", 2, ["--window 0: between 0.1 and 600 seconds"]),
