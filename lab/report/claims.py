@@ -124,7 +124,11 @@ def _open(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
 
 
 def _in_few_words(takes: Iterable[str]) -> str:
-    """Say "profiles a, b" for two items "profile a" and "profile b"; workloads likewise."""
+    """
+    Say "profiles a, b" for two items "profile a" and "profile b"; workloads likewise.
+
+    An item of either kind is one that the lab lacks, so it is called missing.
+    """
     kinds: dict[str, list[str]] = {"workload": [], "profile": [], "": []}
     for item in takes:
         kind, _, name = item.partition(" ")
@@ -134,6 +138,8 @@ def _in_few_words(takes: Iterable[str]) -> str:
         for kind, names in kinds.items()
         if kind and names
     ]
+    if said:
+        said[-1] += " (missing: this lab does not have them yet)"
     return "; ".join((*said, *kinds[""]))
 
 
