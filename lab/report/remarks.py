@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.analysis.gates.common import BUSY
+from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
-from lab.model import METRICS, Comparison, Verdict
+from lab.model import METRICS, Comparison, Run, Verdict
 from lab.report.causes import inert_notes
 from lab.report.numbers import figure, share
 
@@ -181,7 +181,7 @@ def generator_limit(summary: Summary, metrics: Sequence[str]) -> list[str]:
         said.append(
             f"at least: the busiest generator process was at its limit, {BUSY:.0%} of the time or "
             f"more ({busy}), so the server may be faster still. "
-            f"Use {_more(summary.run.generator)}, or read CPU a request, which does not depend on "
+            f"Use {_more(summary.run)}, or read CPU a request, which does not depend on "
             "it."
         )
     ratios: dict[str, dict[str, None]] = {}
@@ -194,13 +194,17 @@ def generator_limit(summary: Summary, metrics: Sequence[str]) -> list[str]:
     return [" ".join(said)] if said else []
 
 
-def _more(generator: str) -> str:
-    """Say how the load gets another process than those that the name of *generator* tells."""
-    name, _, count = generator.partition(" x")
+def _more(run: Run) -> str:
+    """Say how the load of *run* gets another process, or what else gives it more."""
+    name, _, count = run.generator.partition(" x")
     if name == "ab":
         return "the lab's engine instead of ab"
-    option = "--generators" if name == "engine" else "--processes"
-    return f"{option} {int(count or 1) + 1} where the generator has a CPU for each"
+    if name != "engine":
+        return f"--processes {int(count or 1) + 1} where the generator has a CPU for each"
+    if any(generator_may_grow(trial) for trial in run.trials if trial.windows):
+        return f"--generators {int(count or 1) + 1} where the generator has a CPU for each"
+    pinned = any("server.cores" in trial.readings for trial in run.trials)
+    return f"{'--no-pin, or ' if pinned else ''}a machine with more cores"
 
 
 def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:

@@ -65,9 +65,22 @@ def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | No
         "generator-bound",
         f"the generator was busy for {share:.0%} of the time, the server used {used:.2f} of "
         f"{_cores(cores)}",
-        "Use a second generator process (lab run --generators 2, locust --processes 2) or a "
-        "cheaper one; throughput here is the generator's.",
+        f"{_relief(trial)}; throughput here is the generator's.",
         withholds=common.TIME_BASED,
+    )
+
+
+def _relief(trial: Trial) -> str:
+    """Return what takes work off the generator, as far as the trial's machine allows it."""
+    if common.generator_may_grow(trial):
+        return (
+            "Use a second generator process (lab run --generators 2, locust --processes 2) or a "
+            "cheaper one"
+        )
+    share = "let it share the server's (--no-pin), " if "server.cores" in trial.readings else ""
+    return (
+        f"The generator has no core here for another process: {share}load with fewer connections, "
+        "or use a machine with more cores"
     )
 
 
@@ -170,10 +183,11 @@ def machine(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     readings = trial.readings
     # Unpinned, the server may use every core. None read: the least that it can have.
     cores = max(1.0, readings.get("server.cores", readings.get("machine.cores", 1.0)))
-    parts = _disturbances(readings, FOREIGN_CPU * cores)
+    crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
+    # What is printed is the limit that decided.
+    parts = _disturbances(readings, (FOREIGN_CPU_SEVERE if crowded else FOREIGN_CPU) * cores)
     if not parts:
         return None
-    crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
     return Finding(
         "machine",
         "; ".join(parts),
