@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lab.model import ClaimVerdict, Decision, Estimate
+from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, ratio
 from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, texts
@@ -96,7 +97,7 @@ def _sum(verdicts: Sequence[ClaimVerdict]) -> str:
     """Count each claim once: what was put to the test and what was not add up to all of them."""
     counts = Counter(came_to(own) for own in _by_claim(verdicts))
     total, rest = counts.total(), counts.pop(NEVER_RUN, 0)
-    said = f"{total} claim{'' if total == 1 else 's'}, {total - rest} put to the test"
+    said = f"{counted(total, 'claim')}, {total - rest} put to the test"
     names = [name for name in (*Decision, BY_LOAD) if counts[name]]
     if names:
         said += f": {', '.join(f'{counts[name]} {name}' for name in names)}"

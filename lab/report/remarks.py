@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
 from lab.model import METRICS, Comparison, Run, Verdict
+from lab.model.wording import counted
 from lab.report.causes import inert_notes
 from lab.report.numbers import figure, share
 
@@ -27,7 +28,7 @@ def plan_line(summary: Summary) -> str:
         work = f"{load.connections:,} clients at full load, {kept}"
     else:
         work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
-    blocks = "1 block" if plan.blocks == 1 else f"{plan.blocks} blocks"
+    blocks = counted(plan.blocks, "block")
     each = "" if load.requests is not None else f" of {plan.window:g} s"
     return f"{work}; {blocks}{each} in random order; generator: {summary.run.generator}"
 
