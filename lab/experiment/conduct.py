@@ -20,7 +20,7 @@ from pathlib import Path
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import ResultsError, ServerStartError, UsageError
+from lab.errors import Interrupted, ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run
@@ -189,15 +189,23 @@ def conduct(
         try:
             run(plan, parts, observer, schedule)
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
-            if writer.has_trials:
-                with suppress(ResultsError):  # such as a full disk, which is what ended the run
-                    _summarise(writer, files)
-                error.add_note(f"Run folder: {writer.folder}")
-                error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
-            else:
-                writer.discard()
+            _leave(writer, files, error)
             raise
         return Outcome(writer.folder, _summarise(writer, files))
+
+
+def _leave(writer: RunWriter, files: Files, error: BaseException) -> None:
+    """Keep what there is of a run that *error* ended, and say in *error* what that is."""
+    kept = writer.has_trials
+    if kept:
+        with suppress(ResultsError):  # such as a full disk, which is what ended the run
+            _summarise(writer, files)
+        error.add_note(f"Run folder: {writer.folder}")
+        error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
+    else:
+        writer.discard()
+    if isinstance(error, Interrupted):
+        error.kept = "the finished trials are kept" if kept else "no trial had finished"
 
 
 def _with_reply(plan: Plan) -> Plan:
