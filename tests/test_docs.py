@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab import profiles
-from lab.cli import cli
+from lab.cli.commands import cli
 from tests.kit.lab_process import BIN, ROOT, SITES, SMALL, run
 from tools.pages import directives
 from tools.pages.files import RUNS
