@@ -91,23 +91,18 @@ def _small(words, tmp_path):
         for option in ("--app", "--path", "--chdir"):
             if option in words:
                 del words[words.index(option) : words.index(option) + 2]
-        words = [_own_ini(tmp_path, word) if word.endswith(".ini") else word for word in words]
+        own = tmp_path / "uwsgi.ini"
+        own.write_text(
+            "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nmodule = flask_site:application\n"
+            f"chdir = {SITES}\nneed-app = true\n"
+        )
+        words = [str(own) if word.endswith("uwsgi.ini") else word for word in words]
         words += ["--app", "flask_site:application", "--path", "/where/Ulm", "--chdir", str(SITES)]
     words = [word for word in words if word != "--quick"]
     if words[0].endswith("lab") and (len(words) == 2 or words[2].startswith("--")):
         words.insert(2, "tuned")  # instead of the whole ladder
     words = [word.replace("loadtests/", str(ROOT / "loadtests")) for word in words]
     return _run([*words, *SMALL], tmp_path)
-
-
-def _own_ini(tmp_path, word):
-    """Write an ini that serves one of tests/sites, with the name of the reader's, and return it."""
-    own = tmp_path / Path(word).name
-    own.write_text(
-        "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nmodule = flask_site:application\n"
-        f"chdir = {SITES}\nneed-app = true\n"
-    )
-    return str(own)
 
 
 def _run(words, cwd):
