@@ -20,6 +20,7 @@ from lab.report.headline import ANOTHER
 from lab.report.numbers import judged
 from lab.settings.difference import difference
 from tools.pages.files import DOCS, ROOT, runs, written
+from tools.pages.runs import mark
 
 ENOUGH = 5
 """Blocks from which on a run is quoted; one that was made to count something has fewer."""
@@ -53,7 +54,7 @@ def render() -> str:
     """
     ladder = profiles.ladder()
     others = [name for name in profiles.find() if name not in ladder]
-    read = {name: _without_cpus(profiles.read(name)) for name in (*ladder, *others)}
+    read = {name: without_cpus(profiles.read(name)) for name in (*ladder, *others)}
     parts = [OPENING, "## The ladder\n"]
     parts += [_section(read[name], read, number) for number, name in enumerate(ladder)]
     parts += ["## Off the ladder\n"]
@@ -109,7 +110,7 @@ def _effects(profile: Profile) -> list[str]:
         if ratios:  # else what could be said is withheld
             name = summary.run.name
             where = f"{_asked(plan.workload)} ([{name}](runs/{name}/report.md))"
-            lines.append(f"- {where}: {', '.join(ratios)}")
+            lines.append(f"- {where}: {', '.join(ratios)}{mark(summary)}")
     return [line.replace("~", "\\~") for line in lines]
 
 
@@ -145,7 +146,7 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
     return changes
 
 
-def _without_cpus(profile: Profile) -> Profile:
+def without_cpus(profile: Profile) -> Profile:
     """Return *profile* with %k for the number of CPUs, which the page must not depend on."""
     lineage = profiles.ladder(profile.name)
     files = [profiles.FOLDER / f"{name}.ini" for name in lineage]

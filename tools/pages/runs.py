@@ -7,12 +7,16 @@ from dataclasses import replace
 
 from lab import claims as published
 from lab.analysis.compare import compare, own
+from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
 from lab.report import markdown, numbers
 from lab.report.machine import machine_lines
 from lab.report.tables import document
-from tools.pages.files import RUNS, runs, summary
+from tools.pages.files import RUNS, runs, stored, summary
+
+WARNED = "(see the run's warning)"
+"""Beside a figure in a sentence; what the warning is stands above the run's tables."""
 
 
 def table(name: str, title: str, rows: str | None = None) -> str:
@@ -25,7 +29,17 @@ def table(name: str, title: str, rows: str | None = None) -> str:
         if missing := sorted(chosen - {row[0].text for row in found.rows}):
             raise ResultsError(RUNS / name, f"has no row {missing[0]!r} in its table {title!r}")
         found = replace(found, rows=tuple(row for row in found.rows if row[0].text in chosen))
-    return markdown.render_table(found)
+    return warnings(name) + markdown.render_table(found)
+
+
+def warnings(name: str) -> str:
+    """Return what a run's report warns of, a paragraph each; nothing where it warns of nothing."""
+    return markdown.warnings(document(summary(name)).banners)
+
+
+def mark(run: Summary) -> str:
+    """Return what is said beside a figure in a sentence of a run whose report warns."""
+    return f" {WARNED}" if run.banners else ""
 
 
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:
@@ -36,31 +50,33 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     )
     if found.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return numbers.judged(found)
+    return numbers.judged(found) + mark(run)
 
 
 def value(name: str, metric: str, profile: str) -> str:
     """Return the median of a metric of one profile, in the unit in which reports print it."""
-    rows = {row.profile.name: row for row in summary(name).rows}
+    run = summary(name)
+    rows = {row.profile.name: row for row in run.rows}
     if profile not in rows or metric not in rows[profile].values:
         raise ResultsError(RUNS / name, f"has no {metric} of {profile}")
-    return numbers.quantity(metric, rows[profile].values[metric])
+    return numbers.quantity(metric, rows[profile].values[metric]) + mark(run)
 
 
 def command(name: str) -> str:
     """Return the command that made a run, without the seed that gave it its order."""
-    words = iter(shlex.split(summary(name).run.command))
+    words = iter(shlex.split(stored(name).command))
     kept = [word for word in words if word != "--seed" or not next(words, "")]
     return f"```console\n$ {shlex.join(kept)}\n```\n"
 
 
 def machine(name: str) -> str:
     """Return where a run was made."""
-    return "; ".join(machine_lines(summary(name).run.environments))
+    return "; ".join(machine_lines(stored(name).environments))
 
 
 def claims(source: str) -> str:
     """Return what all stored runs say to the claims of one article."""
     asked = [claim for claim in published.load() if claim.source == source]
     decided = [each for each in published.verdicts(runs(), asked) if each.run is not None]
-    return markdown.render_table(claims_report.verdict_table(decided))
+    warned = markdown.warnings(claims_report.banners(decided))
+    return warned + markdown.render_table(claims_report.verdict_table(decided))
