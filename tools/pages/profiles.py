@@ -41,6 +41,11 @@ what is served, so its effect is no server's; with an application of yours it is
 *Measured* is the step against the profile that it is against, from the stored runs under
 [`runs/`](runs), on one core; [the walkthrough](walkthrough.md) says how to read it.
 
+A peer, which is another server than uWSGI or more than one program, runs as its own documentation
+recommends for production, and by its own defaults where that says nothing. A table says what it
+sets all the same, and why. The peers' packages are the versions pinned in
+[`requirements/peers.txt`](../requirements/peers.txt); nginx is the distribution's.
+
 This page is made from the comments in the files: `.venv/bin/python -m tools.pages`.
 """
 
@@ -79,6 +84,7 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
         lines += [f"Default: {header.default}\n"]
     if header.link is not None:
         lines += [f"<{header.link}>\n"]
+    lines += _deviations(header.table.get("deviations"))
     if effects := _effects(profile):
         lines += ["Measured:\n", *effects, ""]
     if changes := _changes(profile, read):
@@ -92,6 +98,20 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
         return ""
     served, before = (settings.of(each).application for each in (profile, read[profile.against]))
     return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
+
+
+def _deviations(deviations: object) -> list[str]:
+    """Return a table of what a peer sets that is not its server's default, and why."""
+    if not isinstance(deviations, dict):
+        return []
+    rows = [f"| `{option}` | {why} |" for option, why in deviations.items()]
+    return [
+        "What it sets, instead of its server's defaults:\n",
+        "| option | why |",
+        "|---|---|",
+        *rows,
+        "",
+    ]
 
 
 def _effects(profile: Profile) -> list[str]:
