@@ -1,9 +1,12 @@
 """What a page may ask for, and how it is told of a mistake."""
 
+from dataclasses import replace
+
 import pytest
 
 from lab.errors import ResultsError, UsageError
-from tools.pages import directives
+from tests.kit import builders as make
+from tools.pages import directives, files
 
 
 def test_a_block_a_line_and_a_comment():
@@ -90,3 +93,42 @@ def test_the_command_of_a_run_is_its_own():
     assert "$ .venv/bin/lab run safety loop-pure table " in text
     assert text.endswith(" --path '/10^99' --window 2 --no-confirm\n```\n<!-- end -->\n")
     assert "--seed" not in text
+
+
+@pytest.fixture
+def at_two_rates(monkeypatch):
+    """Store a run of two profiles at two rates; `b` serves more of what is asked at the second."""
+    found = []
+    for rate, speed in (("50%", 2000), ("80%", 3000)):
+        run = make.ladder_run({"a": (1000, 4e-4), "b": (speed, 4e-4)})
+        name = {each: f"{each.name} at {rate}" for each in run.plan.profiles}
+
+        def named(arm, rate=rate, name=name):
+            return replace(arm, name=name[arm.profile], at={"rate": rate})
+
+        arms = tuple(map(named, run.plan.arms))
+        trials = tuple(
+            replace(each, slot=replace(each.slot, arm=named(each.slot.arm))) for each in run.trials
+        )
+        found.append(replace(run, plan=replace(run.plan, arms=arms), trials=trials))
+    first, second = found
+    whole = replace(
+        first,
+        plan=replace(first.plan, arms=(*first.plan.arms, *second.plan.arms)),
+        trials=(*first.trials, *second.trials),
+    )
+    monkeypatch.setattr(files, "stored", lambda _: whole)
+    files.summary.cache_clear()
+    yield
+    files.summary.cache_clear()
+
+
+def test_a_run_at_several_rates_is_quoted_at_one_of_them(at_two_rates):
+    """Which one stands behind the run's name; without it, or with another, nothing is quoted."""
+    page = "<!-- value open at RATE: throughput of b --><!-- -->"
+    for rate, speed in (("50%", 2000), ("80%", 3000)):
+        text = directives.fill(page.replace("RATE", rate)).split("-->")[1].removesuffix("<!-- ")
+        assert float(text.replace(",", "")) == pytest.approx(speed, rel=0.02)
+    for name in ("open at 90%", "open"):
+        with pytest.raises(ResultsError, match=r"has no rate '.*', only 50%, 80%"):
+            directives.fill(f"<!-- value {name}: throughput of b --><!-- -->")
