@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from lab.analysis.summary import summarise
 from lab.errors import ResultsError, UsageError
 from tests.kit import builders as make
-from tools.pages import directives, files
+from tools.pages import directives, files, runs
 
 
 def test_a_block_a_line_and_a_comment():
@@ -85,6 +86,17 @@ def test_what_a_stored_result_does_not_have_is_named(directive, problem):
     """Instead of a figure from elsewhere."""
     with pytest.raises(UsageError, match=problem):
         directives.fill(f"<!-- {directive} --><!-- -->")
+
+
+def test_the_load_of_a_run_and_what_its_numbers_stand_for(monkeypatch):
+    """A sentence for each gate that has a number in the run's tables, or nothing."""
+    assert "-->64 clients at full load, " in directives.fill("<!-- plan lifetime --><!-- -->")
+    gates = directives.fill("<!-- gates keep-alive --><!-- -->")
+    assert ']` stands for "starvation".' in gates
+    found = summarise(make.ladder_run({"a": (1000, 4e-4), "b": (2000, 4e-4)}))
+    found = replace(found, rows=tuple(replace(row, tallies=()) for row in found.rows))
+    monkeypatch.setattr(runs, "summary", lambda _: found)
+    assert directives.fill("<!-- gates none --><!-- -->") == "<!-- gates none --><!-- -->"
 
 
 def test_the_command_of_a_run_is_its_own():

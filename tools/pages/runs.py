@@ -10,7 +10,7 @@ from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
-from lab.report import markdown, numbers
+from lab.report import markdown, numbers, remarks
 from lab.report.machine import machine_lines
 from lab.report.tables import document
 from tools.pages.files import RUNS, runs, stored, summary
@@ -67,6 +67,17 @@ def command(name: str) -> str:
     words = iter(shlex.split(stored(name).command))
     kept = [word for word in words if word != "--seed" or not next(words, "")]
     return f"```console\n$ {shlex.join(kept)}\n```\n"
+
+
+def plan(name: str) -> str:
+    """Return what load the servers of a run had, and how often."""
+    return remarks.plan_line(summary(name))
+
+
+def gates(name: str) -> str:
+    """Return what the numbers in brackets of a run's tables stand for; nothing where none is."""
+    found = remarks.marks(summary(name)).items()
+    return " ".join(f'`[{number}]` stands for "{gate}".' for gate, number in found)
 
 
 def machine(name: str) -> str:
