@@ -1,5 +1,6 @@
 """What a page may ask for, and how it is told of a mistake."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError, UsageError
 from tests.kit import builders as make
-from tools.pages import directives, files, runs
+from tools.pages import directives, files, results, runs
 
 
 def test_a_block_a_line_and_a_comment():
@@ -58,34 +59,49 @@ def test_a_malformed_directive_is_refused():
         directives.fill("<!-- ratio ladder: cpu of tuned -->1.0x<!-- -->")
 
 
+@pytest.fixture
+def made_up(monkeypatch, tmp_path):
+    """Store a result of our own."""
+    found = {
+        "requests": 200000,
+        "floors": {"cpu": 0.05729},
+        "tools": {"ours": [7e-6, 9e-6, 8e-6], "theirs": [5e-6]},
+        "pairs": {"cpu": [{"verdict": "same"}, {"verdict": "undecided"}], "p99": []},
+        "command": "made up",
+    }
+    (tmp_path / "made-up.json").write_text(json.dumps(found))
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+
+
 @pytest.mark.parametrize(
-    ("directive", "text"),
+    ("asked", "text"),
     [
-        ("result endurance: requests", "200,000"),
-        ("result aa: floors / throughput in %", "5.73 %"),
-        ("result aa: how many are undecided of comparisons / * / * / verdict", "35"),
-        ("result engine_cost: scenarios / keep-alive, nginx / engine in µs", "7.62 µs"),
-        ("result engine_cost: scenarios / keep-alive, nginx / engine above wrk", "6%"),
+        ("requests", "200,000"),
+        ("floors / cpu in %", "5.73 %"),
+        ("how many are undecided of pairs / * / * / verdict", "1"),
+        ("tools / ours in µs", "8.00 µs"),
+        ("tools / ours above theirs", "60%"),
     ],
 )
-def test_a_figure_of_a_stored_result(directive, text):
+def test_a_figure_of_a_stored_result(made_up, asked, text):
     """As it is stored, in a unit, or beside another one: the median where there are several."""
-    assert directives.fill(f"<!-- {directive} --><!-- -->") == f"<!-- {directive} -->{text}<!-- -->"
+    page = f"<!-- result made-up: {asked} -->"
+    assert directives.fill(f"{page}<!-- -->") == f"{page}{text}<!-- -->"
 
 
 @pytest.mark.parametrize(
-    ("directive", "problem"),
+    ("asked", "problem"),
     [
-        ("result nothing: requests", "nothing.json: there is no such result"),
-        ("result aa: floors / speed", "aa.json has no 'speed'"),
-        ("result aa: floors / cpu in inches", "inches: a result is in %"),
-        ("result aa: command", "is no number"),
+        ("made-up: floors / speed", "made-up.json has no 'speed' of 'floors / speed'"),
+        ("made-up: floors / cpu in inches", "inches: a result is in %, "),
+        ("made-up: command", "made-up.json: what stands at command is no number"),
+        ("nothing: requests", "nothing.json: there is no such result"),
     ],
 )
-def test_what_a_stored_result_does_not_have_is_named(directive, problem):
+def test_what_a_stored_result_does_not_have_is_named(made_up, asked, problem):
     """Instead of a figure from elsewhere."""
     with pytest.raises(UsageError, match=problem):
-        directives.fill(f"<!-- {directive} --><!-- -->")
+        directives.fill(f"<!-- result {asked} --><!-- -->")
 
 
 def test_the_load_of_a_run_and_what_its_numbers_stand_for(monkeypatch):
