@@ -4,6 +4,10 @@ The table of options (`lab.options`) on Locust's command line and in its web for
 Locust has a `--profile` of its own, which groups test runs; ours is `--profiles`. The form hands
 over text whatever an option's type is, so that nothing is text of no length, and what was given is
 parsed here.
+
+Locust prints its help before it loads a locustfile, which alone can add options, and has no other
+way in for a project's own. So `--lab-help` prints them. Source: Locust 2.47,
+`parse_locustfile_option` in `locust/argument_parser.py`, and issue 2917 of locustio/locust.
 """
 
 from __future__ import annotations
@@ -44,6 +48,21 @@ class _Known(list[str]):
         return True
 
 
+class _OurHelp(argparse.Action):
+    """Prints the options that are added here, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        own = argparse.ArgumentParser(
+            usage=argparse.SUPPRESS,
+            description="What loadtests/ adds to the options that `locust --help` prints.",
+            formatter_class=parser.formatter_class,
+            add_help=False,
+        )
+        add_arguments(own)
+        own.print_help()
+        parser.exit()
+
+
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add a group of our own to Locust's parser."""
@@ -72,6 +91,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             opposite = f"--no-{option.name.removeprefix('--')}"
             text = f"As {option.name} no."
             group.add_argument(opposite, dest=name, action="store_const", const="no", help=text)
+    group.add_argument(
+        "--lab-help",
+        action=_OurHelp,
+        nargs=0,
+        dest=argparse.SUPPRESS,
+        default=argparse.SUPPRESS,
+        help="Print these options and end: --help prints those that Locust has without them.",
+    )
 
 
 def _show_in_form(action: Any, *, several: bool = False) -> None:
