@@ -15,16 +15,18 @@ from lab.cli.report import claims_command, compare_command, report_command
 from lab.cli.run import run_command
 from lab.cli.selftest import selftest_command
 from lab.cli.stress import stress_command
+from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError
 from lab.report.encoding import allow_any_text
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
-"""How an output ends early: its reader, such as `head`, has seen enough, or a disk is full."""
+"""How an output ends early: the reader of standard error has gone, or a disk is full."""
 
 
 def main() -> None:
     """Run the command line; turn an error into its message and exit status."""
     allow_any_text()
+    forget_what_nobody_reads()
     try:
         with interruptible():
             status = cli.main(prog_name="lab", standalone_mode=False)
