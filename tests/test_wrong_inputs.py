@@ -220,6 +220,13 @@ def test_the_warning_stands_before_the_run(lab):
     assert errors.startswith(f"warning: {Path.cwd()}/mine.ini:3: uWSGI has no option proccesses")
 
 
+def test_the_warning_stands_before_a_stress_test_as_well(lab):
+    """Its preflight is the one of a run."""
+    Path("mine.ini").write_text(f"[uwsgi]\n{HTTP}proccesses = 4\nmodule = nosuch:app\n")
+    _, _, errors = lab("stress", "./mine.ini")
+    assert errors.startswith(f"warning: {Path.cwd()}/mine.ini:3: uWSGI has no option proccesses")
+
+
 def test_no_profile_of_this_project_is_warned_of():
     """Nor a planted one: a false alarm costs the trust in all others."""
     own = [*ROOT.glob("profiles/*.ini"), *ROOT.glob("tests/planted/*.ini")]
