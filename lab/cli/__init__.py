@@ -22,6 +22,16 @@ from lab.report.encoding import allow_any_text
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: the reader of standard error has gone, or a disk is full."""
 
+STATUSES = {
+    0: "done",
+    1: "failed",
+    2: "wrong usage",
+    3: "this machine could not measure it",
+    99: "a limit of --fail-if or --require was crossed",
+    130: "interrupted",
+}
+"""What the exit status of every command says."""
+
 
 def main() -> None:
     """Run the command line; turn an error into its message and exit status."""
@@ -68,8 +78,7 @@ def _said(error: click.ClickException) -> str:
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog="Exit status: 0 done, 1 failed, 2 wrong usage, 3 this machine could not measure it, "
-    "99 a limit of --fail-if or --require was crossed, 130 interrupted.",
+    epilog=f"Exit status: {', '.join(f'{status} {said}' for status, said in STATUSES.items())}.",
 )
 @click.version_option(package_name="uwsgi-fibonacci-lab")
 def cli() -> None:
