@@ -4,7 +4,8 @@ What uWSGI, the kernel and this service count, as Prometheus text: for all worke
 uWSGI keeps its figures, and `app.durations` those of this service, in memory that the processes
 share, so whichever worker answers `/metrics` answers for all of them. The rest is asked for now: of
 the kernel how many connections wait, of the master how many workers `harakiri` has ended. Other
-servers do not have them, and there is no `/metrics` there. docs/service.md has a table of it all.
+servers do not have them, and there is no `/metrics` there. docs/reference/service.md has a table of
+it all.
 """
 
 from __future__ import annotations

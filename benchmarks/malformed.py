@@ -6,9 +6,9 @@ Play malformed requests to uWSGI's http-socket, to its HTTP router, and to nginx
 
 The requests and what is right for each are tests/corpus/requests.toml; the damaged ones go through
 five doors, and are others each time unless --seed repeats a run. Writes the outcomes to
-benchmarks/results/malformed.json, and docs/malformed.md from them; `--page` writes the page only,
-and `--dry` nothing at all. A request that ends a worker is looked for, made as small as it can be,
-and written below results/malformed/, as its bytes and as an entry for the corpus.
+benchmarks/results/malformed.json, and docs/reference/malformed.md from them; `--page` writes the
+page only, and `--dry` nothing at all. A request that ends a worker is looked for, made as small as
+it can be, and written below results/malformed/, as its bytes and as an entry for the corpus.
 
 Ends with status 1 where a server broke: a process died, a reply said that the server failed, its
 log speaks of a fault, the next client was not answered; behind nginx also where an outcome is not

@@ -4,8 +4,8 @@ How few requests with one bad header keep a service of two workers down, where i
     .venv/bin/python benchmarks/one_header.py
 
 Runs `tuned` without its rule for the URL scheme, and with it, under four clients that ask again ten
-milliseconds after each reply; beside them the header of docs/malformed.md is sent so many times a
-second. Writes the right replies in six seconds to benchmarks/results/one_header.json. Then
+milliseconds after each reply; beside them the header of docs/reference/malformed.md is sent so many
+times a second. Writes the right replies in six seconds to benchmarks/results/one_header.json. Then
 `benchmarks/malformed.py --page` puts them into the page.
 """
 

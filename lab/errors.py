@@ -114,15 +114,16 @@ class Interrupted(LabError):  # noqa: N818 - it is an event, not a fault
     """
     A signal asked the lab to end; everything measured so far is kept.
 
-    Who knows where it is says so in `kept`.
+    Who knows what that is says so in `kept`.
     """
 
     exit_code = 130
 
     def __init__(self, signal_name: str) -> None:
         self.signal_name = signal_name
-        self.kept = "the finished trials are kept"
+        self.kept = ""
         super().__init__(signal_name)
 
     def __str__(self) -> str:
-        return f"interrupted by {self.signal_name}; {self.kept}"
+        text = f"interrupted by {self.signal_name}"
+        return f"{text}; {self.kept}" if self.kept else text

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 
 import pytest
 
-from tests.kit.lab_process import SMALL, alive, descendants, run, started, trials, until
+from lab.errors import Interrupted
+from tests.kit.lab_process import ROOT, SMALL, alive, descendants, run, started, trials, until
 
 SLOW = pytest.mark.slow
 """Some of them only: tests/hygiene/test_moments.py sends each signal at other moments."""
@@ -34,3 +37,41 @@ def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, monkeypatch, nam
     assert kept
     report = run("lab", "report", cwd=tmp_path)
     assert profile in report.stdout, report.stderr
+
+
+EARLY = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "lab.report":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from lab.cli import main
+main()
+"""
+"""A `lab` that gets a Ctrl-C while it imports its modules."""
+
+
+def test_a_ctrl_c_before_anything_has_begun_is_quiet():
+    """Half a second of imports shows no frames of Python, and ends as any interruption."""
+    done = subprocess.run(
+        ["env", "--default-signal=INT", sys.executable, "-c", EARLY],
+        cwd=ROOT, capture_output=True, text=True, timeout=30, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_what_is_kept_is_said_where_it_is_known():
+    """Only a run has trials."""
+    assert str(Interrupted("SIGINT")) == "interrupted by SIGINT"
+
+
+def test_an_interruption_before_the_first_trial_promises_none(tmp_path):
+    """Nor does it leave an empty folder of a run."""
+    with started("lab", "run", "tuned", *SMALL, "--warmup", "30", cwd=tmp_path) as lab:
+        until(lambda: list(tmp_path.glob("results/*/run.json")), "the run's folder")
+        lab.send_signal(signal.SIGINT)
+        assert lab.wait(5) == 130
+    said = (tmp_path / "output").read_text()
+    assert said.endswith("lab: interrupted by SIGINT; no trial had finished\n")
+    assert not list(tmp_path.glob("results/*"))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import METRICS
+from lab.model import METRICS, MayBe
 from tests.kit import builders as make
 from tools.pages import profiles as page
 
@@ -44,3 +44,16 @@ def test_a_start_of_its_own_is_no_step(stored):
     first, *rest = stored[0].steps
     stored[0] = replace(stored[0], steps=(replace(first, before=None, step={}), *rest))
     assert effects("b", None) == []
+
+
+def test_what_weakens_a_step_is_quoted_with_it(stored):
+    """A verdict that one block decides, and a throughput that is a bound, are no plain figures."""
+    first, *rest = stored[0].steps
+    weak = {
+        name: replace(found, fragile=True, may_be=MayBe.LARGER)
+        for name, found in first.step.items()
+    }
+    stored[0] = replace(stored[0], steps=(replace(first, step=weak), *rest))
+    (line,) = effects("b", "a")
+    assert "requests/s at least " in line
+    assert line.count(", fragile") == 2

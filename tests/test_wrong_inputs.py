@@ -17,7 +17,7 @@ from lab import profiles
 from lab.cli import main
 from lab.profiles.resolve import ignored, read_options
 from lab.servers import readiness
-from lab.servers.last_words import lacks_callable, reason
+from lab.servers.last_words import lacks_callable, quits, reason
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
 from tests.locust.web_ui import LOCUST
 
@@ -29,6 +29,7 @@ FILES = {
     "failing.py": "def application(environ, start):\n    raise RuntimeError('no database')\n",
     "old.ini": "[uwsgi]\nhttp = 127.0.0.1:5000\nmodule = site_of_mine:app\n",
     "proxied.ini": "[uwsgi]\nsocket = 127.0.0.1:$(PORT)\nmodule = site_of_mine:app\n",
+    "leaving.py": "import sys\n\nsys.exit('no settings')\n",
     "daemon.ini": f"[uwsgi]\n{HTTP}daemonize = /dev/null\n",
     "nochdir.ini": f"[uwsgi]\n{HTTP}module = somewhere_else:app\nneed-app = true\n",
     "strict.ini": f"[uwsgi]\nstrict = true\n{HTTP}proccesses = 4\n",
@@ -70,6 +71,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run --rate 2000,80", 2, ["write 80% for a share", "or 80/s"]),
         ("run --rate abc", 2, ["as in 2000, or 50%,80%"]),
         ("run --rate 50%%", 2, ["as in 2000, or 50%,80%"]),
+        ("run --rate 50%,", 2, ["--rate '50%,': a rate is missing beside a comma"]),
         ("run --rate -5", 2, ["as in 2000, or 50%,80%"]),
         ("run --window 3x", 2, ["lab: --window: '3x' is no duration; write 3, 2.5s, 500ms or 1m"]),
         ("run --window 0", 2, ["--window 0: between 0.1 and 600 seconds"]),
@@ -156,9 +158,62 @@ def test_why_an_application_does_not_run_is_read_first(lab, profile, app, first,
     assert cpus.startswith("CPUs: ")
     assert lines[0].startswith(f"lab: profile {profile}: {first}")
     assert any(then in line for line in lines[1:-2]), lines
-    assert lines[-1] == f"Its whole log: results/{profile}.log"
-    assert "Python main interpreter initialized" in Path(f"results/{profile}.log").read_text()
+    (log,) = Path("results").glob(f"*/{profile}.log")
+    assert lines[-1] == f"Its whole log: {log}"
+    assert "Python main interpreter initialized" in log.read_text()
     assert len(lines) <= 5
+
+
+def test_each_run_that_cannot_begin_has_a_log_of_its_own(lab):
+    """Two of them at once do not write over each other's."""
+    said = [lab("run", "tuned", "--app", f"{name}:app")[2].splitlines()[-1] for name in "ab"]
+    logs = sorted(Path("results").glob("*/tuned.log"))
+    assert sorted(said) == [f"Its whole log: {log}" for log in logs]
+    for name, log in zip("ab", logs, strict=True):
+        assert f"No module named '{name}'" in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "tuned baseline --app pong:app --check zzz",
+            ["answers / with 200 'Pong!'; --check 'zzz' is found nowhere in its body: change"],
+        ),
+        (
+            "tuned ./pong.ini",
+            ["/pong.ini serves its own application: name that by --app pong:app and --chdir, and"],
+        ),
+    ],
+)
+def test_what_never_answers_as_asked_is_told_once(lab, words, said):
+    """Before the first trial: a run would fail in each of them, for as long as it was to take."""
+    Path("pong.py").write_text(
+        "def app(environ, start):\n"
+        "    start('200 OK', [('Content-Length', '5')])\n    return [b'Pong!']\n"
+    )
+    Path("pong.ini").write_text(f"[uwsgi]\n{HTTP}module = pong:app\nchdir = {Path.cwd()}\n")
+    code, out, errors = lab("run", *words.split())
+    assert (code, out) == (1, "")
+    assert [part for part in said if part not in errors] == []
+    assert errors.count("answers /") == 1
+    assert not list(Path("results").glob("*/run.json"))
+
+
+@pytest.mark.parametrize(
+    "profile",
+    ["tuned", "baseline", "granian", pytest.param("gunicorn-sync", marks=pytest.mark.slow)],
+)
+def test_an_application_that_exits_while_it_is_imported_is_told_as_such(lab, profile):
+    """No server says more of it than its status, and what it printed is below."""
+    code, out, errors = lab("run", profile, "--app", "leaving:app")
+    assert (code, out) == (1, ""), errors
+    said = errors.splitlines()[2]
+    assert said == (
+        f"lab: profile {profile}: leaving:app ended its process while it was loaded, as sys.exit() "
+        "does"
+    )
+    assert "no settings" in errors
 
 
 def test_an_application_that_answers_is_not_explained_by_its_log(lab):
@@ -172,20 +227,19 @@ def test_an_application_that_answers_is_not_explained_by_its_log(lab):
     assert code == 1
     assert "with 404 ''; expected is status 200" in errors.splitlines()[2]
     assert "ZeroDivisionError" not in errors
-    assert "ZeroDivisionError" in Path("results/tuned.log").read_text()
+    assert "ZeroDivisionError" in next(Path("results").glob("*/tuned.log")).read_text()
 
 
 def test_an_ini_without_chdir_is_told_where_its_module_was_looked_for(lab):
-    """In the run's report as well, which repeats the file as it was given."""
+    """Before the first trial, since none could be made."""
     code, out, errors = lab("run", "./nochdir.ini", "--workload", "hello", *SMALL)
-    assert code == 1
+    assert (code, out) == (1, "")
     reason, advice, *_ = [line for line in errors.splitlines() if "somewhere_else" in line]
-    assert reason.startswith("nochdir: ModuleNotFoundError: No module named 'somewhere_else'")
+    assert reason.startswith("lab: profile nochdir: ModuleNotFoundError: No module named 'some")
     assert f"looked for in {Path.cwd()} (write `chdir = {Path.cwd()}`" in advice
-    said = " ".join(out.split())
-    assert "the server's own message with: lab run ./nochdir.ini" in said
-    assert "No module named 'somewhere_else'; its whole log: results/" in said
-    assert next(Path("results").glob("*/nochdir.log")).read_text().count("GAME OVER") == 1
+    (log,) = Path("results").glob("*/nochdir.log")
+    assert errors.splitlines()[-1] == f"Its whole log: {log}"
+    assert log.read_text().count("GAME OVER") == 1
 
 
 def write(folder, lines):
@@ -320,3 +374,21 @@ def test_a_log_that_says_nothing_has_no_reason():
     assert reason(past) is None
     assert lacks_callable(past)
     assert not lacks_callable(f"ImportError: no\n{NOT_LOADED}")
+
+
+@pytest.mark.parametrize(
+    ("log", "exited", "found"),
+    [
+        (START, True, True),
+        (START, False, False),
+        (f"{START}WSGI app 0 (mountpoint='') ready in 0 seconds\n", True, False),
+        (f"{START}{NOT_LOADED}", True, False),
+        (f"{START}ImportError: no\n", True, False),
+        (f"{START}*** no app loaded. GAME OVER ***\n", True, False),
+        ("[1] [ERROR] Worker (pid:31346) exited with code 1.\n", False, True),
+        ("[ERROR] Unexpected exit from worker-1\n", False, True),
+    ],
+)
+def test_an_exit_is_told_from_other_ends(log, exited, found):
+    """A slow import, a signal, a loaded application and every reason that a server gives."""
+    assert quits(log, exited=exited) is found

@@ -7,9 +7,7 @@ during this run, does to two identical servers.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 
 from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
 from lab.analysis.observations import Observation
@@ -53,10 +51,7 @@ def banners(
     """
     found = []
     if unstarted:
-        found.append(
-            f"Never started: {', '.join(unstarted)}. The reason is below; see also the server's "
-            f"own message with: lab run {_as_given(run, unstarted[0])}"
-        )
+        found.append(f"Never started: {', '.join(unstarted)}. The reason is below.")
     if failing:
         found.append(
             f"Failed {_shares(failing)}. The server did not start, died, or failed too many "
@@ -125,13 +120,6 @@ def told_apart(aa: Comparison) -> bool:
     when it reaches further than 5 % to each side.
     """
     return aa.ratio is not None and not differs(aa.ratio) and half_width(aa.ratio) <= WIDEST
-
-
-def _as_given(run: Run, name: str) -> str:
-    """Return the word by which the run's command names a profile: an ini by its path."""
-    files = (f"{name}.ini", f"{name}.toml")
-    words = shlex.split(run.command)
-    return next((shlex.quote(word) for word in words if PurePath(word).name in files), name)
 
 
 def _shares(failing: Mapping[str, tuple[int, int]]) -> str:

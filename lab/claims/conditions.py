@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from lab.analysis.summary import Summary
 from lab.model import Claim, Run
 from lab.model.nested import flatten
+from lab.model.wording import counted
 
 
 def wanted(claim: Claim) -> dict[str, str]:
     """Return all that the claim needs, for people, by the name of its field."""
     found = {}
     if claim.cores is not None:
-        found["cores"] = f"at least {claim.cores} server core{'' if claim.cores == 1 else 's'}"
+        found["cores"] = f"at least {counted(claim.cores, 'server core')}"
     if claim.connections is not None:
         found["connections"] = f"at least {claim.connections:,} connections"
     if claim.version is not None:

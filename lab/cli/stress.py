@@ -13,6 +13,7 @@ from rich.console import Console
 from lab.cli.options import RequestsPerSecond, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Workload
+from lab.model.wording import counted
 from lab.report import terminal
 from lab.runs.folder import write_json, write_text
 from lab.stress.faults import FAULTS
@@ -156,4 +157,4 @@ def _kept(result: StressResult, written: Sequence[Path]) -> str:
     number = sum(outcome.made for profile in result.profiles for outcome in profile.outcomes)
     where = f"written to {' and '.join(map(str, written))}" if written else "only shown above"
     hint = "" if written else " (no --output)"
-    return f"{number} trial{'s' * (number > 1)} finished, {where}{hint}"
+    return f"{counted(number, 'trial')} finished, {where}{hint}"

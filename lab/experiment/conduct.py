@@ -20,14 +20,14 @@ from pathlib import Path
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import ResultsError, ServerStartError, UsageError
+from lab.errors import Interrupted, ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.plan import arm_of, estimate, validate
-from lab.experiment.runner import Observer, Parts, capture, run
+from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Pilot
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
 from lab.runs import environment
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, read_run, run_of
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, read_run, run_of
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system.programs import find_command
@@ -170,7 +170,7 @@ def conduct(
     try:
         plan = _with_reply(prepared.plan)
     except ServerStartError as error:
-        keep_log(options.results, error)
+        _keep_early(options.results, prepared.plan, error)
         raise
     header = RunHeader(
         format=FORMAT,
@@ -188,25 +188,48 @@ def conduct(
         try:
             run(plan, parts, observer, schedule)
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
-            if writer.has_trials:
-                with suppress(ResultsError):  # such as a full disk, which is what ended the run
-                    _summarise(writer, files)
-                error.add_note(f"Run folder: {writer.folder}")
-                error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
-            else:
-                writer.discard()
+            _leave(writer, files, error)
             raise
         return Outcome(writer.folder, _summarise(writer, files))
 
 
+def _leave(writer: RunWriter, files: Files, error: BaseException) -> None:
+    """Keep what there is of a run that *error* ended, and say in *error* what that is."""
+    kept = writer.has_trials
+    if kept:
+        with suppress(ResultsError):  # such as a full disk, which is what ended the run
+            _summarise(writer, files)
+        error.add_note(f"Run folder: {writer.folder}")
+        error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
+    else:
+        writer.discard()
+    if isinstance(error, Interrupted):
+        error.kept = "the finished trials are kept" if kept else "no trial had finished"
+
+
 def _with_reply(plan: Plan) -> Plan:
-    """Return *plan* with the reply that every arm has to give from now on."""
+    """
+    Return *plan* with the reply that every arm has to give from now on.
+
+    A profile of the user's own is tried, because it may serve something else than is asked for:
+    that ends the run before its first trial, and not each of its trials.
+    """
     workload = capture(plan.workload, plan.profiles, adapter, fetch)
+    for profile in plan.profiles:
+        if profile.reply is None and not profile.path.resolve().is_relative_to(profiles.FOLDER):
+            try_out(profile, workload, adapter)
     arms = (
         arm if arm.profile.reply is not None else replace(arm, workload=workload)
         for arm in plan.arms
     )
     return replace(plan, arms=tuple(arms))
+
+
+def _keep_early(results: Path, plan: Plan, error: ServerStartError) -> None:
+    """Keep the log of a server that did not start in a folder as the run's would have been."""
+    if error.log:
+        with suppress(OSError, ResultsError):  # without room, the error has its end
+            keep_log(new_folder(results, plan.workload.name, time.time()), error)
 
 
 def _schedule(plan: Plan, writer: RunWriter, observer: Observer) -> Pilot:

@@ -18,6 +18,7 @@ from rich.progress import Progress as Bar
 from lab.experiment.conduct import Prepared
 from lab.experiment.plan import estimate, pilot
 from lab.model import CounterRun, Failure, Finding, Plan, Role, Slot, Trial
+from lab.model.wording import counted
 from lab.system.cpus import deal, written
 
 
@@ -34,9 +35,9 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     )
     several = len(plan.arms) // len(plan.profiles)
     rates = f" at {several} rates" if several > 1 else ""
-    blocks = f"{_counted(plan.blocks, 'block')} with {plan.reference} twice in "
+    blocks = f"{counted(plan.blocks, 'block')} with {plan.reference} twice in "
     yield (
-        f"{_counted(len(plan.profiles), 'profile')}{rates}, "
+        f"{counted(len(plan.profiles), 'profile')}{rates}, "
         f"{blocks}{'it' if plan.blocks == 1 else 'each'}, {what} a trial, seed {plan.seed}: "
         f"about {minutes} min {seconds} s"
     )
@@ -142,7 +143,7 @@ class Progress:
             why = f" ({', '.join(self._gates)})" if self._gates else ""
             self._console.print(
                 f"block {trial.slot.block + 1} of {self._plan.blocks} done, "
-                f"{_counted(len(self._invalid), 'invalid trial')}{why}, {remaining}",
+                f"{counted(len(self._invalid), 'invalid trial')}{why}, {remaining}",
                 markup=False,
                 soft_wrap=True,
             )
@@ -159,22 +160,12 @@ class Progress:
 def _cpus(prepared: Prepared) -> str:
     """Say which CPUs the server has, and which each process that makes the load."""
     count = prepared.generators
-    who = "generator" if count == 1 else f"{count} generators"
+    who = "generator" if count == 1 else counted(count, "generator")
     if prepared.cores is None:
         return f"server and {who} on any"
     server, generator = prepared.cores
     seats = " and ".join(written(seat) for seat in deal(generator, count) if seat is not None)
     return f"server on {written(server)}, {who} on {seats}"
-
-
-def _counted(number: int, noun: str) -> str:
-    """
-    Return a number of things.
-
-    >>> _counted(1, "block"), _counted(0, "block")
-    ('1 block', '0 blocks')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _left(seconds: float) -> str:

@@ -49,6 +49,8 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
     """
     rates = []
     for word in (part.strip() for part in text.split(",")):
+        if not word and "," in text:
+            raise UsageError(f"--rate {text!r}: a rate is missing beside a comma; write 50%,80%")
         match = re.fullmatch(r"(\d+\.?\d*)(%|/s)?", word)
         if match is None or not float(match[1]):
             raise UsageError(f"--rate {word!r}: write requests a second, as in 2000, or 50%,80%")

@@ -2,8 +2,8 @@
 What a profile's file says about itself: its opening comment, and its `[lab]` section.
 
 The comment is for people - mechanism, consequence, limit, uWSGI's default, a link - and
-`docs/profiles.md` is made of it. uWSGI ignores a section that it does not know, so the ini stays
-one that `uwsgi X.ini` runs.
+`docs/reference/profiles.md` is made of it. uWSGI ignores a section that it does not know, so the
+ini stays one that `uwsgi X.ini` runs.
 """
 
 from __future__ import annotations

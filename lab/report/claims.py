@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lab.model import ClaimVerdict, Decision, Estimate
+from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, ratio
 from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, texts
@@ -96,7 +97,7 @@ def _sum(verdicts: Sequence[ClaimVerdict]) -> str:
     """Count each claim once: what was put to the test and what was not add up to all of them."""
     counts = Counter(came_to(own) for own in _by_claim(verdicts))
     total, rest = counts.total(), counts.pop(NEVER_RUN, 0)
-    said = f"{total} claim{'' if total == 1 else 's'}, {total - rest} put to the test"
+    said = f"{counted(total, 'claim')}, {total - rest} put to the test"
     names = [name for name in (*Decision, BY_LOAD) if counts[name]]
     if names:
         said += f": {', '.join(f'{counts[name]} {name}' for name in names)}"
@@ -124,7 +125,11 @@ def _open(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
 
 
 def _in_few_words(takes: Iterable[str]) -> str:
-    """Say "profiles a, b" for two items "profile a" and "profile b"; workloads likewise."""
+    """
+    Say "profiles a, b" for two items "profile a" and "profile b"; workloads likewise.
+
+    An item of either kind is one that the lab lacks, so it is called missing.
+    """
     kinds: dict[str, list[str]] = {"workload": [], "profile": [], "": []}
     for item in takes:
         kind, _, name = item.partition(" ")
@@ -134,6 +139,8 @@ def _in_few_words(takes: Iterable[str]) -> str:
         for kind, names in kinds.items()
         if kind and names
     ]
+    if said:
+        said[-1] += " (missing: this lab does not have them yet)"
     return "; ".join((*said, *kinds[""]))
 
 

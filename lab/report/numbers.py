@@ -65,6 +65,13 @@ def bound(comparison: Comparison) -> str:
     return "" if comparison.may_be is None else bounds.get(comparison.may_be, "")
 
 
+def judged(comparison: Comparison) -> str:
+    """Return a ratio that could be made with its verdict, and what weakens that."""
+    fragile = ", fragile" if comparison.fragile else ""
+    both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
+    return f"{bounded(comparison)} {comparison.verdict.value}{fragile}{both}"
+
+
 def centre(estimate: Estimate) -> str:
     """
     Return a ratio alone, and `~` before it when its interval holds 1.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lab.analysis.gates.common import BUSY
+from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
-from lab.model import METRICS, Comparison, Verdict
+from lab.model import METRICS, Comparison, Run, Verdict
+from lab.model.wording import counted
 from lab.report.causes import inert_notes
 from lab.report.numbers import figure, share
 
@@ -27,7 +28,7 @@ def plan_line(summary: Summary) -> str:
         work = f"{load.connections:,} clients at full load, {kept}"
     else:
         work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
-    blocks = "1 block" if plan.blocks == 1 else f"{plan.blocks} blocks"
+    blocks = counted(plan.blocks, "block")
     each = "" if load.requests is not None else f" of {plan.window:g} s"
     return f"{work}; {blocks}{each} in random order; generator: {summary.run.generator}"
 
@@ -181,7 +182,7 @@ def generator_limit(summary: Summary, metrics: Sequence[str]) -> list[str]:
         said.append(
             f"at least: the busiest generator process was at its limit, {BUSY:.0%} of the time or "
             f"more ({busy}), so the server may be faster still. "
-            f"Use {_more(summary.run.generator)}, or read CPU a request, which does not depend on "
+            f"Use {_more(summary.run)}, or read CPU a request, which does not depend on "
             "it."
         )
     ratios: dict[str, dict[str, None]] = {}
@@ -194,13 +195,17 @@ def generator_limit(summary: Summary, metrics: Sequence[str]) -> list[str]:
     return [" ".join(said)] if said else []
 
 
-def _more(generator: str) -> str:
-    """Say how the load gets another process than those that the name of *generator* tells."""
-    name, _, count = generator.partition(" x")
+def _more(run: Run) -> str:
+    """Say how the load of *run* gets another process, or what else gives it more."""
+    name, _, count = run.generator.partition(" x")
     if name == "ab":
         return "the lab's engine instead of ab"
-    option = "--generators" if name == "engine" else "--processes"
-    return f"{option} {int(count or 1) + 1} where the generator has a CPU for each"
+    if name != "engine":
+        return f"--processes {int(count or 1) + 1} where the generator has a CPU for each"
+    if any(generator_may_grow(trial) for trial in run.trials if trial.windows):
+        return f"--generators {int(count or 1) + 1} where the generator has a CPU for each"
+    pinned = any("server.cores" in trial.readings for trial in run.trials)
+    return f"{'--no-pin, or ' if pinned else ''}a machine with more cores"
 
 
 def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:

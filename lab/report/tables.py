@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from lab.analysis.health import told_apart
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
-from lab.model import METRICS, Comparison, Load, MayBe, Plan, Verdict
+from lab.model import METRICS, Comparison, Load, Plan, Verdict
 from lab.report import headline
 from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines
-from lab.report.numbers import UNKNOWN, bounded, figure, interval, quantity, ratio, share
+from lab.report.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.report.remarks import legend, marks, notes, plan_line
 
 SHOWN = ("throughput", "cpu")
@@ -307,10 +307,7 @@ def _noise(aa: Comparison) -> Cell:
 def _ratio(comparison: Comparison | None) -> Cell:
     if comparison is None or comparison.ratio is None:
         return NOTHING
-    fragile = ", fragile" if comparison.fragile else ""
-    both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
-    text = f"{bounded(comparison)} {comparison.verdict.value}{fragile}{both}"
-    return Cell(text, MEANINGS[comparison.verdict])
+    return Cell(judged(comparison), MEANINGS[comparison.verdict])
 
 
 MEANINGS = {

@@ -141,7 +141,10 @@ def _describe(workload: Workload, status: int, body: bytes) -> str:
         return f"{text}; expected is status {expect.status}"
     if expect.body is not None and body != expect.body:
         return f"{text}; expected is {expect.body[:120].decode('utf-8', 'replace')!r}"
-    return f"{text}; expected is a body with {expect.pattern!r}"
+    return (
+        f"{text}; --check {expect.pattern!r} is found nowhere in its body: change the pattern, or "
+        "ask for another --path"
+    )
 
 
 def _foreign_owner(tree: int, port: int) -> str | None:

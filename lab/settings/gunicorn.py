@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import PurePath
 
 from lab.model import Profile
@@ -35,8 +37,13 @@ def read(profile: Profile) -> Settings | None:
     )
 
 
-def _assignments(text: str) -> dict[str, object]:
-    """Return a module's own names and values; one that is computed is its source."""
+@cache
+def _assignments(text: str) -> Mapping[str, object]:
+    """
+    Return a module's own names and values; one that is computed is its source.
+
+    Kept, because each trial of a run asks again.
+    """
     try:
         body = ast.parse(text).body
     except SyntaxError:

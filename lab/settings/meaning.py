@@ -52,4 +52,16 @@ class Settings:
 
     def sets(self, option: str) -> bool:
         """Return whether *option* is written, and not with a word for no."""
-        return option in self.options and str(self.options[option]).lower() not in self.off
+        return is_written(self.options, option, self.off)
+
+
+def is_written(options: Mapping[str, object], name: str, off: frozenset[str]) -> bool:
+    """
+    Return whether an option is written, and not with a word for no.
+
+    Args:
+        options: Option -> value.
+        name: The option's.
+        off: The words for no, in lower case.
+    """
+    return name in options and str(options[name]).lower() not in off

@@ -11,7 +11,7 @@ import signal
 from collections.abc import Mapping, Sequence
 
 from lab.model import Profile
-from lab.settings.meaning import Settings
+from lab.settings.meaning import Settings, is_written
 
 Options = Sequence[tuple[str, str]]
 """Options in order, repeats kept."""
@@ -97,7 +97,7 @@ def is_on(options: Mapping[str, str], name: str) -> bool:
     >>> is_on({"master": "1"}, "master"), is_on({"master": "Off"}, "master")
     (True, False)
     """
-    return name in options and options[name].lower() not in OFF
+    return is_written(options, name, OFF)
 
 
 def asks_to_close(option: str, value: str) -> bool:

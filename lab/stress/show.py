@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lab.model.wording import counted
 from lab.report.machine import machine_lines
 from lab.report.numbers import count, figure
 from lab.report.tables import Cell, Column, Document, Meaning, Table
@@ -112,7 +113,7 @@ def _said(outcome: FaultOutcome) -> str:
     if outcome.killed and outcome.replaced is not None:
         parts.append(f"{outcome.replaced} of {outcome.killed} killed workers were replaced")
     elif outcome.replaced and outcome.fault != CONTROL:
-        parts.append(f"{outcome.replaced} new worker{'s' * (outcome.replaced > 1)}")
+        parts.append(counted(outcome.replaced, "new worker"))
     if counts.lost or counts.wrong or counts.turned_away:
         kinds = sorted(counts.errors.items(), key=lambda each: -each[1])
         parts.append(", ".join(f"{count(number)} {kind}" for kind, number in kinds))

@@ -86,6 +86,7 @@ def test_requests_sent_again_are_named_beside_the_errors():
     window = make.window(ok=3900, errors={"reset": 40}, retried=60, connections=100)
     (finding,) = judge(make.trial(window))
     assert finding.reason == "2.50% of 4,000 requests failed (40 reset, 60 sent again)"
+    assert "by hand to read its log, which is not kept" in finding.advice
 
 
 def test_a_run_in_which_every_connection_failed_says_so():
@@ -475,6 +476,9 @@ def test_a_trial_that_others_had_half_of_does_not_count():
     four = make.trial(readings=make.READINGS | {"machine.foreign_cpu": 0.51, "server.cores": 4.0})
     assert [finding.withholds for finding in judge(half)] == [None]
     assert [finding.withholds for finding in judge(four)] == [frozenset()]
+    reasons = [finding.reason for each in (half, four) for finding in judge(each)]
+    # The limit that decided, and not the one that only asks for a repeat.
+    assert reasons == [f"other programs used 0.51 cores (limit {x})" for x in ("0.50", "0.40")]
 
 
 def test_an_unpinned_server_may_use_every_core():

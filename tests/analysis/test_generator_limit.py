@@ -146,6 +146,27 @@ def test_the_remark_names_what_gives_the_load_more(generator, remedy):
     assert remedy in markdown.render(summarise(ladder({"b"}, generator=generator)))
 
 
+@pytest.mark.parametrize(
+    ("cores", "gate", "remark"),
+    [
+        ({"machine.cores": 4.0, "server.cores": 2.0}, "--generators 2", "Use --generators 2 where"),
+        ({"machine.cores": 2.0, "server.cores": 1.0}, "(--no-pin), ", "Use --no-pin, or a machine"),
+        ({"machine.cores": 1.0}, "process: load with fewer", "Use a machine with more cores, or"),
+    ],
+)
+def test_no_process_is_advised_that_would_be_refused(cores, gate, remark):
+    """Where each core has its process there is other advice."""
+    others = {name: value for name, value in make.READINGS.items() if name != "server.cores"}
+    idle = others | {"server.cpu_user": 0.5, "server.busiest": 0.4}
+    trial = make.trial(make.window(**AT), readings=idle | cores)
+    (advice,) = [each.advice for each in judge(trial) if each.gate == "generator-bound"]
+    assert gate in advice
+    assert ("--generators" in advice) == ("--generators" in gate)
+    run = ladder({"b"})
+    trials = tuple(replace(each, readings=others | cores) for each in run.trials)
+    assert remark in markdown.render(summarise(replace(run, trials=trials)))
+
+
 def test_a_threshold_and_a_comparison_of_runs_say_it_too():
     """A script that fails on a ratio prints why that may be another one."""
     limited, free = summarise(ladder({"b"})), summarise(ladder(set()))

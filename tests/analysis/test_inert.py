@@ -1,10 +1,12 @@
 """Options without effect, each with its neighbour that has one."""
 
+import ast
 import json
 from dataclasses import replace
 
 import pytest
 
+from lab import settings
 from lab.settings.rules import inert
 from tests.kit import builders as make
 
@@ -92,3 +94,14 @@ def test_another_servers_options_are_not_known():
     """Nothing is said of them."""
     pairs = (("run", json.dumps(["granian", "app:app"])), ("x.py", "keepalive = 120\n"))
     assert inert(replace(make.profile("x", server="command"), options=pairs)) == ()
+
+
+def test_a_file_of_gunicorn_is_parsed_once(monkeypatch):
+    """Each trial asks what it says, and the file is the same all run long."""
+    parsed = []
+    parse = ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text: parsed.append(text) or parse(text))
+    run = ("run", json.dumps(["gunicorn"]))
+    profile = replace(make.profile("x"), server="command", options=(run, ("c.py", "threads = 31")))
+    assert [settings.of(profile).options for _ in range(2)] == [{"threads": 31}] * 2
+    assert parsed == ["threads = 31"]

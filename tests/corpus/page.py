@@ -1,4 +1,4 @@
-"""docs/malformed.md, from the outcomes that benchmarks/malformed.py has stored."""
+"""docs/reference/malformed.md, from the outcomes that benchmarks/malformed.py has stored."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.corpus.doors import DOORS, FRONT, ROUTER, SOCKET, Door
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "malformed.json"
 ONE_HEADER = ROOT / "benchmarks" / "results" / "one_header.json"
-PAGE = ROOT / "docs" / "malformed.md"
+PAGE = ROOT / "docs" / "reference" / "malformed.md"
 COMMAND = "python benchmarks/malformed.py"
 
 TABLED = (SOCKET, ROUTER, FRONT)
@@ -50,9 +50,10 @@ router, and the production stack with nginx in front. It is why production means
 - **One byte ends a worker**, unless the configuration closes it, as every profile here does but the
   article's five rungs: [is yours open?](#one-header-ends-a-worker)
 
-The requests are [`tests/corpus/requests.toml`](../tests/corpus/requests.toml), byte by byte, each
-with the outcomes that are right and the reason. The tests play all of them behind nginx, where each
-outcome must be a right one, and on `http-socket`, where each that is not must stand in this table.
+The requests are [`tests/corpus/requests.toml`](../../tests/corpus/requests.toml), byte by byte,
+each with the outcomes that are right and the reason. The tests play all of them behind nginx, where
+each outcome must be a right one, and on `http-socket`, where each that is not must stand in this
+table.
 
 ```console
 $ .venv/bin/python benchmarks/malformed.py                       # the table: half a minute
@@ -100,8 +101,8 @@ route-if-not = regexp:${{HTTP_X_FORWARDED_PROTO}};^(https?)?\\z setscheme:http
 
 It needs internal routing, which uWSGI has where it was built with PCRE; `uwsgi --help` lists
 `--route-if-not` then. The profiles here write the same as three lines without a regular expression
-([`scheme.ini`](../uwsgi/scheme.ini)), which cost a request a third of it: 2,600 instructions in
-user space instead of 9,400.
+([`scheme.ini`](../../uwsgi/scheme.ini)), which cost a request a third of it: 2,600 instructions in
+user space instead of 9,400 (counted once; not stored).
 
 **Or close it in the proxy**, which should not let a client choose the scheme in any case. In
 nginx:
@@ -116,7 +117,7 @@ nginx inherits such lines from the level above only where a block has none of it
 
 The other parts of a request that uWSGI makes text of are decoded as Latin-1, which knows every
 byte. All 256 bytes in each header that uWSGI interprets, in the path, the query, the protocol and
-a name are [a test](../tests/corpus/test_bytes.py) of every profile and peer; the same test shows
+a name are [a test](../../tests/corpus/test_bytes.py) of every profile and peer; the same test shows
 what the article's rungs do.
 """
 

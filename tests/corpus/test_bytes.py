@@ -85,7 +85,7 @@ def test_a_scheme_is_http_or_https(tuned_that_tells, sent, scheme):
 
 
 def test_the_line_for_other_configurations_closes_it():
-    """What docs/malformed.md gives to users of uWSGI spares the worker, and lets https through."""
+    """The line of docs/reference/malformed.md spares the worker, and lets https through."""
     (line,) = re.findall(r"^route-if-not = .*$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     with instead("http-socket", without="route", options=line) as server:
         for scheme in (b"\xff", b"https"):

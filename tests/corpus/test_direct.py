@@ -1,4 +1,4 @@
-"""Without nginx: uWSGI does with malformed requests what docs/malformed.md says, no worse."""
+"""Without nginx: uWSGI does with malformed requests what reference/malformed.md says, no worse."""
 
 import pytest
 
@@ -52,5 +52,5 @@ def test_a_wrong_body_is_not_silence():
 
 
 def test_the_page_is_that_of_the_stored_outcomes():
-    """docs/malformed.md is what `python benchmarks/malformed.py --page` makes of them."""
+    """docs/reference/malformed.md is what `python benchmarks/malformed.py --page` makes of them."""
     assert PAGE.read_text() == render(read())

@@ -169,7 +169,7 @@ def test_text_to_replace_must_be_there(folder):
 
 
 def test_page_is_current():
-    """docs/profiles.md is what `python -m tools.pages` writes now."""
+    """docs/reference/profiles.md is what `python -m tools.pages` writes now."""
     assert pages.PAGE.read_text() == pages.render()
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from lab.analysis.thresholds import ALIASES
-from lab.cli import STATUSES, cli
+from lab.cli.commands import STATUSES, cli
 from lab.model import METRICS, Better
 from lab.options import OPTIONS, Kind, Option
 from tools.pages.files import DOCS, written

@@ -12,20 +12,27 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lab.errors import UsageError
-from tools.pages import figures, instructions, proofs, runs
+from tools.pages import figures, instructions, proofs, results, runs
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
     "claims SOURCE": runs.claims,
+    "command RUN": runs.command,
     "figure FIGURE": figures.words,
+    "headline RUN": runs.headline,
     "instructions cells": instructions.cells,
     "instructions phases": instructions.phases,
     "instructions saved: APPLICATION BUILD / APPLICATION BUILD at NUMBER": instructions.saved,
     "machine RUN": runs.machine,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
+    "result FILE: how many are WORD of KEYS": results.counted,
+    "result FILE: KEYS above OTHER": results.above,
+    "result FILE: KEYS in UNIT": results.value,
+    "result FILE: KEYS": results.value,
     "run RUN: TITLE (ROWS)": runs.table,
     "run RUN: TITLE": runs.table,
     "selftest": proofs.selftest,
+    "selftest in short": proofs.selftest_in_short,
     "stress": proofs.stress,
     "value RUN: METRIC of PROFILE": runs.value,
 }
@@ -41,7 +48,7 @@ _DIRECTIVE = re.compile(
 
 def pages() -> tuple[Path, ...]:
     """Return the pages that may hold directives."""
-    return (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+    return (ROOT / "README.md", *sorted(DOCS.glob("*/*.md")))
 
 
 def fill(text: str) -> str:

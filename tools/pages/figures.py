@@ -1,4 +1,8 @@
-"""The figures of stored runs, such as `ladder: forest`, and `stress`, that of stress.json."""
+"""
+The figures of stored runs.
+
+Such as `ladder: forest`, `ladder: headline` for the README, and `stress`, that of stress.json.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from lab.errors import ResultsError
 from lab.report import svg
 from lab.report.figures import FIGURES, pictures
 from lab.stress import figure as stress
+from tools.pages import headline
 from tools.pages.files import RUNS, summary
 from tools.pages.proofs import stress_result
 
@@ -29,6 +34,8 @@ def _picture(figure: str) -> svg.Picture:
     if figure == "stress":
         return stress.draw(stress_result())
     run, _, name = figure.partition(": ")
+    if name == "headline":
+        return headline.draw(summary(run))
     found = pictures(summary(run)).get(name)
     if found is None:
         raise ResultsError(RUNS / run, f"has no figure {name!r}, only {', '.join(FIGURES)}")

@@ -1,5 +1,5 @@
 """
-docs/profiles.md, made from the headers of the profiles.
+docs/reference/profiles.md, made from the headers of the profiles.
 
 Each profile explains itself in its own file; the page puts the explanations in order and adds what
 the step changes, as uWSGI resolves it. It is the same on every machine.
@@ -17,14 +17,14 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Profile, Workload
 from lab.report.headline import ANOTHER
-from lab.report.numbers import ratio
+from lab.report.numbers import judged
 from lab.settings.difference import difference
 from tools.pages.files import DOCS, ROOT, runs, written
 
 ENOUGH = 5
 """Blocks from which on a run is quoted; one that was made to count something has fewer."""
 
-PAGE = DOCS / "profiles.md"
+PAGE = DOCS / "reference" / "profiles.md"
 
 OPENING = """\
 # Profiles
@@ -38,7 +38,8 @@ The steps of the ladder up to `safety` change settings. A step marked *another a
 what is served, so its effect is no server's; with an application of yours it is not there.
 
 *Measured* is the step against the profile that it is against, from the stored runs under
-[`runs/`](runs), on one core; [the walkthrough](walkthrough.md) says how to read it.
+[`runs/`](../runs), on one core; [the
+walkthrough](../tutorials/reproduce-the-walkthrough.md) says how to read it.
 
 This page is made from the comments in the files: `.venv/bin/python -m tools.pages`.
 """
@@ -72,7 +73,7 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
     rung = "" if number is None else f"step {number} · "
     against = f" · against [{profile.against}](#{profile.against})" if profile.against else ""
     lines = [f"### {profile.name}\n", f"**{profile.summary}.**\n"]
-    lines += [f"{rung}[{file}](../{file}){against}{_other_application(profile, read)}\n"]
+    lines += [f"{rung}[{file}](../../{file}){against}{_other_application(profile, read)}\n"]
     lines += [f"{each}\n" for each in header.paragraphs if each != f"{profile.summary}."]
     if header.default is not None:
         lines += [f"Default: {header.default}\n"]
@@ -102,13 +103,13 @@ def _effects(profile: Profile) -> list[str]:
         if step is None or step.before is None or step.before != profile.against:
             continue
         ratios = [
-            f"{METRICS[name].title} {ratio(found.ratio)} {found.verdict}"
+            f"{METRICS[name].title} {judged(found)}"
             for name in ("throughput", "cpu")
             if (found := step.step[name]).ratio is not None
         ]
         if ratios:  # else what could be said is withheld
             name = summary.run.name
-            where = f"{_asked(plan.workload)} ([{name}](runs/{name}/report.md))"
+            where = f"{_asked(plan.workload)} ([{name}](../runs/{name}/report.md))"
             lines.append(f"- {where}: {', '.join(ratios)}")
     return [line.replace("~", "\\~") for line in lines]
 

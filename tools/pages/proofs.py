@@ -15,12 +15,18 @@ from tools.pages.files import RUNS
 
 
 def selftest() -> str:
-    """Return what docs/selftest.md says of the stored result."""
+    """Return what docs/explanation/selftest.md says of the stored result."""
     return selftest_text(read_json(RUNS / "selftest.json", SelfTestResult))
 
 
+def selftest_in_short() -> str:
+    """Return how many of its trials were judged right, without a full stop."""
+    said = sentence(read_json(RUNS / "selftest.json", SelfTestResult))
+    return said.partition(": ")[2].rstrip(".")
+
+
 def stress() -> str:
-    """Return what docs/production.md says of the stored result."""
+    """Return what docs/explanation/what-faults-cost.md says of the stored result."""
     return stress_text(stress_result())
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
 from lab import claims as published
 from lab.analysis.compare import compare, own
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
+from lab.report import headline as opening
 from lab.report import markdown, numbers
 from lab.report.machine import machine_lines
 from lab.report.tables import document
@@ -27,6 +29,11 @@ def table(name: str, title: str, rows: str | None = None) -> str:
     return markdown.render_table(found)
 
 
+def headline(name: str) -> str:
+    """Return the sentence that opens the report of a run."""
+    return opening.sentence(summary(name))
+
+
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     """Return how two profiles of a run compare, whatever lies between them."""
     run = summary(name)
@@ -35,7 +42,7 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     )
     if found.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return f"{numbers.bounded(found)} {found.verdict}"
+    return numbers.judged(found)
 
 
 def value(name: str, metric: str, profile: str) -> str:
@@ -44,6 +51,13 @@ def value(name: str, metric: str, profile: str) -> str:
     if profile not in rows or metric not in rows[profile].values:
         raise ResultsError(RUNS / name, f"has no {metric} of {profile}")
     return numbers.quantity(metric, rows[profile].values[metric])
+
+
+def command(name: str) -> str:
+    """Return the command that made a run, without the seed that gave it its order."""
+    words = iter(shlex.split(summary(name).run.command))
+    kept = [word for word in words if word != "--seed" or not next(words, "")]
+    return f"```console\n$ {shlex.join(kept)}\n```\n"
 
 
 def machine(name: str) -> str:

@@ -6,6 +6,7 @@ from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import Signs
 from lab.model import Cause
+from lab.model.wording import counted
 from lab.settings.moves import application
 
 NAME = "server CPU"
@@ -14,7 +15,7 @@ NAME = "server CPU"
 def _shows(s: Signs) -> Cause | None:
     if not s.at_limit or s.used is None or s.cpu is None or s.cores is None:
         return None
-    limit = f"{s.cores:g} core{'' if s.cores == 1 else 's'}"
+    limit = counted(s.cores, "core")
     if s.capacity is not None and s.capacity < 0.95 * s.cores:
         limit += f", and others used the rest but {s.capacity - s.used:.2f}"
     return Cause(

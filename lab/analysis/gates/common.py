@@ -64,6 +64,18 @@ def generator_share(trial: Trial) -> float:
     )
 
 
+def generator_may_grow(trial: Trial) -> bool:
+    """
+    Return whether the generator has a core for another process; true where that was not read.
+
+    A generator that is not pinned may use every core.
+    """
+    cores = trial.readings.get("machine.cores")
+    if cores is None:
+        return True
+    return cores - trial.readings.get("server.cores", 0.0) > len(trial.windows)
+
+
 def server_used(trial: Trial, elapsed: float | None = None) -> float | None:
     """
     Return the cores that the server used; None where its CPU was not read.

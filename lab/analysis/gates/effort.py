@@ -9,6 +9,7 @@ from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
 from lab.analysis.metrics import merged_latency, merged_service, quantile
 from lab.model import Finding, Trial
+from lab.model.wording import counted
 
 FOREIGN_CPU = 0.10
 """Cores used by others, for each core of the server: from here on a trial is repeated."""
@@ -64,10 +65,23 @@ def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | No
     return Finding(
         "generator-bound",
         f"the generator was busy for {share:.0%} of the time, the server used {used:.2f} of "
-        f"{_cores(cores)}",
-        "Use a second generator process (lab run --generators 2, locust --processes 2) or a "
-        "cheaper one; throughput here is the generator's.",
+        f"{counted(cores, 'core')}",
+        f"{_relief(trial)}; throughput here is the generator's.",
         withholds=common.TIME_BASED,
+    )
+
+
+def _relief(trial: Trial) -> str:
+    """Return what takes work off the generator, as far as the trial's machine allows it."""
+    if common.generator_may_grow(trial):
+        return (
+            "Use a second generator process (lab run --generators 2, locust --processes 2) or a "
+            "cheaper one"
+        )
+    share = "let it share the server's (--no-pin), " if "server.cores" in trial.readings else ""
+    return (
+        f"The generator has no core here for another process: {share}load with fewer connections, "
+        "or use a machine with more cores"
     )
 
 
@@ -170,10 +184,11 @@ def machine(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     readings = trial.readings
     # Unpinned, the server may use every core. None read: the least that it can have.
     cores = max(1.0, readings.get("server.cores", readings.get("machine.cores", 1.0)))
-    parts = _disturbances(readings, FOREIGN_CPU * cores)
+    crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
+    # What is printed is the limit that decided.
+    parts = _disturbances(readings, (FOREIGN_CPU_SEVERE if crowded else FOREIGN_CPU) * cores)
     if not parts:
         return None
-    crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
     return Finding(
         "machine",
         "; ".join(parts),
@@ -207,8 +222,8 @@ def idle_server(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     ok = trial.total("ok")
     connections = sum(len(window.replies) for window in trial.windows)
     idle = (
-        f"nobody was at work: the server used {used:.2f} of {_cores(cores)}, and the generator was "
-        f"busy for {share:.0%} of the time"
+        f"nobody was at work: the server used {used:.2f} of {counted(cores, 'core')}, and the "
+        f"generator was busy for {share:.0%} of the time"
     )
     if ok < FEW_REPLIES * connections and explained_time(trial) * common.LITTLE_EXCESS < 1:
         wall = max(window.wall for window in trial.windows)
@@ -235,10 +250,6 @@ def _fell_behind(trial: Trial) -> bool:
     if not latency or not service:
         return True  # nothing was answered at all
     return quantile(latency, 0.1) > WAITED * quantile(service, 0.1)
-
-
-def _cores(cores: float) -> str:
-    return f"{cores:g} {'core' if cores == 1 else 'cores'}"
 
 
 def _clock_stepped(readings: Mapping[str, float]) -> bool:

@@ -37,7 +37,8 @@ def no_window(trial: Trial) -> Finding:
         return Finding(
             "no load",
             " ".join(failure.split()),
-            "The server had started: look for what it did in its log, or use another generator.",
+            "The server had started. Its log is not kept: run the profile by hand to read it, or "
+            "use another generator.",
         )
     return Finding(
         "server died",
@@ -98,7 +99,8 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     return Finding(
         "errors",
         f"{share:.2%} of {ok + failed:,} requests failed ({kinds})",
-        "Look for these errors in the server's log, or load it with fewer connections.",
+        "Load it with fewer connections, or run the profile by hand to read its log, which is not "
+        "kept here.",
         withholds=None if severe else frozenset({"p99", "service_p99"}),
     )
 

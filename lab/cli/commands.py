@@ -1,0 +1,104 @@
+"""What `lab` offers, and how it ends: with a status, and with a message where something failed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+import click
+from click.exceptions import NoArgsIsHelpError
+
+from lab.cli.interrupts import interruptible
+from lab.cli.machine import check_command, list_command
+from lab.cli.report import claims_command, compare_command, report_command
+from lab.cli.run import run_command
+from lab.cli.selftest import selftest_command
+from lab.cli.stress import stress_command
+from lab.cli.unread import forget_what_nobody_reads
+from lab.errors import LabError
+from lab.report.encoding import allow_any_text
+
+_UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
+"""How an output ends early: the reader of standard error has gone, or a disk is full."""
+
+STATUSES = {
+    0: "done",
+    1: "failed",
+    2: "wrong usage",
+    3: "this machine could not measure it",
+    99: "a limit of --fail-if or --require was crossed",
+    130: "interrupted",
+}
+"""What the exit status of every command says."""
+
+
+def run_command_line() -> None:
+    """Run what was typed and exit; turn an error into its message and exit status."""
+    allow_any_text()
+    forget_what_nobody_reads()
+    try:
+        with interruptible():
+            status = cli.main(prog_name="lab", standalone_mode=False)
+    except click.ClickException as error:
+        if isinstance(error, NoArgsIsHelpError):
+            error.show()
+        else:
+            click.echo(f"lab: {_said(error)}", err=True)
+        sys.exit(error.exit_code)
+    except LabError as error:
+        for line in (f"lab: {error}", *getattr(error, "__notes__", ())):
+            click.echo(line, err=True)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        if error.errno not in _UNWRITTEN:
+            raise
+        # The buffer's rest goes nowhere, so that Python does not complain of it at its own end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            what = error.filename or "the output"
+            click.echo(f"lab: {what} could not be written: {error.strerror}", err=True)
+        sys.exit(1)
+    sys.exit(status)
+
+
+def _said(error: click.ClickException) -> str:
+    """Return what click has to say as the lab says it: what, then what to do."""
+    text = error.format_message().rstrip(".")
+    if not isinstance(error, click.UsageError):
+        return text
+    if isinstance(error, click.BadParameter) and error.param and error.message:
+        return f"{error.param.opts[0]}: {error.message.rstrip('.')}"
+    text = text[0].lower() + text[1:]
+    if error.ctx is None:
+        return text
+    usage = error.ctx.command.get_usage(error.ctx).partition(" ")[2]
+    return f"{text}{'' if text.endswith('?') else ';'} usage: {usage} (--help says more)"
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+    epilog=f"Exit status: {', '.join(f'{status} {said}' for status, said in STATUSES.items())}.",
+)
+@click.version_option(package_name="uwsgi-fibonacci-lab")
+def cli() -> None:
+    """
+    Compare server profiles under load: what changed, by how much, and does it mean anything.
+
+    \b
+    lab run --quick                                the whole ladder, in five minutes
+    lab run --app mysite.wsgi:app --path /items/3  the same profiles on your application
+    """  # noqa: D301 - click wants the control character itself
+
+
+for command in (
+    run_command,
+    report_command,
+    compare_command,
+    claims_command,
+    list_command,
+    check_command,
+    selftest_command,
+    stress_command,
+):
+    cli.add_command(command)

@@ -1,0 +1,38 @@
+"""What the documentation looks like where it is rendered."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tools.pages import directives
+
+PAGES = {page.resolve(): page for page in directives.pages()}
+
+
+def sections(page):
+    """Return the names by which GitHub links to a page's headings."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_section_leads_to_one(page):
+    """GitHub shows the page's top instead, and says nothing."""
+    for path, section in re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)]+)\)", page.read_text()):
+        target = (page.parent / path).resolve() if path else page
+        if target in PAGES:
+            assert section in sections(target), f"{page.name} links to {path}#{section}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_sentence_is_torn_by_a_directive(page):
+    """A line that begins with a comment is HTML to its end: a new block, without Markdown in it."""
+    assert not re.findall(r"^ *<!-- .*--> *\S.*$", page.read_text(), re.MULTILINE)
+
+
+def test_the_readme_is_read_in_one_go():
+    """Of what does not fit the pages say more."""
+    assert len(PAGES[directives.ROOT / "README.md"].read_text().splitlines()) <= 120

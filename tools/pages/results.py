@@ -1,0 +1,82 @@
+"""Single figures of the stored results in benchmarks/results, for a sentence."""
+
+from __future__ import annotations
+
+import functools
+import json
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from lab.errors import UsageError
+from lab.report import numbers
+from tools.pages.files import ROOT
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+UNITS = {"%": 1e2, "µs": 1e6, "ms": 1e3, "MB": 1e-6}
+"""What a stored figure is multiplied by to be in the unit; it is stored in SI units."""
+
+EACH = "*"
+"""A key that stands for all keys at its place."""
+
+
+def value(name: str, keys: str, unit: str | None = None) -> str:
+    """
+    Return a figure of a result, the median where there are several.
+
+    Args:
+        name: Of the file, without its suffix.
+        keys: From the outermost to the figure's own, with " / " between them.
+        unit: One of UNITS; by default the figure is printed as it is stored.
+    """
+    if unit is not None and unit not in UNITS:
+        raise UsageError(f"{unit}: a result is in {', '.join(UNITS)}")
+    found = _median(name, keys)
+    if unit is None:
+        return numbers.count(found) if found == int(found) else numbers.figure(found)
+    return f"{numbers.figure(found * UNITS[unit])} {unit}"
+
+
+def above(name: str, keys: str, other: str) -> str:
+    """Return by which share a figure exceeds *other*, whose key stands in the last key's place."""
+    beside = " / ".join((*keys.split(" / ")[:-1], other))
+    return f"{_median(name, keys) / _median(name, beside) - 1:.0%}"
+
+
+def counted(name: str, word: str, keys: str) -> str:
+    """Return how many of the values at *keys* are *word*."""
+    return numbers.count(sum(each == word for each in _values(name, keys)))
+
+
+def _median(name: str, keys: str) -> float:
+    values = list(_values(name, keys))
+    if not all(isinstance(each, int | float) for each in values):
+        raise UsageError(f"{name}.json: what stands at {keys} is no number")
+    return float(statistics.median(values))
+
+
+def _values(name: str, keys: str) -> Iterator[Any]:
+    """Yield what stands at *keys*; of a list each of its items."""
+    found = [_stored(name)]
+    for key in keys.split(" / "):
+        inside = [each for one in found for each in _inside(one, key)]
+        if not inside:
+            raise UsageError(f"{name}.json has no {key!r} of {keys!r}")
+        found = inside
+    for each in found:
+        yield from each if isinstance(each, list) else [each]
+
+
+def _inside(value: Any, key: str) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values()) if key == EACH else [value[key]] if key in value else []
+    return value if isinstance(value, list) and key == EACH else []
+
+
+@functools.cache
+def _stored(name: str) -> Any:
+    path = RESULTS / f"{name}.json"
+    if not path.is_file():
+        raise UsageError(f"{path.relative_to(ROOT)}: there is no such result")
+    return json.loads(path.read_text(encoding="utf-8"))
