@@ -71,7 +71,7 @@ from 2.0.8 (2014), which began to read that header, to 2.0.31, and in the reposi
 2025. The worker ends by a segmentation fault before the application has seen the request, so
 nothing in the application, in any framework, can prevent it. Without a master the worker is gone
 for good, and in the article's rungs the service with it. A master starts a worker again, but
-only about one a second, so that a few requests a second keep a small service down. Right replies
+only about one a second, so that a few requests/s keep a small service down. Right replies
 in {seconds:.0f} seconds of `tuned` with {workers} workers, to four clients that ask again ten
 milliseconds after each reply:
 
