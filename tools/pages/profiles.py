@@ -20,6 +20,7 @@ from lab.report.headline import ANOTHER
 from lab.report.numbers import judged
 from lab.settings.difference import difference
 from tools.pages.files import DOCS, ROOT, runs, written
+from tools.pages.runs import mark
 
 ENOUGH = 5
 """Blocks from which on a run is quoted; one that was made to count something has fewer."""
@@ -41,6 +42,11 @@ what is served, so its effect is no server's; with an application of yours it is
 [`runs/`](../runs), on one core; [the
 walkthrough](../tutorials/reproduce-the-walkthrough.md) says how to read it.
 
+A peer, which is another server than uWSGI or more than one program, runs as its own documentation
+recommends for production, and by its own defaults where that says nothing. A table says what it
+sets all the same, and why. The peers' packages are the versions pinned in
+[`requirements/peers.txt`](../../requirements/peers.txt); nginx is the distribution's.
+
 This page is made from the comments in the files: `.venv/bin/python -m tools.pages`.
 """
 
@@ -54,7 +60,7 @@ def render() -> str:
     """
     ladder = profiles.ladder()
     others = [name for name in profiles.find() if name not in ladder]
-    read = {name: _without_cpus(profiles.read(name)) for name in (*ladder, *others)}
+    read = {name: without_cpus(profiles.read(name)) for name in (*ladder, *others)}
     parts = [OPENING, "## The ladder\n"]
     parts += [_section(read[name], read, number) for number, name in enumerate(ladder)]
     parts += ["## Off the ladder\n"]
@@ -79,6 +85,7 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
         lines += [f"Default: {header.default}\n"]
     if header.link is not None:
         lines += [f"<{header.link}>\n"]
+    lines += _deviations(header.table.get("deviations"))
     if effects := _effects(profile):
         lines += ["Measured:\n", *effects, ""]
     if changes := _changes(profile, read):
@@ -92,6 +99,20 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
         return ""
     served, before = (settings.of(each).application for each in (profile, read[profile.against]))
     return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
+
+
+def _deviations(deviations: object) -> list[str]:
+    """Return a table of what a peer sets that is not its server's default, and why."""
+    if not isinstance(deviations, dict):
+        return []
+    rows = [f"| `{option}` | {why} |" for option, why in deviations.items()]
+    return [
+        "What it sets, instead of its server's defaults:\n",
+        "| option | why |",
+        "|---|---|",
+        *rows,
+        "",
+    ]
 
 
 def _effects(profile: Profile) -> list[str]:
@@ -110,7 +131,7 @@ def _effects(profile: Profile) -> list[str]:
         if ratios:  # else what could be said is withheld
             name = summary.run.name
             where = f"{_asked(plan.workload)} ([{name}](../runs/{name}/report.md))"
-            lines.append(f"- {where}: {', '.join(ratios)}")
+            lines.append(f"- {where}: {', '.join(ratios)}{mark(summary)}")
     return [line.replace("~", "\\~") for line in lines]
 
 
@@ -146,7 +167,7 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
     return changes
 
 
-def _without_cpus(profile: Profile) -> Profile:
+def without_cpus(profile: Profile) -> Profile:
     """Return *profile* with %k for the number of CPUs, which the page must not depend on."""
     lineage = profiles.ladder(profile.name)
     files = [profiles.FOLDER / f"{name}.ini" for name in lineage]
