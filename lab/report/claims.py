@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from lab.analysis.stats import CONFIDENCE, percent
 from lab.model import ClaimVerdict, Decision, Estimate
 from lab.report.numbers import UNKNOWN, ratio
 from lab.report.summary_json import to_json
@@ -55,7 +56,7 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
         legend=(
             "reproduced: an effect beyond the noise, no smaller than published; smaller: below it;",
             "none: the published one is excluded, no other seen; reversed: the other way round;",
-            "undecided: both are possible; untestable: for the reason given. 95% intervals.",
+            f"undecided: both are possible; untestable: for the reason given. {_levels(decided)}",
         ),
         footer=tuple(f"{name}: {each.cited}" for name, each in articles.items() if each),
     )
@@ -77,6 +78,13 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
         ),
         footer=(),
     )
+
+
+def _levels(decided: Iterable[ClaimVerdict]) -> str:
+    """Say which level the intervals have."""
+    ratios = [ratio for each in decided if (ratio := _estimate(each)) is not None]
+    found = sorted({each.level for each in ratios} or {CONFIDENCE})
+    return f"{' or '.join(map(percent, found))} intervals."
 
 
 def came_to(verdicts: Sequence[ClaimVerdict]) -> str:

@@ -27,6 +27,15 @@ def test_the_interval_agrees_with_scipys_welch_test(sizes):
     assert estimate.n == min(sizes)
 
 
+def test_an_interval_of_another_level_tells_the_same_error():
+    """Comparisons that ended at a look have wider intervals, and no other spread."""
+    chance = random.Random(1)
+    a, b = ([chance.gauss(0.1, 0.02) for _ in range(8)] for _ in range(2))
+    usual, _ = welch(paired(a), paired(b))
+    mixed, _ = welch(paired(a, 0.995), paired(b, 0.96))
+    assert (mixed.low, mixed.high) == pytest.approx((usual.low, usual.high))
+
+
 def test_two_runs_without_any_spread_have_a_point_for_an_interval():
     """And no division by zero."""
     estimate, detectable = welch(paired([0.0, 0.0]), paired([0.5, 0.5]))

@@ -102,7 +102,7 @@ def _effects(profile: Profile) -> list[str]:
         if step is None or step.before is None or step.before != profile.against:
             continue
         ratios = [
-            f"{METRICS[name].title} {ratio(found.ratio)} {found.verdict}"
+            f"{METRICS[name].title} {ratio(found.ratio)} {found.said}"
             for name in ("throughput", "cpu")
             if (found := step.step[name]).ratio is not None
         ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lab import claims as published
-from lab.analysis.compare import compare, own
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
 from lab.report import markdown, numbers
@@ -29,13 +28,10 @@ def table(name: str, title: str, rows: str | None = None) -> str:
 
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     """Return how two profiles of a run compare, whatever lies between them."""
-    run = summary(name)
-    found = compare(
-        run.observations, metric, own(changed), own(reference), run.floors.get(metric, 0.0)
-    )
+    found = summary(name).compare(metric, changed, reference)
     if found.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return f"{numbers.bounded(found)} {found.verdict}"
+    return f"{numbers.bounded(found)} {found.said}"
 
 
 def value(name: str, metric: str, profile: str) -> str:
