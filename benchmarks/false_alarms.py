@@ -4,8 +4,14 @@ How often would the lab cry wolf, and how often would it sleep?
     .venv/bin/python benchmarks/false_alarms.py
 
 Simulates comparisons with the lab's own rules: a reference, its A/A arm, and a profile with
-either the same throughput or 8 % less. No server is run. "within" compares two profiles in one run,
-"across" the same in two runs, as `lab compare`. Four kinds of noise, each by trial:
+either the same throughput or 8 % less. No server is run. Each of three kinds of comparison:
+
+    within      two profiles in one run of so many blocks
+    margin      the same in a run whose minutes end after so many, unless a look has ended it; for
+                `--fail-if`, which keeps its profiles to the end, no look does
+    across      the same in two runs of so many blocks, as `lab compare`
+
+Four kinds of noise, each by trial:
 
     3 %, 9 %    the spread of a quiet and of a shared machine
     drift       3 %, on a machine that loses 30 % of its speed from the first trial to the last
@@ -67,16 +73,20 @@ from pathlib import Path
 
 from lab.analysis.across import combined_floor, welch
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, reach, second, verdict_of
+from lab.analysis.margin import Comparisons
 from lab.analysis.observations import Observation
 from lab.analysis.thresholds import Judged, judge_ratio, parse
+from lab.experiment.looks import LOOKS
 from lab.model import (
     METRICS,
     Arm,
     Comparison,
     Expectation,
     Load,
+    Plan,
     Profile,
     Role,
+    Run,
     Slot,
     Trial,
     Verdict,
@@ -123,15 +133,15 @@ def arm(name: str, role: Role = Role.PROFILE) -> Arm:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Simulated:
     """A simulated run: its A/A comparison and the one of the two profiles."""
 
     aa: Comparison
     change: Comparison
 
 
-def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> Run:
-    """Return a run of a reference and a profile that has *true* times its throughput."""
+def observe(chance: random.Random, noise: Noise, true: float, blocks: int) -> list[Observation]:
+    """Return the trials of a reference and a profile that has *true* times its throughput."""
     arms = [(arm("reference"), 1.0), (arm("reference", Role.AA), 1.0), (arm("changed"), true)]
     seen = []
     for block in range(blocks):
@@ -141,10 +151,16 @@ def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> R
             trial = Trial(Slot(block, position, each), 0, 0.0, "", "")
             value = 1000 * speed * noise(chance, time)
             seen.append(Observation(trial, {"throughput": value}, ()))
+    return seen
+
+
+def simulate(chance: random.Random, noise: Noise, true: float, blocks: int) -> Simulated:
+    """Return what a run of a fixed number of blocks says of such trials."""
+    seen = observe(chance, noise, true, blocks)
     reference = own("reference")
     aa = compare(seen, "throughput", second("reference"), reference, LEAST_FLOOR)
     change = compare(seen, "throughput", own("changed"), reference, floor(aa))
-    return Run(aa, change)
+    return Simulated(aa, change)
 
 
 def within(chance: random.Random, noise: Noise, true: float, blocks: int) -> tuple[Verdict, Judged]:
@@ -154,6 +170,19 @@ def within(chance: random.Random, noise: Noise, true: float, blocks: int) -> tup
     detectable = run.change.detectable or math.inf
     judged = judge_ratio(LIMIT, run.change.ratio, floor(run.aa), detectable)
     return run.change.verdict, judged.outcome
+
+
+def margin(chance: random.Random, noise: Noise, true: float, blocks: int) -> tuple[Verdict, Judged]:
+    """Return what a comparison says in a run of minutes whose time ends after *blocks*."""
+    seen = observe(chance, noise, true, blocks)
+    plan = Plan((arm("reference"), arm("changed")), "reference", LOOKS[-1], 0, 1, 0, 1, LOOKS)
+    comparisons = Comparisons(Run("", "", plan, {}, (), ended=True), seen)
+    change = comparisons.of("throughput", own("changed"), own("reference"))
+    whole = comparisons.whole("throughput", own("changed"), own("reference"))
+    assert whole.ratio is not None
+    detectable = whole.detectable or math.inf
+    judged = judge_ratio(LIMIT, whole.ratio, comparisons.floor("throughput"), detectable)
+    return change.verdict, judged.outcome
 
 
 def across(chance: random.Random, noise: Noise, true: float, blocks: int) -> tuple[Verdict, Judged]:
@@ -168,7 +197,7 @@ def across(chance: random.Random, noise: Noise, true: float, blocks: int) -> tup
     return verdict, judge_ratio(LIMIT, ratio, least, detectable).outcome
 
 
-MODES = {"within": within, "across": across}
+MODES = {"within": within, "margin": margin, "across": across}
 
 
 def rates(

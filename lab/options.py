@@ -250,7 +250,8 @@ def understand(asked: Asked) -> Understood:
     _check_generator(asked)
     if rates:
         _check_open_loop(asked, thresholds)
-    return Understood(_options(asked), thresholds, rates)
+    stay = {name for each in thresholds for name in (each.profile, each.against) if name}
+    return Understood(replace(_options(asked), stay=stay), thresholds, rates)
 
 
 def application(asked: Asked) -> Workload:

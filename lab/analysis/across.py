@@ -123,7 +123,9 @@ def _changes(
     for profile, reference in pairs:
         for metric in metrics:
             floor = combined_floor(_noise(before, metric), _noise(after, metric))
-            old, new = (each.compare(metric, profile, reference).ratio for each in (before, after))
+            old, new = (
+                each.compare_whole(metric, profile, reference).ratio for each in (before, after)
+            )
             found = Change(metric, profile, reference, old, new, None, floor, Verdict.INVALID)
             if old is not None and new is not None:
                 ratio, detectable = welch(old, new)

@@ -110,6 +110,18 @@ class Comparisons:
         noise = self.floor(metric)
         return compare(items, metric, changed, reference, noise, level=self._level)
 
+    def whole(self, metric: str, changed: Side, reference: Side) -> Comparison:
+        """
+        Compare by all pairs that there are, also those after the look that ended the comparison.
+
+        For other questions than its verdict, such as a threshold: "slower" is no answer to
+        "slower by more than 5 %?".
+        """
+        left = any(self._has_left(look, changed, reference) for look in self._looks)
+        level = EARLY if left else self._level
+        sides = changed, reference
+        return compare(self._observations, metric, *sides, self.floor(metric), level=level)
+
     def noise(self, metric: str, blocks: int | None = None) -> Comparison:
         """Return the A/A comparison of the first *blocks*, or of all; always at 95 %."""
         items = self._observations

@@ -146,6 +146,11 @@ class Summary:
         comparisons = Comparisons(self.run, self.observations)
         return comparisons.of(metric, own(changed), own(reference))
 
+    def compare_whole(self, metric: str, changed: str, reference: str) -> Comparison:
+        """Compare them by all pairs, whatever a look has ended: see `Comparisons.whole`."""
+        comparisons = Comparisons(self.run, self.observations)
+        return comparisons.whole(metric, own(changed), own(reference))
+
 
 def summarise(run: Run) -> Summary:
     """Return all that a report says of *run*; the same for the same run."""

@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -76,6 +76,8 @@ class Options:
     sizes: Sizes = DEFAULT
     minutes: float | None = None
     """Time that the blocks may take; None for as many as *sizes* says."""
+    stay: Collection[str] = ()
+    """Profiles that no look lets go, because a threshold is on them."""
     seed: int | None = None
     """None to draw one; it is recorded."""
     results: Path = Path("results")
@@ -190,7 +192,7 @@ def conduct(
     with closing(RunWriter(options.results, header)) as writer:
         parts = real_parts(generator, prepared.cores, writer.append, digest)
         parts = replace(parts, keep=partial(keep_log, writer.folder))
-        schedule = _schedule(plan, writer, observer, confirm=options.confirm)
+        schedule = _schedule(plan, options, writer, observer)
         try:
             run(plan, parts, observer, schedule)
             if plan.minutes is not None:
@@ -217,11 +219,11 @@ def _with_reply(plan: Plan) -> Plan:
     return replace(plan, arms=tuple(arms))
 
 
-def _schedule(plan: Plan, writer: RunWriter, observer: Observer, *, confirm: bool) -> Schedule:
+def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observer) -> Schedule:
     """
     Return what says which arms each block holds.
 
-    With *confirm* the causes of the first blocks are put to the test in the others. In a run of
+    With `confirm` the causes of the first blocks are put to the test in the others. In a run of
     minutes who is decided leaves.
     """
 
@@ -233,10 +235,10 @@ def _schedule(plan: Plan, writer: RunWriter, observer: Observer, *, confirm: boo
         writer.rewrite(counters=counters)
         return counters
 
-    schedule = Pilot(plan, find, observer.confirming) if confirm else Blocks(plan)
+    schedule = Pilot(plan, find, observer.confirming) if options.confirm else Blocks(plan)
     if plan.minutes is None:
         return schedule
-    return Margin(plan, schedule, so_far, observer.leaving)
+    return Margin(plan, schedule, so_far, observer.leaving, stay=options.stay)
 
 
 def real_parts(

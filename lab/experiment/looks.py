@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 
 from lab import profiles
@@ -71,6 +71,8 @@ class Margin:
         blocks: Schedule,
         so_far: Callable[[Sequence[Trial]], Run],
         leave: Callable[[Sequence[Departure]], None],
+        *,
+        stay: Collection[str] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """
@@ -81,10 +83,13 @@ class Margin:
             blocks: Says what each block would hold if nobody left.
             so_far: Returns the run that some trials make up.
             leave: Told who leaves at a look, where somebody does.
+            stay: Profiles that never leave, because more is asked of them than a verdict.
             clock: Seconds that pass.
         """
         assert plan.minutes is not None
         self._plan, self._blocks, self._so_far, self._leave = plan, blocks, so_far, leave
+        self._stay = {*stay, plan.reference}
+        self._goes_on = bool(stay)
         self._clock = clock
         self._budget = plan.minutes * 60
         self._began: float | None = None
@@ -132,10 +137,10 @@ class Margin:
             some, some_open = some or bool(found), some_open or bool(still)
             departures += self._departures(summary, found, kept)
         self._left |= {(each.arm, each.role) for each in departures}
+        over = some and not some_open and not self._goes_on
         if departures:
-            last = some and not some_open
-            self._leave([replace(each, last=last) for each in departures])
-        return some and not some_open
+            self._leave([replace(each, last=over) for each in departures])
+        return over
 
     def _departures(
         self, summary: Summary, found: Sequence[Found], kept: set[Side]
@@ -146,7 +151,7 @@ class Margin:
         for changed, _, comparison in found:
             own_ones.setdefault(changed, comparison)
         for (profile, role), comparison in own_ones.items():
-            stays = (profile, role) in kept or profile == self._plan.reference
+            stays = (profile, role) in kept or profile in self._stay
             side = named(profile, at), role
             if not stays and side not in self._left:
                 yield Departure(*side, self._made, comparison)

@@ -17,8 +17,8 @@ MOST_MORE = 2.0
 """More time that is worth a word: as much again as was used, twice."""
 
 
-def levels(summary: Summary) -> tuple[str, ...]:
-    """Return the levels of the intervals of its steps, the most frequent first."""
+def levels(summary: Summary) -> str:
+    """Return the levels of the intervals of its steps, the most frequent first: "96% or 99.5%"."""
     found = [
         each.ratio.level
         for step in summary.steps
@@ -27,15 +27,13 @@ def levels(summary: Summary) -> tuple[str, ...]:
         if each.ratio is not None
     ]
     by_number = sorted(set(found or [CONFIDENCE]), key=lambda level: -found.count(level))
-    return tuple(map(percent, by_number))
+    return " or ".join(map(percent, by_number))
 
 
 def level_words(summary: Summary) -> str:
-    """Say which level the intervals have, as in a legend: by row where it differs."""
-    if not summary.run.plan.looks:
-        return f"{percent(CONFIDENCE)} interval"
-    others = " or ".join(levels(summary))
-    return f"interval ({others}; the A/A row's {percent(CONFIDENCE)})"
+    """Say which level the intervals have, as in a legend: the A/A row's where it is another."""
+    usual, steps = percent(CONFIDENCE), levels(summary)
+    return f"{usual} interval" if steps == usual else f"interval ({steps}; the A/A row's {usual})"
 
 
 def left_early(summary: Summary, metrics: Sequence[str]) -> list[str]:

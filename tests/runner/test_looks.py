@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.summary import summarise
+from lab.analysis.thresholds import judge_run, parse
 from lab.errors import Interrupted, UsageError
 from lab.experiment.looks import Margin, with_minutes
 from lab.experiment.runner import run
@@ -51,7 +52,7 @@ class Server(Script):
         return replace(super().parts(), clock=lambda: 100.0 + self.now)
 
 
-def lab(server, minutes, *, pilot=None):
+def lab(server, minutes, *, pilot=None, stay=()):
     """Carry out a run of a, b, c and d, and return it as it would be read back."""
     plan = plan_of("a", "b", "c", "d")
     names = [each.name for each in plan.arms]
@@ -71,7 +72,7 @@ def lab(server, minutes, *, pilot=None):
         return counters
 
     blocks = Pilot(plan, find, server.confirming) if pilot else Blocks(plan)
-    schedule = Margin(plan, blocks, so_far, server.leaving, clock=lambda: server.now)
+    schedule = Margin(plan, blocks, so_far, server.leaving, stay=stay, clock=lambda: server.now)
     try:
         run(plan, server.parts(), server, schedule)
     except Interrupted:
@@ -173,6 +174,21 @@ def test_a_counter_run_keeps_its_profile_in_the_run_until_it_is_decided():
     assert first == 4
     decided = [event.split(" (")[0] for event in server.events if "decided" in event]
     assert decided == ["c: decided after 9 blocks", "c~toggled: decided after 9 blocks"]
+
+
+def test_a_profile_that_a_threshold_is_on_stays_to_the_end():
+    """The table has its verdict at the look that ended it; the limit has all pairs, at 96 %."""
+    server = Server(moved=0.01)
+    found = lab(server, 5, stay=("c",))
+    last = last_blocks(found)
+    assert last["c", Role.PROFILE] == found.blocks > 9
+    assert last["d", Role.PROFILE] == 6
+    said = summarise(found)
+    assert said.compare("cpu", "c", "a").ratio.n == 6
+    limit = judge_run(parse("cpu(c/a) < 0.6"), said)
+    assert (limit.ratio.n, limit.ratio.level) == (found.blocks, 0.96)
+    left = judge_run(parse("cpu(d/a) < 0.6"), said)
+    assert (left.ratio.n, left.ratio.level) == (6, 0.995)
 
 
 def test_a_run_of_one_profile_takes_its_time():

@@ -264,6 +264,6 @@ def _describe(summary: Summary, name: str) -> str:
     ]
     return (
         "Ratio of each profile to the one it is a step from, with "
-        f"{' or '.join(levels(summary))} intervals. "
+        f"{levels(summary)} intervals. "
         f"{METRICS[name].title}: {'; '.join(parts) or 'no step'}. The tables below hold all of it."
     )
