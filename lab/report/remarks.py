@@ -32,7 +32,7 @@ def plan_line(summary: Summary) -> str:
     number = blocks(summary.run)
     said = "1 block" if number == 1 else f"{number} blocks"
     each = "" if load.requests is not None else f" of {plan.window:g} s"
-    time = "" if plan.minutes is None else f", as {plan.minutes:g} minutes allowed,"
+    time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
     return f"{work}; {said}{each}{time} in random order; generator: {summary.run.generator}"
 
 
@@ -236,7 +236,7 @@ def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
             f"many blocks find a change of {span} 4 times out of 5."
         )
         needs = sorted((each.blocks_needed, who) for who, each in undecided if each.blocks_needed)
-        if needs:
+        if needs and summary.run.plan.minutes is None:  # else `outlook` says it in minutes
             text += f" Soonest decided: {needs[0][1]}, with about {needs[0][0]:,} blocks."
         found.append(text)
     return found

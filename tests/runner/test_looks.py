@@ -17,6 +17,7 @@ from lab.experiment.runner import run
 from lab.experiment.schedule import Blocks, Pilot
 from lab.model import Better, CounterRun, Role, Run
 from lab.report import terminal
+from lab.report.looks import outlook
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 from tests.kit.scripted import Script, arm
@@ -116,6 +117,17 @@ def test_what_the_report_of_stored_trials_says_is_what_the_run_was_told():
     for comparison in (steps["c"].step["cpu"], steps["d"].step["throughput"]):
         assert (comparison.ratio.n, comparison.ratio.level) == (6, 0.995)
     assert steps["b"].step["cpu"].ratio.level == 0.96
+
+
+def test_the_report_says_what_more_minutes_would_do():
+    """From the pace of the run itself, for the step that is nearest to an end."""
+    said = summarise(lab(Server(moved=0.12), 3))
+    (line,) = outlook(said)
+    assert line == (
+        "2 decided, 1 not: the nearest, b, is between 0.935x and 1.06x; "
+        "3 more minutes would decide it: --minutes 6."
+    )
+    assert outlook(summarise(lab(Server(moved=0.06), 3))) == ["All 3 steps decided."]
 
 
 def test_a_run_ends_when_all_is_decided():
