@@ -101,14 +101,14 @@ def test_what_cannot_be_paired_in_one_run_is_invalid():
     assert found.exit_code == 3
 
 
-@pytest.mark.parametrize("mode", ["within", "across"])
+@pytest.mark.parametrize("mode", ["within", "margin", "across"])
 @pytest.mark.parametrize("noise", ["3 %", "9 %", "drift", "bad trials"])
 def test_forty_comparisons_of_a_server_with_itself_give_no_alarm(mode, noise):
     """Neither by the verdict nor by --fail-if; over 2,000 it is at most one in a thousand."""
     assert false_alarms.rates(mode, noise, 1.0, 10, comparisons=40) == (0, 0)
 
 
-@pytest.mark.parametrize(("mode", "blocks"), [("within", 10), ("across", 20)])
+@pytest.mark.parametrize(("mode", "blocks"), [("within", 10), ("margin", 10), ("across", 20)])
 def test_eight_percent_less_is_found_on_a_quiet_machine(mode, blocks):
     """With 3 % noise: by 10 blocks of one run, by 20 of each of two, at least 8 times of 10."""
     found, _ = false_alarms.rates(mode, "3 %", 0.92, blocks, comparisons=60)
