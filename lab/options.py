@@ -19,6 +19,7 @@ from lab.analysis.summary import Summary
 from lab.analysis.thresholds import PLANNED, Threshold, check, exit_code, judge_run, parse
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
+from lab.experiment.looks import MINUTES, usual_minutes
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, check_units, parse_rates
@@ -158,6 +159,13 @@ class Asked:
     blocks: int | None = _option(
         "--blocks", "Blocks.", metavar="INTEGER", parse=int, shown=f"{DEFAULT.blocks}"
     )
+    minutes: float | None = _option(
+        "--minutes",
+        "In place of --blocks: as many as fit; a profile that is decided early leaves.",
+        metavar="NUMBER",
+        parse=float,
+        shown=f"{MINUTES:g} for the whole ladder, unless --quick or --rate",
+    )
     window: float | None = _option(
         "--window",
         "Measured time.",
@@ -242,9 +250,9 @@ def understand(asked: Asked) -> Understood:
     _check_generator(asked)
     if rates:
         _check_open_loop(asked, thresholds)
-    options = _options(asked)
-    sizes = options.sizes
-    validate_sizes(sizes.blocks, sizes.window, sizes.warmup)
+    stay = {name for each in thresholds for name in (each.profile, each.against) if name}
+    options = replace(_options(asked), stay=stay)
+    validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
     return Understood(options, thresholds, rates)
 
@@ -273,21 +281,30 @@ def _options(asked: Asked) -> Options:
         load=replace(
             load,
             connections=load.connections if asked.connections is None else asked.connections,
-            keepalive=load.keepalive
-            if asked.connection is None
-            else asked.connection == "keep-alive",
+            keepalive=asked.connection == "keep-alive" if asked.connection else load.keepalive,
         ),
         sizes=Sizes(
             size.blocks if asked.blocks is None else asked.blocks,
             size.window if asked.window is None else asked.window,
             size.warmup if asked.warmup is None else asked.warmup,
         ),
+        minutes=_minutes(asked),
         seed=asked.seed,
         results=asked.results,
         pin=asked.pin,
         generators=1 if asked.generator != "engine" else asked.generators,
         confirm=not asked.quick if asked.confirm is None else asked.confirm,
     )
+
+
+def _minutes(asked: Asked) -> float | None:
+    """Return the time that the blocks may take: what was said, or the whole ladder's."""
+    if asked.minutes is not None and asked.blocks is not None:
+        raise UsageError(f"--blocks {asked.blocks} --minutes {asked.minutes:g}: say one of them")
+    said = asked.minutes is not None or asked.blocks is not None or asked.quick
+    # At several rates, or in longer windows, the first look would not be reached in that time.
+    longer = asked.rate is not None or (asked.window or 0) > DEFAULT.window
+    return asked.minutes if said or longer else usual_minutes(asked.profiles)
 
 
 def _check_generator(asked: Asked) -> None:
@@ -359,7 +376,8 @@ def _planned(
         say("capacity first, in a closed loop:")
         options = understood.options
         sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
-        (summary,) = compare(replace(options, sizes=sizes, confirm=False)).summaries
+        closed = replace(options, sizes=sizes, minutes=None, confirm=False)
+        (summary,) = compare(closed).summaries
         found = capacity(summary)
         measured = found.rate
         say(f"capacity: {found}")

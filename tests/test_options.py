@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from lab import profiles
 from lab.cli.run import run_command
 from lab.errors import UsageError
 from lab.options import OPTIONS, Asked, application, understand
@@ -29,6 +30,7 @@ TYPED = [
     (("--app", "", "--path", "", "--check", ""), {}),
     (("--quick", "--status", "404"), {"quick": True, "status": 404}),
     (("--fail-if", "a", "--fail-if", "b"), {"fail_if": ["a", "b"]}),
+    (("--minutes", "7.5"), {"minutes": 7.5}),
 ]
 """What is typed after `locust`, and what it says."""
 
@@ -168,6 +170,27 @@ def test_quick_gives_way_to_what_is_said():
 
 
 @pytest.mark.parametrize(
+    ("asked", "minutes"),
+    [
+        ({}, 15),
+        ({"profiles": profiles.usual()}, 15),
+        ({"window": 1.0}, 15),
+        ({"minutes": 7.5}, 7.5),
+        ({"quick": True, "minutes": 7.5}, 7.5),
+        ({"profiles": ("tuned",), "minutes": 7.5}, 7.5),
+        ({"profiles": ("tuned",)}, None),
+        ({"blocks": 10}, None),
+        ({"quick": True}, None),
+        ({"rate": "50%"}, None),
+        ({"window": 35.0}, None),
+    ],
+)
+def test_the_whole_ladder_takes_minutes_and_a_few_profiles_take_blocks(asked, minutes):
+    """Unless something else is said; so that `make compare` is over in a quarter of an hour."""
+    assert understand(Asked(**asked)).options.minutes == minutes
+
+
+@pytest.mark.parametrize(
     ("asked", "words"),
     [
         ({"rate": "50", "load": "walkthrough"}, "counts its requests"),
@@ -175,6 +198,7 @@ def test_quick_gives_way_to_what_is_said():
         ({"generator": "ab"}, "add --load walkthrough"),
         ({"generator": "ab", "load": "walkthrough", "generators": 2}, "leave out --generator ab"),
         ({"rate": "50", "fail_if": ("rps(a/b) < 1",)}, "in an open loop throughput"),
+        ({"blocks": 10, "minutes": 5}, "--blocks 10 --minutes 5: say one of them"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(asked, words):

@@ -15,10 +15,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.compare import LEAST_FLOOR, compare, own, reach, verdict_of
+from lab.analysis.compare import LEAST_FLOOR, below, reach, verdict_of
 from lab.analysis.stats import error_of, interval, smallest_found
 from lab.analysis.summary import COMPARED, Summary
-from lab.model import METRICS, Estimate, Verdict
+from lab.model import METRICS, Estimate, Verdict, worded
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,13 @@ class Change:
     verdict: Verdict
     detectable: float | None = None
     """Smallest ratio above 1 that two such runs would find 4 times out of 5, but for the floor."""
+    below: float | None = None
+    """The smallest of 2, 3, 5 and 10 % that the change is excluded to reach; None with none."""
+
+    @property
+    def said(self) -> str:
+        """The verdict in words."""
+        return worded(self.verdict, self.below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +124,19 @@ def _changes(
         for metric in metrics:
             floor = combined_floor(_noise(before, metric), _noise(after, metric))
             old, new = (
-                compare(each.observations, metric, own(profile), own(reference), floor).ratio
-                for each in (before, after)
+                each.compare_whole(metric, profile, reference).ratio for each in (before, after)
             )
             found = Change(metric, profile, reference, old, new, None, floor, Verdict.INVALID)
             if old is not None and new is not None:
                 ratio, detectable = welch(old, new)
                 verdict = verdict_of(ratio.low, ratio.high, floor, METRICS[metric].better)
-                found = replace(found, ratio=ratio, verdict=verdict, detectable=detectable)
+                found = replace(
+                    found,
+                    ratio=ratio,
+                    verdict=verdict,
+                    detectable=detectable,
+                    below=below(ratio),
+                )
             yield found
 
 

@@ -24,6 +24,9 @@ LEAST_FLOOR = 0.02
 MOST_SAME = 0.05
 """Two profiles further apart than this are never called the same, however noisy the machine."""
 
+BELOW = (0.02, 0.03, 0.05, 0.10)
+"""Sizes of a change that people ask for: a setting that moves less is mostly left alone."""
+
 SAME_HANDLING = 0.02
 """Connections a reply by which two profiles may differ and still cost the generator the same."""
 
@@ -42,7 +45,13 @@ def second(name: str) -> Side:
 
 
 def compare(
-    observations: Sequence[Observation], metric: str, changed: Side, reference: Side, noise: float
+    observations: Sequence[Observation],
+    metric: str,
+    changed: Side,
+    reference: Side,
+    noise: float,
+    *,
+    level: float = stats.CONFIDENCE,
 ) -> Comparison:
     """
     Compare one side of a run with another, paired by block.
@@ -57,6 +66,7 @@ def compare(
         changed: The numerator: `own` of a profile, `second` of the reference, or a counter-run.
         reference: The denominator.
         noise: The floor, as a share; of the A/A comparison itself `LEAST_FLOOR`.
+        level: The interval's, as a share.
     """
     pairs = _pairs(observations, metric, changed, reference)
     comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
@@ -64,24 +74,32 @@ def compare(
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
     ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
     blocks = len({observation.trial.slot.block for observation in observations})
-    estimate = stats.paired(ratios)
+    estimate = stats.paired(ratios, level)
     better = METRICS[metric].better
     verdict = verdict_of(estimate.low, estimate.high, noise, better)
+    may_be = _may_be(pairs) if metric == "throughput" else None
     return Comparison(
         metric=metric,
         reference=reference[0],
         changed=changed[0],
         verdict=verdict,
         ratio=estimate,
-        detectable=stats.detectable(ratios),
+        detectable=stats.detectable(ratios, level),
         blocks_needed=(
             stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
             if verdict is Verdict.UNDECIDED
             else None
         ),
-        fragile=_fragile(ratios, verdict, noise, better),
-        may_be=_may_be(pairs) if metric == "throughput" else None,
+        fragile=_fragile(ratios, estimate, noise, better),
+        may_be=may_be,
+        below=below(estimate) if may_be is None else None,
     )
+
+
+def below(ratio: Estimate) -> float | None:
+    """Return the smallest share of `BELOW` that the whole interval lies within; None with none."""
+    fitting = (b for b in BELOW if ratio.low >= 1 / (1 + b) and ratio.high <= 1 + b)
+    return next(fitting, None)
 
 
 def floor(comparison: Comparison) -> float:
@@ -168,9 +186,10 @@ def _connections_a_reply(observation: Observation) -> float:
     return trial.total("connections") / max(1, trial.total("ok"))
 
 
-def _fragile(ratios: Sequence[float], verdict: Verdict, noise: float, better: Better) -> bool:
+def _fragile(ratios: Sequence[float], estimate: Estimate, noise: float, better: Better) -> bool:
     """Return whether a rank-based estimate, which one bad block cannot move, says otherwise."""
-    interval = stats.rank_interval(ratios)
+    verdict = verdict_of(estimate.low, estimate.high, noise, better)
+    interval = stats.rank_interval(ratios, estimate.level)
     if interval is None:  # too few for an interval: ask the point estimate
         if verdict is Verdict.UNDECIDED:
             return False

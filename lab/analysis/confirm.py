@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lab.analysis.causes import CAUSES
-from lab.analysis.compare import LEAST_FLOOR, compare
+from lab.analysis.compare import LEAST_FLOOR, own
 from lab.analysis.diagnose import causes, explainable
+from lab.analysis.margin import Comparisons
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.model import (
@@ -112,7 +113,7 @@ def _standing(
     for counter in run.counters:
         if (counter.of, counter.cause) == (diagnosis.profile, diagnosis.cause.name):
             floor = floors.get(counter.metric, LEAST_FLOOR)
-            effect = _effect(counter, observations, floor)
+            effect = effect_of(counter, run, observations)
             standing = decide(effect, counter.expects, floor)
             return replace(diagnosis, standing=standing, counter=counter, effect=effect)
     return diagnosis
@@ -136,7 +137,7 @@ def decide(effect: Comparison, expects: Better, floor: float) -> Standing:
     return Standing.WITHDRAWN if effect.verdict is Verdict.SAME else Standing.CONSISTENT
 
 
-def _effect(counter: CounterRun, observations: Sequence[Observation], floor: float) -> Comparison:
+def effect_of(counter: CounterRun, run: Run, observations: Sequence[Observation]) -> Comparison:
     """
     Compare the toggled profile with the profile itself.
 
@@ -144,10 +145,10 @@ def _effect(counter: CounterRun, observations: Sequence[Observation], floor: flo
     made by the kernel's retry timer, say - is just what the toggle is to move.
     """
     changed = counter.arm.name, Role.COUNTER
-    reference = counter.of, Role.PROFILE
+    reference = own(counter.of)
     sides = []
     for each in observations:
         side = each.trial.slot.arm.name, each.trial.slot.arm.role
         if side in {changed, reference} and explainable(each):
             sides.append(replace(each, metrics=derive(each.trial)))
-    return compare(sides, counter.metric, changed, reference, floor)
+    return Comparisons(run, observations).of(counter.metric, changed, reference, sides)

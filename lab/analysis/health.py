@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
+from lab.analysis.margin import END, STOPPED
 from lab.analysis.observations import Observation
-from lab.analysis.stats import blocks_for_half_width, half_width
+from lab.analysis.stats import blocks_for_half_width, half_width, percent
 from lab.model import METRICS, Comparison, Failure, Run
 
 BROKEN = 0.5
@@ -64,10 +65,12 @@ def banners(
         )
     if ceiling is not None:
         found.append(ceiling)
-    found += _noise(aa, len({trial.slot.block for trial in run.trials}))
+    found += _noise(aa, run.blocks)
     measured, planned = progress
     if measured < planned:
         found.append(f"Ended early: {measured} of {planned} planned trials were measured.")
+    if run.plan.minutes is not None and not run.ended:
+        found.append(_stopped(run.blocks))
     return tuple(found)
 
 
@@ -171,6 +174,15 @@ def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
     if not told_apart(headline):
         text += " Exit status 3 stands for this: measured, but noisier than wanted."
     return [text]
+
+
+def _stopped(blocks: int) -> str:
+    """Say how a run of minutes is judged that was stopped, or is under way."""
+    return (
+        f"{blocks} block{'' if blocks == 1 else 's'}, and the run has not ended by itself: what is "
+        f"open is judged at {percent(STOPPED)} instead of {percent(END)}, since a run that "
+        "somebody watches may be stopped at the moment that pleases."
+    )
 
 
 def _passed(aa: Comparison) -> bool:

@@ -20,47 +20,62 @@ from lab.errors import TooFewSamplesError
 from lab.model import Estimate
 
 CONFIDENCE = 0.95
-UPPER = CONFIDENCE / 2 + 0.5
-"""Probability below the upper bound of an interval; its two sides share what is outside."""
+"""The level of an interval where nothing else is asked for."""
 
 POWER = 0.80
 """A real change of the detectable size is found 4 times out of 5, the field's convention."""
-
-RANK_SAMPLES = 6
-"""Below, no two order statistics of the Walsh averages cover 95 %: 2 / 2^5 is above 5 %."""
 
 MOST_BLOCKS = 1000
 """What --blocks takes; a search for a number of blocks ends here."""
 
 
-def paired(log_ratios: Sequence[float]) -> Estimate:
+def paired(log_ratios: Sequence[float], level: float = CONFIDENCE) -> Estimate:
     """
-    Return the geometric mean of the ratios with its 95 % t-interval.
+    Return the geometric mean of the ratios with its t-interval.
 
     Raises:
         TooFewSamplesError: Fewer than two.
     """
     error = standard_error(log_ratios)
-    return interval(statistics.fmean(log_ratios), error, len(log_ratios) - 1, len(log_ratios))
+    n = len(log_ratios)
+    return interval(statistics.fmean(log_ratios), error, n - 1, n, level)
 
 
-def interval(centre: float, error: float, degrees: float, n: int) -> Estimate:
+def interval(
+    centre: float, error: float, degrees: float, n: int, level: float = CONFIDENCE
+) -> Estimate:
     """
-    Return the ratio whose logarithm is *centre*, with its 95 % t-interval.
+    Return the ratio whose logarithm is *centre*, with its t-interval.
 
     Args:
         centre: The natural logarithm of the ratio.
         error: Its standard error.
         degrees: Of freedom.
         n: Blocks behind it.
+        level: The interval's, as a share.
     """
-    half = t_quantile(UPPER, degrees) * error
-    return Estimate(math.exp(centre), math.exp(centre - half), math.exp(centre + half), n)
+    half = t_quantile(upper(level), degrees) * error
+    return Estimate(math.exp(centre), math.exp(centre - half), math.exp(centre + half), n, level)
+
+
+def upper(level: float) -> float:
+    """Return the probability below an interval's upper bound: its two sides share the rest."""
+    return level / 2 + 0.5
+
+
+def percent(level: float) -> str:
+    """
+    Return the level of an interval as it is printed.
+
+    >>> percent(0.995), percent(0.96)
+    ('99.5%', '96%')
+    """
+    return f"{100 * level:g}%"
 
 
 def error_of(estimate: Estimate) -> float:
     """Return the standard error of the logarithm, which a t-interval of n values tells."""
-    return _half(estimate) / t_quantile(UPPER, estimate.n - 1)
+    return _half(estimate) / t_quantile(upper(estimate.level), estimate.n - 1)
 
 
 def standard_error(values: Sequence[float]) -> float:
@@ -80,23 +95,29 @@ def half_width(estimate: Estimate) -> float:
     return math.sqrt(estimate.high / estimate.low) - 1
 
 
-def detectable(log_ratios: Sequence[float]) -> float:
+def detectable(log_ratios: Sequence[float], level: float = CONFIDENCE) -> float:
     """
     Return the smallest ratio above 1 that as many blocks would find 4 times out of 5.
 
     Raises:
         TooFewSamplesError: Fewer than two.
     """
-    return smallest_found(standard_error(log_ratios), len(log_ratios) - 1)
+    return smallest_found(standard_error(log_ratios), len(log_ratios) - 1, level)
 
 
-def smallest_found(error: float, degrees: float) -> float:
+def smallest_found(error: float, degrees: float, level: float = CONFIDENCE) -> float:
     """Return the ratio above 1 whose interval lies off 1 in 4 of 5 experiments of that *error*."""
-    return math.exp((t_quantile(UPPER, degrees) + t_quantile(POWER, degrees)) * error)
+    return math.exp((t_quantile(upper(level), degrees) + t_quantile(POWER, degrees)) * error)
 
 
 def blocks_to_decide(
-    estimate: Estimate, noise: float, least: float, most: float, blocks: int
+    estimate: Estimate,
+    noise: float,
+    least: float,
+    most: float,
+    blocks: int,
+    *,
+    small: float = 0.0,
 ) -> int | None:
     """
     Return about how many blocks would decide a comparison, should its ratio stay where it is.
@@ -109,6 +130,7 @@ def blocks_to_decide(
         least: What the floor will not fall below, as a share.
         most: What it may not exceed for two profiles to be called the same, as a share.
         blocks: Blocks that gave its pairs; some of them may have given none.
+        small: A ratio that is wholly within this share of 1 needs no other answer.
 
     Returns:
         More than *blocks*; None above MOST_BLOCKS, as where the change is about as large as
@@ -120,7 +142,7 @@ def blocks_to_decide(
     while (wanted := _more(wanted)) <= MOST_BLOCKS:
         shrunk = math.sqrt(blocks / wanted)
         edge = math.log1p(max(least, noise * shrunk))
-        within = min(edge, math.log1p(most))
+        within = max(min(edge, math.log1p(most)), math.log1p(small))
         if centre - half * shrunk > edge or centre + half * shrunk < within:
             return wanted
     return None
@@ -140,7 +162,8 @@ def blocks_for_half_width(estimate: Estimate, share: float, blocks: int) -> int 
     """
     spread = error_of(estimate) * math.sqrt(estimate.n)
     pairs = 2
-    while t_quantile(UPPER, pairs - 1) * spread / math.sqrt(pairs) > math.log1p(share):
+    outside = upper(estimate.level)
+    while t_quantile(outside, pairs - 1) * spread / math.sqrt(pairs) > math.log1p(share):
         pairs = _more(pairs)
         if pairs * blocks > MOST_BLOCKS * estimate.n:
             return None
@@ -167,17 +190,19 @@ def hodges_lehmann(values: Sequence[float]) -> float:
     return statistics.median(_walsh_averages(values))
 
 
-def rank_interval(values: Sequence[float]) -> tuple[float, float] | None:
+def rank_interval(values: Sequence[float], level: float = CONFIDENCE) -> tuple[float, float] | None:
     """
-    Return the 95 % interval that inverts Wilcoxon's signed-rank test; None below 6 values.
+    Return the interval that inverts Wilcoxon's signed-rank test.
+
+    None with too few values: the widest one covers all but 2 / 2^n, which is 95 % from 6 on.
 
     Its bounds are order statistics of the pairwise means: no shape of the noise is assumed but
     its symmetry.
     """
-    if len(values) < RANK_SAMPLES:
+    outside = _signed_rank_quantile(len(values), level)
+    if outside < 0:
         return None
     averages = sorted(_walsh_averages(values))
-    outside = _signed_rank_quantile(len(values))
     return averages[outside], averages[-outside - 1]
 
 
@@ -186,8 +211,8 @@ def _walsh_averages(values: Sequence[float]) -> list[float]:
 
 
 @lru_cache
-def _signed_rank_quantile(n: int) -> int:
-    """Return the largest rank sum whose lower tail is within 2.5 %."""
+def _signed_rank_quantile(n: int, level: float) -> int:
+    """Return the largest rank sum whose lower tail is outside *level*; -1 if none is."""
     # ways[w]: subsets of the ranks 1..n that sum to w; all 2^n are equally likely.
     ways = [1]
     for rank in range(1, n + 1):
@@ -196,7 +221,7 @@ def _signed_rank_quantile(n: int) -> int:
     tail = 0
     for rank_sum, count in enumerate(ways):
         tail += count
-        if tail / 2**n > (1 - CONFIDENCE) / 2:
+        if tail / 2**n > (1 - level) / 2:
             return rank_sum - 1
     raise AssertionError("the tail ends at 1")
 

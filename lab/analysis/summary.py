@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from lab import settings
 from lab.analysis.ceiling import shared_ceiling
-from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second
+from lab.analysis.compare import own
 from lab.analysis.confirm import diagnoses
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
@@ -27,6 +27,7 @@ from lab.analysis.health import (
     is_broken,
     never_started,
 )
+from lab.analysis.margin import Comparisons
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
 from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run
@@ -142,20 +143,27 @@ class Summary:
 
     def compare(self, metric: str, changed: str, reference: str) -> Comparison:
         """Compare two profiles' own trials, with the run's own noise."""
-        sides = own(changed), own(reference)
-        return compare(self.observations, metric, *sides, self.floors[metric])
+        comparisons = Comparisons(self.run, self.observations)
+        return comparisons.of(metric, own(changed), own(reference))
+
+    def compare_whole(self, metric: str, changed: str, reference: str) -> Comparison:
+        """Compare them by all pairs, whatever a look has ended: see `Comparisons.whole`."""
+        comparisons = Comparisons(self.run, self.observations)
+        return comparisons.whole(metric, own(changed), own(reference))
 
 
 def summarise(run: Run) -> Summary:
     """Return all that a report says of *run*; the same for the same run."""
     plan = run.plan
     observations = observe(run)
-    sides = second(plan.reference), own(plan.reference)
-    noise = {name: compare(observations, name, *sides, LEAST_FLOOR) for name in COMPARED}
-    floors = {name: floor(comparison) for name, comparison in noise.items()}
+    comparisons = Comparisons(run, observations)
+    noise = {name: comparisons.noise(name) for name in COMPARED}
+    floors = {name: comparisons.floor(name) for name in COMPARED}
     rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
     planned_ones = [item for item in observations if item.trial.slot.arm.role is not Role.COUNTER]
     measured, planned = len(planned_ones), plan.blocks * (len(plan.profiles) + 1)
+    if plan.minutes is not None:  # what it comes to is decided on the way
+        planned = measured
     lines = reference_lines(plan)
     compared = [profile for profile in plan.profiles if profile not in lines]
     ceiling = shared_ceiling(observations, plan, floors["cpu"])
@@ -164,7 +172,7 @@ def summarise(run: Run) -> Summary:
         run=run,
         observations=observations,
         rows=rows,
-        steps=tuple(_step(profile, plan, observations, floors) for profile in compared[1:]),
+        steps=tuple(_step(profile, plan, comparisons) for profile in compared[1:]),
         aa=noise,
         floors=floors,
         banners=said,
@@ -172,7 +180,7 @@ def summarise(run: Run) -> Summary:
         planned=planned,
         exit_code=status,
         diagnoses=diagnoses(run, observations, floors),
-        shares=_shares(plan, observations, floors["cpu"]),
+        shares=_shares(plan, comparisons),
         inert={each.name: found for each in plan.profiles if (found := inert(each))},
         applications=_applications(plan),
     )
@@ -195,14 +203,12 @@ def reference_lines(plan: Plan) -> tuple[Profile, ...]:
     return tuple(profile for profile in plan.profiles if profile.reply is not None)
 
 
-def _shares(
-    plan: Plan, observations: Sequence[Observation], floor: float
-) -> dict[str, dict[str, Comparison]]:
+def _shares(plan: Plan, comparisons: Comparisons) -> dict[str, dict[str, Comparison]]:
     """Leave out lines of another server: what it needs is no part of a profile's own work."""
     lines = reference_lines(plan)
     found = {
         profile.name: {
-            line.name: compare(observations, "cpu", own(line.name), own(profile.name), floor)
+            line.name: comparisons.of("cpu", own(line.name), own(profile.name))
             for line in lines
             if line.server == profile.server
         }
@@ -290,17 +296,10 @@ def _facts(observations: Sequence[Observation]) -> dict[str, str]:
     return {name: " / ".join(values) for name, values in sorted(seen.items())}
 
 
-def _step(
-    profile: Profile,
-    plan: Plan,
-    observations: Sequence[Observation],
-    floors: Mapping[str, float],
-) -> Step:
+def _step(profile: Profile, plan: Plan, comparisons: Comparisons) -> Step:
     def by_metric(reference: str) -> dict[str, Comparison]:
-        return {
-            name: compare(observations, name, own(profile.name), own(reference), floors[name])
-            for name in COMPARED
-        }
+        sides = own(profile.name), own(reference)
+        return {name: comparisons.of(name, *sides) for name in COMPARED}
 
     before = _before(profile, plan)
     return Step(

@@ -148,7 +148,7 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     if threshold.against is None:
         return _judge_count(threshold, summary)
     floor = summary.floors[threshold.metric]
-    found = summary.compare(threshold.metric, threshold.profile, threshold.against)
+    found = summary.compare_whole(threshold.metric, threshold.profile, threshold.against)
     missing = "" if found.ratio is not None else _reasons(threshold, summary)
     return _judge_noisy(threshold, summary, found, floor, missing)
 

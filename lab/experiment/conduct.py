@@ -11,7 +11,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,10 +22,11 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import Interrupted, ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
+from lab.experiment.looks import Margin, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run, try_out
-from lab.experiment.schedule import Pilot
-from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
+from lab.experiment.schedule import Blocks, Pilot, Schedule
+from lab.model import CounterRun, Generator, Load, Plan, Profile, Run, Trial, Workload
 from lab.runs import environment
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, read_run, run_of
 from lab.servers import adapter
@@ -73,6 +74,10 @@ class Options:
     rates: Mapping[str, float] = field(default_factory=dict)
     """Open loops beside each other in every block: what each is called -> requests per second."""
     sizes: Sizes = DEFAULT
+    minutes: float | None = None
+    """Time that the blocks may take; None for as many as *sizes* says."""
+    stay: Collection[str] = ()
+    """Profiles that no look lets go, because a threshold is on them."""
     seed: int | None = None
     """None to draw one; it is recorded."""
     results: Path = Path("results")
@@ -141,6 +146,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
     )
     validate(plan)
+    if options.minutes is not None:
+        plan = with_minutes(plan, options.minutes)
     seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
     return Prepared(plan, skipped, seconds, cores, generators, ignored(chosen))
 
@@ -184,9 +191,11 @@ def conduct(
     with closing(RunWriter(options.results, header)) as writer:
         parts = real_parts(generator, prepared.cores, writer.append, digest)
         parts = replace(parts, keep=partial(keep_log, writer.folder))
-        schedule = _schedule(plan, writer, observer) if options.confirm else None
+        schedule = _schedule(plan, options, writer, observer)
         try:
             run(plan, parts, observer, schedule)
+            if plan.minutes is not None:
+                writer.rewrite(ended=True)
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
             _leave(writer, files, error)
             raise
@@ -232,16 +241,26 @@ def _keep_early(results: Path, plan: Plan, error: ServerStartError) -> None:
             keep_log(new_folder(results, plan.workload.name, time.time()), error)
 
 
-def _schedule(plan: Plan, writer: RunWriter, observer: Observer) -> Pilot:
-    """Return the schedule that puts the causes of its first blocks to the test in the others."""
+def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observer) -> Schedule:
+    """
+    Return what says which arms each block holds.
+
+    With `confirm` the causes of the first blocks are put to the test in the others. In a run of
+    minutes who is decided leaves.
+    """
+
+    def so_far(trials: Sequence[Trial]) -> Run:
+        return run_of(writer.header, writer.folder.name, trials)
 
     def find(trials: Sequence[Trial]) -> tuple[CounterRun, ...]:
-        so_far = run_of(writer.header, writer.folder.name, trials)
-        counters = plan_counters(so_far, writer.folder / "counter")
-        writer.add_counters(counters)
+        counters = plan_counters(so_far(trials), writer.folder / "counter")
+        writer.rewrite(counters=counters)
         return counters
 
-    return Pilot(plan, find, observer.confirming)
+    schedule = Pilot(plan, find, observer.confirming) if options.confirm else Blocks(plan)
+    if plan.minutes is None:
+        return schedule
+    return Margin(plan, schedule, so_far, observer.leaving, stay=options.stay)
 
 
 def real_parts(

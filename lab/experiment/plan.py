@@ -53,6 +53,10 @@ def orders(plan: Plan) -> Iterator[list[Arm]]:
         yield arms
 
 
+PILOT = 4
+"""Blocks of a run of minutes after which causes are looked for: before anybody may leave."""
+
+
 def pilot(plan: Plan) -> int:
     """
     Return after how many blocks causes are looked for, so that the rest confirms them.
@@ -60,7 +64,14 @@ def pilot(plan: Plan) -> int:
     At least three blocks are left, the fewest that give a useful interval; with fewer than five in
     all there is nothing to divide, and it is the number of blocks: never.
     """
+    if plan.minutes is not None:
+        return PILOT
     return plan.blocks if plan.blocks < 5 else max(2, plan.blocks * 2 // 5)
+
+
+def trial_seconds(plan: Plan) -> float:
+    """Return what a trial should take, before anything is known of this machine."""
+    return plan.warmup + plan.window + OVERHEAD
 
 
 def estimate(plan: Plan, counters: int = 0) -> float:
@@ -71,8 +82,10 @@ def estimate(plan: Plan, counters: int = 0) -> float:
         plan: The run's.
         counters: Counter-runs that are expected in the blocks after the pilot.
     """
+    if plan.minutes is not None:
+        return plan.minutes * 60
     trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))
-    return trials * (plan.warmup + plan.window + OVERHEAD)
+    return trials * trial_seconds(plan)
 
 
 def validate(plan: Plan) -> None:

@@ -6,6 +6,7 @@ On a terminal one line that moves; elsewhere, such as in a CI log, one line a bl
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from types import TracebackType
@@ -16,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
 from lab.experiment.conduct import Prepared
-from lab.experiment.plan import estimate, pilot
-from lab.model import CounterRun, Failure, Finding, Plan, Role, Slot, Trial
+from lab.experiment.plan import estimate, pilot, trial_seconds
+from lab.model import CounterRun, Departure, Failure, Finding, Plan, Role, Slot, Trial
 from lab.model.wording import counted
 from lab.system.cpus import deal, written
 
@@ -29,19 +30,36 @@ def announcement(prepared: Prepared) -> Iterator[str]:
         yield f"skipped: {reason}"
     for line in prepared.ignored:
         yield f"warning: {line}"
-    minutes, seconds = divmod(round(prepared.seconds), 60)
     what = (
         f"{plan.window:g} s" if plan.load.requests is None else f"{plan.load.requests:,} requests"
     )
     several = len(plan.arms) // len(plan.profiles)
     rates = f" at {several} rates" if several > 1 else ""
-    blocks = f"{counted(plan.blocks, 'block')} with {plan.reference} twice in "
     yield (
-        f"{counted(len(plan.profiles), 'profile')}{rates}, "
-        f"{blocks}{'it' if plan.blocks == 1 else 'each'}, {what} a trial, seed {plan.seed}: "
-        f"about {minutes} min {seconds} s"
+        f"{counted(len(plan.profiles), 'profile')}{rates}, {_blocks(plan)}, {what} a trial, "
+        f"seed {plan.seed}: {_time(prepared)}"
     )
     yield f"CPUs: {_cpus(prepared)}"
+
+
+def _blocks(plan: Plan) -> str:
+    """Say how many blocks there are, and what is in them."""
+    if plan.minutes is not None:
+        return f"blocks with {plan.reference} twice in each"
+    each = "it" if plan.blocks == 1 else "each"
+    return f"{counted(plan.blocks, 'block')} with {plan.reference} twice in {each}"
+
+
+def _time(prepared: Prepared) -> str:
+    """Say how long the run takes."""
+    minutes, seconds = divmod(round(prepared.seconds), 60)
+    if prepared.plan.minutes is None:
+        return f"about {minutes} min {seconds} s"
+    looks = prepared.plan.looks
+    return (
+        f"at most {minutes} min{f' {seconds} s' if seconds else ''}; after {looks[0]}, {looks[1]}, "
+        f"{looks[2]}, ... blocks what is decided leaves"
+    )
 
 
 class Course:
@@ -53,8 +71,15 @@ class Course:
         self._began = time.monotonic()
         self.in_block = len(plan.block)
         """Trials of a block."""
-        self.planned = plan.blocks * self.in_block
-        """Trials in all."""
+        self._planned = plan.blocks * self.in_block
+
+    @property
+    def planned(self) -> int:
+        """Trials in all; of a run of minutes as many as the pace so far lets expect."""
+        if self._plan.minutes is None:
+            return self._planned
+        left = self._seconds_left()
+        return self.done + math.ceil(left / self._pace())
 
     @property
     def done(self) -> int:
@@ -70,14 +95,30 @@ class Course:
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Count in what every block after the pilot holds from now on."""
         self.in_block += len(counters)
-        self.planned += len(counters) * (self._plan.blocks - pilot(self._plan))
+        self._planned += len(counters) * (self._plan.blocks - pilot(self._plan))
+
+    def leaving(self, departures: Sequence[Departure]) -> None:
+        """Leave out what no block holds any more."""
+        self.in_block -= len(departures)
 
     def left(self) -> str:
         """Say how long the rest takes at the pace so far, such as "4 min 10 s left"."""
+        if self._plan.minutes is not None:
+            return f"at most {_left(self._seconds_left())}"
         if not self._done:
             return _left(estimate(self._plan))
-        pace = (time.monotonic() - self._began) / self.done
-        return _left(pace * (self.planned - self.done))
+        return _left(self._pace() * (self.planned - self.done))
+
+    def _pace(self) -> float:
+        """Return the seconds of a trial, as it was so far or should be."""
+        if not self._done:
+            return trial_seconds(self._plan)
+        return max((time.monotonic() - self._began) / self.done, 1e-3)
+
+    def _seconds_left(self) -> float:
+        """Return how much of its minutes a run has left."""
+        assert self._plan.minutes is not None
+        return max(0.0, self._plan.minutes * 60 - (time.monotonic() - self._began))
 
 
 class Progress:
@@ -125,7 +166,8 @@ class Progress:
         """Count a trial; say at once what is wrong with it."""
         first = self._course.finished(trial.slot)
         remaining = self._course.left()
-        self._bar.update(self._task, completed=self._course.done, remaining=remaining)
+        done, planned = self._course.done, self._course.planned
+        self._bar.update(self._task, completed=done, total=planned, remaining=remaining)
         if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
             # A path that is broken at the edge of the screen cannot be copied.
             failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
@@ -141,8 +183,9 @@ class Progress:
         self._of_block = 0
         if not self._console.is_terminal:
             why = f" ({', '.join(self._gates)})" if self._gates else ""
+            of = "" if self._plan.minutes is not None else f" of {self._plan.blocks}"
             self._console.print(
-                f"block {trial.slot.block + 1} of {self._plan.blocks} done, "
+                f"block {trial.slot.block + 1}{of} done, "
                 f"{counted(len(self._invalid), 'invalid trial')}{why}, {remaining}",
                 markup=False,
                 soft_wrap=True,
@@ -155,6 +198,12 @@ class Progress:
         for each in counters:
             text = f"to confirm: {each.cause} at {each.of}, by {each.toggle}"
             self._console.print(text, markup=False, soft_wrap=True)
+
+    def leaving(self, departures: Sequence[Departure]) -> None:
+        """Say who leaves and why."""
+        self._course.leaving(departures)
+        for each in departures:
+            self._console.print(str(each), markup=False, soft_wrap=True)
 
 
 def _cpus(prepared: Prepared) -> str:

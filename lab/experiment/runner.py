@@ -28,6 +28,7 @@ from lab.experiment.schedule import Blocks, Schedule
 from lab.model import (
     Arm,
     CounterRun,
+    Departure,
     Endpoint,
     Failure,
     Finding,
@@ -102,6 +103,9 @@ class Observer(Protocol):
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """From now on every block holds these as well."""
 
+    def leaving(self, departures: Sequence[Departure]) -> None:
+        """From now on no block holds these."""
+
 
 class Silent:
     """An observer that shows nothing."""
@@ -114,6 +118,9 @@ class Silent:
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Pass over counter-runs."""
+
+    def leaving(self, departures: Sequence[Departure]) -> None:
+        """Pass over who leaves."""
 
 
 def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None = None) -> None:

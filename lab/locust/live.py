@@ -20,7 +20,7 @@ from lab.analysis.summary import Row, Summary
 from lab.experiment.conduct import Outcome, Prepared
 from lab.experiment.plan import named
 from lab.experiment.progress import Course
-from lab.model import METRICS, Comparison, CounterRun, Role, Run, Slot, Trial
+from lab.model import METRICS, Comparison, CounterRun, Departure, Plan, Role, Run, Slot, Trial
 from lab.report.causes import standing_of
 from lab.report.files import pages
 from lab.report.headline import ANOTHER
@@ -127,6 +127,10 @@ class Live:
         self._run = replace(self._run, counters=tuple(counters))
         self._course.confirming(counters)
 
+    def leaving(self, departures: Sequence[Departure]) -> None:
+        """Leave out what no block holds any more."""
+        self._course.leaving(departures)
+
     def ended(self, outcome: Outcome) -> None:
         """Take the end's word for everything."""
         self._outcome = outcome
@@ -175,8 +179,7 @@ class Live:
     def _stage(self, slot: Slot, attempt: int, stage: str) -> str:
         arm = {Role.AA: ", for the A/A arm", Role.COUNTER: ", a counter-run"}.get(slot.arm.role, "")
         again = ", again" if attempt else ""
-        blocks = self._run.plan.blocks
-        return f"block {slot.block + 1} of {blocks}{arm}{again}: {stage}"
+        return f"block {_of(slot.block + 1, self._run.plan)}{arm}{again}: {stage}"
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Yield the table of profiles in ladder order: text by the keys of `COLUMNS`."""
@@ -186,7 +189,7 @@ class Live:
                 compared = {metric: f"A/A {_ratio(summary.aa[metric])}" for metric in RATIOS}
             yield {
                 "name": name,
-                "trials": f"{row.total} of {summary.run.plan.blocks}",
+                "trials": _of(row.total, summary.run.plan),
                 "valid": _valid(row),
                 **{metric: quantity(metric, row.values.get(metric)) for metric in MEDIANS},
                 **{f"{metric}_ratio": text for metric, text in compared.items()},
@@ -200,7 +203,7 @@ class Live:
             found: dict[str, object] = {
                 "profile": name,
                 "trials": row.total,
-                "planned": summary.run.plan.blocks,
+                "planned": None if summary.run.plan.minutes else summary.run.plan.blocks,
                 "valid": row.valid,
             }
             for metric in MEDIANS:
@@ -243,6 +246,11 @@ class Live:
         return dict(pages(Path("report.html"), so_far))
 
 
+def _of(number: int, plan: Plan) -> str:
+    """Say how many blocks there are, and of how many, where that is known beforehand."""
+    return f"{number}" if plan.minutes is not None else f"{number} of {plan.blocks}"
+
+
 def _over_first(summary: Summary, row: Row) -> Mapping[str, Comparison]:
     """Return the row's comparisons with the first profile's; a reference line has none."""
     steps = {step.profile: step.baseline for step in summary.steps}
@@ -273,4 +281,4 @@ def _valid(row: Row) -> str:
 def _ratio(comparison: Comparison | None) -> str:
     if comparison is None or comparison.ratio is None:
         return UNKNOWN
-    return f"{ratio(comparison.ratio)} {comparison.verdict.value}"
+    return f"{ratio(comparison.ratio)} {comparison.said}"

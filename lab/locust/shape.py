@@ -33,7 +33,7 @@ from lab.locust.generator import LocustGenerator
 from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
-from lab.model import CounterRun, Finding, Slot, Trial
+from lab.model import CounterRun, Departure, Finding, Slot, Trial
 from lab.options import Asked, Understood, carry_out, understand, verdict
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
@@ -215,6 +215,13 @@ class _Rows:
             log.info("to confirm: %s at %s, by %s", each.cause, each.of, each.toggle)
         if self._live is not None:
             self._live.confirming(counters)
+
+    def leaving(self, departures: Sequence[Departure]) -> None:
+        """Say who leaves and why."""
+        for each in departures:
+            log.info("%s", each)
+        if self._live is not None:
+            self._live.leaving(departures)
 
     def _add(self, names: Sequence[str]) -> None:
         """Make rows; Locust sorts them by name, so names are numbered."""

@@ -167,6 +167,11 @@ class Plan:
     """Seconds of recorded load in a trial."""
 
     seed: int
+    minutes: float | None = None
+    """Time that the blocks may take; None for a fixed number of them. With it *blocks* is the most
+    that there may be."""
+    looks: tuple[int, ...] = ()
+    """Blocks after which is asked which comparisons have ended; none with a fixed number."""
 
     @property
     def block(self) -> tuple[Arm, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from lab.model.asked import CounterRun
+from lab.model.asked import CounterRun, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,24 @@ class Estimate:
 
     value: float
     low: float
-    """Of the 95 % interval."""
+    """Of the interval."""
     high: float
     n: int
     """Blocks."""
+    level: float = 0.95
+    """Of the interval: the share of such intervals that hold the true ratio."""
+
+
+def worded(verdict: Verdict, below: float | None) -> str:
+    """
+    Return *verdict* in words; one that is open says how small the change is at the most.
+
+    >>> worded(Verdict.UNDECIDED, 0.05)
+    'undecided, but below 5%'
+    """
+    if verdict is not Verdict.UNDECIDED or below is None:
+        return verdict.value
+    return f"{verdict.value}, but below {below:.0%}"
 
 
 class MayBe(enum.StrEnum):
@@ -82,6 +96,15 @@ class Comparison:
     """What else the true ratio may be, since the generator was at its limit; None where it was
     not, and where the metric does not depend on the generator."""
 
+    below: float | None = None
+    """The smallest of 2, 3, 5 and 10 % that the true ratio is nearer to 1 than: its whole interval
+    lies within that share; None where it does not lie within 10 %, and with *may_be*."""
+
+    @property
+    def said(self) -> str:
+        """The verdict in words."""
+        return worded(self.verdict, self.below)
+
     @property
     def caveat(self) -> str:
         """What is to be said of a ratio whose throughput is a lower bound; empty otherwise."""
@@ -89,6 +112,33 @@ class Comparison:
             return ""
         sides = {MayBe.LARGER: self.changed, MayBe.SMALLER: self.reference, MayBe.EITHER: "both"}
         return f"{sides[self.may_be]} at the generator's limit: the ratio may be {self.may_be}"
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """An arm that leaves a run before its end: all comparisons that it is in have ended."""
+
+    arm: str
+    role: Role
+    blocks: int
+    """How many it was in the run for."""
+    comparison: Comparison
+    """With the profile that it is a step from, by the metric that comes first."""
+    last: bool = False
+    """Whether nothing is open any more, so that the run ends."""
+
+    def __str__(self) -> str:
+        """
+        Say why it leaves.
+
+        >>> found = Comparison("cpu", "a", "b", Verdict.SLOWER, Estimate(2.25, 2.1, 2.4, 6))
+        >>> print(Departure("b", Role.PROFILE, 6, found))
+        b: decided after 6 blocks (2.25x); its time goes to the others
+        """
+        ratio, below = self.comparison.ratio, self.comparison.below
+        said = f"below {below:.0%}" if below is not None else f"{ratio.value:.2f}x" if ratio else ""
+        then = "the run ends" if self.last else "its time goes to the others"
+        return f"{self.arm}: decided after {self.blocks} blocks ({said}); {then}"
 
 
 @dataclass(frozen=True, slots=True)

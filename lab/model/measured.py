@@ -198,3 +198,11 @@ class Run:
 
     counters: tuple[CounterRun, ...] = ()
     """Counter-runs of the causes that its first blocks showed."""
+
+    ended: bool = False
+    """Of a run of minutes: whether it ended by itself, and was not stopped."""
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of which a trial was made."""
+        return len({trial.slot.block for trial in self.trials})

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 
 from lab.analysis.across import Across, Change
 from lab.analysis.comparable import DifferingKey
+from lab.analysis.margin import shown
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Estimate, Verdict
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
+from lab.report.remarks import blocks
 from lab.report.summary_json import to_json
-from lab.report.tables import MEANINGS, Cell, Document, Meaning, Table, shown, texts
+from lab.report.tables import MEANINGS, Cell, Document, Meaning, Table, texts
 from lab.report.thresholds import judgement_table
 
 FORMAT = 1
@@ -80,10 +82,9 @@ def render_json(
 
 
 def _question(found: Across) -> str:
-    before, after = found.before.run.plan, found.after.run.plan
     return (
         f"How each profile's ratio to {found.reference} changed from the first run to the second; "
-        f"{before.blocks} and {after.blocks} blocks"
+        f"{blocks(found.before.run)} and {blocks(found.after.run)} blocks"
     )
 
 
@@ -104,7 +105,7 @@ def _table(metric: str, changes: Sequence[Change]) -> Table:
 
 
 def _verdict(change: Change) -> Cell:
-    text = UNKNOWN if change.ratio is None else f"{ratio(change.ratio)} {change.verdict}"
+    text = UNKNOWN if change.ratio is None else f"{ratio(change.ratio)} {change.said}"
     return Cell(text, MEANINGS[change.verdict])
 
 

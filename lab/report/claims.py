@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from lab.analysis.stats import CONFIDENCE, percent
 from lab.model import ClaimVerdict, Decision, Estimate
 from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, ratio
@@ -56,7 +57,7 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
         legend=(
             "reproduced: an effect beyond the noise, no smaller than published; smaller: below it;",
             "none: the published one is excluded, no other seen; reversed: the other way round;",
-            "undecided: both are possible; untestable: for the reason given. 95% intervals.",
+            f"undecided: both are possible; untestable: for the reason given. {_levels(decided)}",
         ),
         footer=tuple(f"{name}: {each.cited}" for name, each in articles.items() if each),
     )
@@ -84,6 +85,13 @@ def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
     """Return what the reports of the quoted runs warn of, each once, with the run's name."""
     found = (f"{each.run}: {text}" for each in verdicts for text in printable(each.banners))
     return tuple(dict.fromkeys(found))
+
+
+def _levels(decided: Iterable[ClaimVerdict]) -> str:
+    """Say which level the intervals have."""
+    ratios = [ratio for each in decided if (ratio := _estimate(each)) is not None]
+    found = sorted({each.level for each in ratios} or {CONFIDENCE})
+    return f"{' or '.join(map(percent, found))} intervals."
 
 
 def came_to(verdicts: Sequence[ClaimVerdict]) -> str:

@@ -201,6 +201,7 @@ def _data(summary: Summary) -> bytes:
         environments=run.environments,
         skipped=run.skipped,
         counters=run.counters,
+        ended=run.ended,
     )
     trials = (replace(trial, windows=tuple(map(_sorted, trial.windows))) for trial in run.trials)
     return b"".join(line + b"\n" for line in (encode(header), *map(encode_trial, trials)))

@@ -69,7 +69,7 @@ def judged(comparison: Comparison) -> str:
     """Return a ratio that could be made with its verdict, and what weakens that."""
     fragile = ", fragile" if comparison.fragile else ""
     both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
-    return f"{bounded(comparison)} {comparison.verdict.value}{fragile}{both}"
+    return f"{bounded(comparison)} {comparison.said}{fragile}{both}"
 
 
 def centre(estimate: Estimate) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lab.analysis.compare import BELOW
 from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
 from lab.model import METRICS, Comparison, Run, Verdict
 from lab.model.wording import counted
 from lab.report.causes import inert_notes
+from lab.report.looks import left_early, level_words, outlook
 from lab.report.numbers import figure, share
 
 RETRIED = 0.01
@@ -28,9 +30,15 @@ def plan_line(summary: Summary) -> str:
         work = f"{load.connections:,} clients at full load, {kept}"
     else:
         work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
-    blocks = counted(plan.blocks, "block")
+    said = counted(blocks(summary.run), "block")
     each = "" if load.requests is not None else f" of {plan.window:g} s"
-    return f"{work}; {blocks}{each} in random order; generator: {summary.run.generator}"
+    time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
+    return f"{work}; {said}{each}{time} in random order; generator: {summary.run.generator}"
+
+
+def blocks(run: Run) -> int:
+    """Return how many blocks a run has: what was planned, or what its minutes allowed."""
+    return run.plan.blocks if run.plan.minutes is None else run.blocks
 
 
 def marks(summary: Summary) -> dict[str, int]:
@@ -54,6 +62,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
             f"{repeats} {'trial was' if repeats == 1 else 'trials were'} made again because "
             "something outside disturbed the first attempt; the last one counts, all are kept."
         )
+    found += [*left_early(summary, metrics), *outlook(summary)]
     found += _undecided(summary, metrics)
     if any(each.fragile for each in _comparisons(summary, metrics)):
         found.append(
@@ -104,9 +113,10 @@ def legend(summary: Summary) -> tuple[str, ...]:
         "Medians over the trials that count; -: not known, or withheld for the reason given last.",
         (
             "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its "
-            "95% interval over n blocks; ~: it may be 1."
+            f"{level_words(summary)} over n blocks; ~: it may be 1."
         ),
         "better, worse: all beyond the A/A noise (at least 2%); same: within; undecided: neither.",
+        "undecided, but below 5%: a change of 5% or more is excluded.",
         last,
         *((said,) if names else ()),
     )
@@ -223,12 +233,14 @@ def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
         if not sizes:
             continue
         span = f"{figure(sizes[0])}x" + (f" to {figure(sizes[-1])}x" if len(sizes) > 1 else "")
+        small = sum(each.below is not None for _, each in undecided)
+        below = f", {small} of them below {max(BELOW):.0%}" if small else ""
         text = (
-            f"{METRICS[name].title}: {len(undecided)} of {len(steps)} steps undecided. So many "
-            f"blocks detect changes of {span} with 80% power."
+            f"{METRICS[name].title}: {len(undecided)} of {len(steps)} steps undecided{below}. So "
+            f"many blocks detect changes of {span} with 80% power."
         )
         needs = sorted((each.blocks_needed, who) for who, each in undecided if each.blocks_needed)
-        if needs:
+        if needs and summary.run.plan.minutes is None:  # else `outlook` says it in minutes
             text += f" Soonest decided: {needs[0][1]}, with about {needs[0][0]:,} blocks."
         found.append(text)
     return found

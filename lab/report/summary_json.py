@@ -17,13 +17,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from lab.analysis.across import Change
+from lab.analysis.margin import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Summary, Tally
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Comparison, CounterRun, Diagnosis, Estimate, Metric, Plan
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes
-from lab.report.tables import printable, shown
+from lab.report.tables import printable
 
 FORMAT = 2
 """
@@ -122,7 +123,7 @@ def _withholds(tally: Tally) -> Sequence[str]:
 
 
 def _half_width(comparison: Comparison) -> float | None:
-    """Of the 95 % interval from *low* to *high*, as a share."""
+    """Of the interval from *low* to *high*, as a share."""
     return None if comparison.ratio is None else half_width(comparison.ratio)
 
 
@@ -178,6 +179,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "low": "ratio.low",
         "high": "ratio.high",
         "n": "ratio.n",
+        "level": "ratio.level",
         "half_width": _half_width,
         "metric": None,
     },

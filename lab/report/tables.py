@@ -12,19 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.health import told_apart
+from lab.analysis.margin import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
-from lab.model import METRICS, Comparison, Load, Plan, Verdict
+from lab.model import METRICS, Comparison, Plan, Verdict
 from lab.report import headline
 from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.report.remarks import legend, marks, notes, plan_line
-
-SHOWN = ("throughput", "cpu")
-SHOWN_OPEN = ("cpu", "p99")
-"""Metrics of the tables of changes; the others are in the JSON. In an open loop every profile that
-keeps up has the same throughput: the plan's."""
 
 OPEN = ("throughput", "cpu", "p50", "p90", "p99", "service_p99", "memory", "drops", "errors")
 TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
@@ -142,11 +138,6 @@ def _title(plan: Plan) -> str:
     """Return what was asked and, of a run at several rates, at which of them."""
     asked = f"{plan.workload.name}: {plan.workload.path}"
     return ", ".join((asked, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))
-
-
-def shown(load: Load) -> tuple[str, ...]:
-    """Return the names of the metrics of the tables of changes."""
-    return SHOWN if load.rate is None else SHOWN_OPEN
 
 
 def _measurements(summary: Summary) -> Table:

@@ -76,6 +76,8 @@ class RunHeader:
     environments: Mapping[str, Mapping[str, Any]]
     skipped: Mapping[str, str]
     counters: tuple[CounterRun, ...] = ()
+    ended: bool = False
+    """Of a run of minutes: whether it ended by itself. Written at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,14 +153,14 @@ class RunWriter:
         """Whether a trial is in the file, also one whose `append` a signal has interrupted."""
         return os.fstat(self._trials.fileno()).st_size > 0
 
-    def add_counters(self, counters: tuple[CounterRun, ...]) -> None:
+    def rewrite(self, **changes: Any) -> None:
         """
-        Write the header again, with *counters*.
+        Write the header again, with *changes*.
 
         Raises:
             ResultsError: It cannot be written; the old one stands.
         """
-        self.header = replace(self.header, counters=counters)
+        self.header = replace(self.header, **changes)
         self._write_header()
 
     def close(self) -> None:
@@ -308,6 +310,7 @@ def run_of(header: RunHeader, name: str, trials: Iterable[Trial]) -> Run:
         skipped=header.skipped,
         generator=header.generator,
         counters=header.counters,
+        ended=header.ended,
     )
 
 

@@ -27,6 +27,15 @@ def test_the_interval_agrees_with_scipys_welch_test(sizes):
     assert estimate.n == min(sizes)
 
 
+def test_an_interval_of_another_level_tells_the_same_error():
+    """Comparisons that ended at a look have wider intervals, and no other spread."""
+    chance = random.Random(1)
+    a, b = ([chance.gauss(0.1, 0.02) for _ in range(8)] for _ in range(2))
+    usual, _ = welch(paired(a), paired(b))
+    mixed, _ = welch(paired(a, 0.995), paired(b, 0.96))
+    assert (mixed.low, mixed.high) == pytest.approx((usual.low, usual.high))
+
+
 def test_two_runs_without_any_spread_have_a_point_for_an_interval():
     """And no division by zero."""
     estimate, detectable = welch(paired([0.0, 0.0]), paired([0.5, 0.5]))
@@ -92,14 +101,14 @@ def test_what_cannot_be_paired_in_one_run_is_invalid():
     assert found.exit_code == 3
 
 
-@pytest.mark.parametrize("mode", ["within", "across"])
+@pytest.mark.parametrize("mode", ["within", "margin", "across"])
 @pytest.mark.parametrize("noise", ["3 %", "9 %", "drift", "bad trials"])
 def test_forty_comparisons_of_a_server_with_itself_give_no_alarm(mode, noise):
     """Neither by the verdict nor by --fail-if; over 2,000 it is at most one in a thousand."""
     assert false_alarms.rates(mode, noise, 1.0, 10, comparisons=40) == (0, 0)
 
 
-@pytest.mark.parametrize(("mode", "blocks"), [("within", 10), ("across", 20)])
+@pytest.mark.parametrize(("mode", "blocks"), [("within", 10), ("margin", 10), ("across", 20)])
 def test_eight_percent_less_is_found_on_a_quiet_machine(mode, blocks):
     """With 3 % noise: by 10 blocks of one run, by 20 of each of two, at least 8 times of 10."""
     found, _ = false_alarms.rates(mode, "3 %", 0.92, blocks, comparisons=60)

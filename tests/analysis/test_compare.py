@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, second, verdict_of
+from lab.analysis.compare import LEAST_FLOOR, below, compare, floor, own, second, verdict_of
 from lab.analysis.observations import Observation, observe
-from lab.model import Better, Comparison, Estimate, Role, Slot, Trial, Verdict
+from lab.model import Better, Comparison, Estimate, Role, Slot, Trial, Verdict, worded
 from tests.kit import builders as make
 
 
@@ -223,3 +223,28 @@ def test_a_real_step_is_found():
         verdicts(ladder(chance, [1.0, 0.85, 1.0]), 3)[1] is Verdict.FASTER for _ in range(50)
     )
     assert found >= 45
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "size"),
+    [
+        (0.99, 1.01, 0.02),
+        (1 / 1.02, 1.02, 0.02),
+        (0.99, 1.021, 0.03),
+        (1 / 1.031, 1.0, 0.05),
+        (1.04, 1.09, 0.10),
+        (0.99, 1.11, None),
+        (0.90, 1.0, None),
+    ],
+)
+def test_what_is_undecided_says_what_it_excludes(low, high, size):
+    """The smallest of 2, 3, 5 and 10 % that the whole interval lies within, either way."""
+    assert below(Estimate(1.0, low, high, 10)) == size
+
+
+def test_only_an_open_verdict_needs_the_size_in_words():
+    """The others say more already."""
+    assert worded(Verdict.UNDECIDED, 0.05) == "undecided, but below 5%"
+    assert worded(Verdict.UNDECIDED, None) == "undecided"
+    assert worded(Verdict.FASTER, 0.10) == "better"
+    assert worded(Verdict.SAME, 0.02) == "same"

@@ -22,13 +22,16 @@ def test_the_interval_of_darwins_maize_is_fishers():
     assert estimate.n == 15
 
 
+@pytest.mark.parametrize("level", [0.95, 0.96, 0.995])
 @pytest.mark.parametrize("n", [2, 5, 10, 30])
-def test_the_interval_agrees_with_scipys_t_test(n):
-    """Our t-interval is scipy.stats' one, to rounding."""
+def test_the_interval_agrees_with_scipys_t_test(n, level):
+    """Our t-interval is scipy.stats' one, to rounding; it knows its level."""
     chance = random.Random(n)
     values = [chance.gauss(0.1, 0.05) for _ in range(n)]
-    expected = oracle.ttest_1samp(values, 0).confidence_interval(0.95)
-    estimate = stats.paired(values)
+    expected = oracle.ttest_1samp(values, 0).confidence_interval(level)
+    estimate = stats.paired(values, level)
+    assert estimate.level == level
+    assert stats.error_of(estimate) == pytest.approx(stats.standard_error(values))
     assert math.log(estimate.low) == pytest.approx(expected.low)
     assert math.log(estimate.high) == pytest.approx(expected.high)
 
@@ -49,6 +52,8 @@ def test_the_rank_interval_uses_the_tables_critical_values():
     """For n = 6 it is the whole range; for n = 10 the table's 8 leaves the 9th and 47th of 55."""
     assert stats.rank_interval([1.0] * 5) is None
     assert stats.rank_interval([1, 2, 3, 4, 5, 6]) == (1, 6)
+    assert stats.rank_interval([1.0] * 8, 0.995) is None
+    assert stats.rank_interval([1, 2, 3, 4, 5, 6, 7, 8, 9], 0.995) == (1, 9)
     values = [2.0**k for k in range(10)]
     means = sorted((a + b) / 2 for i, a in enumerate(values) for b in values[i:])
     assert stats.rank_interval(values) == (means[8], means[46])

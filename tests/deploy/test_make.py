@@ -77,7 +77,7 @@ def test_a_noisy_machine_is_no_failure_of_make_compare(compare, words):
     [line] = done.stderr.splitlines()
     assert line.startswith("compare: done, but this machine was too noisy, or too few trials count")
     assert "(status 3 of lab run)" in line
-    assert line.endswith("make compare ARGS='--blocks 20'")
+    assert line.endswith("make compare ARGS='--minutes 30'")
 
 
 @pytest.mark.parametrize("status", [1, 2, 99, 130])

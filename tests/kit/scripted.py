@@ -14,6 +14,7 @@ from lab.experiment.runner import Parts
 from lab.model import (
     Arm,
     CounterRun,
+    Departure,
     Endpoint,
     Expectation,
     Load,
@@ -123,6 +124,9 @@ class Script:
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         self.events.append(f"confirming {[each.cause for each in counters]}")
+
+    def leaving(self, departures: Sequence[Departure]) -> None:
+        self.events += map(str, departures)
 
     def _record(self, trial: Trial) -> None:
         self.trials.append(trial)

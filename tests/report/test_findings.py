@@ -137,7 +137,7 @@ def test_claims_as_markdown_and_json():
     page = markdown.render_document(claims_report.document(VERDICTS))
     assert "| ladder-x | 64 connections, 3 s | 3.08x | 0.871x [0.792, 0.961] | none |" in page
     first, second, third = json.loads(claims_report.render_json(VERDICTS))["verdicts"]
-    assert first["here"] == {"ratio": 0.871, "low": 0.7923, "high": 0.9611, "n": 10}
+    assert first["here"] == {"ratio": 0.871, "low": 0.7923, "high": 0.9611, "n": 10, "level": 0.95}
     assert "here" not in second
     assert "run" not in third
 

@@ -100,7 +100,8 @@ def test_what_may_be_absent_is_not_required():
     comparison = content["$defs"]["Comparison"]
     optional = comparison["properties"].keys() - set(comparison["required"])
     assert optional == {
-        "ratio", "low", "high", "n", "half_width", "detectable", "blocks_needed", "may_be",
+        "ratio", "low", "high", "n", "level", "half_width", "detectable", "blocks_needed",
+        "may_be", "below",
     }  # fmt: skip
     assert content["properties"].keys() - set(content["required"]) == {"applications", "shares"}
 

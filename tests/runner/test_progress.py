@@ -7,9 +7,20 @@ import pytest
 from rich.console import Console
 
 from lab.experiment.conduct import Prepared
+from lab.experiment.looks import with_minutes
 from lab.experiment.plan import orders
 from lab.experiment.progress import Course, Progress, announcement
-from lab.model import Better, CounterRun, Finding, Slot
+from lab.model import (
+    Better,
+    Comparison,
+    CounterRun,
+    Departure,
+    Estimate,
+    Finding,
+    Role,
+    Slot,
+    Verdict,
+)
 from tests.kit import builders as make
 from tests.kit.scripted import arm, plan
 
@@ -27,6 +38,16 @@ def test_one_is_not_several(names, blocks, said):
     plan = make.plan(*map(make.profile, names), blocks=blocks)
     line, _cpus = announcement(Prepared(plan, {}, 60.0, None))
     assert line.startswith(said)
+
+
+def test_minutes_are_announced_as_the_most_that_there_are():
+    """Together with what may end a run before."""
+    plan = with_minutes(make.plan(make.profile("a"), make.profile("b")), 15)
+    line, _cpus = announcement(Prepared(plan, {}, 900.0, None))
+    assert line == (
+        "2 profiles, blocks with a twice in each, 2 s a trial, seed 7: at most 15 min; "
+        "after 6, 9, 13, ... blocks what is decided leaves"
+    )
 
 
 def printed(findings, again=()):
@@ -101,6 +122,32 @@ def test_the_rest_takes_as_long_as_the_trials_so_far(clock):
     course.finished(slots(the_plan)[0])
     minutes, seconds = divmod(250 * (course.planned - 1), 60)
     assert course.left() == f"{minutes} min {seconds} s left"
+
+
+def test_a_run_of_minutes_lasts_as_long_as_they_do(clock):
+    """How many trials they hold is told by the pace so far."""
+    the_plan = with_minutes(plan("a", "b"), 10)
+    course = Course(the_plan)
+    clock[0] = 60.0
+    course.finished(slots(the_plan)[0])
+    assert course.left() == "at most 9 min 0 s left"
+    assert course.planned == 10
+
+
+def test_what_leaves_is_in_no_block_any_more(clock):
+    """And what it leaves with is said."""
+    stream = io.StringIO()
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (3000, 3e-4)}, blocks=1)
+    plan = with_minutes(run.plan, 10)
+    progress = Progress(plan, Console(file=stream, width=40))
+    ratio = Estimate(1.01, 0.98, 1.04, 6, 0.995)
+    found = Comparison("cpu", "a", "b", Verdict.UNDECIDED, ratio, below=0.05)
+    progress.leaving([Departure("b", Role.PROFILE, 6, found)])
+    for trial in run.trials[:2]:
+        progress.finished(trial, [])
+    said, block = stream.getvalue().splitlines()
+    assert said == "b: decided after 6 blocks (below 5%); its time goes to the others"
+    assert block == "block 1 done, 0 invalid trials, at most 10 min 0 s left"
 
 
 def test_counter_runs_join_the_blocks_that_are_left(clock):

@@ -6,7 +6,6 @@ import shlex
 from dataclasses import replace
 
 from lab import claims as published
-from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
@@ -52,9 +51,7 @@ def headline(name: str) -> str:
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     """Return how two profiles of a run compare, whatever lies between them."""
     run = summary(name)
-    found = compare(
-        run.observations, metric, own(changed), own(reference), run.floors.get(metric, 0.0)
-    )
+    found = run.compare(metric, changed, reference)
     if found.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
     return numbers.judged(found) + mark(run)

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Better, Comparison, Verdict
 from lab.report.headline import ANOTHER
+from lab.report.looks import levels
 from lab.report.numbers import bound, bounded, figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
@@ -197,7 +198,7 @@ def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
     if comparison is None or comparison.ratio is None:
         return "no pair counts", LIGHT["undecided"]
     colour = LIGHT["muted"] if aa else COLOURS[comparison.verdict]
-    word = "noise" if aa else comparison.verdict.value
+    word = "noise" if aa else comparison.said.removeprefix(f"{Verdict.UNDECIDED}, but ")
     side = SIDES.get(bound(comparison), "")
     return f"{side}{figure(comparison.ratio.value)}x {word}", colour
 
@@ -258,13 +259,13 @@ def _key(canvas: Figure, labels: float, others: bool) -> None:
 def _describe(summary: Summary, name: str) -> str:
     first = summary.run.plan.profiles[0].name
     parts = [
-        f"{step.profile}{'' if step.step else f' (to {first})'} {bounded(said)} "
-        f"{said.verdict.value}"
+        f"{step.profile}{'' if step.step else f' (to {first})'} {bounded(said)} {said.said}"
         f"{f', {ANOTHER}' if summary.another_application(said.changed, said.reference) else ''}"
         for step in summary.steps
         if (said := step.step.get(name) or step.baseline.get(name)) is not None and said.ratio
     ]
     return (
-        "Ratio of each profile to the one it is a step from, with 95% intervals. "
+        "Ratio of each profile to the one it is a step from, with "
+        f"{levels(summary)} intervals. "
         f"{METRICS[name].title}: {'; '.join(parts) or 'no step'}. The tables below hold all of it."
     )

@@ -1,0 +1,175 @@
+"""
+Blocks for as long as somebody has minutes: who is decided beyond doubt leaves, the others go on.
+
+After some of its blocks a run is looked at: see `lab.analysis.margin`. An arm leaves when all
+comparisons that it is in have ended. The reference stays to the end with its A/A arm, since every
+floor comes from them. What leaves early gives its time to the others.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from lab import profiles
+from lab.analysis.compare import Side, own
+from lab.analysis.confirm import effect_of
+from lab.analysis.margin import ended_early, shown
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
+from lab.errors import UsageError
+from lab.experiment.plan import named, trial_seconds
+from lab.experiment.schedule import Schedule
+from lab.model import Arm, Comparison, Departure, Plan, Role, Run, Trial
+
+LOOKS = (6, 9, 13, 19, 28, 40, 57, 80)
+"""Blocks after which a run of minutes is looked at; the last of them is its last block."""
+
+MINUTES = 15.0
+"""What the whole ladder takes, where nothing else is asked for."""
+
+MOST_MINUTES = 24 * 60.0
+"""A day."""
+
+Found = tuple[Side, Side, Comparison]
+"""Both sides of a comparison, and what came of it."""
+
+
+def usual_minutes(names: Sequence[str]) -> float | None:
+    """Return the time for the profiles *names*; None for others than the whole ladder."""
+    return MINUTES if tuple(names) in ((), profiles.usual()) else None
+
+
+def with_minutes(plan: Plan, minutes: float) -> Plan:
+    """
+    Return *plan* with as many blocks as *minutes* allow.
+
+    Raises:
+        UsageError: They do not reach the first look.
+    """
+    plan = replace(plan, blocks=LOOKS[-1], minutes=minutes, looks=LOOKS)
+    block = len(plan.block) * trial_seconds(plan)
+    least = math.ceil(LOOKS[0] * block / 60)
+    if not minutes >= least:
+        raise UsageError(
+            f"--minutes {minutes:g}: one block of {len(plan.block)} arms takes {block:.0f} s; the "
+            f"first look is after {LOOKS[0]}: at least {least} minutes, or fewer profiles"
+        )
+    if minutes > MOST_MINUTES:
+        raise UsageError(f"--minutes {minutes:g}: at most {MOST_MINUTES:g}")
+    return plan
+
+
+class Margin:
+    """The blocks of another schedule, as many as the plan's minutes allow, without who has left."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        blocks: Schedule,
+        so_far: Callable[[Sequence[Trial]], Run],
+        leave: Callable[[Sequence[Departure]], None],
+        *,
+        stay: Collection[str] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """
+        Let nobody leave yet.
+
+        Args:
+            plan: What is run, with minutes and looks.
+            blocks: Says what each block would hold if nobody left.
+            so_far: Returns the run that some trials make up.
+            leave: Told who leaves at a look, where somebody does.
+            stay: Profiles that never leave, because more is asked of them than a verdict.
+            clock: Seconds that pass.
+        """
+        assert plan.minutes is not None
+        self._plan, self._blocks, self._so_far, self._leave = plan, blocks, so_far, leave
+        self._stay = {*stay, plan.reference}
+        self._goes_on = bool(stay)
+        self._clock = clock
+        self._budget = plan.minutes * 60
+        self._began: float | None = None
+        self._made = 0
+        """Blocks."""
+        self._given = 0
+        """Slots of those blocks."""
+        self._left: set[Side] = set()
+        self.trials = int(self._budget / trial_seconds(plan))
+
+    def next(self, trials: Sequence[Trial]) -> Sequence[Arm] | None:
+        """Return the arms of the next block; see `Schedule`."""
+        if self._began is None:
+            self._began = self._clock()
+        if self._made in self._plan.looks and self._all_ended(trials):
+            return None
+        arms = self._blocks.next(trials)
+        if arms is None:
+            return None
+        staying = [arm for arm in arms if (arm.name, arm.role) not in self._left]
+        if not self._fits(len(staying)):
+            return None
+        self._made += 1
+        self._given += len(staying)
+        return staying
+
+    def _fits(self, arms: int) -> bool:
+        """Return whether a block of so many arms ends in time, or nothing was looked at yet."""
+        if self._made < self._plan.looks[0]:
+            return True
+        assert self._began is not None
+        elapsed = self._clock() - self._began
+        return elapsed + arms * elapsed / self._given <= self._budget
+
+    def _all_ended(self, trials: Sequence[Trial]) -> bool:
+        """Look at the run, let go who has no open comparison, and return whether none is open."""
+        # For this moment the run is over; what was not decided at a look is told by its level.
+        run = replace(self._so_far(trials), ended=True)
+        departures: list[Departure] = []
+        some = some_open = False
+        for summary in summaries(run):
+            found = list(_comparisons(summary))
+            still = [sides for *sides, each in found if not ended_early(each)]
+            kept = {side for sides in still for side in sides}
+            some, some_open = some or bool(found), some_open or bool(still)
+            departures += self._departures(summary, found, kept)
+        self._left |= {(each.arm, each.role) for each in departures}
+        over = some and not some_open and not self._goes_on
+        if departures:
+            self._leave([replace(each, last=over) for each in departures])
+        return over
+
+    def _departures(
+        self, summary: Summary, found: Sequence[Found], kept: set[Side]
+    ) -> Iterator[Departure]:
+        """Yield who leaves, of those that are in one of the comparisons *found*."""
+        at = summary.run.plan.arms[0].at
+        own_ones: dict[Side, Comparison] = {}
+        for changed, _, comparison in found:
+            own_ones.setdefault(changed, comparison)
+        for (profile, role), comparison in own_ones.items():
+            stays = (profile, role) in kept or profile in self._stay
+            side = named(profile, at), role
+            if not stays and side not in self._left:
+                yield Departure(*side, self._made, comparison)
+
+
+def _comparisons(summary: Summary) -> Iterator[Found]:
+    """Yield all that a run is there to decide, of each profile its step before the others."""
+    metrics = shown(summary.run.plan.load)
+    baseline = own(summary.run.plan.profiles[0].name)
+    for step in summary.steps:
+        changed = own(step.profile)
+        for name in metrics:
+            if step.before is not None:
+                yield changed, own(step.before), step.step[name]
+            yield changed, baseline, step.baseline[name]
+    for profile, shares in summary.shares.items():
+        for line, comparison in shares.items():
+            yield own(line), own(profile), comparison
+    for counter in summary.run.counters:
+        effect = effect_of(counter, summary.run, summary.observations)
+        yield (counter.arm.name, Role.COUNTER), own(counter.of), effect
