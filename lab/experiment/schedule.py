@@ -1,8 +1,9 @@
 """
 Which arms the next block holds, decided by what the trials so far show.
 
-A schedule is asked before every block. To add one - blocks until a difference is decided, a search
-for better settings - add a module with a class that has `trials` and `next`.
+A schedule is asked before every block. `lab.experiment.looks` has one for a time instead of a
+number of blocks. To add another, such as a search for better settings, add a module with a class
+that has `trials` and `next`.
 """
 
 from __future__ import annotations

@@ -136,7 +136,9 @@ class Departure:
         b: decided after 6 blocks (2.25x); its time goes to the others
         """
         ratio, below = self.comparison.ratio, self.comparison.below
-        said = f"below {below:.0%}" if below is not None else f"{ratio.value:.2f}x" if ratio else ""
+        said = "" if ratio is None else f"{ratio.value:.2f}x"
+        if below is not None and self.comparison.verdict in (Verdict.UNDECIDED, Verdict.SAME):
+            said = f"below {below:.0%}"
         then = "the run ends" if self.last else "its time goes to the others"
         return f"{self.arm}: decided after {self.blocks} blocks ({said}); {then}"
 

@@ -203,6 +203,29 @@ def test_a_profile_that_a_threshold_is_on_stays_to_the_end():
     assert (left.ratio.n, left.ratio.level) == (6, 0.995)
 
 
+def test_each_rate_of_a_run_is_looked_at_by_itself():
+    """An arm leaves by its own name; the reference of every rate stays."""
+    server = Server()
+    plan = plan_of("a", "b", "c")
+    arms = [
+        replace(each, name=f"{each.name}@{rate}", at={"rate": rate})
+        for rate in ("50%", "80%")
+        for each in plan.arms
+    ]
+    plan = with_minutes(replace(plan, arms=tuple(arms)), 5)
+
+    def so_far(trials):
+        return Run("x", "lab run", plan, {}, tuple(trials))
+
+    clock = lambda: server.now  # noqa: E731
+    schedule = Margin(plan, Blocks(plan), so_far, server.leaving, clock=clock)
+    run(plan, server.parts(), server, schedule)
+    last = last_blocks(so_far(server.trials))
+    early = {name for (name, _), block in last.items() if block == 6}
+    assert early == {"c@50%", "c@80%"}
+    assert len(set(last.values()) - {6}) == 1
+
+
 def test_a_run_of_one_profile_takes_its_time():
     """There is nothing to decide, and whoever gave it minutes wants them used."""
     server = Server()
