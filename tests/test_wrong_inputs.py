@@ -157,9 +157,46 @@ def test_why_an_application_does_not_run_is_read_first(lab, profile, app, first,
     assert cpus.startswith("CPUs: ")
     assert lines[0].startswith(f"lab: profile {profile}: {first}")
     assert any(then in line for line in lines[1:-2]), lines
-    assert lines[-1] == f"Its whole log: results/{profile}.log"
-    assert "Python main interpreter initialized" in Path(f"results/{profile}.log").read_text()
+    (log,) = Path("results").glob(f"*/{profile}.log")
+    assert lines[-1] == f"Its whole log: {log}"
+    assert "Python main interpreter initialized" in log.read_text()
     assert len(lines) <= 5
+
+
+def test_each_run_that_cannot_begin_has_a_log_of_its_own(lab):
+    """Two of them at once do not write over each other's."""
+    said = [lab("run", "tuned", "--app", f"{name}:app")[2].splitlines()[-1] for name in "ab"]
+    logs = sorted(Path("results").glob("*/tuned.log"))
+    assert sorted(said) == [f"Its whole log: {log}" for log in logs]
+    for name, log in zip("ab", logs, strict=True):
+        assert f"No module named '{name}'" in log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "tuned baseline --app pong:app --check zzz",
+            ["answers / with 200 'Pong!'; --check 'zzz' is found nowhere in its body: change"],
+        ),
+        (
+            "tuned ./pong.ini",
+            ["/pong.ini serves its own application: name that by --app pong:app and --chdir, and"],
+        ),
+    ],
+)
+def test_what_never_answers_as_asked_is_told_once(lab, words, said):
+    """Before the first trial: a run would fail in each of them, for as long as it was to take."""
+    Path("pong.py").write_text(
+        "def app(environ, start):\n"
+        "    start('200 OK', [('Content-Length', '5')])\n    return [b'Pong!']\n"
+    )
+    Path("pong.ini").write_text(f"[uwsgi]\n{HTTP}module = pong:app\nchdir = {Path.cwd()}\n")
+    code, out, errors = lab("run", *words.split())
+    assert (code, out) == (1, "")
+    assert [part for part in said if part not in errors] == []
+    assert errors.count("answers /") == 1
+    assert not list(Path("results").glob("*/run.json"))
 
 
 def test_an_application_that_answers_is_not_explained_by_its_log(lab):
@@ -173,18 +210,18 @@ def test_an_application_that_answers_is_not_explained_by_its_log(lab):
     assert code == 1
     assert "with 404 ''; expected is status 200" in errors.splitlines()[2]
     assert "ZeroDivisionError" not in errors
-    assert "ZeroDivisionError" in Path("results/tuned.log").read_text()
+    assert "ZeroDivisionError" in next(Path("results").glob("*/tuned.log")).read_text()
 
 
 def test_an_ini_without_chdir_is_told_where_its_module_was_looked_for(lab):
-    """In the run's report as well, which repeats the file as it was given."""
+    """In the run's report as well."""
     code, out, errors = lab("run", "./nochdir.ini", "--workload", "hello", *SMALL)
     assert code == 1
     reason, advice, *_ = [line for line in errors.splitlines() if "somewhere_else" in line]
     assert reason.startswith("nochdir: ModuleNotFoundError: No module named 'somewhere_else'")
     assert f"looked for in {Path.cwd()} (write `chdir = {Path.cwd()}`" in advice
     said = " ".join(out.split())
-    assert "the server's own message with: lab run ./nochdir.ini" in said
+    assert "Never started: nochdir. The reason is below. ! " in said
     assert "No module named 'somewhere_else'; its whole log: results/" in said
     assert next(Path("results").glob("*/nochdir.log")).read_text().count("GAME OVER") == 1
 

@@ -20,14 +20,14 @@ from pathlib import Path
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import Interrupted, ResultsError, ServerStartError, UsageError
+from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.plan import arm_of, estimate, validate
-from lab.experiment.runner import Observer, Parts, capture, run
+from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Pilot
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Trial, Workload
 from lab.runs import environment
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, read_run, run_of
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, read_run, run_of
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system.programs import find_command
@@ -171,7 +171,7 @@ def conduct(
     try:
         plan = _with_reply(prepared.plan)
     except ServerStartError as error:
-        keep_log(options.results, error)
+        _keep_early(options.results, prepared.plan, error)
         raise
     header = RunHeader(
         format=FORMAT,
@@ -209,13 +209,38 @@ def _leave(writer: RunWriter, files: Files, error: BaseException) -> None:
 
 
 def _with_reply(plan: Plan) -> Plan:
-    """Return *plan* with the reply that every arm has to give from now on."""
+    """
+    Return *plan* with the reply that every arm has to give from now on.
+
+    A profile of the user's own is tried, because it may serve something else than is asked for:
+    that ends the run before its first trial, and not each of its trials. One that does not start is
+    for its trials to say, beside which the others are measured.
+
+    Raises:
+        OtherReplyError: A profile of the user's own answers something else.
+        ServerStartError: The first profile does not give the reply that is to be required.
+    """
     workload = capture(plan.workload, plan.profiles, adapter, fetch)
+    for profile in plan.profiles:
+        if profile.reply is None and not profile.path.resolve().is_relative_to(profiles.FOLDER):
+            try:
+                try_out(profile, workload, adapter)
+            except OtherReplyError:
+                raise
+            except ServerStartError:
+                continue
     arms = (
         arm if arm.profile.reply is not None else replace(arm, workload=workload)
         for arm in plan.arms
     )
     return replace(plan, arms=tuple(arms))
+
+
+def _keep_early(results: Path, plan: Plan, error: ServerStartError) -> None:
+    """Keep the log of a server that did not start in a folder as the run's would have been."""
+    if error.log:
+        with suppress(OSError, ResultsError):  # without room, the error has its end
+            keep_log(new_folder(results, plan.workload.name, time.time()), error)
 
 
 def _schedule(plan: Plan, writer: RunWriter, observer: Observer) -> Pilot:

@@ -203,16 +203,21 @@ def capture(
     """
     Return *workload* with its first reply as the one that is required from now on.
 
-    The reply is taken from the first profile that serves the application, twice, each time from a
-    server of its own: a page that differs from request to request (a date, a token) or from server
-    to server (its port) would make every later reply an error.
+    Where a pattern says what is required, a server is started once to see that its reply has it.
+    Else the reply is taken from the first profile that serves the application, twice, each time
+    from a server of its own: a page that differs from request to request (a date, a token) or from
+    server to server (its port) would make every later reply an error.
 
     Raises:
-        ServerStartError: The application does not run, or answers with another status.
+        ServerStartError: The application does not run, or answers with another status or without
+            the pattern.
         UsageError: Its two replies differ.
     """
     profile = next((each for each in profiles if each.reply is None), None)
-    if workload.expect.complete or profile is None:
+    if workload.expect.body is not None or profile is None:
+        return workload
+    if workload.expect.pattern is not None:
+        try_out(profile, workload, server)
         return workload
     bodies = []
     for _ in range(2):
@@ -231,6 +236,20 @@ def capture(
             "name what a correct one contains: --check 'REGULAR EXPRESSION'"
         )
     return replace(workload, expect=replace(workload.expect, body=bodies[0]))
+
+
+def try_out(profile: Profile, workload: Workload, server: Callable[[Profile], Server]) -> None:
+    """
+    Start the server of *profile* once, and stop it when it has given the right reply.
+
+    Raises:
+        ServerStartError: It did not give it.
+    """
+    with (
+        temporary.folder() as folder,
+        server(profile).start(profile, workload, folder, None),
+    ):
+        pass
 
 
 class _Failures:

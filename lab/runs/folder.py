@@ -117,8 +117,7 @@ class RunWriter:
         """
         self.header = header
         try:
-            results.mkdir(parents=True, exist_ok=True)
-            self.folder = _new_folder(results, header)
+            self.folder = new_folder(results, header.plan.workload.name, header.started_at)
             self._write_header()
             self._trials: IO[bytes] = (self.folder / "trials.ndjson").open("ab", buffering=0)
         except OSError as error:
@@ -381,10 +380,11 @@ def _read(path: Path) -> bytes:
         raise ResultsError(path, f"cannot be read: {error.strerror}") from error
 
 
-def _new_folder(results: Path, header: RunHeader) -> Path:
-    """Make the folder; two labs that start in the same second get one each."""
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(header.started_at))
-    label = "".join(c if c.isalnum() or c in "._" else "-" for c in header.plan.workload.name)
+def new_folder(results: Path, workload: str, started_at: float) -> Path:
+    """Make the folder of a run; two labs that start in the same second get one each."""
+    results.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(started_at))
+    label = "".join(c if c.isalnum() or c in "._" else "-" for c in workload)
     for suffix in ("", *(f"-{number}" for number in range(2, 100))):
         folder = results / f"{stamp}-{label}{suffix}"
         try:

@@ -41,6 +41,8 @@ class Sought:
     """Where it is imported."""
     how: str
     """What to write for another folder, such as "--chdir names another"."""
+    instead: str = ""
+    """What to do where it answers, and not as asked; empty where the reply says all."""
 
     def __str__(self) -> str:
         return f"{self.module}:{self.callable}"
@@ -56,7 +58,8 @@ def explained(error: ServerStartError, log: str, sought: Sought | None) -> Serve
         sought: What it was to serve; None where that is not known.
     """
     if error.told:
-        return ServerStartError(error.profile, error.problem, log, told=True)
+        said = [error.problem, *([f"  {sought.instead}"] if sought and sought.instead else [])]
+        return type(error)(error.profile, "\n".join(said), log, told=True)
     why = reason(log)
     lines = _said(why) if why else []
     if sought is not None and lacks_callable(log):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import ProfileError
@@ -107,7 +108,15 @@ def _sought(profile: Profile, workload: Workload) -> Sought:
         if "chdir" not in options:
             how = f"write `chdir = {here}`, or another folder, in {profile.path}"
     module, _, name = app.partition(":")
-    return Sought(module, name or options.get("callable", "application"), folder, how)
+    sought = Sought(module, name or options.get("callable", "application"), folder, how)
+    if _obeys_app(profile) or workload.app == str(sought):
+        return sought
+    named = f"--app {sought}" if module and not module.endswith(".py") else "--app"
+    instead = (
+        f"{profile.path} serves its own application: name that by {named} and --chdir, and what to "
+        "ask of it by --path"
+    )
+    return replace(sought, instead=instead)
 
 
 def _obeys_app(profile: Profile) -> bool:
