@@ -17,7 +17,7 @@ from lab import profiles
 from lab.cli import main
 from lab.profiles.resolve import ignored, read_options
 from lab.servers import readiness
-from lab.servers.last_words import lacks_callable, reason
+from lab.servers.last_words import lacks_callable, quits, reason
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
 from tests.locust.web_ui import LOCUST
 
@@ -29,6 +29,7 @@ FILES = {
     "failing.py": "def application(environ, start):\n    raise RuntimeError('no database')\n",
     "old.ini": "[uwsgi]\nhttp = 127.0.0.1:5000\nmodule = site_of_mine:app\n",
     "proxied.ini": "[uwsgi]\nsocket = 127.0.0.1:$(PORT)\nmodule = site_of_mine:app\n",
+    "leaving.py": "import sys\n\nsys.exit('no settings')\n",
     "daemon.ini": f"[uwsgi]\n{HTTP}daemonize = /dev/null\n",
     "nochdir.ini": f"[uwsgi]\n{HTTP}module = somewhere_else:app\nneed-app = true\n",
     "strict.ini": f"[uwsgi]\nstrict = true\n{HTTP}proccesses = 4\n",
@@ -199,6 +200,22 @@ def test_what_never_answers_as_asked_is_told_once(lab, words, said):
     assert not list(Path("results").glob("*/run.json"))
 
 
+@pytest.mark.parametrize(
+    "profile",
+    ["tuned", "baseline", "granian", pytest.param("gunicorn-sync", marks=pytest.mark.slow)],
+)
+def test_an_application_that_exits_while_it_is_imported_is_told_as_such(lab, profile):
+    """No server says more of it than its status, and what it printed is below."""
+    code, out, errors = lab("run", profile, "--app", "leaving:app")
+    assert (code, out) == (1, ""), errors
+    said = errors.splitlines()[2]
+    assert said == (
+        f"lab: profile {profile}: leaving:app ended its process while it was loaded, as sys.exit() "
+        "does"
+    )
+    assert "no settings" in errors
+
+
 def test_an_application_that_answers_is_not_explained_by_its_log(lab):
     """What it logs has then nothing to do with it: the reply says all."""
     Path("chatty.py").write_text(
@@ -344,3 +361,21 @@ def test_a_log_that_says_nothing_has_no_reason():
     assert reason(past) is None
     assert lacks_callable(past)
     assert not lacks_callable(f"ImportError: no\n{NOT_LOADED}")
+
+
+@pytest.mark.parametrize(
+    ("log", "exited", "found"),
+    [
+        (START, True, True),
+        (START, False, False),
+        (f"{START}WSGI app 0 (mountpoint='') ready in 0 seconds\n", True, False),
+        (f"{START}{NOT_LOADED}", True, False),
+        (f"{START}ImportError: no\n", True, False),
+        (f"{START}*** no app loaded. GAME OVER ***\n", True, False),
+        ("[1] [ERROR] Worker (pid:31346) exited with code 1.\n", False, True),
+        ("[ERROR] Unexpected exit from worker-1\n", False, True),
+    ],
+)
+def test_an_exit_is_told_from_other_ends(log, exited, found):
+    """A slow import, a signal, a loaded application and every reason that a server gives."""
+    assert quits(log, exited=exited) is found

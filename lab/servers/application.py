@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from lab.errors import ServerStartError
-from lab.servers.last_words import Reason, lacks_callable, reason
+from lab.servers.last_words import Reason, lacks_callable, quits, reason
 
 MOST_NAMES = 12
 """Names of a module that a message lists."""
@@ -48,7 +48,9 @@ class Sought:
         return f"{self.module}:{self.callable}"
 
 
-def explained(error: ServerStartError, log: str, sought: Sought | None) -> ServerStartError:
+def explained(
+    error: ServerStartError, log: str, sought: Sought | None, *, exited: bool
+) -> ServerStartError:
     """
     Return *error* with the reason first, and the whole log instead of its end.
 
@@ -56,10 +58,14 @@ def explained(error: ServerStartError, log: str, sought: Sought | None) -> Serve
         error: How the failure looked from outside.
         log: All that the server printed.
         sought: What it was to serve; None where that is not known.
+        exited: Whether the server ended by itself, and not by a signal.
     """
     if error.told:
         said = [error.problem, *([f"  {sought.instead}"] if sought and sought.instead else [])]
         return type(error)(error.profile, "\n".join(said), log, told=True)
+    if sought is not None and quits(log, exited=exited):
+        quitting = f"{sought} ended its process while it was loaded, as sys.exit() does"
+        return ServerStartError(error.profile, f"{quitting}\n{error.problem}", error.log)
     why = reason(log)
     lines = _said(why) if why else []
     if sought is not None and lacks_callable(log):
