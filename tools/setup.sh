@@ -22,6 +22,14 @@ finish() { [ $? = 0 ] || [ -n "$told" ] || say "stopped; the reason is above. Wh
 trap finish EXIT
 trap 'told=1; say "interrupted; to go on: $again"; exit 130' INT TERM HUP
 
+# Where the path has a blank or is long, the first lines of pip's scripts give it to sh in double
+# quotes, or in none: with one of these characters in it, .venv/bin/lab would not start.
+character=$(printf %s "$PWD" | tr -dc '"$`' | cut -c 1)
+case $PWD in *' '*) by_sh=1 ;; *) by_sh=$((${#PWD} > 100)) ;; esac
+[ -z "$character" ] || [ $by_sh = 0 ] ||
+    stop "the folder $PWD has a $character in its name, and no program of .venv would start there:" \
+        "rename it, then: $again"
+
 # -- Debian's packages -----------------------------------------------------------------------------
 
 # Install $missing with apt-get, as root or by this sudo. 1 where that is not possible.

@@ -108,6 +108,40 @@ def test_an_interrupted_set_up_says_how_to_go_on(stub, sent):
     assert process.returncode == 130
 
 
+@pytest.mark.parametrize("name", ['a "b"', "a $b", "a `b", f'{"a" * 100}"'])
+def test_a_folder_in_which_no_program_would_start_is_refused(tmp_path, name):
+    """In one line that names the character, and before anything is made."""
+    folder = tmp_path / name
+    (folder / "tools").mkdir(parents=True)
+    shutil.copy(ROOT / "tools" / "setup.sh", folder / "tools")
+    done = subprocess.run(
+        ["tools/setup.sh"],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    character = next(each for each in name if each in '"$`')
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"setup: the folder {folder} has a {character} in its name, and no program of .venv would "
+        "start there: rename it, then: make setup\n"
+    )
+    assert [each.name for each in folder.iterdir()] == ["tools"]
+
+
+def test_a_folder_in_which_programs_start_is_not_refused(stub):
+    """A quote alone does no harm, nor does a blank."""
+    for name in ('a"b', "a b"):
+        folder = stub / name
+        shutil.copytree(stub / "tools", folder / "tools")
+        shutil.copytree(stub / ".venv", folder / ".venv")
+        said = start(folder, CHANGED).communicate(timeout=30)[0]
+        assert "in its name" not in said
+        assert CHANGED in said  # what pip says, so it was asked
+
+
 def package(packages, name, *listed, files=()):
     """Write a package's list of files, and these files."""
     info = packages / f"{name}-1.0.dist-info"
