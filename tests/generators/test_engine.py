@@ -133,14 +133,7 @@ def test_drain_lets_requests_finish(serve, engine):
 
 def test_latency_holds_the_servers_delay(serve, engine):
     """A reply sent 60 ms after its request is recorded at 60 ms or a little more."""
-
-    def late(conn):
-        while server.request(conn):
-            threading.Event().wait(0.06)
-            conn.sendall(REPLY)
-
-    server = serve(handler=late)
-    window = count(engine(server.address, connections=1), 2)
+    window = count(engine(serve(REPLY, after=0.06).address, connections=1), 2)
     assert min(window.latency) >= 59_500
     assert window.latency_sum >= 0.12
     assert window.wall >= 0.12

@@ -37,21 +37,6 @@ def _quantile(histogram, q):
     raise AssertionError("no replies")
 
 
-def _slow(seconds):
-    """Return a handler that takes *seconds* for each reply."""
-
-    def handler(conn):
-        data = b""
-        while piece := conn.recv(4096):
-            data += piece
-            if data.endswith(b"\r\n\r\n"):
-                data = b""
-                threading.Event().wait(seconds)
-                conn.sendall(REPLY)
-
-    return handler
-
-
 def test_as_many_requests_as_rate_times_window(serve, engine):
     """Planned is the rate times the window; an idle server answers them all."""
     driven = engine(serve(REPLY).address, connections=8, rate=400)
@@ -102,7 +87,7 @@ def test_the_grid_is_planned_once(serve, engine):
 
 def test_a_server_too_slow_for_the_rate_leaves_a_queue(serve, engine):
     """What is not sent waits and is no error; latency counts from the planned instant."""
-    driven = engine(serve(handler=_slow(0.05)).address, connections=2, rate=200)
+    driven = engine(serve(REPLY, after=0.05).address, connections=2, rate=200)
     driven.resume()
     first, second = (_window(driven, lambda: driven.ok >= 10) for _ in range(2))
     assert second.errors == {}
@@ -114,7 +99,7 @@ def test_a_server_too_slow_for_the_rate_leaves_a_queue(serve, engine):
 
 def test_latency_is_never_below_service_time(serve, engine):
     """The first counts from an earlier instant than the second, for each request."""
-    driven = engine(serve(handler=_slow(0.005)).address, connections=2, rate=300)
+    driven = engine(serve(REPLY, after=0.005).address, connections=2, rate=300)
     driven.resume()
     window = _window(driven, lambda: driven.ok >= 50)
     assert _sum(window.latency) >= _sum(window.service) >= 4_900 * window.ok

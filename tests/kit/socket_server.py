@@ -5,7 +5,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Self
+from typing import Any, Self
 
 Handler = Callable[[socket.socket], None]
 
@@ -71,12 +71,24 @@ class SocketServer:
             thread.join()
 
 
-def replying(*pieces: bytes, close: bool = False, port: int = 0) -> SocketServer:
-    """Start a server that answers each request with *pieces*, and closes after one if told so."""
+def replying(
+    *pieces: bytes, close: bool = False, after: float = 0.0, port: int = 0
+) -> SocketServer:
+    """
+    Start a server that answers each request with *pieces*.
+
+    Args:
+        pieces: Of one reply.
+        close: Whether it closes after that.
+        after: Seconds for which each request waits.
+        port: 0 for any.
+    """
 
     def answer(conn: socket.socket) -> None:
         conn.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while server.request(conn):
+            if after:
+                threading.Event().wait(after)
             for piece in pieces:
                 conn.sendall(piece)
             if close:
@@ -91,8 +103,8 @@ def socket_servers() -> Iterator[Callable[..., SocketServer]]:
     """Yield what starts servers by a *handler*, or by what `replying` takes; all end at the end."""
     with ExitStack() as started:
 
-        def start(*pieces: bytes, close: bool = False, handler: Handler | None = None):
-            server = SocketServer(handler) if handler else replying(*pieces, close=close)
+        def start(*pieces: bytes, handler: Handler | None = None, **told: Any) -> SocketServer:
+            server = SocketServer(handler) if handler else replying(*pieces, **told)
             return started.enter_context(server)
 
         yield start
