@@ -75,6 +75,10 @@ class ServerStartError(LabError):
         return "\n".join(said)
 
 
+class OtherReplyError(ServerStartError):
+    """A server runs and answers, and its reply is not the one that was asked for."""
+
+
 class GeneratorError(LabError):
     """The load generator itself failed, as opposed to the server under load."""
 

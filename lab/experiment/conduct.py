@@ -20,7 +20,7 @@ from pathlib import Path
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import Interrupted, ResultsError, ServerStartError, UsageError
+from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.looks import Margin, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
@@ -221,12 +221,22 @@ def _with_reply(plan: Plan) -> Plan:
     Return *plan* with the reply that every arm has to give from now on.
 
     A profile of the user's own is tried, because it may serve something else than is asked for:
-    that ends the run before its first trial, and not each of its trials.
+    that ends the run before its first trial, and not each of its trials. One that does not start is
+    for its trials to say, beside which the others are measured.
+
+    Raises:
+        OtherReplyError: A profile of the user's own answers something else.
+        ServerStartError: The first profile does not give the reply that is to be required.
     """
     workload = capture(plan.workload, plan.profiles, adapter, fetch)
     for profile in plan.profiles:
         if profile.reply is None and not profile.path.resolve().is_relative_to(profiles.FOLDER):
-            try_out(profile, workload, adapter)
+            try:
+                try_out(profile, workload, adapter)
+            except OtherReplyError:
+                raise
+            except ServerStartError:
+                continue
     arms = (
         arm if arm.profile.reply is not None else replace(arm, workload=workload)
         for arm in plan.arms

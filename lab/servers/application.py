@@ -62,7 +62,7 @@ def explained(
     """
     if error.told:
         said = [error.problem, *([f"  {sought.instead}"] if sought and sought.instead else [])]
-        return ServerStartError(error.profile, "\n".join(said), log, told=True)
+        return type(error)(error.profile, "\n".join(said), log, told=True)
     if sought is not None and quits(log, exited=exited):
         quitting = f"{sought} ended its process while it was loaded, as sys.exit() does"
         return ServerStartError(error.profile, f"{quitting}\n{error.problem}", error.log)

@@ -18,7 +18,7 @@ from typing import Protocol
 
 import psutil
 
-from lab.errors import ServerStartError
+from lab.errors import OtherReplyError, ServerStartError
 from lab.model import Endpoint, Expectation, Workload
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.ports import listeners
@@ -71,7 +71,8 @@ def wait_until_ready(
         deadline: Seconds.
 
     Raises:
-        ServerStartError: It ended, kept answering something else, or was silent to the end.
+        OtherReplyError: It kept answering something else.
+        ServerStartError: It ended, or was silent to the end.
     """
     where = f"{server.endpoint.host}:{server.endpoint.port}"
     began = time.monotonic()
@@ -92,10 +93,10 @@ def wait_until_ready(
             wrong_since = spent
         elif spent - wrong_since > PATIENCE:
             problem = f"on {where} {seen.text}"
-            raise ServerStartError(profile, problem, server.log_tail(), told=seen.answers)
+            raise seen.error(profile, problem, server.log_tail(), told=seen.answers)
         if spent > deadline:
             problem = f"no correct reply within {deadline:.0f} s: on {where} {seen.text}"
-            raise ServerStartError(profile, problem, server.log_tail(), told=seen.answers)
+            raise seen.error(profile, problem, server.log_tail(), told=seen.answers)
         time.sleep(INTERVAL)
 
 
@@ -108,6 +109,11 @@ class _Seen:
     """Whether waiting longer than `PATIENCE` is in vain."""
     answers: bool = False
     """Whether the application does answer, so that *text* says all."""
+
+    @property
+    def error(self) -> type[ServerStartError]:
+        """What this is if it lasts."""
+        return OtherReplyError if self.answers else ServerStartError
 
 
 def _attempt(server: Candidate, workload: Workload, silence: float, whole: float) -> _Seen | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
@@ -29,15 +29,17 @@ SIZES = ("--workload", "hello", "--connections", "8", "--blocks", "1", "--window
 
 @contextmanager
 def stale_server(place):
-    """Serve the right reply on the port that the file *place* will name, as a server of before."""
+    """Serve the right reply on each port that the file *place* will name, as a server of before."""
     ended = threading.Event()
 
     def serve():
-        while not place.exists():
-            if ended.wait(0.01):
-                return
-        with replying(PONG, port=int(place.read_text())):
-            ended.wait()
+        served = set()
+        with ExitStack() as servers:
+            while not ended.wait(0.01):
+                port = int(place.read_text()) if place.exists() else None
+                if port not in {None, *served}:
+                    servers.enter_context(replying(PONG, port=port))
+                    served.add(port)
 
     thread = threading.Thread(target=serve)
     thread.start()
