@@ -6,9 +6,10 @@ Play malformed requests to uWSGI's http-socket, to its HTTP router, and to nginx
 
 The requests and what is right for each are tests/corpus/requests.toml; the damaged ones go through
 five doors, and are others each time unless --seed repeats a run. Writes the outcomes to
-benchmarks/results/malformed.json, and docs/reference/malformed.md from them; `--page` writes the
-page only, and `--dry` nothing at all. A request that ends a worker is looked for, made as small as
-it can be, and written below results/malformed/, as its bytes and as an entry for the corpus.
+benchmarks/results/malformed.json, and from them docs/reference/malformed.md and a table of all
+requests, malformed.csv; `--page` writes these two only, and `--dry` nothing at all. A request that
+ends a worker is looked for, made as small as it can be, and written below results/malformed/, as
+its bytes and as an entry for the corpus.
 
 Ends with status 1 where a server broke: a process died, a reply said that the server failed, its
 log speaks of a fault, the next client was not answered; behind nginx also where an outcome is not
@@ -40,7 +41,7 @@ from tests.corpus.corpus import WRONG_BODY  # noqa: E402
 from tests.corpus.culprit import Trap, culprit, save, shrink  # noqa: E402
 from tests.corpus.doors import DOORS, FRONT, ROUTER, SOCKET, Door  # noqa: E402
 from tests.corpus.mutations import mutations  # noqa: E402
-from tests.corpus.page import PAGE, RESULTS, read, render  # noqa: E402
+from tests.corpus.page import PAGE, RESULTS, TABLE, read, render, table  # noqa: E402
 from tests.corpus.play import faults  # noqa: E402
 from tests.corpus.stand import FAILED, Stand, Storm  # noqa: E402
 
@@ -61,7 +62,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[1])
     parser.add_argument("--mutations", type=int, default=0, help="damaged requests for each door")
     parser.add_argument("--seed", type=int, help="which ones (default: others each time)")
-    parser.add_argument("--page", action="store_true", help="only write the page again")
+    parser.add_argument(
+        "--page", action="store_true", help="only write the page and the table again"
+    )
     parser.add_argument("--dry", action="store_true", help="write nothing, only judge")
     options = parser.parse_args()
     problems: list[str] = []
@@ -77,8 +80,9 @@ def main() -> int:
             text = json.dumps(stored, indent=1, sort_keys=True)
             RESULTS.write_text(text + "\n", encoding="utf-8")
     if not options.dry:
-        PAGE.write_text(render(read()), encoding="utf-8")
-        print(f"written: {PAGE.relative_to(ROOT)}")
+        for path, text in ((PAGE, render(read())), (TABLE, table(read()))):
+            path.write_text(text, encoding="utf-8")
+            print(f"written: {path.relative_to(ROOT)}")
     for problem in problems:
         print(f"WRONG: {problem}")
     return 1 if problems else 0

@@ -177,7 +177,7 @@ class Asked:
     )
     rate: str | None = _option(
         "--rate",
-        "Open loop: requests a second, as in 2000, or shares of the slowest profile's measured "
+        "Open loop: requests per second, as in 2000, or shares of the slowest profile's measured "
         "capacity, as in 50%,80%,95%; a run for each.",
         metavar="RATES",
     )
@@ -353,7 +353,7 @@ def carry_out(
 def _planned(
     understood: Understood, compare: Callable[[Options], Outcome], say: Callable[[str], None]
 ) -> dict[str, float]:
-    """Return what each rate is called -> requests a second."""
+    """Return what each rate is called -> requests per second."""
     measured = 0.0
     if any(rate.is_share for rate in understood.rates):
         say("capacity first, in a closed loop:")
@@ -365,7 +365,7 @@ def _planned(
         say(f"capacity: {found}")
     planned = {str(rate): rate.of(measured) for rate in understood.rates}
     for name, rate in planned.items():
-        say(f"open loop at {name}: {rate:,.0f} requests a second")
+        say(f"open loop at {name}: {rate:,.0f} requests/s")
     return planned
 
 

@@ -28,7 +28,7 @@ def test_a_step_is_quoted(stored):
     (line,) = effects("b", "a")
     assert line.startswith("- `/9000` ([")
     assert "/report.md)): requests/s " in line
-    assert ", CPU a request " in line
+    assert ", CPU per request " in line
 
 
 def test_a_step_of_which_nothing_counts_has_no_line(stored):

@@ -106,7 +106,7 @@ def test_a_pass_says_what_it_could_not_have_seen():
 
 
 def test_throughput_is_not_judged_in_an_open_loop():
-    """It is the plan's for every server; CPU a request is judged."""
+    """It is the plan's for every server; CPU per request is judged."""
     speeds = {"a": (500, 2e-4), "b": (500, 4e-4)}
     summary = summarise(make.ladder_run(speeds, load=Load(connections=64, rate=500.0)))
     across_itself = across(summary, summary)

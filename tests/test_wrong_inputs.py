@@ -67,7 +67,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run --app mysite", 2, ["as in mysite.wsgi:application"]),
         ("run --app a:b --chdir /nonexistent", 2, ["--chdir /nonexistent: no such folder"]),
         ("run --path 9000", 2, ["--path '9000': a request target begins with /"]),
-        ("run --rate 50", 2, ["write 50% for a share", "or 50/s for requests a second"]),
+        ("run --rate 50", 2, ["write 50% for a share", "or 50/s for requests per second"]),
         ("run --rate 2000,80", 2, ["write 80% for a share", "or 80/s"]),
         ("run --rate abc", 2, ["as in 2000, or 50%,80%"]),
         ("run --rate 50%%", 2, ["as in 2000, or 50%,80%"]),
@@ -292,7 +292,7 @@ def test_no_profile_of_this_project_is_warned_of():
     ("words", "said"),
     [
         ("--profiles tunned", "tunned: there is no such profile; did you mean tuned?"),
-        ("--rate -4", "--rate '-4': write requests a second, as in 2000, or 50%,80%"),
+        ("--rate -4", "--rate '-4': write requests per second, as in 2000, or 50%,80%"),
         ("--rate 50", "write 50% for a share"),
         ("--profile tuned", "as in --profiles tuned"),
         ("--workload hello --app a:b", "leave out one"),

@@ -23,7 +23,7 @@ SAME_RATE = 0.015
 """Share of throughput within which profiles share a rate."""
 
 OTHER_WORK = 0.15
-"""Share by which CPU a request must differ, beyond the noise of the run."""
+"""Share by which CPU per request must differ, beyond the noise of the run."""
 
 SUSPICIOUS = 0.001
 """Share of throughput within which profiles share a rate where their CPU is not known, as in most
@@ -34,7 +34,7 @@ published figures: trials of one and the same server differ by ten times that.""
 class _Profile:
     name: str
     rate: float
-    """Requests a second, the median."""
+    """Requests per second, the median."""
     cpu: float | None
     """Seconds a request, the median; None where it was never read."""
 

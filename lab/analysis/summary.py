@@ -127,7 +127,7 @@ class Summary:
     diagnoses: Mapping[str, tuple[Diagnosis, ...]] = field(default_factory=dict)
     """By profile: what limited it, "limited by" first; absent where nothing explains it."""
     shares: Mapping[str, Mapping[str, Comparison]] = field(default_factory=dict)
-    """By profile and reference line of the same server: the line's CPU a request over the
+    """By profile and reference line of the same server: the line's CPU per request over the
     profile's, the share of it that its server cannot do without; absent without such a line."""
     inert: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By profile: options that have no effect there, each with the reason."""

@@ -226,7 +226,7 @@ def _withheld(claim: Claim, summary: Summary) -> str:
         sentence += f" All requests together took {' and '.join(walls)}."
     cost = summary.compare("cpu", claim.changed, claim.reference)
     if cost.ratio is not None:
-        sentence += f" CPU a request: {figures(cost.ratio)}, {cost.verdict}."
+        sentence += f" CPU per request: {figures(cost.ratio)}, {cost.verdict}."
     return sentence
 
 

@@ -45,7 +45,7 @@ def named_profiles(other: str) -> Decorator:
     """Take PROFILEs, after --profiles or without it, as *other* does."""
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        text = f"May stand before the names, as with {other}."
+        text = f"Accepted before the names, as with {other}; ignored."
         command = click.option("--profiles", is_flag=True, expose_value=False, help=text)(command)
         return click.argument("names", nargs=-1, metavar="[PROFILE]...")(command)
 

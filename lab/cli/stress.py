@@ -28,7 +28,7 @@ from lab.workloads import refuse_without_app, workload
 @click.option(
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
 )
-@click.option("--rate", type=RequestsPerSecond(1, 1000), default=RATE, help="Requests a second.")
+@click.option("--rate", type=RequestsPerSecond(1, 1000), default=RATE, help="Requests per second.")
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
 @offered("path", help="Request target.", shown="/ with --app")
 @offered("chdir")

@@ -71,7 +71,7 @@ class Options:
     """None for `fib`."""
     load: Load = SUSTAINED
     rates: Mapping[str, float] = field(default_factory=dict)
-    """Open loops beside each other in every block: what each is called -> requests a second."""
+    """Open loops beside each other in every block: what each is called -> requests per second."""
     sizes: Sizes = DEFAULT
     seed: int | None = None
     """None to draw one; it is recorded."""

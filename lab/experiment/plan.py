@@ -151,4 +151,4 @@ def validate_rate(rate: float) -> None:
         UsageError: It is out of range.
     """
     if not 1 <= rate <= 100_000:
-        raise UsageError(f"--rate {rate:g}: between 1 and 100,000 requests a second")
+        raise UsageError(f"--rate {rate:g}: between 1 and 100,000 requests per second")

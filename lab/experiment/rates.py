@@ -1,5 +1,5 @@
 """
-Arrival rates of an open loop: requests a second, or shares of a measured capacity.
+Arrival rates of an open loop: requests per second, or shares of a measured capacity.
 
 A closed loop says how much a server can do; what its users feel, they feel below that. A share is
 of the slowest profile's capacity, so that every profile gets the same rate and can keep it.
@@ -26,14 +26,14 @@ class Rate:
     """One entry of `--rate`."""
 
     value: float
-    """Requests a second, or a share of the capacity."""
+    """Requests per second, or a share of the capacity."""
     is_share: bool
 
     def __str__(self) -> str:
         return f"{self.value:.0%}" if self.is_share else f"{self.value:g}/s"
 
     def of(self, capacity: float) -> float:
-        """Return the rate in requests a second."""
+        """Return the rate in requests per second."""
         return self.value * capacity if self.is_share else self.value
 
 
@@ -53,7 +53,7 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
             raise UsageError(f"--rate {text!r}: a rate is missing beside a comma; write 50%,80%")
         match = re.fullmatch(r"(\d+\.?\d*)(%|/s)?", word)
         if match is None or not float(match[1]):
-            raise UsageError(f"--rate {word!r}: write requests a second, as in 2000, or 50%,80%")
+            raise UsageError(f"--rate {word!r}: write requests per second, as in 2000, or 50%,80%")
         is_share = match[2] == "%"
         value = float(match[1]) / (100 if is_share else 1)
         if not is_share:
@@ -78,7 +78,7 @@ def check_units(text: str) -> None:
         if re.fullmatch(r"\d+\.?\d*", word) and float(word) < LIKE_A_SHARE:
             raise UsageError(
                 f"--rate {word}: write {word}% for a share of the slowest profile's capacity, or "
-                f"{word}/s for requests a second"
+                f"{word}/s for requests per second"
             )
 
 
@@ -89,7 +89,7 @@ class Capacity:
     profile: str
     """The slowest of those that are known."""
     rate: float
-    """Its requests a second."""
+    """Its requests per second."""
     unknown: tuple[str, ...]
     """Profiles whose throughput is withheld in every trial: any of them may be slower still."""
 
@@ -117,7 +117,7 @@ def capacity(summary: Summary) -> Capacity:
         reasons = "; ".join(f"{gate}: {reason}" for gate, reason in seen.items())
         raise UnmeasuredError(
             f"no profile's capacity could be measured, so it has no share ({reasons}); close other "
-            "programs and repeat, or give the rate in requests a second, as in --rate 2000/s"
+            "programs and repeat, or give the rate in requests per second, as in --rate 2000/s"
         )
     slowest = min(known, key=lambda name: known[name])
     unknown = [row.profile.name for row in summary.rows if row.profile.name not in known]

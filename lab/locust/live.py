@@ -31,10 +31,10 @@ COLUMNS = {
     "trials": "Trials",
     "valid": "Valid",
     "throughput": "Requests/s (median)",
-    "cpu": "CPU a request (µs)",
+    "cpu": "CPU per request (µs)",
     "p99": "p99 (ms)",
     "throughput_ratio": "Requests/s, over the first profile's",
-    "cpu_ratio": "CPU a request, over the first profile's",
+    "cpu_ratio": "CPU per request, over the first profile's",
     "limited_by": "Limited by",
     "now": "Now",
 }

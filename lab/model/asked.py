@@ -118,7 +118,7 @@ class Load:
     """Seconds from sending a request (or connecting) until it counts as an error."""
 
     rate: float | None = None
-    """Open loop: requests a second, evenly spaced; None for a closed loop. Not with *requests*."""
+    """Open loop: requests/s, evenly spaced; None for a closed loop. Not with *requests*."""
 
 
 class Role(enum.StrEnum):

@@ -28,7 +28,7 @@ METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("throughput", "requests/s", "1/s", 1.0, Better.HIGHER),
-        Metric("cpu", "CPU a request", "µs", 1e6, Better.LOWER),
+        Metric("cpu", "CPU per request", "µs", 1e6, Better.LOWER),
         Metric("cpu_vs_generator", "server CPU / generator CPU", "", 1.0, Better.LOWER),
         Metric("p50", "p50", "ms", 1e3, Better.LOWER),
         Metric("p90", "p90", "ms", 1e3, Better.LOWER),

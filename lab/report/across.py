@@ -137,7 +137,7 @@ def _notes(found: Across, differing: Sequence[DifferingKey]) -> list[str]:
         if open_ones:
             notes.append(
                 f"{METRICS[metric].title}: {len(open_ones)} undecided. Two such runs would find a "
-                f"change of {min(open_ones):.3g}x 4 times out of 5; more blocks find smaller ones."
+                f"change of {min(open_ones):.3g}x with 80% power; more blocks find smaller ones."
             )
     for summary in (found.before, found.after):
         notes += _limited(summary)

@@ -79,8 +79,10 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
         if (each := step.step.get(judged)) is not None and each.detectable is not None
     ]
     if sizes:
-        note = f"in {METRICS[judged].title}, 4 times out of 5; the middle step's"
-        found.append(Fact("Can be found", f"{figure(statistics.median(sizes))}x", note))
+        note = f"in {METRICS[judged].title}, with 80% power; the median step's"
+        found.append(
+            Fact("Smallest detectable change", f"{figure(statistics.median(sizes))}x", note)
+        )
     valid, total = (sum(getattr(row, key) for row in summary.rows) for key in ("valid", "total"))
     found.append(
         Fact(
@@ -90,7 +92,9 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
         )
     )
     again = sum(trial.attempt > 0 for trial in summary.run.trials)
-    found.append(Fact("Made again", str(again), "for a disturbance from outside; all are kept"))
+    found.append(
+        Fact("Repeated trials", str(again), "after a disturbance from outside; all are kept")
+    )
     return tuple(found)
 
 
@@ -124,7 +128,7 @@ def _won(summary: Summary) -> str:
         return "Nothing can be compared"
     farthest = _farthest(summary)
     if farthest is None:
-        return f"No profile can be told from {baseline} by {title}"
+        return f"No profile differs measurably from {baseline} by {title}"
     if farthest.verdict is Verdict.SLOWER:
         moved = _moved(summary, farthest)
         return f"No profile is better than {baseline} by {title}, and {moved}"
@@ -133,7 +137,7 @@ def _won(summary: Summary) -> str:
         return f"{text[0].upper()}{text[1:]}"
     cpu = _against(summary, "cpu").get(farthest.changed)
     if name == "throughput" and cpu and cpu.ratio and cpu.verdict is not Verdict.UNDECIDED:
-        text += f", for {ratio(cpu.ratio)} the CPU a request"
+        text += f", for {ratio(cpu.ratio)} the CPU per request"
     return text
 
 

@@ -95,7 +95,7 @@ def legend(summary: Summary) -> tuple[str, ...]:
             "p50, p90, p99: from when a request was due, as a user waits; service: from sending it."
         )
     else:
-        last = "p50, p99: at full load, where the mean is connections / throughput: no calm user's."
+        last = "p50, p99: measured at saturation, so not what a user sees at normal load."
     names = ", ".join(profile.name for profile in reference_lines(summary.run.plan))
     said = (
         f"{names}: reference lines, the same reply to every request: what the server itself needs."
@@ -182,7 +182,7 @@ def generator_limit(summary: Summary, metrics: Sequence[str]) -> list[str]:
         said.append(
             f"at least: the busiest generator process was at its limit, {BUSY:.0%} of the time or "
             f"more ({busy}), so the server may be faster still. "
-            f"Use {_more(summary.run)}, or read CPU a request, which does not depend on "
+            f"Use {_more(summary.run)}, or read CPU per request, which does not depend on "
             "it."
         )
     ratios: dict[str, dict[str, None]] = {}
@@ -225,7 +225,7 @@ def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
         span = f"{figure(sizes[0])}x" + (f" to {figure(sizes[-1])}x" if len(sizes) > 1 else "")
         text = (
             f"{METRICS[name].title}: {len(undecided)} of {len(steps)} steps undecided. So many "
-            f"blocks find a change of {span} 4 times out of 5."
+            f"blocks detect changes of {span} with 80% power."
         )
         needs = sorted((each.blocks_needed, who) for who, each in undecided if each.blocks_needed)
         if needs:

@@ -270,7 +270,7 @@ def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
         (Cell(profile), *(_share(found.get(name)) for name in names))
         for profile, found in own.items()
     ]
-    title = "What the server itself needs, as a share of each profile's CPU a request"
+    title = "What the server itself needs, as a share of each profile's CPU per request"
     return Table(title, texts(("profile", *names)), tuple(rows), Topic.CHANGES)
 
 

@@ -78,7 +78,7 @@ COSTS = {
         "Give the container whole cores (docker --cpuset-cpus) instead of a quota (--cpus).",
     ),
     "governor": (
-        "The frequency follows the load, so a half idle server costs more CPU a request",
+        "The frequency follows the load, so a half idle server costs more CPU per request",
         "`cpupower frequency-set -g performance`",
     ),
     "turbo": (

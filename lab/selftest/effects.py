@@ -21,7 +21,7 @@ from lab.selftest.cases import DONE, FEW, WARMUP, planted
 from lab.selftest.result import EffectResult
 
 METRIC = "cpu"
-"""CPU a request: throughput moves with whatever else the machine does."""
+"""CPU per request: throughput moves with whatever else the machine does."""
 
 REFERENCE = "work-100"
 

@@ -66,7 +66,7 @@ class EffectResult:
     found: str
     """Verdict."""
     ratio: tuple[float, float, float] | None
-    """CPU a request, changed over reference: value, low, high."""
+    """CPU per request, changed over reference: value, low, high."""
     blocks: int
     """Pairs behind it."""
     right: bool | None

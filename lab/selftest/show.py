@@ -17,7 +17,7 @@ def show(result: SelfTestResult, console: Console, *, verbose: bool = False) -> 
         table.add_row(case.name, case.expected, score(case), instead(case))
     console.print(table)
     if result.effects:
-        effects = Table("planted difference", "must be said", "said", "CPU a request", box=None)
+        effects = Table("planted difference", "must be said", "said", "CPU per request", box=None)
         for effect in result.effects:
             effects.add_row(effect.name, effect.expected, said(effect), ratio(effect))
         console.print()

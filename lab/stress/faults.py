@@ -6,7 +6,7 @@ has to know of it. Its place in this file is its place in the table; where two f
 function, the lower one comes first.
 
 What replaces or stops something is planted while a burst keeps every worker busy: it can hurt only
-what is under way, and at 50 requests a second there is nothing for most of the time.
+what is under way, and at 50 requests per second there is nothing for most of the time.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ class StressResult:
     workload: str
     """What was asked: "app.waiting:app, GET /12"."""
     rate: float
-    """Requests a second of the steady load."""
+    """Requests per second of the steady load."""
     connections: int
     timeout: float
     """Seconds."""

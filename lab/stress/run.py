@@ -42,7 +42,7 @@ QUICK = replace(WAITING, path="/0", expect=Expectation(body=b"0\n"))
 workers and not for the accept queue."""
 
 RATE = 50.0
-"""Requests a second that every profile has room for: what is felt is the fault, not the load."""
+"""Requests per second that every profile has room for: what is felt is the fault, not the load."""
 
 TIMEOUT = 10.0
 """Seconds; a service's callers usually give up sooner."""

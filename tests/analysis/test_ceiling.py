@@ -9,7 +9,7 @@ from lab.model import Load
 from tests.kit import builders as make
 
 EQUAL = {"router": (1800.0, 300e-6), "direct": (1805.0, 200e-6), "tuned": (1796.0, 120e-6)}
-"""Three servers, none at its limit: requests a second, CPU seconds a request."""
+"""Three servers, none at its limit: requests per second, CPU seconds a request."""
 
 
 def ceiling(speeds, load=None, busiest=0.5, noise=LEAST_FLOOR):

@@ -132,7 +132,7 @@ def test_a_run_without_its_parts_cannot_decide(claim, about):
 
 
 def test_in_an_open_loop_throughput_is_the_plans():
-    """Both profiles answer what is asked; CPU a request still decides."""
+    """Both profiles answer what is asked; CPU per request still decides."""
     load = Load(connections=64, rate=500.0)
     run = make.ladder_run({"a": (500, 4e-4), "b": (500, 3e-4)}, load=load)
     claim = replace(CLAIM, ratio=None, direction="same")
@@ -159,7 +159,7 @@ def test_a_withheld_throughput_is_untestable_with_the_gates_numbers():
     assert "accept queue (a 10/10, b 10/10 trials)" in verdict.sentence
     assert "400 handshakes dropped" in verdict.sentence
     assert "All requests together took 2 s with a and 2 s with b." in verdict.sentence
-    assert "CPU a request: 0.7" in verdict.sentence
+    assert "CPU per request: 0.7" in verdict.sentence
     assert verdict.load == "5,000 requests, 500 at once"
 
 

@@ -80,7 +80,7 @@ def test_pairs_are_made_within_blocks():
 
 
 def test_less_cpu_is_better():
-    """Half the CPU a request is an improvement, twice the CPU is none."""
+    """Half the CPU per request is an improvement, twice the CPU is none."""
     run = make.ladder_run({"a": (2000, 400e-6), "b": (2000, 200e-6)})
     assert compared(run, "cpu", "b", "a").verdict.value == "better"
     assert compared(run, "cpu", "a", "b").verdict.value == "worse"
@@ -108,7 +108,7 @@ def test_the_last_repeat_of_a_trial_counts():
 
 
 def test_a_withheld_metric_does_not_pair_and_another_of_the_same_trial_does():
-    """Dropped handshakes take the throughput of a trial, not its CPU a request."""
+    """Dropped handshakes take the throughput of a trial, not its CPU per request."""
     run = make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3)
     dropped = {"listener.drops": 9.0, "tcp.TCPSynRetrans": 9.0}
     trials = [

@@ -144,7 +144,7 @@ def test_a_counted_load_is_not_judged_for_starvation():
     ids=["resent", "late reply", "no drop here", "nobody felt it"],
 )
 def test_accept_queue(drops, resent, late, fires):
-    """A drop that a client felt withholds what the retry timer made, and keeps CPU a request."""
+    """A drop that a client felt withholds what the retry timer made, and keeps CPU per request."""
     window = make.window(latency={31_000: 4000 - late, 900_000: late} if late else {899_000: 4000})
     readings = make.READINGS | {"listener.drops": drops, "tcp.TCPSynRetrans": resent}
     expected = {"accept queue": TIME_BASED | {"cpu_vs_generator"}} if fires else {}
@@ -383,12 +383,12 @@ def test_a_rate_that_the_server_keeps_is_sound():
 
 @pytest.mark.parametrize("queued", [0, 600])
 def test_a_rate_that_the_server_does_not_keep_has_no_latency(queued):
-    """It is as long as the window lasts; throughput and CPU a request still count."""
+    """It is as long as the window lasts; throughput and CPU per request still count."""
     window = paced(4000, 3400, {300: 0.5, 500: 0.5}, queued=queued)
     trial = make.trial(window)
     assert gates(trial, make.plan(load=OPEN)) == {"overload": PERCENTILES}
     assert judge(make.under(trial, plan=make.plan(load=OPEN)))[0].reason.startswith(
-        "1,700 of 2,000 requests a second were answered"
+        "1,700 of 2,000 requests/s were answered"
     )
 
 

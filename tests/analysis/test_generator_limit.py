@@ -126,7 +126,7 @@ def test_every_form_of_the_report_says_at_least():
         said = " ".join(text.split())
         assert said.count("at least: the busiest generator process was at its limit, 90%") == 1
         assert "(b 90%, c 90%)" in said
-        assert "Use --generators 2 where the generator has a CPU for each, or read CPU a" in said
+        assert "Use --generators 2 where the generator has a CPU for each, or read CPU per" in said
         assert "at least 4,0" in said
     assert "c serves at least 2.0" in headline.sentence(summary)
 

@@ -85,7 +85,7 @@ def test_a_trial_without_a_window_has_no_metrics():
 
 
 def test_without_replies_there_is_no_cost_of_a_reply():
-    """A window in which every request failed has a throughput of 0 and no CPU a request."""
+    """A window in which every request failed has a throughput of 0 and no CPU per request."""
     dead = make.window(ok=0, errors={"refused": 10}, latency={}, latency_sum=0.0)
     metrics = derive(make.under(make.trial(dead), load=TIMED))
     assert metrics["throughput"] == 0

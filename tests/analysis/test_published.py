@@ -39,7 +39,7 @@ def fired(trial, plan):
 @pytest.mark.parametrize("ok", [90, 105, 130])
 def test_appdynamics_idle_server(cpu, ok):
     """
-    AppDynamics, Python WSGI servers part 2 (2016): uWSGI answers 3.5 requests a second.
+    AppDynamics, Python WSGI servers part 2 (2016): uWSGI answers 3.5 requests/s.
 
     That is 100 connections in 30 s. Requests / connections has a median of 1.05, and lies between
     0.9 and 1.3 in 72 of 76 runs, with 0 to 46 % of CPU: client and server waited for each other.
@@ -53,7 +53,7 @@ def test_appdynamics_idle_server(cpu, ok):
 
 def test_appdynamics_dead_runs():
     """
-    The same: 61,476 requests a second is the mean of 0 and 122,953.
+    The same: 61,476 requests/s is the mean of 0 and 122,953.
 
     In 53 of 455 runs every connection failed to connect, and they were averaged in.
     """
@@ -64,7 +64,7 @@ def test_appdynamics_dead_runs():
 
 def test_fastwsgi_uwsgi_read_errors():
     """
-    FastWSGI: uWSGI answers 8,200 requests a second.
+    FastWSGI: uWSGI answers 8,200 requests/s.
 
     Its log says 493,367 requests and 493,367 read errors: every one of them was an error, and a new
     connection. Chosen: the latency that goes with it.
@@ -83,7 +83,7 @@ def test_fastwsgi_uwsgi_read_errors():
 
 def test_fastwsgi_bjoern_timer():
     """
-    The same: Bjoern answers 1,867 requests a second, 4.8 times fewer than Bjoern with Flask on top.
+    The same: Bjoern answers 1,867 requests/s, 4.8 times fewer than Bjoern with Flask on top.
 
     p50 is 50.00 ms and p99 60.09 ms: replies wait for a timer. Chosen: 60 s, and that all but the
     slowest 1 % took the median.
@@ -120,7 +120,7 @@ def test_granian_accept_queue(overflows):
     Granian's comparison (2026): 10.3 times uWSGI.
 
     Granian ran with a queue of 2,048 and uWSGI with its default of 100, which overflowed 79 to 91
-    times in 2 s when it was made again. What is left is CPU a request: 177 to 214 µs. Chosen: the
+    times in 2 s when it was made again. What is left is CPU per request: 177 to 214 µs. Chosen: the
     rest, as of one full core.
     """
     ok = round(2.0 / 195e-6)
@@ -166,7 +166,7 @@ def test_httparena_keepalive():
 
 def test_tornado_ceiling():
     """
-    Three event loops under Tornado: 1780.84, 1780.69 and 1781.98 requests a second.
+    Three event loops under Tornado: 1780.84, 1780.69 and 1781.98 requests/s.
 
     They agree within 0.07 %, ten times closer than one server agrees with itself: something else
     was measured. No CPU was printed.
@@ -186,7 +186,7 @@ def test_tornado_ceiling():
 
 def test_microsecond_inert_option():
     """
-    An article's step max-worker-lifetime = 30: 8 % more requests a second.
+    An article's step max-worker-lifetime = 30: 8 % more requests/s.
 
     Without a master nobody looks at a worker's age, so the 8 % are noise.
     """
@@ -200,7 +200,7 @@ def test_the_benchmarkers_mean_above_its_p99():
     the-benchmarker (2026): mean latencies, by Little's law, above the p99 in the table.
 
     The connections then waited for longer than any reply is said to have taken. Chosen: 64
-    connections, 20,000 requests a second, and 1.5 ms as the p99.
+    connections, 20,000 requests/s, and 1.5 ms as the p99.
     """
     ok = 20_000 * 15
     latency = {"latency": {1500: ok}, "latency_sum": 0.0015 * ok}

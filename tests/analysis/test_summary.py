@@ -132,11 +132,11 @@ def test_two_runs_of_one_server_that_differ_are_status_3():
     summary = summarise(replace(run, trials=tuple(trials)))
     assert summary.exit_code == 3
     assert "beyond the 2% floor" in summary.banners[0]
-    assert "CPU a request 1.06x" in summary.banners[0]
+    assert "CPU per request 1.06x" in summary.banners[0]
 
 
 def test_noisy_throughput_alone_is_a_banner_and_status_0():
-    """CPU a request decides: throughput of a shared machine is its neighbours'."""
+    """CPU per request decides: throughput of a shared machine is its neighbours'."""
     noisy = make.ladder_run(CALM, noise=0.2)
     trials = [
         replace(

@@ -1,7 +1,13 @@
-"""docs/reference/malformed.md, from the outcomes that benchmarks/malformed.py has stored."""
+"""
+docs/reference/malformed.md, from the outcomes that benchmarks/malformed.py has stored.
+
+The page has the requests that some door answers wrongly; the table of all of them is malformed.csv.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -16,6 +22,7 @@ from tests.corpus.doors import DOORS, FRONT, ROUTER, SOCKET, Door
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "malformed.json"
+TABLE = RESULTS.with_suffix(".csv")
 ONE_HEADER = ROOT / "benchmarks" / "results" / "one_header.json"
 PAGE = ROOT / "docs" / "reference" / "malformed.md"
 COMMAND = "python benchmarks/malformed.py"
@@ -35,25 +42,27 @@ VERDICTS = {
 INTRO = """\
 # Malformed requests
 
-What a server does with a request that no client should send decides whether a stranger can put
+How a server treats a request that no client should send decides whether a stranger can put
 words into its replies, or hide a request from the proxy in front. This page shows it for one
 application behind three doors: `tuned` on uWSGI's `http-socket`, the same through uWSGI's HTTP
-router, and the production stack with nginx in front. It is why production means nginx in front:
+router, and the production stack with nginx in front. The reasons for nginx in front are these:
 
 - **uWSGI repeats the request's protocol in its status line.** `GET /9 Set-Cookie: a=b` is answered
   with the line `Set-Cookie: a=b 200 OK`: what the client sent comes back as a header.
-- **It never refuses.** What its parser cannot read it closes without a word, so the client cannot
-  tell a mistake of its own from a dead server; most of the rest it hands to the application.
-- **It guesses at framing.** `+5`, `0x5`, `5, 3` and 2^64 + 5 are taken for lengths, and an unknown
+- **It never refuses.** On what its parser cannot read it closes the connection without a reply, so
+  the client cannot tell its own mistake from a dead server; most of the rest it hands to the
+  application.
+- **It guesses at framing.** It takes `+5`, `0x5`, `5, 3` and 2^64 + 5 for lengths, and an unknown
   transfer coding for none. A proxy that guesses otherwise sees other requests than uWSGI does.
-- **It takes what HTTP demands to be refused**: no Host, two of them, a blank before a colon, a NUL.
-- **One byte ends a worker**, unless the configuration closes it, as every profile here does but the
-  article's five rungs: [is yours open?](#one-header-ends-a-worker)
+- **It accepts what HTTP requires to be refused**: no Host, two of them, a blank before a colon, a
+  NUL.
+- **One byte ends a worker**, unless the configuration prevents it, as every profile here does but
+  the article's five: [is yours open?](#one-header-ends-a-worker)
 
 The requests are [`tests/corpus/requests.toml`](../../tests/corpus/requests.toml), byte by byte,
 each with the outcomes that are right and the reason. The tests play all of them behind nginx, where
-each outcome must be a right one, and on `http-socket`, where each that is not must stand in this
-table.
+each outcome must be right, and on `http-socket`, where each wrong one must stand in the stored
+[table of all requests](../../benchmarks/results/malformed.csv).
 
 ```console
 $ .venv/bin/python benchmarks/malformed.py                       # the table: half a minute
@@ -71,7 +80,7 @@ from 2.0.8 (2014), which began to read that header, to 2.0.31, and in the reposi
 2025. The worker ends by a segmentation fault before the application has seen the request, so
 nothing in the application, in any framework, can prevent it. Without a master the worker is gone
 for good, and in the article's rungs the service with it. A master starts a worker again, but
-only about one a second, so that a few requests a second keep a small service down. Right replies
+only about one a second, so that a few requests/s keep a small service down. Right replies
 in {seconds:.0f} seconds of `tuned` with {workers} workers, to four clients that ask again ten
 milliseconds after each reply:
 
@@ -133,7 +142,7 @@ looked for, made as small as it can be, and kept:
 """
 
 WORDS = """\
-In the tables below a number is the status of a reply; the words are:
+In the tables a number is the status of a reply; the words are:
 
 - *closed*: the server ended the connection without a byte.
 - *unfinished*: it did so after the client had said that no more would come.
@@ -150,7 +159,9 @@ it does not wait, because uWSGI holds a worker as long as the client does.
 ONE_BY_ONE = """\
 ## Request by request
 
-**Bold** is what is not right there; `code` is the first line of a malformed reply.
+The requests that at least one door answers wrongly; the [table of all
+requests](../../benchmarks/results/malformed.csv) has the others. **Bold** is wrong; `code` is the
+first line of a malformed reply.
 """
 
 
@@ -187,6 +198,27 @@ def render(stored: dict[str, Any]) -> str:
         raise ValueError(f"{RESULTS.name} is out of date ({', '.join(new)}): run {COMMAND}")
     parts = [INTRO, _one_header(), *_counts(stored), WORDS, *_mutations(stored), *_tables(stored)]
     return "\n".join(parts) + "\n"
+
+
+def table(stored: dict[str, Any]) -> str:
+    """Return the outcomes of all requests as CSV, each with its verdict."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    doors = [title for door in TABLED for title in (door.name, f"{door.name}: verdict")]
+    rows.writerow(["group", "request", *doors, "why"])
+    for request in corpus.read():
+        found = [(door, stored["outcomes"][request.name][door.name]) for door in TABLED]
+        cells = [
+            cell for door, each in found for cell in (_said(each), verdict(request, each, door))
+        ]
+        rows.writerow([request.group, request.name, *cells, request.why])
+    return text.getvalue()
+
+
+def _said(found: dict[str, str]) -> str:
+    """Return an outcome, and the first line of a malformed reply."""
+    line = found.get("said", "").encode("unicode_escape").decode()
+    return f"{found['outcome']}: {line}" if line else found["outcome"]
 
 
 def _counts(stored: dict[str, Any]) -> Iterator[str]:
@@ -240,7 +272,10 @@ def _mutations(stored: dict[str, Any]) -> Iterator[str]:
 
 def _tables(stored: dict[str, Any]) -> Iterator[str]:
     yield ONE_BY_ONE.rstrip()
-    for group, requests in groupby(corpus.read(), key=lambda each: each.group):
+    wrong = [
+        each for each in corpus.read() if _wrong_somewhere(each, stored["outcomes"][each.name])
+    ]
+    for group, requests in groupby(wrong, key=lambda each: each.group):
         yield ""
         yield f"### {group[0].upper()}{group[1:]}"
         yield ""
@@ -250,6 +285,10 @@ def _tables(stored: dict[str, Any]) -> Iterator[str]:
             found = stored["outcomes"][request.name]
             cells = [_cell(request, found[door.name], door) for door in TABLED]
             yield _row(request.name, *cells, request.why)
+
+
+def _wrong_somewhere(request: Request, found: dict[str, dict[str, str]]) -> bool:
+    return any(verdict(request, found[door.name], door) != "right" for door in TABLED)
 
 
 def _cell(request: Request, found: dict[str, str], door: Door) -> str:

@@ -1,11 +1,13 @@
 """Without nginx: uWSGI does with malformed requests what reference/malformed.md says, no worse."""
 
+import csv
+
 import pytest
 
 from tests.corpus.conftest import CORPUS
 from tests.corpus.corpus import WRONG_BODY
 from tests.corpus.doors import SOCKET
-from tests.corpus.page import PAGE, read, render, verdict
+from tests.corpus.page import PAGE, TABLE, TABLED, read, render, table, verdict
 
 
 @pytest.fixture(scope="module")
@@ -52,5 +54,15 @@ def test_a_wrong_body_is_not_silence():
 
 
 def test_the_page_is_that_of_the_stored_outcomes():
-    """docs/reference/malformed.md is what `python benchmarks/malformed.py --page` makes of them."""
+    """It and the table of all requests are what `benchmarks/malformed.py --page` makes of them."""
     assert PAGE.read_text() == render(read())
+    assert TABLE.read_text() == table(read())
+
+
+def test_the_page_has_what_some_door_answers_wrongly(corpus):
+    """And nothing else; the table has every request."""
+    page, rows = PAGE.read_text(), list(csv.DictReader(TABLE.read_text().splitlines()))
+    assert [row["request"] for row in rows] == [request.name for request in corpus]
+    for row in rows:
+        wrong = any(row[f"{door.name}: verdict"] != "right" for door in TABLED)
+        assert (f"\n| {row['request']} | " in page) == wrong

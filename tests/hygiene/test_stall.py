@@ -11,7 +11,7 @@ from tests.hygiene.conftest import write_peer
 from tests.kit.lab_process import compare
 
 RATE = 600
-"""Requests a second."""
+"""Requests per second."""
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ def under(the_trial, plan=None, load=None):
 
 
 def paced(speed, cpu, **changes):
-    """Return a trial of *speed* requests a second at *cpu* seconds each."""
+    """Return a trial of *speed* requests per second at *cpu* seconds each."""
     ok = round(speed * 2)
     each = ok // CONNECTIONS
     latency = int(CONNECTIONS / speed * 1e6)
@@ -149,7 +149,7 @@ def ladder_run(speeds, *, noise=0.01, blocks=10, seed=1, load=None, environments
     """
     Return a run of profiles, each against the one before.
 
-    *speeds* is profile -> (requests a second, CPU seconds a request), and *noise* the standard
+    *speeds* is profile -> (requests per second, CPU seconds a request), and *noise* the standard
     deviation of each trial's logarithm.
     """
     chance = random.Random(seed)

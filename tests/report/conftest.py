@@ -87,7 +87,7 @@ def walkthrough():
 
 @pytest.fixture(scope="session")
 def open_loop():
-    """Return a run of two profiles at 1,000 requests a second; the generator was late at times."""
+    """Return a run of two profiles at 1,000 requests/s; the generator was late at times."""
     load = Load(connections=64, rate=1000.0)
     run = make.ladder_run({"baseline": (1000, 480e-6), "tuned": (1000, 120e-6)}, load=load)
     trials = []

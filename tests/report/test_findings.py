@@ -143,7 +143,7 @@ def test_a_comparison_of_two_runs_puts_the_thresholds_first(found):
     text = terminal.render_document(across_report.document(result, DIFFERING, judged))
     assert text.startswith("main -> branch\n")
     assert text.index("Thresholds") < text.index("requests/s\n")
-    row = text.split("CPU a request\n")[1].splitlines()[2].split()
+    row = text.split("CPU per request\n")[1].splitlines()[2].split()
     assert (row[:3], row[-2:]) == (["b", "0.997x", "2.01x"], ["10,", "10"])
     assert "worse" in row
     assert "Differs: git.commit: aaaa / bbbb." in text

@@ -35,7 +35,7 @@ def test_who_is_not_spoken_of_is_named_first(bound):
     """`tuned` is four times as fast, and says nothing of what the others allow to be said."""
     assert headline.metric(bound) == "throughput"
     said = headline.sentence(bound)
-    assert said.startswith("Requests/s of tuned do not count (generator-bound). No profile can be")
+    assert said.startswith("Requests/s of tuned do not count (generator-bound). No profile differs")
 
 
 def test_a_reference_line_is_not_missed(bound):
@@ -44,7 +44,7 @@ def test_a_reference_line_is_not_missed(bound):
     *others, tuned = plan.profiles
     line = replace(tuned, reply="Pong!")
     summary = summarise(replace(bound.run, plan=make.altered(plan, profiles=(*others, line))))
-    assert headline.sentence(summary).startswith("No profile can be told from baseline")
+    assert headline.sentence(summary).startswith("No profile differs measurably from baseline")
 
 
 def test_the_machine_stayed_within_what_its_interval_reaches(bound):
@@ -59,7 +59,9 @@ def test_what_can_be_found_is_what_would_get_a_verdict(bound):
     step = replace(bound.steps[0].step["throughput"], detectable=1.1)
     steps = (replace(bound.steps[0], step={"throughput": step}),)
     summary = replace(bound, steps=steps, floors=bound.floors | {"throughput": 0.2})
-    assert {fact.label: fact.value for fact in headline.facts(summary)}["Can be found"] == "1.32x"
+    assert {fact.label: fact.value for fact in headline.facts(summary)}[
+        "Smallest detectable change"
+    ] == "1.32x"
 
 
 RUNGS = {
@@ -170,7 +172,7 @@ def test_the_figure_marks_them_with_a_diamond_and_in_words():
     [
         (Standing.CONFIRMED, "; http-socket is limited by router; noise check passed: "),
         (Standing.CONSISTENT, "; what limits http-socket is consistent with router; noise"),
-        (Standing.WITHDRAWN, "the CPU a request; noise check passed: "),
+        (Standing.WITHDRAWN, "the CPU per request; noise check passed: "),
     ],
 )
 def test_the_sentence_says_what_limits_what_changed_most(summary, standing, said):
@@ -185,7 +187,10 @@ def test_where_nothing_changed_it_says_what_limits_the_baseline(bound):
     """So that the reader knows where to look next."""
     found = Diagnosis("baseline", Cause("router", "evidence"), 9, 10, Standing.CONFIRMED)
     said = headline.sentence(replace(bound, diagnoses={"baseline": (found,)}))
-    assert "No profile can be told from baseline by requests/s; baseline is limited by r" in said
+    assert (
+        "No profile differs measurably from baseline by requests/s; baseline is limited by r"
+        in said
+    )
 
 
 def test_the_sentence_says_whether_the_noise_check_passed(bound):

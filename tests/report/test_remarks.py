@@ -60,4 +60,6 @@ def test_what_the_blocks_find_is_what_would_get_a_verdict():
         steps=(replace(summary.steps[0], step={"cpu": step}),),
         floors=summary.floors | {"cpu": 0.2},
     )
-    assert any("So many blocks find a change of 1.32x" in each for each in notes(summary, ("cpu",)))
+    assert any(
+        "So many blocks detect changes of 1.32x" in each for each in notes(summary, ("cpu",))
+    )

@@ -12,8 +12,8 @@ from lab.settings.moves import processes
 NAME = "GIL"
 
 GIL_SWITCHES = 0.2
-"""Voluntary switches a reply. Threads that hand the interpreter lock on show 0.3-1.3, processes of
-one thread at full load 0.01-0.04."""
+"""Voluntary switches per reply. Threads that hand the interpreter lock on show 0.3-1.3, processes
+of one thread at full load 0.01-0.04."""
 
 GIL_BUSIEST = 1.1
 """Cores above which the threads of a process do run side by side, so that no lock holds them."""

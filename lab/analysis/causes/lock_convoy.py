@@ -11,7 +11,7 @@ from lab.settings.moves import thunder_lock
 NAME = "lock convoy"
 
 CONVOY_SWITCHES = 0.5
-"""Voluntary switches a reply. Processes that queue for thunder-lock show 1.0, without it 0.02."""
+"""Voluntary switches per reply. Processes that queue for thunder-lock show 1.0, without it 0.02."""
 
 
 def _shows(s: Signs) -> Cause | None:
@@ -24,7 +24,7 @@ def _shows(s: Signs) -> Cause | None:
         return None
     return Cause(
         NAME,
-        f"{s.switches:.2g} voluntary switches a reply in {processes} processes of one thread "
+        f"{s.switches:.2g} voluntary switches per reply in {processes} processes of one thread "
         "with thunder-lock; without a lock between them there are 0.01-0.04",
         phrases.against(
             phrases.server(s),

@@ -28,4 +28,4 @@ def drops(s: Signs) -> str:
 
 def switches(s: Signs) -> str:
     """Say how often the server's threads waited for something."""
-    return "" if s.switches is None else f"{s.switches:.2g} voluntary switches a reply"
+    return "" if s.switches is None else f"{s.switches:.2g} voluntary switches per reply"

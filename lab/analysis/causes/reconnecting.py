@@ -11,11 +11,11 @@ from lab.settings.moves import keepalive
 NAME = "reconnecting"
 
 NONE_REUSED = 0.9
-"""Connections a reply from which none is used again."""
+"""Connections per reply from which none is used again."""
 
 KERNEL_SHARE = 0.3
 """Of the server's CPU. Workers with a connection for each request: at 0.35 keeping them saves a
-quarter of the CPU a request, at 0.15 (this project's own application) less than a tenth."""
+quarter of the CPU per request, at 0.15 (this project's own application) less than a tenth."""
 
 
 def _shows(s: Signs) -> Cause | None:
@@ -25,7 +25,7 @@ def _shows(s: Signs) -> Cause | None:
         return None
     return Cause(
         NAME,
-        f"{s.connects:.2f} connections a reply, and the kernel used {s.system:.0%} of the "
+        f"{s.connects:.2f} connections per reply, and the kernel used {s.system:.0%} of the "
         "server's CPU",
         phrases.against(phrases.server(s), phrases.generator(s), phrases.drops(s)),
     )

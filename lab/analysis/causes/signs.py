@@ -79,7 +79,7 @@ class Signs:
 
     @property
     def switches(self) -> float | None:
-        """Voluntary context switches a reply."""
+        """Voluntary context switches per reply."""
         return self.each("server.switches_voluntary")
 
     @property

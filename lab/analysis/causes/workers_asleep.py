@@ -14,7 +14,7 @@ WAITING = 3.0
 """How many times longer than it computes a worker holds a request, when it mostly waits."""
 
 SLEEPS = 0.5
-"""Voluntary switches a reply: who waits within a request gives the CPU up about once in each."""
+"""Voluntary switches per reply: who waits within a request gives the CPU up about once in each."""
 
 IN_LINE = 0.5
 """Median latency over connections / throughput. It is 1 where all requests wait in one line for a

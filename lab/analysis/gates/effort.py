@@ -122,8 +122,8 @@ def overload(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     Judge whether the server kept an open loop's rate.
 
     If not, the queue grows for as long as the window lasts, and latencies are the window's length.
-    Throughput and CPU a request count: they are those of a server at its limit. Requests queued at
-    the end are not enough, since a server that stalls at that moment, and catches up, keeps the
+    Throughput and CPU per request count: they are those of a server at its limit. Requests queued
+    at the end are not enough, since a server that stalls at that moment, and catches up, keeps the
     rate; so even the fastest tenth of the replies must have waited to be sent.
     """
     asked = trial.slot.arm.load.rate
@@ -133,9 +133,9 @@ def overload(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     queued = trial.total("queued")
     return Finding(
         "overload",
-        f"{rate:,.0f} of {asked:,.0f} requests a second were answered and {queued:,} "
+        f"{rate:,.0f} of {asked:,.0f} requests/s were answered and {queued:,} "
         "waited to be sent at the end: latency grows as long as this lasts",
-        f"Ask for less than {rate:,.0f} requests a second, or give the server more.",
+        f"Ask for less than {rate:,.0f} requests/s, or give the server more.",
         withholds=common.PERCENTILES,
     )
 

@@ -54,7 +54,7 @@ CONFIRMED = 0.5
 
 
 def accept_queue(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
-    """Judge whether handshakes were dropped, and a client felt it. CPU a request still counts."""
+    """Judge whether handshakes were dropped, and a client felt it. CPU per request still counts."""
     drops = trial.readings.get("listener.drops", 0)
     late = _late(trial)
     resent = trial.readings.get("tcp.TCPSynRetrans", 0)

@@ -249,7 +249,7 @@ def _key(canvas: Figure, labels: float, others: bool) -> None:
         _dot(axes, place + 1.5, 0, hollow=hollow, color=MUTED)
         note(axes, place + 4, 0, text)
     axes.fill_between([48.0, 51.0], [-0.8, -0.8], [0.8, 0.8], color=LIGHT["band"], linewidth=0)
-    note(axes, 52, 0, "floor: within it nothing is told from this machine's noise")
+    note(axes, 52, 0, "floor: smaller changes cannot be told from noise")
     if others:
         _dot(axes, 86.5, 0, hollow=False, color=MUTED, marker=OTHER)
         note(axes, 88, 0, ANOTHER)
