@@ -1,9 +1,14 @@
 """What a page may ask for, and how it is told of a mistake."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
+from lab.analysis.summary import summarise
 from lab.errors import ResultsError, UsageError
-from tools.pages import directives
+from tests.kit import builders as make
+from tools.pages import directives, files, results, runs
 
 
 def test_a_block_a_line_and_a_comment():
@@ -54,34 +59,60 @@ def test_a_malformed_directive_is_refused():
         directives.fill("<!-- ratio ladder: cpu of tuned -->1.0x<!-- -->")
 
 
+@pytest.fixture
+def made_up(monkeypatch, tmp_path):
+    """Store a result of our own."""
+    found = {
+        "requests": 200000,
+        "floors": {"cpu": 0.05729},
+        "tools": {"ours": [7e-6, 9e-6, 8e-6], "theirs": [5e-6]},
+        "pairs": {"cpu": [{"verdict": "same"}, {"verdict": "undecided"}], "p99": []},
+        "command": "made up",
+    }
+    (tmp_path / "made-up.json").write_text(json.dumps(found))
+    monkeypatch.setattr(results, "RESULTS", tmp_path)
+
+
 @pytest.mark.parametrize(
-    ("directive", "text"),
+    ("asked", "text"),
     [
-        ("result endurance: requests", "200,000"),
-        ("result aa: floors / throughput in %", "5.73 %"),
-        ("result aa: how many are undecided of comparisons / * / * / verdict", "35"),
-        ("result engine_cost: scenarios / keep-alive, nginx / engine in µs", "7.62 µs"),
-        ("result engine_cost: scenarios / keep-alive, nginx / engine above wrk", "6%"),
+        ("requests", "200,000"),
+        ("floors / cpu in %", "5.73 %"),
+        ("how many are undecided of pairs / * / * / verdict", "1"),
+        ("tools / ours in µs", "8.00 µs"),
+        ("tools / ours above theirs", "60%"),
     ],
 )
-def test_a_figure_of_a_stored_result(directive, text):
+def test_a_figure_of_a_stored_result(made_up, asked, text):
     """As it is stored, in a unit, or beside another one: the median where there are several."""
-    assert directives.fill(f"<!-- {directive} --><!-- -->") == f"<!-- {directive} -->{text}<!-- -->"
+    page = f"<!-- result made-up: {asked} -->"
+    assert directives.fill(f"{page}<!-- -->") == f"{page}{text}<!-- -->"
 
 
 @pytest.mark.parametrize(
-    ("directive", "problem"),
+    ("asked", "problem"),
     [
-        ("result nothing: requests", "nothing.json: there is no such result"),
-        ("result aa: floors / speed", "aa.json has no 'speed'"),
-        ("result aa: floors / cpu in inches", "inches: a result is in %"),
-        ("result aa: command", "is no number"),
+        ("made-up: floors / speed", "made-up.json has no 'speed' of 'floors / speed'"),
+        ("made-up: floors / cpu in inches", "inches: a result is in %, "),
+        ("made-up: command", "made-up.json: what stands at command is no number"),
+        ("nothing: requests", "nothing.json: there is no such result"),
     ],
 )
-def test_what_a_stored_result_does_not_have_is_named(directive, problem):
+def test_what_a_stored_result_does_not_have_is_named(made_up, asked, problem):
     """Instead of a figure from elsewhere."""
     with pytest.raises(UsageError, match=problem):
-        directives.fill(f"<!-- {directive} --><!-- -->")
+        directives.fill(f"<!-- result {asked} --><!-- -->")
+
+
+def test_the_load_of_a_run_and_what_its_numbers_stand_for(monkeypatch):
+    """A sentence for each gate that has a number in the run's tables, or nothing."""
+    assert "-->64 clients at full load, " in directives.fill("<!-- plan lifetime --><!-- -->")
+    gates = directives.fill("<!-- gates keep-alive --><!-- -->")
+    assert ']` stands for "starvation".' in gates
+    found = summarise(make.ladder_run({"a": (1000, 4e-4), "b": (2000, 4e-4)}))
+    found = replace(found, rows=tuple(replace(row, tallies=()) for row in found.rows))
+    monkeypatch.setattr(runs, "summary", lambda _: found)
+    assert directives.fill("<!-- gates none --><!-- -->") == "<!-- gates none --><!-- -->"
 
 
 def test_the_command_of_a_run_is_its_own():
@@ -90,3 +121,42 @@ def test_the_command_of_a_run_is_its_own():
     assert "$ .venv/bin/lab run safety loop-pure table " in text
     assert text.endswith(" --path '/10^99' --window 2 --no-confirm\n```\n<!-- end -->\n")
     assert "--seed" not in text
+
+
+@pytest.fixture
+def at_two_rates(monkeypatch):
+    """Store a run of two profiles at two rates; `b` serves more of what is asked at the second."""
+    found = []
+    for rate, speed in (("50%", 2000), ("80%", 3000)):
+        run = make.ladder_run({"a": (1000, 4e-4), "b": (speed, 4e-4)})
+        name = {each: f"{each.name} at {rate}" for each in run.plan.profiles}
+
+        def named(arm, rate=rate, name=name):
+            return replace(arm, name=name[arm.profile], at={"rate": rate})
+
+        arms = tuple(map(named, run.plan.arms))
+        trials = tuple(
+            replace(each, slot=replace(each.slot, arm=named(each.slot.arm))) for each in run.trials
+        )
+        found.append(replace(run, plan=replace(run.plan, arms=arms), trials=trials))
+    first, second = found
+    whole = replace(
+        first,
+        plan=replace(first.plan, arms=(*first.plan.arms, *second.plan.arms)),
+        trials=(*first.trials, *second.trials),
+    )
+    monkeypatch.setattr(files, "stored", lambda _: whole)
+    files.summary.cache_clear()
+    yield
+    files.summary.cache_clear()
+
+
+def test_a_run_at_several_rates_is_quoted_at_one_of_them(at_two_rates):
+    """Which one stands behind the run's name; without it, or with another, nothing is quoted."""
+    page = "<!-- value open at RATE: throughput of b --><!-- -->"
+    for rate, speed in (("50%", 2000), ("80%", 3000)):
+        text = directives.fill(page.replace("RATE", rate)).split("-->")[1].removesuffix("<!-- ")
+        assert float(text.replace(",", "")) == pytest.approx(speed, rel=0.02)
+    for name in ("open at 90%", "open"):
+        with pytest.raises(ResultsError, match=r"has no rate '.*', only 50%, 80%"):
+            directives.fill(f"<!-- value {name}: throughput of b --><!-- -->")

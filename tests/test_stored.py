@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import re
+from dataclasses import replace
 
 import pytest
 
+from lab import claims, profiles
 from lab.analysis.compare import verdict_of
-from lab.model import METRICS, Verdict
+from lab.analysis.points import summaries
+from lab.analysis.summary import summarise
+from lab.errors import ProfileError
+from lab.model import METRICS, Role, Verdict
+from lab.profiles.digest import digest_of
+from lab.report import claims as claims_report
+from lab.report import markdown
 from lab.runs.folder import read_json
 from lab.selftest.cases import CASES
 from lab.selftest.effects import EFFECTS
 from lab.selftest.result import SelfTestResult
+from lab.stress.show import banners as stress_banners
 from tests.kit.lab_process import ROOT
-from tools.pages.files import RUNS
+from tools.pages import directives, figures
+from tools.pages import profiles as profiles_page
+from tools.pages import runs as run_pages
+from tools.pages.files import RUNS, runs, summary
+from tools.pages.files import stored as stored_run
+from tools.pages.proofs import stress_result
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -79,3 +95,201 @@ def test_behind_nginx_every_reply_is_http():
     """Nor is a connection closed without a word, however a request is damaged."""
     outcomes = stored("malformed")["mutations"]["doors"]["behind nginx"]["outcomes"]
     assert not outcomes.keys() & {"malformed", "closed", "timeout", "reset"}
+
+
+NOISY = 3
+"""The exit status of a run on a machine that could not measure."""
+
+WAITING = frozenset(
+    [
+        "connections",
+        "hello",
+        "keep-alive",
+        "ladder",
+        "lifetime",
+        "rungs",
+        "rungs-100-digits",
+        "walkthrough",
+    ]
+)
+"""Stored runs that are still to be made again. Once one is, it must leave this set."""
+
+
+@functools.cache
+def today(name):
+    """Return a profile as it is now."""
+    return profiles.read(name)
+
+
+def refused(run):
+    """Return why the run's own rules refuse it: a line for each of its rates that ends with 3."""
+    return [
+        f"{run.name}: exit status {NOISY}: {' '.join(each.banners)}"
+        for each in summaries(run)
+        if each.exit_code == NOISY
+    ]
+
+
+def changed(run, read=today):
+    """Return which profiles of a run are others today: a line each, with both digests."""
+    found = []
+    for made in run.plan.profiles:
+        try:
+            now = read(made.name)
+        except ProfileError:
+            found.append(f"{run.name}: {made.name} ({made.digest}) is no profile any more")
+            continue
+        # The number of CPUs is the machine's, and not the profile's.
+        told = [digest_of(profiles_page.without_cpus(each).options) for each in (made, now)]
+        if made.digest != now.digest and told[0] != told[1]:
+            found.append(f"{run.name}: {made.name} was {made.digest}, and is {now.digest} today")
+    return found
+
+
+def unmarked(text):
+    """Return the directives of a page that quote a run and leave out what its report warns of."""
+    return [found["directive"] for found in directives.DIRECTIVE.finditer(text) if not told(found)]
+
+
+def told(found):
+    """Return whether what a directive put into a page says what the quoted runs warn of."""
+    kind, _, rest = found["directive"].partition(" ")
+    name = rest.partition(": ")[0]
+    if kind in {"ratio", "value"}:
+        return not run_pages.summary(name).banners or run_pages.WARNED in found[0]
+    if found["directive"] in {"stress", "figure stress"}:
+        banners = stress_banners(stress_result())
+    elif kind in {"run", "figure"}:
+        banners = run_pages.summary(name).banners
+    elif kind == "claims":
+        asked = [claim for claim in claims.load() if claim.source == rest]
+        banners = claims_report.banners(claims.verdicts(runs(), asked))
+    else:
+        return True
+    return all(markdown.warnings([each]).strip() in found[0] for each in banners)
+
+
+@pytest.mark.parametrize("name", sorted(path.parent.name for path in RUNS.glob("*/run.json")))
+def test_a_stored_run_is_one_that_its_own_rules_accept(name):
+    """It does not end with 3, and today's profiles are those that it was made with."""
+    problems = [*refused(stored_run(name)), *changed(stored_run(name))]
+    if name in WAITING:
+        assert problems, f"{name} is as it must be: take it out of WAITING"
+    else:
+        assert not problems, "\n".join(problems)
+
+
+def test_a_run_that_waits_is_stored():
+    """Else the list would keep a name for good."""
+    assert {path.parent.name for path in RUNS.glob("*/run.json")} >= WAITING
+
+
+@pytest.mark.parametrize("page", directives.pages(), ids=lambda page: page.name)
+def test_a_run_is_quoted_with_what_it_warns_of(page):
+    """In a table and below a figure in full, in a sentence by a word."""
+    assert not unmarked(page.read_text(encoding="utf-8"))
+
+
+def test_a_measured_step_is_quoted_with_what_its_run_warns_of():
+    """On the page of profiles, where a line quotes a run."""
+    for line in profiles_page.PAGE.read_text(encoding="utf-8").splitlines():
+        if quoted := re.search(r"runs/([^/]+)/report\.md\)", line):
+            assert (run_pages.WARNED in line) == bool(summary(quoted[1]).banners), line
+
+
+@pytest.fixture
+def noisy(monkeypatch):
+    """Return a copy of the stored ladder whose A/A arm took another CPU in each block."""
+    run = stored_run("ladder")
+    trials = tuple(
+        replace(
+            each,
+            readings={
+                key: value * (1 + each.slot.block % 3) if key.startswith("server.cpu_") else value
+                for key, value in each.readings.items()
+            },
+        )
+        if each.slot.arm.role is Role.AA
+        else each
+        for each in run.trials
+    )
+    run = replace(run, name="noisy", trials=trials)
+    for module in (run_pages, figures):
+        monkeypatch.setattr(
+            module, "summary", lambda name: summarise(run) if name == "noisy" else summary(name)
+        )
+    return run
+
+
+def test_a_run_with_exit_status_3_is_refused(noisy):
+    """The run that is stored was accepted; with a noisy A/A arm it is named, with its warning."""
+    assert not refused(stored_run("ladder"))
+    (problem,) = refused(noisy)
+    assert problem.startswith("noisy: exit status 3: Noisy machine: the same server against itself")
+
+
+def test_a_run_of_another_version_of_a_profile_is_refused():
+    """The run, the profile and both digests are named."""
+    run = stored_run("ladder")
+    own = {profile.name: profile for profile in run.plan.profiles}
+    assert not changed(run, own.__getitem__)
+    options = (*own["tuned"].options, ("offload-threads", "1"))
+    other = replace(own["tuned"], options=options, digest=digest_of(options))
+    (problem,) = changed(run, (own | {"tuned": other}).__getitem__)
+    assert problem == f"ladder: tuned was {own['tuned'].digest}, and is {other.digest} today"
+
+
+def test_a_profile_that_is_gone_is_named():
+    """Nothing on this machine can make such a run again."""
+    run = stored_run("ladder")
+
+    def read(name):
+        raise ProfileError(name, "there is no such profile")
+
+    assert len(changed(run, read)) == len(run.plan.profiles)
+
+
+def test_another_number_of_cpus_is_the_same_profile():
+    """A profile with a process for each CPU is the same on every machine."""
+    run = stored_run("ladder")
+    own = {profile.name: profile for profile in run.plan.profiles}
+    options = tuple((k, "16" if k == "processes" else v) for k, v in own["tuned"].options)
+    other = replace(own["tuned"], options=options, digest=digest_of(options))
+    assert not changed(run, (own | {"tuned": other}).__getitem__)
+
+
+QUOTES = """\
+<!-- run NAME: Measured (tuned, baseline) -->
+<!-- end -->
+It is <!-- ratio NAME: cpu of tuned / baseline -->0<!-- -->,
+or <!-- value NAME: cpu of tuned --><!-- -->.
+
+<!-- figure NAME: forest -->
+![old](figures/forest.svg)
+
+After it.
+"""
+
+
+def test_a_quotation_without_its_warning_is_refused(noisy):
+    """Whichever of them is left out of a page."""
+    page = directives.fill(QUOTES.replace("NAME", noisy.name))
+    assert page == directives.fill(page)
+    assert not unmarked(page)
+    warning = f"{markdown.WARNING}Noisy machine: "
+    assert page.count(warning) == 2
+    assert page.count(run_pages.WARNED) == 2
+    assert page.endswith("than wanted.\n\nAfter it.\n")
+    for words, quoted in ((warning, "run"), (f" {run_pages.WARNED}", "ratio")):
+        (left,) = unmarked(page.replace(words, "", 1))
+        assert left.startswith(f"{quoted} noisy: ")
+    head, _, tail = page.rpartition(warning)
+    assert unmarked(head + tail) == ["figure noisy: forest"]
+
+
+def test_a_run_that_warns_of_nothing_is_quoted_as_it_is():
+    """No word more."""
+    page = directives.fill(QUOTES.replace("NAME", "ladder"))
+    assert markdown.WARNING not in page
+    assert run_pages.WARNED not in page
+    assert page.endswith("forest.svg)\n\nAfter it.\n")

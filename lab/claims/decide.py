@@ -98,7 +98,10 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
         takes = (f"a run in which {METRICS[claim.metric].title} count",)
     elif decision is Decision.UNDECIDED:
         takes = ("more blocks",)
-    return ClaimVerdict(claim, decision, " ".join(said), run, load_, found, cause, takes)
+    words = " ".join(said)
+    return ClaimVerdict(
+        claim, decision, words, run, load_, found, cause, takes, tuple(summary.banners)
+    )
 
 
 def _opening(

@@ -240,3 +240,5 @@ class ClaimVerdict:
     """What limited the two sides there: the diagnosis' name and standing."""
     takes: tuple[str, ...] = ()
     """What would decide it, where this does not: "profile x", "workload y", or in more words."""
+    banners: tuple[str, ...] = ()
+    """What that run's report warns of above its tables: whoever quotes the run says it, too."""

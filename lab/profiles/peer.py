@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from lab.errors import ProfileError
 from lab.model import Profile
-from lab.profiles.digest import digest_of
+from lab.profiles.digest import digest_of, told
 from lab.profiles.header import ProfileHeader, line_of
 
 Options = Sequence[tuple[str, str]]
@@ -41,6 +41,7 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         if native != path and native.is_file():
             options.append((native.name, native.read_text(encoding="utf-8")))
     filled = _filled(path, header, options)
+    replaced = _replaced(path, header, [text for name, text in options if name in filled])
     needs = table.get("needs")
     return Profile(
         name=path.stem,
@@ -49,14 +50,19 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         summary=header.summary or path.name,
         against=header.against,
         options=tuple(options),
-        digest=digest_of(tuple(options)),
+        digest=digest_of((*_told(options), *replaced)),
         commands=tuple(tuple(command) for command in commands),
         fill=filled,
-        replace=_replaced(path, header, [text for name, text in options if name in filled]),
+        replace=replaced,
         keepalive=table.get("keepalive") is True,
         reply=header.reply,
         needs=str(needs) if needs is not None else None,
     )
+
+
+def _told(options: Options) -> Options:
+    """Return *options* with what each native file tells its server, in place of its text."""
+    return [(name, text if name in {"app", "run"} else told(name, text)) for name, text in options]
 
 
 def _filled(path: Path, header: ProfileHeader, options: Options) -> tuple[str, ...]:

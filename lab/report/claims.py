@@ -10,7 +10,7 @@ from lab.model import ClaimVerdict, Decision, Estimate
 from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, ratio
 from lab.report.summary_json import to_json
-from lab.report.tables import Cell, Document, Meaning, Table, texts
+from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
 
 FORMAT = 1
 """
@@ -49,7 +49,7 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
     return Document(
         title=TITLE,
         context=(_sum(verdicts),),
-        banners=(),
+        banners=banners(decided),
         # What limited the two sides is in the sentences: 100 columns are few.
         tables=(verdict_table(decided, causes=False),) if decided else (),
         notes=tuple(_sentences(decided)) + tuple(f"{e.claim.id}: {e.sentence}" for e in rest),
@@ -68,7 +68,7 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
     return Document(
         title=TITLE,
         context=(_sum(verdicts),),
-        banners=(),
+        banners=banners(decided),
         tables=(verdict_table(decided, causes=False),) if decided else (),
         notes=tuple(_open(verdicts)),
         legend=(
@@ -78,6 +78,12 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
         ),
         footer=(),
     )
+
+
+def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
+    """Return what the reports of the quoted runs warn of, each once, with the run's name."""
+    found = (f"{each.run}: {text}" for each in verdicts for text in printable(each.banners))
+    return tuple(dict.fromkeys(found))
 
 
 def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
@@ -212,5 +218,6 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "run": verdict.run,
         "load": verdict.load or None,
         "cause": verdict.cause or None,
+        "banners": verdict.banners or None,
         "here": _estimate(verdict),
     }

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from lab.analysis.summary import Summary
 from lab.report.tables import Document, Table, document
 
+WARNING = "> **Warning:** "
+
 
 def render(*summaries: Summary) -> str:
     """Return reports as Markdown (GitHub's, with tables), one below the other."""
@@ -17,7 +19,7 @@ def render_document(content: Document) -> str:
     """Return *content* as `render` does."""
     blocks = [f"# {_escape(content.title)}"]
     blocks += [_escape(line) for line in (content.headline, *content.context) if line]
-    blocks += [f"> **Warning:** {_escape(text)}" for text in content.banners]
+    blocks += [warnings([text]).rstrip("\n") for text in content.banners]
     for table in content.tables:
         blocks.append(f"## {_escape(table.title)}")
         blocks.append(render_table(table).rstrip("\n"))
@@ -26,6 +28,11 @@ def render_document(content: Document) -> str:
     blocks += [_escape(line) for line in content.legend]
     blocks += [_escape(line) for line in content.footer]
     return "\n\n".join(blocks) + "\n"
+
+
+def warnings(banners: Iterable[str]) -> str:
+    """Return a quoted paragraph for each of *banners*, with an empty line after it."""
+    return "".join(f"{WARNING}{_escape(text)}\n\n" for text in banners)
 
 
 def render_table(table: Table) -> str:

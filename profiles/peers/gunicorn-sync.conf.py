@@ -1,18 +1,12 @@
 """
-The plain worker class, with the same queue and the same number of workers as `tuned`.
+The plain worker class, with as many workers as gunicorn's documentation says to start with.
 
-https://docs.gunicorn.org/en/stable/settings.html
+https://gunicorn.org/design/#how-many-workers
 """
 
 # ruff: noqa: INP001 - gunicorn reads this file; nothing imports it
 
 import os
 
-# One process a CPU and two at the least, or what PROCESSES says, as in profiles/tuned.ini.
-workers = max(2, int(os.environ.get("PROCESSES") or os.cpu_count() or 1))
-
-# Room for a burst of connections. gunicorn's default is 2048.
-backlog = 1024
-
-# No line for each request, as in profiles/tuned.ini. The default, written down.
-accesslog = None
+# Two for each CPU that the server may use, and one more.
+workers = 2 * len(os.sched_getaffinity(0)) + 1

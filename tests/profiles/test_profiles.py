@@ -137,7 +137,7 @@ def test_peer():
     peer = profiles.read("gunicorn-sync")
     assert (peer.server, peer.against, peer.needs) == ("command", "tuned", "pip install gunicorn")
     assert peer.commands[0][0] == "gunicorn"
-    assert "backlog = 1024" in dict(peer.options)["gunicorn-sync.conf.py"]
+    assert "\nworkers = " in dict(peer.options)["gunicorn-sync.conf.py"]
 
 
 def test_peer_without_commands(folder):

@@ -66,6 +66,16 @@ def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     assert "far: Needs workload z." in text
 
 
+@pytest.mark.parametrize("said", [claims_report.document, claims_report.overview])
+def test_what_a_quoted_run_warns_of_is_said_of_its_claims(said):
+    """Once, with the run's name; a run that warns of nothing adds no line."""
+    noisy = replace(VERDICTS[0], banners=("Noisy machine.",))
+    assert said((noisy, noisy, *VERDICTS[1:])).banners == ("one: Noisy machine.",)
+    assert said(VERDICTS).banners == ()
+    found = json.loads(claims_report.render_json((noisy, *VERDICTS[1:])))["verdicts"]
+    assert [each.get("banners") for each in found] == [["Noisy machine."], None, None]
+
+
 def told(decisions):
     """Return the sum of a claim with these verdicts, of runs, and of another one never run."""
     own = [ClaimVerdict(CLAIM, each, "So.", f"run {each}") for each in decisions]

@@ -2,7 +2,8 @@
 Directives: a comment `<!-- name arguments -->` in a page says what stands after it.
 
 The text reaches to `<!-- end -->` where a line ends after the comment, and to `<!-- -->` within a
-line. Where an image stands on the next line, the text is the image's words, and its file is drawn.
+line. Where an image stands on the next line, the text is the image's words, its file is drawn, and
+what the report of its run warns of stands below it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lab.errors import UsageError
+from lab.report import markdown
 from tools.pages import figures, instructions, proofs, results, runs
 from tools.pages.files import DOCS, ROOT, written
 
@@ -19,11 +21,13 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "claims SOURCE": runs.claims,
     "command RUN": runs.command,
     "figure FIGURE": figures.words,
+    "gates RUN": runs.gates,
     "headline RUN": runs.headline,
     "instructions cells": instructions.cells,
     "instructions phases": instructions.phases,
     "instructions saved: APPLICATION BUILD / APPLICATION BUILD at NUMBER": instructions.saved,
     "machine RUN": runs.machine,
+    "plan RUN": runs.plan,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
     "result FILE: how many are WORD of KEYS": results.counted,
     "result FILE: KEYS above OTHER": results.above,
@@ -38,11 +42,12 @@ FORMS: Mapping[str, Callable[..., str]] = {
 }
 """What a directive may be, its arguments in capitals, and what makes its text of them."""
 
-_DIRECTIVE = re.compile(
+DIRECTIVE = re.compile(
     rf"(?P<opening><!-- (?P<directive>(?:{'|'.join({form.split()[0] for form in FORMS})})\b.*?) -->"
     r"(?:(?P<image>\n!\[)|(?P<block>\n))?)"
     r"(?s:.*?)"
     r"(?P<closing>(?(image)\]\((?P<address>.*?)\)|(?(block)<!-- end -->|<!-- -->)))"
+    rf"(?(image)(?:\n\n{re.escape(markdown.WARNING)}.*)*)"
 )
 
 
@@ -58,8 +63,12 @@ def fill(text: str) -> str:
     Raises:
         LabError: A directive has none of FORMS, or names something that is not there.
     """
-    return _DIRECTIVE.sub(
-        lambda it: f"{it['opening']}{_text(it['directive'])}{it['closing']}", text
+    return DIRECTIVE.sub(
+        lambda it: (
+            f"{it['opening']}{_text(it['directive'])}{it['closing']}"
+            f"{figures.warnings(_figure(it)) if it['address'] else ''}"
+        ),
+        text,
     )
 
 
@@ -74,12 +83,16 @@ def refresh() -> list[Path]:
     for page in pages():
         text = page.read_text(encoding="utf-8")
         changed += written(page, fill(text))
-        for found in _DIRECTIVE.finditer(text):
+        for found in DIRECTIVE.finditer(text):
             if found["address"]:
                 path = page.parent / found["address"]
-                figure = found["directive"].removeprefix("figure ")
-                changed += written(path, figures.image(figure, path.suffix))
+                changed += written(path, figures.image(_figure(found), path.suffix))
     return changed
+
+
+def _figure(found: re.Match[str]) -> str:
+    """Return which figure the directive of an image asks for."""
+    return found["directive"].removeprefix("figure ")
 
 
 def _text(directive: str) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 
 from lab.errors import ResultsError
-from lab.report import svg
+from lab.report import markdown, svg
 from lab.report.figures import FIGURES, pictures
 from lab.stress import figure as stress
+from lab.stress.show import banners as stress_banners
 from tools.pages import headline
 from tools.pages.files import RUNS, summary
 from tools.pages.proofs import stress_result
@@ -21,6 +22,13 @@ def words(figure: str) -> str:
     """Return its title and what it shows; its numbers are in the tables beside it."""
     picture = _picture(figure)
     return f"{picture.title}. {picture.description.partition('. ')[0]}."
+
+
+def warnings(figure: str) -> str:
+    """Return what stands below it: what the report of its run warns of."""
+    run = figure.partition(": ")[0]
+    banners = stress_banners(stress_result()) if figure == "stress" else summary(run).banners
+    return "".join(f"\n\n{each}" for each in markdown.warnings(banners).split("\n\n") if each)
 
 
 def image(figure: str, suffix: str) -> bytes:

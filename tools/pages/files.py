@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from lab.analysis.summary import Summary, summarise
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
+from lab.errors import ResultsError
 from lab.model import Run
 from lab.runs.folder import read_run
 
@@ -27,15 +29,35 @@ def written(path: Path, content: str | bytes) -> list[Path]:
 @functools.cache
 def runs() -> tuple[Run, ...]:
     """Return all stored runs, in alphabetical order."""
-    return tuple(read_run(path.parent) for path in sorted(RUNS.glob("*/run.json")))
+    return tuple(stored(path.parent.name) for path in sorted(RUNS.glob("*/run.json")))
+
+
+@functools.cache
+def stored(name: str) -> Run:
+    """
+    Return the stored run *name*.
+
+    Raises:
+        ResultsError: There is no such run.
+    """
+    return read_run(RUNS / name)
 
 
 @functools.cache
 def summary(name: str) -> Summary:
     """
-    Return what the stored run *name* found.
+    Return what a stored run found.
+
+    Args:
+        name: The run's; of a run at several rates with one of them, as in "open-loop at 50%".
 
     Raises:
-        ResultsError: There is no such run.
+        ResultsError: There is no such run, or it has several rates, and none of them is named.
     """
-    return summarise(read_run(RUNS / name))
+    name, _, rate = name.partition(" at ")
+    found = summaries(stored(name))
+    chosen = [each for each in found if not rate or rate in each.run.plan.arms[0].at.values()]
+    if len(chosen) != 1:
+        rates = [", ".join(each.run.plan.arms[0].at.values()) for each in found]
+        raise ResultsError(RUNS / name, f"has no rate {rate!r}, only {', '.join(rates)}")
+    return chosen[0]

@@ -8,21 +8,28 @@ the step changes, as uWSGI resolves it. It is the same on every machine.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lab import profiles, settings
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Profile, Workload
+from lab.model import METRICS, Comparison, Profile, Workload
 from lab.report.headline import ANOTHER
-from lab.report.numbers import judged
+from lab.report.numbers import bounded, judged
 from lab.settings.difference import difference
 from tools.pages.files import DOCS, ROOT, runs, written
+from tools.pages.runs import mark
 
 ENOUGH = 5
 """Blocks from which on a run is quoted; one that was made to count something has fewer."""
+
+SHOWN = ("throughput", "cpu")
+"""Metrics whose ratios are shown."""
+
+LADDER = "ladder"
+"""The stored run of the whole ladder."""
 
 PAGE = DOCS / "reference" / "profiles.md"
 
@@ -35,11 +42,16 @@ is *against* in exactly one step, so that a difference between the two has one c
 `WSGI_CHDIR=folder`.
 
 The steps of the ladder up to `safety` change settings. A step marked *another application* changes
-what is served, so its effect is no server's; with an application of yours it is not there.
+what is served, so its effect is not the server's; with an application of yours it disappears.
 
-*Measured* is the step against the profile that it is against, from the stored runs under
-[`runs/`](../runs), on one core; [the
-walkthrough](../tutorials/reproduce-the-walkthrough.md) says how to read it.
+The figures are the effect of each step in the stored runs under [`runs/`](../runs), with the
+server on one core; [what limits uWSGI](../explanation/what-limits-uwsgi.md) explains them. -: not
+measured, or withheld.
+
+A peer, which is another server than uWSGI or more than one program, runs as its own documentation
+recommends for production, and with its own defaults where the documentation says nothing. A table
+lists what it sets nevertheless, and why. The peers' packages are the versions pinned in
+[`requirements/peers.txt`](../../requirements/peers.txt); nginx is the distribution's.
 
 This page is made from the comments in the files: `.venv/bin/python -m tools.pages`.
 """
@@ -54,8 +66,8 @@ def render() -> str:
     """
     ladder = profiles.ladder()
     others = [name for name in profiles.find() if name not in ladder]
-    read = {name: _without_cpus(profiles.read(name)) for name in (*ladder, *others)}
-    parts = [OPENING, "## The ladder\n"]
+    read = {name: without_cpus(profiles.read(name)) for name in (*ladder, *others)}
+    parts = [OPENING, *_overview(read, len(ladder)), "## The ladder\n"]
     parts += [_section(read[name], read, number) for number, name in enumerate(ladder)]
     parts += ["## Off the ladder\n"]
     parts += [_section(read[name], read, None) for name in others]
@@ -75,14 +87,16 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
     lines = [f"### {profile.name}\n", f"**{profile.summary}.**\n"]
     lines += [f"{rung}[{file}](../../{file}){against}{_other_application(profile, read)}\n"]
     lines += [f"{each}\n" for each in header.paragraphs if each != f"{profile.summary}."]
-    if header.default is not None:
+    if header.default is not None and not header.default.startswith("none"):
         lines += [f"Default: {header.default}\n"]
     if header.link is not None:
         lines += [f"<{header.link}>\n"]
+    lines += _deviations(header.table.get("deviations"))
     if effects := _effects(profile):
         lines += ["Measured:\n", *effects, ""]
     if changes := _changes(profile, read):
-        lines += ["```diff", *changes, "```\n"]
+        lines += ["<details><summary>Options</summary>\n", "```diff", *changes, "```\n"]
+        lines += ["</details>\n"]
     return "\n".join(lines)
 
 
@@ -94,24 +108,78 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
     return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
 
 
+def _deviations(deviations: object) -> list[str]:
+    """Return a table of what a peer sets that is not its server's default, and why."""
+    if not isinstance(deviations, dict):
+        return []
+    rows = [f"| `{option}` | {why} |" for option, why in deviations.items()]
+    return [
+        "What it sets, instead of its server's defaults:\n",
+        "| option | why |",
+        "|---|---|",
+        *rows,
+        "",
+    ]
+
+
+def _overview(read: Mapping[str, Profile], rungs: int) -> Iterator[str]:
+    """Yield the lines of a table of all profiles, of which the first *rungs* are the ladder's."""
+    titles = [METRICS[name].title for name in SHOWN]
+    yield _row("profile", "what it does", "against", *titles)
+    yield _row(*["---"] * (3 + len(titles)))
+    for number, profile in enumerate(read.values()):
+        if number == rungs:
+            yield _row("*off the ladder*", *[""] * (2 + len(titles)))
+        yield _row(
+            f"[{profile.name}](#{profile.name})",
+            profile.summary,
+            profile.against or "",
+            *_effect(profile),
+        )
+    yield ""
+
+
+def _effect(profile: Profile) -> list[str]:
+    """Return the step's effect by metric: in the ladder's run where that has it, else the first."""
+    found = sorted(_measured(profile), key=lambda each: each[0].run.name != LADDER)
+    if not found:
+        return ["-"] * len(SHOWN)
+    run, step = found[0]
+    said = (step.get(name) for name in SHOWN)
+    return [
+        f"{bounded(each).partition(' [')[0]} {each.verdict}{mark(run)}".replace("~", "\\~")
+        if each is not None and each.ratio is not None
+        else "-"
+        for each in said
+    ]
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
 def _effects(profile: Profile) -> list[str]:
     """Return a line for each stored run that has this step under a load that lasts."""
     lines = []
-    for summary in _runs():
-        plan = summary.run.plan
-        step = next((each for each in summary.steps if each.profile == profile.name), None)
+    for run, step in _measured(profile):
+        name = run.run.name
+        where = f"{_asked(run.run.plan.workload)} ([{name}](../runs/{name}/report.md))"
+        ratios = (f"{METRICS[metric].title} {judged(said)}" for metric, said in step.items())
+        lines.append(f"- {where}: {', '.join(ratios)}{mark(run)}")
+    return [line.replace("~", "\\~") for line in lines]
+
+
+def _measured(profile: Profile) -> list[tuple[Summary, dict[str, Comparison]]]:
+    """Return the stored runs that have this step, and what is not withheld of it by metric."""
+    found = []
+    for run in _runs():
+        step = next((each for each in run.steps if each.profile == profile.name), None)
         if step is None or step.before is None or step.before != profile.against:
             continue
-        ratios = [
-            f"{METRICS[name].title} {judged(found)}"
-            for name in ("throughput", "cpu")
-            if (found := step.step[name]).ratio is not None
-        ]
-        if ratios:  # else what could be said is withheld
-            name = summary.run.name
-            where = f"{_asked(plan.workload)} ([{name}](../runs/{name}/report.md))"
-            lines.append(f"- {where}: {', '.join(ratios)}")
-    return [line.replace("~", "\\~") for line in lines]
+        said = {name: step.step[name] for name in SHOWN if step.step[name].ratio is not None}
+        if said:
+            found.append((run, said))
+    return found
 
 
 def _asked(workload: Workload) -> str:
@@ -146,7 +214,7 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
     return changes
 
 
-def _without_cpus(profile: Profile) -> Profile:
+def without_cpus(profile: Profile) -> Profile:
     """Return *profile* with %k for the number of CPUs, which the page must not depend on."""
     lineage = profiles.ladder(profile.name)
     files = [profiles.FOLDER / f"{name}.ini" for name in lineage]

@@ -50,7 +50,7 @@ def selftest_text(result: SelfTestResult) -> str:
 
 def stress_text(result: StressResult) -> str:
     """Return what the words mean, the table in Markdown, and a line for each cell that needs it."""
-    blocks = [f"> **Warning:** {text}\n" for text in banners(result)]
+    blocks = [markdown.warnings(banners(result)).removesuffix("\n")]
     blocks += [_list(legend(result)), markdown.render_table(table(result)), _list(notes(result))]
     return "\n".join(filter(None, blocks))
 

@@ -78,5 +78,5 @@ def _inside(value: Any, key: str) -> list[Any]:
 def _stored(name: str) -> Any:
     path = RESULTS / f"{name}.json"
     if not path.is_file():
-        raise UsageError(f"{path.relative_to(ROOT)}: there is no such result")
+        raise UsageError(f"{path}: there is no such result")
     return json.loads(path.read_text(encoding="utf-8"))

@@ -7,13 +7,17 @@ from dataclasses import replace
 
 from lab import claims as published
 from lab.analysis.compare import compare, own
+from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.report import claims as claims_report
 from lab.report import headline as opening
-from lab.report import markdown, numbers
+from lab.report import markdown, numbers, remarks
 from lab.report.machine import machine_lines
 from lab.report.tables import document
-from tools.pages.files import RUNS, runs, summary
+from tools.pages.files import RUNS, runs, stored, summary
+
+WARNED = "(see the run's warning)"
+"""Beside a figure in a sentence; what the warning is stands above the run's tables."""
 
 
 def table(name: str, title: str, rows: str | None = None) -> str:
@@ -26,12 +30,23 @@ def table(name: str, title: str, rows: str | None = None) -> str:
         if missing := sorted(chosen - {row[0].text for row in found.rows}):
             raise ResultsError(RUNS / name, f"has no row {missing[0]!r} in its table {title!r}")
         found = replace(found, rows=tuple(row for row in found.rows if row[0].text in chosen))
-    return markdown.render_table(found)
+    return warnings(name) + markdown.render_table(found)
+
+
+def warnings(name: str) -> str:
+    """Return what a run's report warns of, a paragraph each; nothing where it warns of nothing."""
+    return markdown.warnings(document(summary(name)).banners)
+
+
+def mark(run: Summary) -> str:
+    """Return what is said beside a figure in a sentence of a run whose report warns."""
+    return f" {WARNED}" if run.banners else ""
 
 
 def headline(name: str) -> str:
     """Return the sentence that opens the report of a run."""
-    return opening.sentence(summary(name))
+    found = summary(name)
+    return f"{opening.sentence(found)}{mark(found)}"
 
 
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:
@@ -42,31 +57,44 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     )
     if found.ratio is None:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return numbers.judged(found)
+    return numbers.judged(found) + mark(run)
 
 
 def value(name: str, metric: str, profile: str) -> str:
     """Return the median of a metric of one profile, in the unit in which reports print it."""
-    rows = {row.profile.name: row for row in summary(name).rows}
+    run = summary(name)
+    rows = {row.profile.name: row for row in run.rows}
     if profile not in rows or metric not in rows[profile].values:
         raise ResultsError(RUNS / name, f"has no {metric} of {profile}")
-    return numbers.quantity(metric, rows[profile].values[metric])
+    return numbers.quantity(metric, rows[profile].values[metric]) + mark(run)
 
 
 def command(name: str) -> str:
     """Return the command that made a run, without the seed that gave it its order."""
-    words = iter(shlex.split(summary(name).run.command))
+    words = iter(shlex.split(stored(name).command))
     kept = [word for word in words if word != "--seed" or not next(words, "")]
     return f"```console\n$ {shlex.join(kept)}\n```\n"
 
 
+def plan(name: str) -> str:
+    """Return what load the servers of a run had, and how often."""
+    return remarks.plan_line(summary(name))
+
+
+def gates(name: str) -> str:
+    """Return what the numbers in brackets of a run's tables stand for; nothing where none is."""
+    found = remarks.marks(summary(name)).items()
+    return " ".join(f'`[{number}]` stands for "{gate}".' for gate, number in found)
+
+
 def machine(name: str) -> str:
     """Return where a run was made."""
-    return "; ".join(machine_lines(summary(name).run.environments))
+    return "; ".join(machine_lines(stored(name).environments))
 
 
 def claims(source: str) -> str:
     """Return what all stored runs say to the claims of one article."""
     asked = [claim for claim in published.load() if claim.source == source]
     decided = [each for each in published.verdicts(runs(), asked) if each.run is not None]
-    return markdown.render_table(claims_report.verdict_table(decided))
+    warned = markdown.warnings(claims_report.banners(decided))
+    return warned + markdown.render_table(claims_report.verdict_table(decided))
