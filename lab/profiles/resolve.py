@@ -17,6 +17,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -143,8 +144,10 @@ def _printed(path: Path) -> list[str]:
                 if printed[-1].endswith(CLOSING):
                     break
         finally:
-            # It is our child and not yet waited for, so the number is still its own.
-            os.killpg(process.pid, signal.SIGKILL)
+            # It is our child and not yet waited for, so the number is still its own. Inside Locust
+            # gevent waits for a child as soon as that ends, and then there may be no group left.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
     if OPENING not in printed or not printed[-1].endswith(CLOSING):
         raise _refusal(path, printed)
     return printed

@@ -24,11 +24,16 @@ SCRIPT = "<script>alert(1)</script>"
 
 
 def write_profiles(folder):
-    """Write a profile that works and one that does not, with markup wherever it can get in."""
+    """Write a profile that works and one that starts once, with markup wherever it can get in."""
     common = f"[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nchdir = {ROOT}\nneed-app = true\n"
     good, bad = folder / f"{GOOD}.ini", folder / f"{BAD}.ini"
     good.write_text(common + "module = app.wsgi:app\n")
-    bad.write_text(common + f"module = {SCRIPT}\n")
+    (folder / "once.py").write_text(
+        "from pathlib import Path\n\nfrom app.wsgi import app\n\n"
+        "tried = Path(__file__).with_name('tried')\n"
+        f"if tried.exists():\n    raise RuntimeError('{SCRIPT}')\ntried.touch()\n"
+    )
+    bad.write_text(common + f"pythonpath = {folder}\nmodule = once:app\n")
     return [str(good), str(bad)]
 
 
@@ -42,7 +47,7 @@ WRONG = (
     ({"blocks": "abc"}, "--blocks: 'abc' is no whole number"),
     ({"blocks": "0"}, "--blocks 0: between 1 and 1000"),
     ({"window": "fast"}, "--window: 'fast' is no duration; write 3, 2.5s, 500ms or 1m"),
-    ({"rate": "-4"}, "--rate '-4': write requests a second"),
+    ({"rate": "-4"}, "--rate '-4': write requests per second"),
     ({"profiles": "tunned"}, "tunned: there is no such profile; did you mean tuned?"),
     ({"profiles": "tuned", "host": "http://127.0.0.1:1"}, "leave out --host to compare them"),
     ({"host": "http://127.0.0.1:1"}, "--host http://127.0.0.1:1: nothing answers there"),

@@ -168,6 +168,19 @@ def test_text_to_replace_must_be_there(folder):
         profiles.read("a")
 
 
+def test_a_profile_is_read_whoever_waits_for_uwsgi(monkeypatch):
+    """Inside Locust gevent does, as soon as it ends: then there is no process left to end."""
+    expected = profiles.read("tuned")
+    killpg = resolve.os.killpg
+
+    def gone(group, number):
+        killpg(group, number)
+        raise ProcessLookupError
+
+    monkeypatch.setattr(resolve.os, "killpg", gone)
+    assert profiles.read("tuned") == expected
+
+
 def test_page_is_current():
     """docs/reference/profiles.md is what `python -m tools.pages` writes now."""
     assert pages.PAGE.read_text() == pages.render()
