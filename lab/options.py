@@ -19,7 +19,7 @@ from lab.analysis.summary import Summary
 from lab.analysis.thresholds import PLANNED, Threshold, check, exit_code, judge_run, parse
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
-from lab.experiment.plan import check_lasts
+from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, check_units, parse_rates
 from lab.generators.ab import check_ab
@@ -242,7 +242,11 @@ def understand(asked: Asked) -> Understood:
     _check_generator(asked)
     if rates:
         _check_open_loop(asked, thresholds)
-    return Understood(_options(asked), thresholds, rates)
+    options = _options(asked)
+    sizes = options.sizes
+    validate_sizes(sizes.blocks, sizes.window, sizes.warmup)
+    validate_load(options.load)
+    return Understood(options, thresholds, rates)
 
 
 def application(asked: Asked) -> Workload:

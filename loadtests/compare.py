@@ -5,8 +5,9 @@ Compare server profiles inside Locust: the same experiment as `lab run`, with Lo
     locust -f loadtests/ --headless                          the whole ladder, in the terminal
     locust -f loadtests/ --headless --profiles listen tuned --blocks 5 --window 2
     locust -f loadtests/ --headless -H http://127.0.0.1:8080 -t 10s    load a running server
+    locust -f loadtests/ --lab-help                          what can be asked for
 
-The options are those of `lab run --help`, and `-u` says how many connections there are; what
+The options are those of `lab run`, and `-u` says how many connections there are; what
 `locust --help` prints are Locust's own.
 
 In the web UI the tab Profiles shows a row for each profile while the run goes on; the page

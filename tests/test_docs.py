@@ -2,121 +2,210 @@
 
 from __future__ import annotations
 
+import ast
 import re
-import shlex
 import subprocess
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from lab import profiles
 from lab.cli.commands import cli
+from tests.documented import (
+    ELSEWHERE,
+    HERE,
+    NOT_RUN,
+    PAGES,
+    commands,
+    how,
+    listed,
+    scripts,
+    unknown,
+    words_of,
+)
 from tests.kit.lab_process import BIN, ROOT, SITES, SMALL, run
+from tests.kit.running import running
 from tools.pages import directives
-from tools.pages.files import RUNS
+from tools.pages.files import DOCS, RUNS
 
-PAGES = directives.pages()
-
-
-def _compares(command):
-    """Whether it starts servers and loads them."""
-    words = shlex.split(command)
-    locust = words[0].endswith("locust") and "--headless" in words and "-H" not in words
-    return locust or (words[0].endswith("lab") and words[1] == "run")
-
-
-def commands():
-    """Yield (page, command) of every line that begins with `$` in a console block."""
-    for page in PAGES:
-        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
-            for line in block.splitlines():
-                if line.startswith("$ "):
-                    yield page.name, line[2:].split("  #")[0].strip()
-
-
-FOREIGN = frozenset({"cd", "curl", "docker", "journalctl", "kubectl", "nginx", "sudo"})
-"""Programs that this project does not install: of their options nothing is known here."""
-
-COMMANDS = sorted({words for _, words in commands()})
+COMMANDS = sorted({command for page in PAGES for command in commands(page.read_text())})
 PROFILES = frozenset(profiles.find())
 
 
+def run_as(kind):
+    """Return the documented commands that are run in one way; see `how`."""
+    return [each for each in COMMANDS if how(each) == kind]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_is_run_or_named_as_not_run(page):
+    """What is new gets a line in `tests/documented.py`: which test runs it, or why none does."""
+    assert unknown(page.read_text()) == []
+
+
+def test_a_new_command_would_be_seen():
+    """In whatever way a page writes it."""
+    page = (
+        "text\n```console\n$ rm one\nrm: cannot\n$ rm \\\n    two   # why\n```\n"
+        "- item\n\n  ```sh\n  # a remark\n  rm three\n  ```\n"
+        "```yaml\njobs:\n  test:\n    steps:\n      - run: rm four\n      - run: |\n"
+        "          rm five\n          rm six  # why\n```\n"
+        "```yaml\njob:\n  script:\n    - rm seven\n```\n```text\n$ rm eight\n```\n"
+    )
+    expected = {"one", "two", "three", "four", "five", "six", "seven", "eight"}
+    assert {*unknown(page)} == {f"rm {each}" for each in expected}
+    assert unknown("```console\n$ lab list\n```\n") == []
+
+
+def test_the_table_of_commands_is_true():
+    """Each entry stands on a page, once, with a reason or a test that there is."""
+    assert [each for each in listed() if each not in COMMANDS] == []
+    assert len(set(listed())) == len(listed())
+    assert all(NOT_RUN)
+    for name in ELSEWHERE:
+        path, _, function = name.partition("::")
+        tree = ast.parse((ROOT / path).read_text())
+        assert function in {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+
+
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_documented_command_is_one_that_there_is(command, tmp_path):
-    """Its options are known, and its profiles; what needs no server does what it says."""
-    words = [word for word in shlex.split(command) if not re.match("[A-Z]+=", word)]
-    program = Path(words[0]).name
-    if program == "make":
+def test_a_documented_command_is_one_that_there_is(command):
+    """Its program is there, its options are known, and so are its profiles and files."""
+    program, *words = words_of(command)
+    name = Path(program).name
+    if name == "make":
         done = subprocess.run(
-            ["make", "-n", *words[1:]], cwd=ROOT, capture_output=True, text=True, check=False
+            ["make", "-n", *words], cwd=ROOT, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stderr
-    elif program == "lab" and words[1] in {"run", "selftest", "stress"}:
-        context = cli.commands[words[1]].make_context(words[1], words[2:])
-        own = [name for name in context.params.get("names", ()) if not name.endswith(".ini")]
+    elif name == "lab":
+        context = cli.commands[words[0]].make_context(words[0], words[1:])
+        own = [each for each in context.params.get("names", ()) if not each.endswith(".ini")]
         assert set(own) <= PROFILES
-    elif program == "lab":
-        extra = ["--results", str(RUNS)] if words[1] == "report" else []
-        done = _run([*words, *extra], ROOT if words[1] != "report" else tmp_path)
-        assert done.returncode in (0, 3), done.stderr
-    else:
-        # What `locust` takes is tried below, by a run.
+    elif program.startswith(".venv") and command not in chain(*NOT_RUN.values()):
+        assert (BIN / name).exists()
         # A path that begins with a slash is the reader's own.
-        paths = [word.removeprefix("$PWD/") for word in words if re.match(r"[^/.:-]+/[^:]*$", word)]
+        paths = [word for word in words if re.match(r"[^/.:-]+/[^:]*$", word)]
         assert not [each for each in paths if not (ROOT / each).exists()]
-        assert program in FOREIGN or (BIN / program).exists()
-        if program == "python" and (options := {each for each in words if each.startswith("--")}):
+        if name == "python" and (options := {each for each in words if each.startswith("--")}):
             assert options <= set(_run(["python", *paths, "--help"], ROOT).stdout.split())
 
 
-def test_programs_of_others_are_those_that_are_documented():
-    """A program that no page names any more, or that .venv has, is none of them."""
-    named = {Path(shlex.split(each)[0]).name for each in COMMANDS}
-    assert named >= FOREIGN
-    assert not [each for each in FOREIGN if (BIN / each).exists()]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", [each for each in COMMANDS if _compares(each)])
-def test_a_documented_comparison_runs(command, tmp_path):
-    """In a small size."""
-    words = shlex.split(command)
-    done = _small([*words, "-u", "8"] if "locust" in words[0] else words, tmp_path)
+@pytest.mark.parametrize("command", run_as("says"))
+def test_what_needs_no_server_does_what_it_says(command, tmp_path):
+    """As it is written; of a run it is told where the stored ones are."""
+    words = words_of(command)
+    of_runs = {"report", "compare"} & {words[1]}
+    extra = ["--results", str(RUNS)] if of_runs else []
+    done = _run([*words, *extra], tmp_path if of_runs else ROOT)
     assert done.returncode in (0, 3), done.stderr
 
 
-def _small(words, tmp_path):
+@pytest.fixture(scope="module")
+def served():
+    """Run what the pages serve; return where it answers."""
+    with running("tuned") as tuned:
+        yield tuned.server.endpoint.address
+
+
+@pytest.mark.parametrize("command", run_as("asks"))
+def test_a_documented_request_is_answered(command, served):
+    """With what stands below it on the page, where something does."""
+    here = re.sub("|".join(HERE), served, command)
+    done = subprocess.run(
+        ["bash", "-c", f"{here} --silent --show-error --fail"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    below = re.compile(rf"^\$ {re.escape(command)}(?:  .*)?\n(?!\$ |```)(.*)", re.MULTILINE)
+    shown = [found for page in PAGES for found in below.findall(page.read_text())]
+    assert [line for line in shown if line not in done.stdout] == []
+
+
+@pytest.mark.parametrize(("status", "ends"), [(0, 0), (3, 0), (99, 99), (1, 1)])
+def test_a_script_of_a_pipeline_ends_as_its_page_says(tmp_path, status, ends):
+    """A machine that cannot tell is a warning; what a comparison ends with else, the step does."""
+    lab = tmp_path / ".venv" / "bin" / "lab"
+    lab.parent.mkdir(parents=True)
+    lab.write_text(f'#!/bin/sh\n[ "$1" != run ] || exit {status}\n')
+    lab.chmod(0o755)
+    page = (DOCS / "how-to" / "ci.md").read_text()
+    told = [script for script in scripts(page) if "status" in script]
+    assert len(told) == 2
+    for script in told:
+        done = subprocess.run(
+            ["bash", "-e", "-c", script],
+            cwd=tmp_path, env={"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == ends
+        assert ("too noisy to tell" in done.stdout) == (status == 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", run_as("compares"))
+def test_a_documented_comparison_runs(command, tmp_path):
+    """In a small size."""
+    words = words_of(command)
+    done = _small([*words, "-u", "8"] if "locust" in words[0] else words, tmp_path)
+    assert done.returncode in (0, 3, 99), done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("command", run_as("stresses"))
+def test_a_documented_stress_test_runs(command, tmp_path):
+    """Without its faults: the load and what is counted are the same."""
+    words = _with_site_of_tests(words_of(command), tmp_path)
+    done = run("lab", *words[1:], "--fault", "none", cwd=tmp_path, timeout=240)
+    assert done.returncode in (0, 3), done.stderr
+
+
+def _with_site_of_tests(words, folder):
+    """Replace the reader's own application, and inis, by one of tests/sites here."""
+    if "--app" not in words:
+        return words
+    for option in ("--app", "--path", "--chdir"):
+        if option in words:
+            del words[words.index(option) : words.index(option) + 2]
+    for position, word in enumerate(words):
+        if word.endswith(".ini"):
+            own = folder / Path(word).name
+            own.write_text(
+                "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nmodule = flask_site:application\n"
+                f"chdir = {SITES}\nneed-app = true\n"
+            )
+            words[position] = str(own)
+    return [
+        *words, "--app", "flask_site:application", "--path", "/where/Ulm", "--chdir", str(SITES),
+    ]  # fmt: skip
+
+
+def _small(words, folder):
     """Run a comparison in a copy's worth of time: one block, two profiles where it has them all."""
-    if "--app" in words:  # the reader's own application, which is one of tests/sites here
-        for option in ("--app", "--path", "--chdir"):
-            if option in words:
-                del words[words.index(option) : words.index(option) + 2]
-        own = tmp_path / "uwsgi.ini"
-        own.write_text(
-            "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nmodule = flask_site:application\n"
-            f"chdir = {SITES}\nneed-app = true\n"
-        )
-        words = [str(own) if word.endswith("uwsgi.ini") else word for word in words]
-        words += ["--app", "flask_site:application", "--path", "/where/Ulm", "--chdir", str(SITES)]
-    words = [word for word in words if word != "--quick"]
+    words = [word for word in _with_site_of_tests(words, folder) if word != "--quick"]
     if words[0].endswith("lab") and (len(words) == 2 or words[2].startswith("--")):
         words.insert(2, "tuned")  # instead of the whole ladder
     words = [word.replace("loadtests/", str(ROOT / "loadtests")) for word in words]
-    return _run([*words, *SMALL], tmp_path)
+    return _run([*words, *SMALL], folder)
 
 
 def _run(words, cwd):
     return run(Path(words[0]).name, *words[1:], cwd=cwd)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+LINKING = directives.pages()
+
+
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
 def test_every_link_to_a_file_leads_somewhere(page):
     """Relative links of a page exist."""
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", LINKING, ids=lambda page: page.name)
 def test_every_table_of_a_run_is_that_run(page):
     """The tables are what the stored runs say: `python -m tools.pages` puts them there."""
     text = page.read_text()

@@ -93,10 +93,27 @@ def test_the_help_of_the_lab(command, tmp_path, monkeypatch):
 
 
 def test_the_help_of_locust(locust):
-    """Our group of it; `locust --help` itself prints no option of any locustfile."""
+    """Our group of it."""
     said = locust["help"]
     start = said.index("Comparison of server profiles:")
     check_golden(GOLDEN / "locust.txt", said[start : said.index("\nExamples:")])
+
+
+def test_locust_prints_our_options_when_it_is_asked_for_them(tmp_path):
+    """Those of its help's group, and none of its own; then it ends."""
+    done = run("locust", "-f", str(ROOT / "loadtests"), "--lab-help", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    first, _, rest = done.stdout.partition("\n\n")
+    assert first == "What loadtests/ adds to the options that `locust --help` prints."
+    group = (GOLDEN / "locust.txt").read_text()
+    assert rest.split() == group.split()
+
+
+def test_locusts_own_help_has_none_of_them(tmp_path):
+    """It is printed before the file is loaded: the day that this fails, --lab-help can go."""
+    done = run("locust", "-f", str(ROOT / "loadtests"), "--help", cwd=tmp_path)
+    assert "--headless" in done.stdout
+    assert "--profiles" not in done.stdout
 
 
 def test_both_doors_have_the_same_options(locust):

@@ -274,6 +274,13 @@ def test_the_warning_stands_before_the_run(lab):
     assert errors.startswith(f"warning: {Path.cwd()}/mine.ini:3: uWSGI has no option proccesses")
 
 
+def test_the_warning_stands_before_a_stress_test_as_well(lab):
+    """Its preflight is the one of a run."""
+    Path("mine.ini").write_text(f"[uwsgi]\n{HTTP}proccesses = 4\nmodule = nosuch:app\n")
+    _, _, errors = lab("stress", "./mine.ini")
+    assert errors.startswith(f"warning: {Path.cwd()}/mine.ini:3: uWSGI has no option proccesses")
+
+
 def test_no_profile_of_this_project_is_warned_of():
     """Nor a planted one: a false alarm costs the trust in all others."""
     own = [*ROOT.glob("profiles/*.ini"), *ROOT.glob("tests/planted/*.ini")]
@@ -289,6 +296,13 @@ def test_no_profile_of_this_project_is_warned_of():
         ("--rate 50", "write 50% for a share"),
         ("--profile tuned", "as in --profiles tuned"),
         ("--workload hello --app a:b", "leave out one"),
+        ("--blocks 0", "--blocks 0: between 1 and 1000"),
+        ("--window 0", "--window 0: between 0.1 and 600 seconds"),
+        ("-H http://127.0.0.1:1 --profiles tuned", "leave out --host to compare them"),
+        (
+            "-H http://127.0.0.1:1 --fail-if cpu(a/b)>1",
+            "--host and --fail-if, which is for",
+        ),
     ],
 )
 def test_a_wrong_command_of_locust_is_answered_alone(tmp_path, words, said):

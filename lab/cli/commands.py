@@ -15,16 +15,28 @@ from lab.cli.report import claims_command, compare_command, report_command
 from lab.cli.run import run_command
 from lab.cli.selftest import selftest_command
 from lab.cli.stress import stress_command
+from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError
 from lab.report.encoding import allow_any_text
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
-"""How an output ends early: its reader, such as `head`, has seen enough, or a disk is full."""
+"""How an output ends early: the reader of standard error has gone, or a disk is full."""
+
+STATUSES = {
+    0: "done",
+    1: "failed",
+    2: "wrong usage",
+    3: "this machine could not measure it",
+    99: "a limit of --fail-if or --require was crossed",
+    130: "interrupted",
+}
+"""What the exit status of every command says."""
 
 
 def run_command_line() -> None:
     """Run what was typed and exit; turn an error into its message and exit status."""
     allow_any_text()
+    forget_what_nobody_reads()
     try:
         with interruptible():
             status = cli.main(prog_name="lab", standalone_mode=False)
@@ -66,8 +78,7 @@ def _said(error: click.ClickException) -> str:
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
-    epilog="Exit status: 0 done, 1 failed, 2 wrong usage, 3 this machine could not measure it, "
-    "99 a limit of --fail-if or --require was crossed, 130 interrupted.",
+    epilog=f"Exit status: {', '.join(f'{status} {said}' for status, said in STATUSES.items())}.",
 )
 @click.version_option(package_name="uwsgi-fibonacci-lab")
 def cli() -> None:

@@ -142,8 +142,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     )
     validate(plan)
     seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
-    ignored = tuple(line for profile in chosen for line in profiles.ignored(profile))
-    return Prepared(plan, skipped, seconds, cores, generators, ignored)
+    return Prepared(plan, skipped, seconds, cores, generators, ignored(chosen))
 
 
 @swept()
@@ -349,6 +348,11 @@ def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
     for profile in chosen:
         adapter(profile).check(profile)  # now, and not when its turn comes
     return chosen, skipped
+
+
+def ignored(chosen: Sequence[Profile]) -> tuple[str, ...]:
+    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
+    return tuple(line for profile in chosen for line in profiles.ignored(profile))
 
 
 def missing(profile: Profile) -> str | None:

@@ -93,17 +93,38 @@ def validate(plan: Plan) -> None:
         raise UsageError(f"profile {twice[0]} is named twice; each runs once a block anyway")
     if plan.reference not in {profile.name for profile in plan.profiles}:
         raise UsageError(f"the reference {plan.reference} is not among the profiles")
-    if not 1 <= plan.blocks <= 1000:
-        raise UsageError(f"--blocks {plan.blocks}: between 1 and 1000")
-    if not 0.1 <= plan.window <= 600:
-        raise UsageError(f"--window {plan.window:g}: between 0.1 and 600 seconds")
-    if not 0 <= plan.warmup <= 60:
-        raise UsageError(f"--warmup {plan.warmup:g}: between 0 and 60 seconds")
+    validate_sizes(plan.blocks, plan.window, plan.warmup)
     for arm in plan.arms:
-        _validate_load(arm.load)
+        validate_load(arm.load)
 
 
-def _validate_load(load: Load) -> None:
+def validate_sizes(blocks: int, window: float, warmup: float) -> None:
+    """
+    Refuse an amount of work that no run can have.
+
+    Args:
+        blocks: Number of blocks.
+        window: Seconds that are measured.
+        warmup: Seconds before them.
+
+    Raises:
+        UsageError: One of them is out of range.
+    """
+    if not 1 <= blocks <= 1000:
+        raise UsageError(f"--blocks {blocks}: between 1 and 1000")
+    if not 0.1 <= window <= 600:
+        raise UsageError(f"--window {window:g}: between 0.1 and 600 seconds")
+    if not 0 <= warmup <= 60:
+        raise UsageError(f"--warmup {warmup:g}: between 0 and 60 seconds")
+
+
+def validate_load(load: Load) -> None:
+    """
+    Refuse a load that the generators cannot make.
+
+    Raises:
+        UsageError: Its connections or its rate are out of range.
+    """
     if not 1 <= load.connections <= 10_000:
         raise UsageError(f"--connections {load.connections}: between 1 and 10,000")
     if load.rate is not None:

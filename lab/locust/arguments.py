@@ -4,6 +4,10 @@ The table of options (`lab.options`) on Locust's command line and in its web for
 Locust has a `--profile` of its own, which groups test runs; ours is `--profiles`. The form hands
 over text whatever an option's type is, so that nothing is text of no length, and what was given is
 parsed here.
+
+Locust prints its help before it loads a locustfile, which alone can add options, and has no other
+way in for a project's own. So `--lab-help` prints them. Source: Locust 2.47,
+`parse_locustfile_option` in `locust/argument_parser.py`, and issue 2917 of locustio/locust.
 """
 
 from __future__ import annotations
@@ -13,12 +17,14 @@ from collections.abc import Callable
 from typing import Any
 
 from locust import events
+from werkzeug.datastructures import MultiDict
 
 from lab import profiles
 from lab.analysis.thresholds import check
 from lab.errors import UsageError
 from lab.experiment.conduct import available
 from lab.experiment.rates import check_units
+from lab.locust.running import running_server
 from lab.options import OPTIONS, Asked, Kind, Option, application, understand
 
 ANSWERS = {"yes": True, "no": False}
@@ -31,11 +37,30 @@ UNSAID = "default"
 """What the form shows where none of an option's choices was made."""
 
 
+STARTED = ("workload", "app", "chdir", "fail_if")
+"""Options that say something of servers which are started here, and nothing of `--host`."""
+
+
 class _Known(list[str]):
     """Profiles that the form offers; the command line takes the path of any other, too."""
 
     def __contains__(self, name: object) -> bool:
         return True
+
+
+class _OurHelp(argparse.Action):
+    """Prints the options that are added here, and ends."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        own = argparse.ArgumentParser(
+            usage=argparse.SUPPRESS,
+            description="What loadtests/ adds to the options that `locust --help` prints.",
+            formatter_class=parser.formatter_class,
+            add_help=False,
+        )
+        add_arguments(own)
+        own.print_help()
+        parser.exit()
 
 
 @events.init_command_line_parser.add_listener
@@ -66,6 +91,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             opposite = f"--no-{option.name.removeprefix('--')}"
             text = f"As {option.name} no."
             group.add_argument(opposite, dest=name, action="store_const", const="no", help=text)
+    group.add_argument(
+        "--lab-help",
+        action=_OurHelp,
+        nargs=0,
+        dest=argparse.SUPPRESS,
+        default=argparse.SUPPRESS,
+        help="Print these options and end: --help prints those that Locust has without them.",
+    )
 
 
 def _show_in_form(action: Any, *, several: bool = False) -> None:
@@ -109,7 +142,7 @@ def _checked(option: Option) -> Callable[[str], str]:
 
     def check(text: str) -> str:
         try:
-            option.parse(text) if text else None
+            _parsed(option, text) if text else None
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
         return text
@@ -151,26 +184,71 @@ def _value(name: str, option: Option, value: Any) -> Any:
     if value in (None, "", UNSAID, *NOTHING.get(name, ())):
         return None
     try:
-        return option.parse(value)
+        return _parsed(option, value)
     except ValueError as error:
-        raise UsageError(f"{option.name} {value!r}: {error}") from error
+        raise UsageError(f"{option.name}: {error}") from error
+
+
+def _parsed(option: Option, text: str) -> Any:
+    """Return the value of *text*; a ValueError says what to write instead, and where it stood."""
+    try:
+        return option.parse(text)
+    except ValueError as error:
+        if option.parse is int:
+            raise ValueError(f"{text!r} is no whole number") from error
+        raise
 
 
 def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> bool:
-    """Return whether *host* is to be loaded, rather than servers that are started here."""
-    return bool(host) and tuple(parsed.profiles) in ((), profiles.usual())
+    """
+    Return whether *host* is to be loaded, rather than servers that are started here.
+
+    Raises:
+        UsageError: Both are asked for.
+    """
+    if not host:
+        return False
+    names = tuple(parsed.profiles)
+    if names not in ((), profiles.usual()):
+        raise UsageError(
+            f"--host {host}: the servers of {', '.join(names)} are started here, at addresses of "
+            "their own; leave out --host to compare them, or --profiles to load that host"
+        )
+    return True
+
+
+def with_form(parsed: argparse.Namespace, form: MultiDict[str, str]) -> argparse.Namespace:
+    """
+    Return *parsed* as Locust makes it when it is given *form*; see `swarm` in its `web.py`.
+
+    A number that Locust itself refuses is left as it was.
+    """
+    found = argparse.Namespace(**vars(parsed))
+    for name, text in form.items():
+        before = getattr(parsed, name, None)
+        value: Any = text
+        if isinstance(before, bool):
+            value = text == "true"
+        elif isinstance(before, list):
+            value = text.split(",") if "," in text else form.getlist(name)
+        if name == "user_count" and text.isdecimal():
+            found.num_users = int(text)
+        elif name in OPTIONS or name in ("profile", "profiles"):
+            setattr(found, name, value)
+    return found
 
 
 def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
     """
-    Refuse a wrong command line before Locust begins a test, whose tables would surround the reason.
+    Refuse what is wrong before Locust begins a test, whose tables would surround the reason.
 
     Raises:
         LabError: The narrow one that says what is wrong, as the test itself would.
     """
-    asked = given(parsed, None)
+    asked = given(parsed, parsed.num_users)
     understood = understand(asked)
     if asks_for_running_server(parsed, host):
+        _refuse_for_running_server(asked)
         return
     # Those that are compared where nothing is said need no look.
     usual = asked.profiles == profiles.usual()
@@ -186,3 +264,24 @@ def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
         chosen, _ = available(asked.profiles)
         for each in understood.thresholds:
             check(each, [profile.name for profile in chosen])
+
+
+def refuse_form(parsed: argparse.Namespace, host: str | None) -> None:
+    """
+    Refuse what is wrong in the web form, a host that does not answer among it.
+
+    Raises:
+        LabError: As `refuse_early`.
+    """
+    refuse_early(parsed, host)
+    if host and asks_for_running_server(parsed, host):
+        running_server(host, given(parsed, None))
+
+
+def _refuse_for_running_server(asked: Asked) -> None:
+    for name in STARTED:
+        if getattr(asked, name):
+            option = OPTIONS[name].name
+            raise UsageError(
+                f"--host and {option}, which is for servers that are started here: leave out one"
+            )

@@ -8,19 +8,26 @@ from urllib.parse import urlsplit
 
 from lab.errors import UsageError
 from lab.model import Endpoint, Expectation, Workload
+from lab.options import Asked
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.readiness import satisfies
 
+PATH = "/9000"
+"""What is asked for where nothing else is said."""
 
-def running_server(
-    host: str, path: str, status: int, pattern: str | None
-) -> tuple[Endpoint, Workload]:
+
+def running_server(host: str, asked: Asked) -> tuple[Endpoint, Workload]:
     """
-    Return where *host* answers, and what is asked of it: its first reply, or *pattern* in each.
+    Return where *host* answers, and what is asked of it: its first reply, or a pattern in each.
+
+    Args:
+        host: As `--host` takes it.
+        asked: Path, status and pattern.
 
     Raises:
-        UsageError: Nothing answers there, or not with *status*, or it does not come to an end.
+        UsageError: Nothing answers there, or not with the status, or it does not come to an end.
     """
+    path = asked.path or PATH
     try:
         parts = urlsplit(host if "//" in host else f"//{host}")
         if parts.scheme not in ("", "http") or not parts.hostname:
@@ -34,8 +41,8 @@ def running_server(
         raise UsageError(f"--host {host}: {error}") from error
     except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error
-    body_or_pattern = {"body": body} if pattern is None else {"pattern": pattern}
-    expect = Expectation(status=status, **body_or_pattern)
+    body_or_pattern = {"body": body} if asked.check is None else {"pattern": asked.check}
+    expect = Expectation(status=asked.status or 200, **body_or_pattern)
     if not satisfies(expect, found, body):
         seen = body[:80].decode("utf-8", "replace")
         raise UsageError(f"--host {host}: {path} answers {found} {seen!r}, which is not correct")

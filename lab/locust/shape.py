@@ -162,9 +162,7 @@ class ComparisonShape(LoadTestShape):
         load, sizes = understood.options.load, understood.options.sizes
         if understood.rates:
             load = replace(load, rate=_rate_of_running_server(understood.rates))
-        endpoint, workload = running_server(
-            environment.host, asked.path or "/9000", asked.status or 200, asked.check
-        )
+        endpoint, workload = running_server(environment.host, asked)
         environment.process_exit_code = 1  # until a correct reply has been counted
         run_time = environment.parsed_options.run_time
         ends = time.monotonic() + run_time if run_time else float("inf")

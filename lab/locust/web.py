@@ -18,6 +18,8 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, redirect, render_template, request
 from locust.web import WebUI
 
+from lab.errors import LabError
+from lab.locust.arguments import refuse_form, with_form
 from lab.locust.live import COLUMNS, Live
 from lab.report.palette import DARK, LIGHT, declarations
 
@@ -59,6 +61,7 @@ class Pages:
         }
         app.after_request(self._add_rows)
         _mend_form(web_ui)
+        _answer_form(web_ui)
         pages = Blueprint(
             "profiles", __name__, url_prefix=f"{base_path}/profiles", template_folder="templates"
         )
@@ -143,6 +146,24 @@ def _mend_form(web_ui: WebUI) -> None:
             option["help_text"] = option["help_text"].replace("%%", "%")
 
     web_ui.update_template_args = update_and_mend  # type: ignore[method-assign]
+
+
+def _answer_form(web_ui: WebUI) -> None:
+    """Let the form say what is wrong in it: Locust takes any text, and calls that a success."""
+    app, environment = web_ui.app, web_ui.environment
+    assert app is not None
+    start = app.view_functions["locust.swarm"]
+
+    def swarm() -> Any:
+        assert environment.parsed_options is not None
+        host = request.form.get("host", environment.host)
+        try:
+            refuse_form(with_form(environment.parsed_options, request.form), host)
+        except LabError as error:
+            return jsonify(success=False, message=str(error), host=host)
+        return start()
+
+    app.view_functions["locust.swarm"] = web_ui.auth_required_if_enabled(swarm)
 
 
 def _download(text: str, kind: str, name: str) -> Response:

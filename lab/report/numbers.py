@@ -56,9 +56,13 @@ def ratio(estimate: Estimate) -> str:
 def bounded(comparison: Comparison) -> str:
     """Return a ratio that could be made, and before it whether it is a bound of the true one."""
     assert comparison.ratio is not None
+    return f"{bound(comparison)}{ratio(comparison.ratio)}"
+
+
+def bound(comparison: Comparison) -> str:
+    """Return what stands before a ratio that is a bound of the true one; empty where it is none."""
     bounds = {MayBe.LARGER: "at least ", MayBe.SMALLER: "at most "}
-    before = "" if comparison.may_be is None else bounds.get(comparison.may_be, "")
-    return f"{before}{ratio(comparison.ratio)}"
+    return "" if comparison.may_be is None else bounds.get(comparison.may_be, "")
 
 
 def judged(comparison: Comparison) -> str:

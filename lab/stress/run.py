@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.conduct import available, repeatable, share_cores
+from lab.experiment.conduct import available, ignored, repeatable, share_cores
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import capture
 from lab.generators.descriptors import most_connections
@@ -104,7 +104,10 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    arms, skipped = _arms(wishes)
+    chosen, skipped = _profiles(wishes)
+    for line in ignored(chosen):
+        console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
+    arms = _arms(wishes, chosen)
     quick = QUICK if wishes.workload == WAITING else None
     conditions = Conditions(cores, quick=quick, pace=wishes.pace)
     result = _empty(wishes, faults, arms, skipped)
@@ -127,18 +130,14 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     return result
 
 
-def _arms(wishes: Wishes) -> tuple[list[Arm], dict[str, str]]:
-    """Return an arm for each profile that can be tested here, and why the others cannot."""
-    chosen, skipped = _profiles(wishes.profiles)
-    for name in wishes.required:
-        if name in skipped:
-            raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
+def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
+    """Return an arm for each profile."""
     # One for each request that can be under way: with fewer, those that are due would queue here,
     # and a server that hangs would be asked no more.
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
     load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
     judged = capture(wishes.workload, chosen, adapter, fetch)
-    return [arm_of(profile, judged, load) for profile in chosen], skipped
+    return [arm_of(profile, judged, load) for profile in chosen]
 
 
 def _empty(
@@ -161,9 +160,9 @@ def _empty(
     )
 
 
-def _profiles(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
+def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
     """Return the profiles that can be tested here, and why the others cannot."""
-    chosen, skipped = available(tuple(dict.fromkeys(names)))
+    chosen, skipped = available(tuple(dict.fromkeys(wishes.profiles)))
     for profile in chosen:
         if [each.name for each in chosen].count(profile.name) > 1:
             raise UsageError(f"two profiles have the name {profile.name}: rename one of them")
@@ -172,4 +171,7 @@ def _profiles(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
     serving = [profile for profile in chosen if profile.reply is None]
     if not serving:
         raise UsageError("no profile can be tested: " + "; ".join(skipped.values()))
+    for name in wishes.required:
+        if name in skipped:
+            raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
     return serving, skipped

@@ -1,6 +1,7 @@
 """Throughput where the generator is at its limit: it counts, and is the least that it can be."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
 from lab.model import Load, MayBe
 from lab.report import across as across_report
-from lab.report import headline, html_page, markdown, summary_json, terminal
+from lab.report import figures, headline, html_page, markdown, summary_json, svg, terminal
 from lab.report.numbers import ratio
 from tests.kit import builders as make
 
@@ -106,6 +107,16 @@ def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
         assert both in text
     else:
         assert ("the ratio may be" in text) == (may_be is not None)
+
+
+@pytest.mark.parametrize(("busy", "sign", "said"), [({"b"}, "≥", "least"), ({"a"}, "≤", "most")])
+def test_the_figure_of_the_ladder_says_it_too(busy, sign, said):
+    """By a sign at the ratio, for which there is room, and in words where it is described."""
+    picture = figures.pictures(summarise(ladder(busy)))["forest"]
+    assert re.search(rf">{sign} 2\.0\dx better<", svg.standalone("forest", picture))
+    assert f"b at {said} 2.0" in picture.description
+    free = figures.pictures(summarise(ladder(set())))["forest"]
+    assert not re.search("[≥≤]|at (least|most)", svg.standalone("forest", free))
 
 
 def test_every_form_of_the_report_says_at_least():

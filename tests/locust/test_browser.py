@@ -66,8 +66,11 @@ def complaints(browser):
 
 
 def test_from_the_form_to_the_stop_button(tmp_path):
-    """Rows fill while it runs; STOP ends the server at once, and what was measured stays."""
+    """A wrong field is named; rows fill, STOP ends the server, and what was measured stays."""
     with locust_web(tmp_path) as (process, base), chromium(tmp_path) as browser:
+        fill_form(browser, base, ["listen"], userCount=8, blocks="abc")
+        press(browser, "Start")
+        until(lambda: "--blocks: 'abc' is no whole number" in texts(browser, "body")[0], "why not")
         fill_form(
             browser, base, ["listen", "tuned"], userCount=8, blocks=50, window=0.4, warmup=0.1
         )

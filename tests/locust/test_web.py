@@ -38,13 +38,32 @@ def arguments_of(page):
     return json.loads(found[1])
 
 
+WRONG = (
+    ({"blocks": "abc"}, "--blocks: 'abc' is no whole number"),
+    ({"blocks": "0"}, "--blocks 0: between 1 and 1000"),
+    ({"window": "fast"}, "--window: 'fast' is no duration; write 3, 2.5s, 500ms or 1m"),
+    ({"rate": "-4"}, "--rate '-4': write requests a second"),
+    ({"profiles": "tunned"}, "tunned: there is no such profile; did you mean tuned?"),
+    ({"profiles": "tuned", "host": "http://127.0.0.1:1"}, "leave out --host to compare them"),
+    ({"host": "http://127.0.0.1:1"}, "--host http://127.0.0.1:1: nothing answers there"),
+    ({"profile": "tuned"}, "as in --profiles tuned"),
+    ({"fail_if": "cpu(tuned) > 1"}, "divide it by another profile's"),
+)
+"""What somebody fills into the form, and what it says to that."""
+
+
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory):
     """Start a run in the web form, see it end, and yield the web UI with what was seen."""
     folder = tmp_path_factory.mktemp("web")
     profiles = write_profiles(folder)
     with locust_web(folder) as (_, base):
-        before = SimpleNamespace(page=ask(f"{base}/profiles/"), form=arguments_of(ask(f"{base}/")))
+        before = SimpleNamespace(
+            page=ask(f"{base}/profiles/"),
+            form=arguments_of(ask(f"{base}/")),
+            refused=[json.loads(ask(f"{base}/swarm", **wrong)) for wrong, _ in WRONG],
+            state=json.loads(ask(f"{base}/stats/requests"))["state"],
+        )
         ask(
             f"{base}/swarm", user_count=8, spawn_rate=8, profiles=profiles, blocks=2, window=0.4,
             warmup=0.1, run_time="5s",
@@ -88,6 +107,15 @@ def test_the_form_offers_the_tab_and_the_downloads_and_asks_for_no_host(ended):
         ask(urllib.parse.urljoin(f"{ended.base}/", link["href"]))
     assert not form["missing_host_warning"]
     assert "No comparison has run yet" in ended.before.page
+
+
+def test_a_wrong_field_is_answered_in_the_form(ended):
+    """In words, nothing begins, and a right form begins a run afterwards."""
+    for (wrong, said), reply in zip(WRONG, ended.before.refused, strict=True):
+        assert not reply["success"], wrong
+        assert said in reply["message"]
+    assert ended.before.state == "ready"
+    assert len(list(ended.folder.glob("results/*"))) == 1
 
 
 def test_the_page_follows_the_run(ended):

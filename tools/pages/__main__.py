@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tools.pages import directives, profiles, schema
+from tools.pages import commands, directives, profiles, schema
 
-for part in (schema, profiles, directives):
+for part in (schema, profiles, commands, directives):
     for path in part.refresh():
         print(path)

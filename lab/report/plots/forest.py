@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Better, Comparison, Verdict
 from lab.report.headline import ANOTHER
-from lab.report.numbers import figure, ratio
+from lab.report.numbers import bound, bounded, figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
 from lab.report.svg import Picture
@@ -33,6 +33,8 @@ LABELS, LETTER, MARGINS, RIGHT = 1.95, 0.072, 0.35, 0.08
 panels leave free in all, and right of the numbers of blocks."""
 PLOT = 0.57
 """Share of a panel that is drawn in; the rest holds its words."""
+SIDES = {"at least ": "≥ ", "at most ": "≤ "}
+"""What stands before a ratio that is a bound -> how a panel has room for it."""
 SAME, OTHER = "o", "D"
 """Marks of two profiles that serve the same application, and of two that do not."""
 HEAD = -1.0
@@ -196,7 +198,8 @@ def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
         return "no pair counts", LIGHT["undecided"]
     colour = LIGHT["muted"] if aa else COLOURS[comparison.verdict]
     word = "noise" if aa else comparison.verdict.value
-    return f"{figure(comparison.ratio.value)}x {word}", colour
+    side = SIDES.get(bound(comparison), "")
+    return f"{side}{figure(comparison.ratio.value)}x {word}", colour
 
 
 def _blocks(row: _Row, shown: Iterable[str]) -> str:
@@ -255,7 +258,7 @@ def _key(canvas: Figure, labels: float, others: bool) -> None:
 def _describe(summary: Summary, name: str) -> str:
     first = summary.run.plan.profiles[0].name
     parts = [
-        f"{step.profile}{'' if step.step else f' (to {first})'} {ratio(said.ratio)} "
+        f"{step.profile}{'' if step.step else f' (to {first})'} {bounded(said)} "
         f"{said.verdict.value}"
         f"{f', {ANOTHER}' if summary.another_application(said.changed, said.reference) else ''}"
         for step in summary.steps

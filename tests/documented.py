@@ -1,0 +1,188 @@
+"""
+Every command of the documentation, and what runs it: a new one fails until it is in a table here.
+
+`tests/test_docs.py` runs by itself what `how` names, in a small form where the whole takes minutes,
+so those need no entry. Of every other command ELSEWHERE says which test runs it, or NOT_RUN why
+none does. An entry is the command as it stands on the page, without its comment.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.kit.lab_process import ROOT
+
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+
+ELSEWHERE = {
+    "tests/deploy/test_make.py::test_what_make_compare_is_told_reaches_the_lab": ("make compare",),
+    "tests/deploy/test_setup.py::"
+    "test_a_new_checkout_is_set_up_in_two_layers_whatever_interrupts_it": ("make setup",),
+    "tests/test_docs.py::test_a_script_of_a_pipeline_ends_as_its_page_says": (
+        "status=0",
+        "case $status in",
+        "0) ;;",
+        '3) echo "warning: this machine was too noisy to tell" ;;',
+        "*) exit $status ;;",
+        "esac",
+        'if [ $status = 3 ]; then echo "::warning::too noisy to tell"; else exit $status; fi',
+    ),
+    "tests/servers/test_profiles_run.py::test_without_the_lab": (
+        ".venv/bin/uwsgi profiles/tuned.ini",
+    ),
+    "tests/locust/test_web.py::test_the_page_follows_the_run": (".venv/bin/locust -f loadtests/",),
+    "tests/locust/test_compare.py::test_a_running_server_is_loaded_when_only_a_host_is_given": (
+        ".venv/bin/locust -f loadtests/ --headless -H http://127.0.0.1:8080 -t 10s",
+    ),
+    "tests/faults/test_restart.py::test_a_rolling_restart_loses_nothing": (
+        "SOCKET=/run/fibonacci/a.sock .venv/bin/uwsgi profiles/production.ini",
+        "SOCKET=/run/fibonacci/b.sock .venv/bin/uwsgi profiles/production.ini",
+        "nginx -c $PWD/profiles/production.nginx.conf -g 'daemon off;'",
+    ),
+    "tests/test_selftest.py::test_the_quick_form_passes_here": (".venv/bin/lab selftest --quick",),
+    "tests/test_selftest.py::test_planted_faults_are_found": (".venv/bin/lab selftest --verbose",),
+    "tests/app/test_instructions.py::test_the_default_path_costs_what_is_stored": (
+        ".venv/bin/python benchmarks/instructions.py",
+    ),
+    "tests/corpus/test_direct.py::test_the_published_table_lists_each_deviation": (
+        ".venv/bin/python benchmarks/malformed.py",
+    ),
+    "tests/corpus/test_mutations.py::test_on_http_socket_no_worker_dies": (
+        ".venv/bin/python benchmarks/malformed.py --mutations 200000",
+    ),
+    "tests/corpus/test_bytes.py::test_every_byte": (".venv/bin/python benchmarks/one_header.py",),
+}
+"""Test -> the commands whose work it does, with other numbers and addresses where those differ."""
+
+NOT_RUN = {
+    "it runs this test": (
+        "make test",
+    ),
+    "it is about files of the reader's": (
+        ".venv/bin/pip install -r after/requirements.txt",
+        "cp after/ci/before.ini after/ci/after.ini .",
+    ),
+    "it needs a Docker daemon; `make image` builds the same files, and runs them, with podman": (
+        "docker compose up --build --detach --wait",
+        "docker compose build app-a app-b nginx",
+        "docker compose up --detach --no-deps --wait app-a",
+        "docker compose up --detach --no-deps --wait app-b",
+        "docker compose up --detach --no-deps --wait nginx",
+        "docker build -t fibonacci .",
+        "docker run --rm -p 127.0.0.1:8080:8080 --read-only --cap-drop ALL --tmpfs /tmp fibonacci",
+        "docker build -t fibonacci:0.1.0 .",
+        "docker build -t fibonacci-nginx:0.1.0 -f deploy/nginx.Dockerfile .",
+        "docker build -t fibonacci-locust:0.1.0 -f deploy/locust.Dockerfile .",
+    ),
+    "it needs a cluster; `make image` runs the pods, tests/deploy/test_kubernetes.py reads them": (
+        "kubectl apply -f deploy/kubernetes.yaml",
+        "kubectl apply -f deploy/kubernetes-load.yaml",
+    ),
+    "it changes the machine, as root; tests/deploy/test_systemd.py tries the files in a folder": (
+        "cd /opt/fibonacci/deploy/systemd",
+        "sudo install -D -m 644 fibonacci.sysusers /etc/sysusers.d/fibonacci.conf",
+        "sudo install -D -m 644 fibonacci.tmpfiles /etc/tmpfiles.d/fibonacci.conf",
+        "sudo install -D -m 644 fibonacci.logrotate /etc/logrotate.d/fibonacci",
+        (
+            "sudo install -m 644 fibonacci@.service fibonacci-nginx.service fibonacci.target "
+            "/etc/systemd/system/"
+        ),
+        "sudo systemd-sysusers",
+        "sudo systemd-tmpfiles --create",
+        "sudo systemctl daemon-reload",
+        "sudo systemctl enable --now fibonacci.target",
+    ),
+    "it needs systemd as the first process; tests/faults/test_restart.py restarts without it": (
+        "sudo systemctl restart fibonacci@a",
+        "sudo systemctl restart fibonacci@b",
+        "sudo systemctl reload fibonacci-nginx",
+        "sudo systemctl stop 'fibonacci*'",
+        "journalctl --unit 'fibonacci@*' --output cat",
+    ),
+}  # fmt: skip
+"""Why -> the commands that no test runs."""
+
+HERE = "127.0.0.1:8080", "localhost:8080"
+"""Where a page's server answers."""
+
+
+def commands(text: str) -> Iterator[str]:
+    """
+    Yield the commands in a page's fenced blocks.
+
+    They are what stands after `$ ` in any block, and each line of a script, see `scripts`. A line
+    that ends with a backslash goes on in the next.
+    """
+    typed = (
+        line[2:] for _, body in _fences(text) for line in body.splitlines() if line[:2] == "$ "
+    )
+    for line in (*typed, *(line for script in scripts(text) for line in script.splitlines())):
+        if found := re.split(r"(?:^|\s+)# ", line)[0].strip():
+            yield " ".join(found.split())
+
+
+def scripts(text: str) -> Iterator[str]:
+    """Yield the blocks in sh or bash, and what stands in YAML at `run` and `script`."""
+    for language, body in _fences(text):
+        if language in ("yaml", "yml"):
+            yield from _steps(yaml.safe_load_all(body))
+        elif language in ("sh", "bash", "shell"):
+            yield body
+
+
+def _fences(text: str) -> Iterator[tuple[str, str]]:
+    for fence in re.finditer(r"^ *```([\w-]*)[^\n]*\n(.*?)^ *```", text, re.DOTALL | re.MULTILINE):
+        yield fence[1], textwrap.dedent(fence[2]).replace("\\\n", " ")
+
+
+def _steps(content: Any) -> Iterator[str]:
+    """Yield the pieces of shell in the description of a pipeline."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key in ("run", "script", "before_script", "after_script"):
+                yield from [value] if isinstance(value, str) else value
+            else:
+                yield from _steps(value)
+    elif not isinstance(content, str) and hasattr(content, "__iter__"):
+        for each in content:
+            yield from _steps(each)
+
+
+def words_of(command: str) -> list[str]:
+    """Return the words of a command, without the variables that it sets and what follows on it."""
+    words = [word for word in shlex.split(command) if not re.match("[A-Z_]+=", word)]
+    ends = (n for n, word in enumerate(words) if word in ("||", "&&", "|", ">", ">>", ";"))
+    return words[: next(ends, len(words))]
+
+
+def how(command: str) -> str | None:
+    """Return how `tests/test_docs.py` runs a command; None where it does not."""
+    if command in listed():
+        return None
+    program, *words = words_of(command)
+    name = Path(program).name
+    if name == "lab":
+        small = {"run": "compares", "stress": "stresses", "selftest": None}
+        return small.get(words[0], "says")
+    if name == "locust" and "--headless" in words:
+        return None if {"-H", "--host"} & {*words} else "compares"
+    if name == "curl" and any(address in command for address in HERE):
+        return "asks"
+    return None
+
+
+def listed() -> list[str]:
+    """Return the commands of both tables."""
+    return [each for table in (ELSEWHERE, NOT_RUN) for some in table.values() for each in some]
+
+
+def unknown(text: str) -> list[str]:
+    """Return the commands of a page of which nobody says what runs them."""
+    return [each for each in commands(text) if how(each) is None and each not in listed()]
