@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 import click
@@ -10,9 +10,12 @@ from rich.console import Console
 from rich.text import Text
 
 from lab import profiles
-from lab.model import Profile
+from lab.claims.read import RUNS
+from lab.model import Estimate, Profile
+from lab.report.numbers import centre
 from lab.report.terminal import columns
 from lab.runs import fitness
+from lab.runs.effects import effects
 from lab.runs.folder import encode
 
 LADDER = "Ladder, each against the one above it"
@@ -25,6 +28,12 @@ MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 """Level of a finding -> its word and its colour."""
 
 INDENT = " " * 6
+
+MEASURED = (
+    "The ratios are of CPU per request, measured in this project's stored runs on one machine; ~ "
+    "is what cannot be told from 1. `lab run NAME` measures yours. `lab run` compares the ladder "
+    "and the reference lines by default."
+)
 
 
 @click.command("list")
@@ -41,6 +50,7 @@ def list_command(*, as_json: bool) -> int:
             each.name,
         )
     )
+    measured = effects(RUNS, found)
     if as_json:
         click.echo(
             encode(
@@ -52,6 +62,7 @@ def list_command(*, as_json: bool) -> int:
                         "summary": each.summary,
                         "against": each.against,
                         "ladder": each.name in ladder,
+                        "cpu": measured.get(each.name),
                     }
                     for each in found
                 ]
@@ -61,11 +72,10 @@ def list_command(*, as_json: bool) -> int:
     width = columns(Console())
     for title, group in _grouped(found, ladder).items():
         click.echo(f"{title}:")
-        for line in _lines(group, ladder):
+        for line in _lines(group, ladder, measured):
             click.echo(line if len(line) <= width else f"{line[: width - 3]}...")
         click.echo()
-    said = "`lab run` compares the ladder and the reference lines by default."
-    click.echo("\n".join(wrap(said, width)))
+    click.echo("\n".join(wrap(MEASURED, width)))
     return 0
 
 
@@ -83,8 +93,10 @@ def _grouped(found: Sequence[Profile], ladder: Sequence[str]) -> dict[str, list[
     return {title: group for title, group in groups.items() if group}
 
 
-def _lines(group: Sequence[Profile], ladder: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each profile: its name, what it is against, and what it changes."""
+def _lines(
+    group: Sequence[Profile], ladder: Sequence[str], measured: Mapping[str, Estimate]
+) -> Iterator[str]:
+    """Yield a line for each profile: name, what it is against, its effect, what it changes."""
     names = [
         each.name
         if each.against is None or each.name in ladder or each.reply is not None
@@ -93,7 +105,8 @@ def _lines(group: Sequence[Profile], ladder: Sequence[str]) -> Iterator[str]:
     ]
     wide = max(map(len, names))
     for name, each in zip(names, group, strict=True):
-        yield f"  {name:<{wide}}  {each.summary}"
+        ratio = centre(measured[each.name]) if each.name in measured else ""
+        yield f"  {name:<{wide}}  {ratio:>7}  {each.summary}"
 
 
 @click.command("check")

@@ -1,0 +1,52 @@
+"""What each profile changed in stored runs, from their summaries alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from lab.model import Estimate, Profile
+
+METRIC = "cpu"
+"""It does not depend on whether the generator kept up."""
+
+
+def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
+    """
+    Return by profile the ratio of its CPU per request to that of the profile that it is against.
+
+    A run counts if its noise check passed, if its load lasted, and if both profiles have the
+    digests that they have today. Of several runs the one with the most pairs counts.
+
+    Args:
+        folder: Of the runs' folders.
+        found: The profiles as they are.
+    """
+    today = {each.name: each for each in found}
+    best: dict[str, Estimate] = {}
+    for path in sorted(folder.glob("*/summary.json")):
+        for name, against, ratio in _ratios(path):
+            known = today.get(name[0])
+            if known is None or known.against != against[0]:
+                continue
+            if (known.digest, today[against[0]].digest) != (name[1], against[1]):
+                continue
+            if known.name not in best or ratio.n > best[known.name].n:
+                best[known.name] = ratio
+    return best
+
+
+def _ratios(path: Path) -> Iterator[tuple[tuple[str, str], tuple[str, str], Estimate]]:
+    """Yield the steps of a run: name and digest of both profiles, and their ratio."""
+    summary = msgspec.json.decode(path.read_bytes())
+    if summary["exit_code"] or "requests" in summary["load"] or summary["path"] != "/9000":
+        return
+    digests = {each["name"]: each["digest"] for each in summary["profiles"]}
+    for step in summary["steps"]:
+        found = step.get("step", {}).get(METRIC, {})
+        if "ratio" in found:
+            name, before = step["profile"], step["before"]
+            estimate = Estimate(found["ratio"], found["low"], found["high"], found["n"])
+            yield (name, digests[name]), (before, digests[before]), estimate

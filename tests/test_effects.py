@@ -1,0 +1,77 @@
+"""`lab list` shows what was measured of a profile, as long as it is the profile of today."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from lab import profiles
+from lab.model import Estimate
+from lab.runs.effects import effects
+
+FOUND = [profiles.read(name) for name in ("master", "max-worker-lifetime-delta", "http-socket")]
+STEP = {"ratio": 0.44, "low": 0.42, "high": 0.46, "n": 10}
+
+
+@pytest.fixture
+def store(tmp_path):
+    """Return a function that stores a run's summary, with whatever is to be different in it."""
+
+    def stored(name="ladder", step=STEP, digest="", **different):
+        folder = tmp_path / name
+        folder.mkdir()
+        summary = {
+            "exit_code": 0,
+            "load": {"connections": 64},
+            "path": "/9000",
+            "profiles": [{"name": each.name, "digest": digest or each.digest} for each in FOUND],
+            "steps": [
+                {
+                    "profile": "http-socket",
+                    "before": "max-worker-lifetime-delta",
+                    "step": {"cpu": step},
+                }
+            ],
+        }
+        (folder / "summary.json").write_text(json.dumps(summary | different))
+        return tmp_path
+
+    return stored
+
+
+def test_the_effect_is_that_of_the_step(store):
+    """The ratio with its interval; a profile without a measured step has none."""
+    assert effects(store(), FOUND) == {"http-socket": Estimate(0.44, 0.42, 0.46, 10)}
+
+
+def test_the_run_with_the_most_pairs_counts(store):
+    """Whatever the runs are called."""
+    store("a", {**STEP, "ratio": 0.5, "n": 5})
+    store("c", {**STEP, "ratio": 0.6, "n": 9})
+    assert effects(store("b"), FOUND)["http-socket"].value == 0.44
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        {"exit_code": 3},
+        {"digest": "0" * 64},
+        {"load": {"connections": 500, "requests": 5000}},
+        {"path": "/"},
+        {"step": {"verdict": "invalid"}},
+    ],
+    ids=["noisy", "another profile", "counted requests", "another path", "withheld"],
+)
+def test_a_run_that_says_nothing_of_it_is_not_quoted(store, different):
+    """Too noisy, of another configuration or load, or without a ratio."""
+    assert effects(store(**different), FOUND) == {}
+
+
+def test_a_step_against_another_profile_is_not_quoted(store):
+    """As in a run without the profile that it is written against."""
+    folder = store()
+    path = folder / "ladder" / "summary.json"
+    path.write_text(re.sub('"before": "[^"]+"', '"before": "master"', path.read_text()))
+    assert effects(folder, FOUND) == {}
