@@ -1,6 +1,7 @@
 """What a page may ask for, and how it is told of a mistake."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -24,6 +25,15 @@ def test_a_block_a_line_and_a_comment():
     assert "old" not in line + block
     assert block.startswith("<!-- instructions phases -->\n| part of `service`")
     assert block.endswith(".\n<!-- end -->\nrest\n")
+
+
+def test_all_claims_bring_no_heading():
+    """The page has its own; what is counted, decided and open is there."""
+    text = directives.fill("<!-- claims -->\n<!-- end -->\n")
+    assert "#" not in text
+    assert re.search(r"^\d+ claims, \d+ put to the test", text, re.MULTILINE)
+    assert "\n| claim | load | " in text
+    assert text.count(" open. It takes ") >= 4
 
 
 def test_chosen_rows_of_a_table():

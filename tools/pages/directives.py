@@ -18,6 +18,7 @@ from tools.pages import figures, instructions, proofs, results, runs
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
+    "claims": runs.all_claims,
     "claims SOURCE": runs.claims,
     "command RUN": runs.command,
     "figure FIGURE": figures.words,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 
@@ -87,6 +88,13 @@ def gates(name: str) -> str:
 def machine(name: str) -> str:
     """Return where a run was made."""
     return "; ".join(machine_lines(stored(name).environments))
+
+
+def all_claims() -> str:
+    """Return what all stored runs say to all claims, and by article what the open ones take."""
+    found = claims_report.overview(published.verdicts(runs()))
+    text = markdown.render_document(replace(found, legend=()))
+    return re.sub(r"^#+ .*\n\n", "", text, flags=re.MULTILINE).strip() + "\n"
 
 
 def claims(source: str) -> str:
