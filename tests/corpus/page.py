@@ -73,14 +73,14 @@ $ .venv/bin/python benchmarks/malformed.py --mutations 200000    # and damaged r
 HEADER = """\
 ## One header ends a worker
 
-uWSGI makes a WSGI application's `wsgi.url_scheme` of the header `X-Forwarded-Proto`, whoever
-sends it. Its Python plugin reads the value as UTF-8, does not look whether that went well, and
+uWSGI sets a WSGI application's `wsgi.url_scheme` from the header `X-Forwarded-Proto`, whoever
+sends it. Its Python plugin decodes the value as UTF-8, does not check the result, and
 puts what may be NULL into a dictionary: `plugins/python/wsgi_subhandler.c`, in every release
 from 2.0.8 (2014), which began to read that header, to 2.0.31, and in the repository of September
-2025. The worker ends by a segmentation fault before the application has seen the request, so
+2025. A segmentation fault ends the worker before the application has seen the request, so
 nothing in the application, in any framework, can prevent it. Without a master the worker is gone
-for good, and in the article's rungs the service with it. A master starts a worker again, but
-only about one a second, so that a few requests/s keep a small service down. Right replies
+for good, and with the article's configurations so is the service. A master starts a worker again,
+but only about one per second, so a few requests/s keep a small service down. Right replies
 in {seconds:.0f} seconds of `tuned` with {workers} workers, to four clients that ask again ten
 milliseconds after each reply:
 
@@ -90,19 +90,19 @@ milliseconds after each reply:
 $ .venv/bin/python benchmarks/one_header.py
 ```
 
-**See whether your own server is open.** Ask a test instance, not the one that customers use, since
+**Test your own server.** Ask a test instance, not the one that customers use, because
 this ends one of its workers:
 
 ```sh
 curl -i -H $'X-Forwarded-Proto: \\xff' http://127.0.0.1:8080/
 ```
 
-It is open if the reply is empty (`curl: (52)`), or a 502 of the proxy in front, and uWSGI's log
-says `Segmentation Fault`. Behind two or more instances a proxy may have had the answer from
-another one: the log decides.
+It is vulnerable if the reply is empty (`curl: (52)`), or a 502 of the proxy in front, and uWSGI's
+log says `Segmentation Fault`. A proxy in front of two or more instances may have got its answer
+from another one: the log decides.
 
-**Close it in uWSGI**, with one line in the ini. What is not exactly `http` or `https` becomes
-`http`, and what your proxy says stays:
+**Protect it in uWSGI**, with one line in the ini. What is not exactly `http` or `https` becomes
+`http`; what your proxy says stays:
 
 ```ini
 route-if-not = regexp:${{HTTP_X_FORWARDED_PROTO}};^(https?)?\\z setscheme:http
@@ -110,24 +110,23 @@ route-if-not = regexp:${{HTTP_X_FORWARDED_PROTO}};^(https?)?\\z setscheme:http
 
 It needs internal routing, which uWSGI has where it was built with PCRE; `uwsgi --help` lists
 `--route-if-not` then. The profiles here write the same as three lines without a regular expression
-([`scheme.ini`](../../uwsgi/scheme.ini)), which cost a request a third of it: 2,600 instructions in
-user space instead of 9,400 (counted once; not stored).
+([`scheme.ini`](../../uwsgi/scheme.ini)), which cost a third of it per request: 2,600 instructions
+in user space instead of 9,400 (counted once; not stored).
 
-**Or close it in the proxy**, which should not let a client choose the scheme in any case. In
-nginx:
+**Or protect it in the proxy**, which should never let a client choose the scheme. In nginx:
 
 ```nginx
 uwsgi_param HTTP_X_FORWARDED_PROTO $scheme;         # with uwsgi_pass
 proxy_set_header X-Forwarded-Proto $scheme;         # with proxy_pass
 ```
 
-nginx inherits such lines from the level above only where a block has none of its own: one
-`uwsgi_param` in a `location` takes all of them away, and opens that location.
+A block of nginx inherits such lines from the level above only if it has none of its own: one
+`uwsgi_param` in a `location` removes all of them, and makes that location vulnerable.
 
-The other parts of a request that uWSGI makes text of are decoded as Latin-1, which knows every
-byte. All 256 bytes in each header that uWSGI interprets, in the path, the query, the protocol and
-a name are [a test](../../tests/corpus/test_bytes.py) of every profile and peer; the same test shows
-what the article's rungs do.
+uWSGI decodes the other parts of a request as Latin-1, which knows every byte. [A
+test](../../tests/corpus/test_bytes.py) tries all 256 bytes in each header that uWSGI interprets, in
+the path, the query, the protocol and a name, on every profile and peer; the same test shows
+what the article's configurations do.
 """
 
 DAMAGED = """\
