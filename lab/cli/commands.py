@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import suppress
 
 import click
 from click.exceptions import NoArgsIsHelpError
@@ -47,6 +48,8 @@ def run_command_line() -> None:
             click.echo(f"lab: {_said(error)}", err=True)
         sys.exit(error.exit_code)
     except LabError as error:
+        with suppress(OSError):  # what ended it counts, and not a full disk
+            sys.stdout.flush()  # so that it stands below what it speaks of
         for line in (f"lab: {error}", *getattr(error, "__notes__", ())):
             click.echo(line, err=True)
         sys.exit(error.exit_code)

@@ -31,9 +31,9 @@ def forget_what_nobody_reads() -> None:
     if usual is not sys.__stdout__ or not isinstance(usual, io.TextIOWrapper) or usual.isatty():
         return  # what a caller put in its place, or a terminal
     usual.flush()
-    pipe = io.BufferedWriter(_Unread(usual.fileno(), "w", closefd=False))
+    pipe = _Unread(usual.fileno(), "w", closefd=False)
     sys.stdout = io.TextIOWrapper(
-        pipe,
+        pipe if usual.write_through else io.BufferedWriter(pipe),
         encoding=usual.encoding,
         errors=usual.errors,
         newline="\n",
