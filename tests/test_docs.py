@@ -185,6 +185,9 @@ def _with_site_of_tests(words, folder):
 def _small(words, folder):
     """Run a comparison in a copy's worth of time: one block, two profiles where it has them all."""
     words = [word for word in _with_site_of_tests(words, folder) if word != "--quick"]
+    if "--minutes" in words:  # blocks stand in its place
+        place = words.index("--minutes")
+        del words[place : place + 2]
     if words[0].endswith("lab") and (len(words) == 2 or words[2].startswith("--")):
         words.insert(2, "tuned")  # instead of the whole ladder
     words = [word.replace("loadtests/", str(ROOT / "loadtests")) for word in words]
