@@ -26,7 +26,7 @@ def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
     """Neither body nor pattern is known before."""
     own = workload(app="site.wsgi:application", path="/x", chdir=tmp_path)
     assert (own.name, own.path, own.chdir) == ("site.wsgi:application", "/x", tmp_path)
-    assert not own.expect.complete
+    assert (own.expect.body, own.expect.pattern) == (None, None)
 
 
 @pytest.mark.parametrize(

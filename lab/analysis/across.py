@@ -41,7 +41,7 @@ class Change:
     detectable: float | None = None
     """Smallest ratio above 1 that two such runs would find 4 times out of 5, but for the floor."""
     below: float | None = None
-    """The smallest of 2, 3, 5 and 10 % that the change is excluded to reach; None with none."""
+    """The smallest of 2, 3, 5 and 10 % that the change surely is below; None if it may be 10 %."""
 
     @property
     def said(self) -> str:

@@ -14,6 +14,7 @@ from lab.analysis.margin import END, STOPPED
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width, percent
 from lab.model import METRICS, Comparison, Failure, Run
+from lab.model.wording import counted
 
 BROKEN = 0.5
 """Share of failed trials from which a server is broken: what is left is not its usual self."""
@@ -179,8 +180,8 @@ def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
 def _stopped(blocks: int) -> str:
     """Say how a run of minutes is judged that was stopped, or is under way."""
     return (
-        f"{blocks} block{'' if blocks == 1 else 's'}, and the run has not ended by itself: what is "
-        f"open is judged at {percent(STOPPED)} instead of {percent(END)}, since a run that "
+        f"{counted(blocks, 'block')}, and the run has not ended by itself: what is open is "
+        f"judged at {percent(STOPPED)} instead of {percent(END)}, since a run that "
         "somebody watches may be stopped at the moment that pleases."
     )
 

@@ -5,8 +5,8 @@ A run of a fixed number of blocks is judged once, at 95 %. A run of minutes is l
 of its blocks. What is beyond doubt at a look ends there, at 99.5 %; what is open at the end of the
 time is judged at 96 %. The interval that is reported holds the truth in 95 % of cases or more,
 whichever of the two it is (simulated, `tests/analysis/test_margin.py`). A run that somebody stops
-may have been stopped because its figures pleased. What is open then is judged at 98.76 %, the level
-that allows a look at any time.
+may have been stopped because its figures pleased. What is open then is judged at 98.76 %: see
+`STOPPED`.
 
 Sources: Haybittle, Br. J. Radiol. 44 (1971); Peto et al., Br. J. Cancer 34 (1976); Pocock,
 Biometrika 64 (1977).
@@ -28,8 +28,8 @@ END = 0.96
 """Level of what is open when a run ends by itself: the data did not choose that moment."""
 
 STOPPED = 0.9876
-"""Level of what is open when a run was stopped: looks at this level up to the sixth err in 5 % of
-runs together, and all eight in 6 %."""
+"""Level of what is open when a run was stopped. The first six looks at this level together err in
+5 % of runs, all eight in 6 %."""
 
 SMALL = 0.05
 """A comparison ends where the change is below this share: nothing worth minutes is left in it."""
@@ -46,7 +46,7 @@ def shown(load: Load) -> tuple[str, ...]:
 
 
 def settled(comparison: Comparison) -> bool:
-    """Return whether no more blocks are worth it: better, worse, or below 5 %."""
+    """Return whether more blocks are not worth their time: it is better, worse, or below 5 %."""
     if comparison.verdict in (Verdict.FASTER, Verdict.SLOWER):
         return True
     return comparison.below is not None and comparison.below <= SMALL

@@ -197,12 +197,12 @@ def conduct(
             if plan.minutes is not None:
                 writer.rewrite(ended=True)
         except BaseException as error:  # also what ends a greenlet: Locust's STOP button
-            _leave(writer, files, error)
+            _end_early(writer, files, error)
             raise
         return Outcome(writer.folder, _summarise(writer, files))
 
 
-def _leave(writer: RunWriter, files: Files, error: BaseException) -> None:
+def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
     """Keep what there is of a run that *error* ended, and say in *error* what that is."""
     kept = writer.has_trials
     if kept:

@@ -1,5 +1,5 @@
 """
-Blocks for as long as somebody has minutes: who is decided beyond doubt leaves, the others go on.
+Blocks for as long as somebody has minutes: an arm that is decided leaves, the others go on.
 
 After some of its blocks a run is looked at: see `lab.analysis.margin`. An arm leaves when all
 comparisons that it is in have ended. The reference stays to the end with its A/A arm, since every
@@ -63,7 +63,7 @@ def with_minutes(plan: Plan, minutes: float) -> Plan:
 
 
 class Margin:
-    """The blocks of another schedule, as many as the plan's minutes allow, without who has left."""
+    """Another schedule's blocks, as many as the minutes allow, without the arms that have left."""
 
     def __init__(
         self,
@@ -76,13 +76,13 @@ class Margin:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """
-        Let nobody leave yet.
+        Let no arm leave yet.
 
         Args:
             plan: What is run, with minutes and looks.
-            blocks: Says what each block would hold if nobody left.
+            blocks: Says what each block would hold if no arm left.
             so_far: Returns the run that some trials make up.
-            leave: Told who leaves at a look, where somebody does.
+            leave: Told which arms leave at a look; not asked where none does.
             stay: Profiles that never leave, because more is asked of them than a verdict.
             clock: Seconds that pass.
         """
@@ -125,19 +125,19 @@ class Margin:
         return elapsed + arms * elapsed / self._given <= self._budget
 
     def _all_ended(self, trials: Sequence[Trial]) -> bool:
-        """Look at the run, let go who has no open comparison, and return whether none is open."""
+        """Look at the run, let arms leave, and return whether no comparison is open any more."""
         # For this moment the run is over; what was not decided at a look is told by its level.
         run = replace(self._so_far(trials), ended=True)
         departures: list[Departure] = []
-        some = some_open = False
+        compared = still_open = False
         for summary in summaries(run):
             found = list(_comparisons(summary))
             still = [sides for *sides, each in found if not ended_early(each)]
             kept = {side for sides in still for side in sides}
-            some, some_open = some or bool(found), some_open or bool(still)
+            compared, still_open = compared or bool(found), still_open or bool(still)
             departures += self._departures(summary, found, kept)
         self._left |= {(each.arm, each.role) for each in departures}
-        over = some and not some_open and not self._goes_on
+        over = compared and not still_open and not self._goes_on
         if departures:
             self._leave([replace(each, last=over) for each in departures])
         return over
@@ -145,7 +145,7 @@ class Margin:
     def _departures(
         self, summary: Summary, found: Sequence[Found], kept: set[Side]
     ) -> Iterator[Departure]:
-        """Yield who leaves, of those that are in one of the comparisons *found*."""
+        """Yield the arms that leave: those of *found* that are not *kept*."""
         at = summary.run.plan.arms[0].at
         own_ones: dict[Side, Comparison] = {}
         for changed, _, comparison in found:
@@ -158,7 +158,7 @@ class Margin:
 
 
 def _comparisons(summary: Summary) -> Iterator[Found]:
-    """Yield all that a run is there to decide, of each profile its step before the others."""
+    """Yield what a run is to decide; a profile's step comes before its other comparisons."""
     metrics = shown(summary.run.plan.load)
     baseline = own(summary.run.plan.profiles[0].name)
     for step in summary.steps:

@@ -247,8 +247,8 @@ class Live:
 
 
 def _of(number: int, plan: Plan) -> str:
-    """Say how many blocks there are, and of how many, where that is known beforehand."""
-    return f"{number}" if plan.minutes is not None else f"{number} of {plan.blocks}"
+    """Return a number of blocks, and of how many, where that is known beforehand."""
+    return str(number) if plan.minutes is not None else f"{number} of {plan.blocks}"
 
 
 def _over_first(summary: Summary, row: Row) -> Mapping[str, Comparison]:

@@ -76,11 +76,6 @@ class Expectation:
     pattern: str | None = None
     """Regular expression that is searched in the body, for an application whose reply varies."""
 
-    @property
-    def complete(self) -> bool:
-        """Whether a reply can be judged by it."""
-        return self.body is not None or self.pattern is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Workload:

@@ -14,7 +14,7 @@ from lab.report import headline
 from lab.report.numbers import figure
 
 MOST_MORE = 2.0
-"""More time that is worth a word: as much again as was used, twice."""
+"""More time is offered for steps that need at most so many times the blocks that were made."""
 
 
 def levels(summary: Summary) -> str:
@@ -37,7 +37,7 @@ def level_words(summary: Summary) -> str:
 
 
 def left_early(summary: Summary, metrics: Sequence[str]) -> list[str]:
-    """Return a remark on the rows that a look has ended; none where there is none."""
+    """Return a remark on the rows that ended at a look; none where no row did."""
     ratios = [each.ratio for each in _shown(summary, metrics) if each.ratio is not None]
     counts = sorted({each.n for each in ratios if each.level == EARLY})
     if not counts:
@@ -96,7 +96,7 @@ def _decided(comparison: Comparison) -> bool:
 
 
 def _needed(summary: Summary, undecided: Sequence[Comparison]) -> Iterator[tuple[int, Comparison]]:
-    """Yield how many blocks would decide each, of those that some number of looks decides."""
+    """Yield how many blocks would decide each; leave out what the most blocks would not decide."""
     run = summary.run
     for each in undecided:
         if each.ratio is not None:

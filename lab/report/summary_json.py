@@ -31,7 +31,7 @@ FORMAT = 2
 Version of the format; fields may be added within one, so a reader ignores what it does not know.
 
 1: the first.
-2: `diagnoses` and `inert`, the load's `rate`; later `shares` and `applications`.
+2: `diagnoses` and `inert`, the load's `rate`; later `shares`, `applications`, `below` and `level`.
 """
 
 Source = str | Callable[[Any], Any]

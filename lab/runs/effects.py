@@ -27,14 +27,14 @@ def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
     today = {each.name: each for each in found}
     best: dict[str, Estimate] = {}
     for path in sorted(folder.glob("*/summary.json")):
-        for name, against, ratio in _ratios(path):
-            known = today.get(name[0])
-            if known is None or known.against != against[0]:
+        for (name, digest), (against, digest_against), ratio in _ratios(path):
+            known = today.get(name)
+            if known is None or known.against != against:
                 continue
-            if (known.digest, today[against[0]].digest) != (name[1], against[1]):
+            if (known.digest, today[against].digest) != (digest, digest_against):
                 continue
-            if known.name not in best or ratio.n > best[known.name].n:
-                best[known.name] = ratio
+            if name not in best or ratio.n > best[name].n:
+                best[name] = ratio
     return best
 
 

@@ -38,7 +38,7 @@ Version of the folder's format; the lab reads every version up to this one (`lab
 2: open loop (`rate`, `planned`, `late`, `queued`, `service`), counter-runs (`counters`, the arm
    "counter").
 3: arms, each with its profile, workload and load, in the plan and in counter-runs; a trial's slot
-   names its arm and its role.
+   names its arm and its role; later runs of minutes (`minutes`, `looks`, `ended`).
 """
 
 MOST_SHOWN = 5

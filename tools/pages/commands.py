@@ -160,12 +160,12 @@ def _command(command: click.Command, context: click.Context) -> Iterator[str]:
     yield f"`{usage}`\n"
     yield from (f"{_filled(each)}\n" for each in _paragraphs(command))
     records = (
-        (option.get_help_record(context), option)
+        option.get_help_record(context)
         for option in command.get_params(context)
         if isinstance(option, click.Option) and "--help" not in option.opts
     )
     items = []
-    for record, _ in records:
+    for record in records:
         assert record is not None
         names, text = record
         said, _, default = text.partition("  [default: ")

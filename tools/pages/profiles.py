@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab import profiles, settings
+from lab.analysis.margin import SHOWN
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Comparison, Profile, Workload
@@ -24,9 +25,6 @@ from tools.pages.runs import mark
 
 ENOUGH = 5
 """Blocks from which on a run is quoted; one that was made to count something has fewer."""
-
-SHOWN = ("throughput", "cpu")
-"""Metrics whose ratios are shown."""
 
 LADDER = "ladder"
 """The stored run of the whole ladder."""
