@@ -90,10 +90,10 @@ from pathlib import Path
 
 from lab.analysis.across import combined_floor, welch
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, reach, second, verdict_of
-from lab.analysis.margin import Comparisons
+from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
 from lab.analysis.thresholds import Judged, judge_ratio, parse
-from lab.experiment.looks import LOOKS
+from lab.experiment.minutes import LOOKS
 from lab.model import (
     METRICS,
     Arm,

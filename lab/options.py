@@ -15,17 +15,15 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.summary import Summary
-from lab.analysis.thresholds import PLANNED, Threshold, check, exit_code, judge_run, parse
+from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
-from lab.experiment.looks import MINUTES, usual_minutes
+from lab.experiment.minutes import MINUTES, usual_minutes
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, check_units, parse_rates
 from lab.generators.ab import check_ab
 from lab.model import Workload
-from lab.report.thresholds import lines as judgement_lines
 from lab.workloads import NAMES, workload
 
 GENERATORS = ("engine", "ab")
@@ -302,8 +300,9 @@ def _minutes(asked: Asked) -> float | None:
     if asked.minutes is not None and asked.blocks is not None:
         raise UsageError(f"--blocks {asked.blocks} --minutes {asked.minutes:g}: say one of them")
     said = asked.minutes is not None or asked.blocks is not None or asked.quick
-    # At several rates, or in longer windows, the first look would not be reached in that time.
-    longer = asked.rate is not None or (asked.window or 0) > DEFAULT.window
+    # At several rates, or in longer trials, the first look would not be reached in that time.
+    times = (asked.window or 0) > DEFAULT.window or (asked.warmup or 0) > DEFAULT.warmup
+    longer = asked.rate is not None or times
     return asked.minutes if said or longer else usual_minutes(asked.profiles)
 
 
@@ -385,16 +384,3 @@ def _planned(
     for name, rate in planned.items():
         say(f"open loop at {name}: {rate:,.0f} requests/s")
     return planned
-
-
-def verdict(
-    summaries: Sequence[Summary], thresholds: Sequence[Threshold]
-) -> tuple[tuple[str, ...], int]:
-    """Return what a run says to *thresholds*, in lines, and its exit status."""
-    lines: tuple[str, ...] = ()
-    worst = 0
-    for summary in summaries:
-        judgements = [judge_run(each, summary) for each in thresholds]
-        lines += judgement_lines(judgements)
-        worst = max(worst, exit_code(judgements, summary.exit_code))
-    return lines, worst

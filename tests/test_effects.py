@@ -59,14 +59,27 @@ def test_the_run_with_the_most_pairs_counts(store):
         {"exit_code": 3},
         {"digest": "0" * 64},
         {"load": {"connections": 500, "requests": 5000}},
+        {"load": {"connections": 64, "rate": 2000.0}},
         {"path": "/"},
         {"step": {"verdict": "invalid"}},
     ],
-    ids=["noisy", "another profile", "counted requests", "another path", "withheld"],
+    ids=["noisy", "another profile", "counted requests", "a rate", "another path", "withheld"],
 )
 def test_a_run_that_says_nothing_of_it_is_not_quoted(store, different):
     """Too noisy, of another configuration or load, or without a ratio."""
     assert effects(store(**different), FOUND) == {}
+
+
+def test_a_run_of_several_rates_is_not_quoted(store):
+    """Its summary is a list of them."""
+    folder = store()
+    (folder / "ladder" / "summary.json").write_text("[{}, {}]")
+    assert effects(folder, FOUND) == {}
+
+
+def test_the_level_of_an_interval_is_the_run_s(store):
+    """Not 95 % where a look has ended it."""
+    assert effects(store(step=STEP | {"level": 0.995}), FOUND)["http-socket"].level == 0.995
 
 
 def test_a_step_against_another_profile_is_not_quoted(store):

@@ -183,6 +183,7 @@ def test_quick_gives_way_to_what_is_said():
         ({"quick": True}, None),
         ({"rate": "50%"}, None),
         ({"window": 35.0}, None),
+        ({"warmup": 5.0}, None),
     ],
 )
 def test_the_whole_ladder_takes_minutes_and_a_few_profiles_take_blocks(asked, minutes):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.across import across
+from lab.analysis.health import gravest
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import (
     Judged,
@@ -196,6 +197,16 @@ def test_the_aa_trials_count_as_the_references_own():
     )
     summary = summarise(replace(run, trials=trials))
     assert judge_run(parse("drops(a) > 0"), summary).outcome is Judged.FAILED
+
+
+def test_a_broken_server_is_no_noise():
+    """A limit that it leaves without a figure does not make its status 1 a neutral 3."""
+    summary = summarise(make.ladder_run(SPEEDS))
+    unjudged = [judge_run(parse("service_p99(b/a) > 9"), summary)]
+    failed = [judge_run(parse("cpu(b/a) > 0.5"), summary)]
+    assert exit_code(unjudged, 1) == 1
+    assert exit_code(unjudged + failed, 1) == 99
+    assert [gravest(*each) for each in ((0, 3), (3, 1), (1, 99), (0, 0))] == [3, 1, 99, 0]
 
 
 @pytest.mark.parametrize(

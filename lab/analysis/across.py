@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.compare import LEAST_FLOOR, below, reach, verdict_of
+from lab.analysis.health import gravest
 from lab.analysis.stats import error_of, interval, smallest_found
 from lab.analysis.summary import COMPARED, Summary
 from lab.model import METRICS, Estimate, Verdict, worded
@@ -65,10 +66,9 @@ class Across:
 
     @property
     def exit_code(self) -> int:
-        """The graver of the two runs' own; 3 where nothing could be compared."""
-        if all(change.ratio is None for change in self.changes):
-            return 3
-        return max(self.before.exit_code, self.after.exit_code)
+        """The graver of the two runs' own; 3 at the least where nothing could be compared."""
+        nothing = all(change.ratio is None for change in self.changes)
+        return gravest(self.before.exit_code, self.after.exit_code, 3 if nothing else 0)
 
 
 def across(before: Summary, after: Summary) -> Across:
@@ -123,9 +123,9 @@ def _changes(
     for profile, reference in pairs:
         for metric in metrics:
             floor = combined_floor(_noise(before, metric), _noise(after, metric))
-            old, new = (
-                each.compare_whole(metric, profile, reference).ratio for each in (before, after)
-            )
+            sides = [each.compare_whole(metric, profile, reference) for each in (before, after)]
+            old, new = (each.ratio for each in sides)
+            bound = any(each.may_be is not None for each in sides)
             found = Change(metric, profile, reference, old, new, None, floor, Verdict.INVALID)
             if old is not None and new is not None:
                 ratio, detectable = welch(old, new)
@@ -135,7 +135,7 @@ def _changes(
                     ratio=ratio,
                     verdict=verdict,
                     detectable=detectable,
-                    below=below(ratio),
+                    below=None if bound else below(ratio),
                 )
             yield found
 

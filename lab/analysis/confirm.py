@@ -15,7 +15,7 @@ from dataclasses import replace
 from lab.analysis.causes import CAUSES
 from lab.analysis.compare import LEAST_FLOOR, own
 from lab.analysis.diagnose import causes, explainable
-from lab.analysis.margin import Comparisons
+from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.model import (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
-from lab.analysis.margin import END, STOPPED
+from lab.analysis.looks import END, STOPPED
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width, percent
 from lab.model import METRICS, Comparison, Failure, Run
@@ -21,6 +21,9 @@ BROKEN = 0.5
 
 HEADLINE = "cpu"
 """The metric that decides the exit status: throughput of a shared machine is its neighbours'."""
+
+GRAVITY = (0, 3, 1, 99)
+"""Exit statuses, the gravest last: a broken server is no noise, and a limit is what was asked."""
 
 FAILURES = ("server died", "errors")
 """Gates that are the server's own failing, and nobody else's."""
@@ -92,6 +95,16 @@ def exit_code(
     if len(measurable) < min(2, profiles) or not told_apart(aa[HEADLINE]):
         return 3
     return 0
+
+
+def gravest(*statuses: int) -> int:
+    """
+    Return the exit status that counts.
+
+    >>> gravest(3, 1, 0)
+    1
+    """
+    return max(statuses, key=GRAVITY.index)
 
 
 def never_started(observations: Sequence[Observation]) -> bool:

@@ -27,7 +27,7 @@ from lab.analysis.health import (
     is_broken,
     never_started,
 )
-from lab.analysis.margin import Comparisons
+from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
 from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run

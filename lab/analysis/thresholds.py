@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from lab.analysis.across import Across, Change, change
+from lab.analysis.health import gravest
 from lab.analysis.metrics import derive
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
@@ -61,6 +62,9 @@ class Judged(enum.StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNJUDGED = "cannot be judged"
+
+
+STATUSES = {Judged.PASSED: 0, Judged.FAILED: FAILED, Judged.UNJUDGED: UNJUDGED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +220,13 @@ def planned(metric: str, load: Load) -> bool:
 
 
 def exit_code(judgements: Iterable[Judgement], otherwise: int) -> int:
-    """Return 99 when a threshold failed, 3 when one cannot be judged, else *otherwise*."""
-    outcomes = {judgement.outcome for judgement in judgements}
-    if Judged.FAILED in outcomes:
-        return FAILED
-    return UNJUDGED if Judged.UNJUDGED in outcomes else otherwise
+    """
+    Return the exit status of a run: the gravest of its own, *otherwise*, and its thresholds'.
+
+    That is 99 when one failed, 1 when a server is broken, 3 when one cannot be judged.
+    """
+    said = (STATUSES[judgement.outcome] for judgement in judgements)
+    return gravest(otherwise, *said)
 
 
 def _tokens(text: str) -> tuple[dict[str, str], dict[str, int]]:

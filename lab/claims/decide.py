@@ -77,7 +77,8 @@ def is_about(claim: Claim, plan: Plan) -> bool:
 def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     """Decide *claim* by one run that has what it takes: see `is_about`."""
     floor = summary.floors[claim.metric]
-    found = summary.compare(claim.metric, claim.changed, claim.reference)
+    # "Better" is no answer to "as large as published?": all pairs count, also those after a look.
+    found = summary.compare_whole(claim.metric, claim.changed, claim.reference)
     decision = decision_of(claim, found, floor)
     lacking = unmet(claim, summary)
     if lacking:

@@ -31,8 +31,8 @@ INDENT = " " * 6
 
 MEASURED = (
     "The ratios are of CPU per request, measured in this project's stored runs on one machine; ~ "
-    "is what cannot be told from 1. `lab run NAME` measures yours. `lab run` compares the ladder "
-    "and the reference lines by default."
+    "marks one that cannot be told from 1. `lab run NAME` measures yours. `lab run` compares the "
+    "ladder and the reference lines by default."
 )
 
 

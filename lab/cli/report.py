@@ -11,6 +11,7 @@ from rich.console import Console
 from lab import claims
 from lab.analysis.across import across
 from lab.analysis.comparable import require_comparable
+from lab.analysis.health import gravest
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import (
@@ -21,11 +22,11 @@ from lab.analysis.thresholds import (
     parse,
 )
 from lab.cli.options import offered
-from lab.options import verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, terminal
 from lab.report.files import pages
+from lab.report.thresholds import verdict
 from lab.runs.folder import find_run, read_run, write_text
 
 RESULTS = click.option(
@@ -135,7 +136,7 @@ def compare_command(
         found = across(*pair)
         judgements = [judge_across(each, found) for each in thresholds]
         status = exit_code(judgements, found.exit_code)
-        worst = max(worst, status)
+        worst = gravest(worst, status)
         if as_json:
             documents.append(across_report.render_json(found, differing, judgements, status))
             continue

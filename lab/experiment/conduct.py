@@ -22,7 +22,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
 from lab.experiment.counter_runs import plan_counters
-from lab.experiment.looks import Margin, with_minutes
+from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Blocks, Pilot, Schedule
@@ -270,7 +270,7 @@ def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observe
     schedule = Pilot(plan, find, observer.confirming) if options.confirm else Blocks(plan)
     if plan.minutes is None:
         return schedule
-    return Margin(plan, schedule, so_far, observer.leaving, stay=options.stay)
+    return Minutes(plan, schedule, so_far, observer.leaving, stay=options.stay)
 
 
 def real_parts(

@@ -79,7 +79,7 @@ class Course:
         if self._plan.minutes is None:
             return self._planned
         left = self._seconds_left()
-        return self.done + math.ceil(left / self._pace())
+        return min(self._planned, self.done + math.ceil(left / self._pace()))
 
     @property
     def done(self) -> int:

@@ -1,7 +1,7 @@
 """
 Which arms the next block holds, decided by what the trials so far show.
 
-A schedule is asked before every block. `lab.experiment.looks` has one for a time instead of a
+A schedule is asked before every block. `lab.experiment.minutes` has one for a time instead of a
 number of blocks. To add another, such as a search for better settings, add a module with a class
 that has `trials` and `next`.
 """

@@ -194,8 +194,9 @@ def _parsed(option: Option, text: str) -> Any:
     try:
         return option.parse(text)
     except ValueError as error:
-        if option.parse is int:
-            raise ValueError(f"{text!r} is no whole number") from error
+        words = {int: "whole number", float: "number"}
+        if option.parse in words:
+            raise ValueError(f"{text!r} is no {words[option.parse]}") from error
         raise
 
 

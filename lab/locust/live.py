@@ -21,6 +21,7 @@ from lab.experiment.conduct import Outcome, Prepared
 from lab.experiment.plan import named
 from lab.experiment.progress import Course
 from lab.model import METRICS, Comparison, CounterRun, Departure, Plan, Role, Run, Slot, Trial
+from lab.model.wording import counted
 from lab.report.causes import standing_of
 from lab.report.files import pages
 from lab.report.headline import ANOTHER
@@ -163,12 +164,20 @@ class Live:
     @property
     def percent(self) -> int:
         """Return how many of the trials are done."""
-        return 100 * self._course.done // self._course.planned
+        return 100 if self.state == "done" else 100 * self._course.done // max(1, self._planned)
 
     def progress(self) -> str:
         """Say how far it is, in a line."""
-        done = f"{self._course.done} of {self._course.planned} trials"
-        return f"{done}, about {self._course.left()}" if self.state == "under way" else done
+        made, of_minutes = self._course.done, self._run.plan.minutes is not None
+        if self.state != "under way":
+            return counted(made, "trial") if of_minutes else f"{made} of {self._planned} trials"
+        about = "about " if of_minutes else ""
+        left = self._course.left() if of_minutes else f"about {self._course.left()}"
+        return f"{made} of {about}{self._planned} trials, {left}"
+
+    @property
+    def _planned(self) -> int:
+        return self._course.planned
 
     def now(self) -> str:
         """Say what is being done at this moment; empty when nothing is."""

@@ -34,9 +34,10 @@ from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
 from lab.model import CounterRun, Departure, Finding, Slot, Trial
-from lab.options import Asked, Understood, carry_out, understand, verdict
+from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
+from lab.report.thresholds import verdict
 from lab.report.files import files
 
 log = logging.getLogger("lab")

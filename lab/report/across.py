@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lab.analysis.across import Across, Change
 from lab.analysis.comparable import DifferingKey
-from lab.analysis.margin import shown
+from lab.analysis.looks import shown
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Estimate, Verdict
@@ -56,6 +56,7 @@ def document(
             "change: second / first run, with Welch's 95% interval; ~: it may be 1.",
             "better, worse: all beyond the floor, the A/A noise of both runs (at least 2%); same:",
             "within; undecided: neither.",
+            "undecided, but below 5%: a change of 5% or more is excluded.",
         ),
         footer=(),
     )

@@ -10,7 +10,7 @@ from lab.analysis.summary import Row, Summary, Tally, reference_lines
 from lab.model import METRICS, Comparison, Run, Verdict
 from lab.model.wording import counted
 from lab.report.causes import inert_notes
-from lab.report.looks import left_early, level_words, outlook
+from lab.report.minutes import left_early, level_words, outlook
 from lab.report.numbers import figure, share
 
 RETRIED = 0.01
@@ -236,7 +236,7 @@ def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
         small = sum(each.below is not None for _, each in undecided)
         below = f", {small} of them below {max(BELOW):.0%}" if small else ""
         text = (
-            f"{METRICS[name].title}: {len(undecided)} of {len(steps)} steps undecided{below}. So "
+            f"{METRICS[name].title}: {len(undecided)} of {len(steps)} steps undecided{below}. This "
             f"many blocks detect changes of {span} with 80% power."
         )
         needs = sorted((each.blocks_needed, who) for who, each in undecided if each.blocks_needed)

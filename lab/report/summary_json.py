@@ -17,7 +17,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from lab.analysis.across import Change
-from lab.analysis.margin import shown
+from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Summary, Tally
 from lab.analysis.thresholds import Judgement

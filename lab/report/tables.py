@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.health import told_apart
-from lab.analysis.margin import shown
+from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Row, Step, Summary
 from lab.model import METRICS, Comparison, Plan, Verdict

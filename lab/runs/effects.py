@@ -9,6 +9,9 @@ import msgspec
 
 from lab.model import Estimate, Profile
 
+FIELDS = ("ratio", "low", "high", "n", "level")
+"""Of a comparison in a summary, in the order of `Estimate`. An older one has no level."""
+
 METRIC = "cpu"
 """It does not depend on whether the generator kept up."""
 
@@ -17,7 +20,7 @@ def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
     """
     Return by profile the ratio of its CPU per request to that of the profile that it is against.
 
-    A run counts if its noise check passed, if its load lasted, and if both profiles have the
+    A run counts if its noise check passed, if it was at full load, and if both profiles have the
     digests that they have today. Of several runs the one with the most pairs counts.
 
     Args:
@@ -41,12 +44,15 @@ def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
 def _ratios(path: Path) -> Iterator[tuple[tuple[str, str], tuple[str, str], Estimate]]:
     """Yield the steps of a run: name and digest of both profiles, and their ratio."""
     summary = msgspec.json.decode(path.read_bytes())
-    if summary["exit_code"] or "requests" in summary["load"] or summary["path"] != "/9000":
+    if isinstance(summary, list):  # of several rates
+        return
+    load = summary["load"]
+    if summary["exit_code"] or {"requests", "rate"} & load.keys() or summary["path"] != "/9000":
         return
     digests = {each["name"]: each["digest"] for each in summary["profiles"]}
     for step in summary["steps"]:
         found = step.get("step", {}).get(METRIC, {})
         if "ratio" in found:
             name, before = step["profile"], step["before"]
-            estimate = Estimate(found["ratio"], found["low"], found["high"], found["n"])
+            estimate = Estimate(*(found[key] for key in FIELDS if key in found))
             yield (name, digests[name]), (before, digests[before]), estimate

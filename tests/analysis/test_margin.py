@@ -1,15 +1,16 @@
 """Runs of minutes: what a look ends, what is open at the end, and how often the truth is held."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from lab.analysis import margin, stats
+from lab.analysis import looks, stats
 from lab.analysis.compare import LEAST_FLOOR, own
 from lab.analysis.observations import Observation
 from lab.analysis.summary import summarise
-from lab.experiment.looks import LOOKS, with_minutes
+from lab.experiment.minutes import LOOKS, with_minutes
 from lab.model import Role, Slot, Trial, Verdict
 from tests.kit import builders as make
 
@@ -59,16 +60,16 @@ def floors(again, blocks):
 def judged(trials, blocks):
     """Return middle, half-width, pairs and level by run; arms are reference, A/A and changed."""
     pairs, again = trials[:, 2] - trials[:, 0], trials[:, 1] - trials[:, 0]
-    middle, half = estimated(pairs, blocks, margin.END)
-    used, level = np.full(len(trials), blocks), np.full(len(trials), margin.END)
+    middle, half = estimated(pairs, blocks, looks.END)
+    used, level = np.full(len(trials), blocks), np.full(len(trials), looks.END)
     open_ones = np.ones(len(trials), bool)
     for look in (look for look in LOOKS if look <= blocks):
-        at, width = estimated(pairs, look, margin.EARLY)
+        at, width = estimated(pairs, look, looks.EARLY)
         beyond = np.abs(at) - width > floors(again, look)
-        below = np.abs(at) + width <= math.log1p(margin.SMALL)
+        below = np.abs(at) + width <= math.log1p(looks.SMALL)
         ends = open_ones & (beyond | below)
         middle, half = np.where(ends, at, middle), np.where(ends, width, half)
-        used, level = np.where(ends, look, used), np.where(ends, margin.EARLY, level)
+        used, level = np.where(ends, look, used), np.where(ends, looks.EARLY, level)
         open_ones &= ~ends
     return middle, half, used, level
 
@@ -131,7 +132,7 @@ def test_the_lab_judges_as_the_simulation_does(effect):
             for block in range(24)
             for position, arm in enumerate(arms)
         ]
-        found = margin.Comparisons(make.run(plan, (), ended=True), seen)
+        found = looks.Comparisons(make.run(plan, (), ended=True), seen)
         said = found.of("throughput", own("b"), own("a")).ratio
         assert (said.n, said.level) == (used[number], level[number])
         assert math.log(said.value) == pytest.approx(middle[number])
@@ -152,13 +153,13 @@ def test_what_is_beyond_doubt_ends_at_the_first_look():
     later = steady(math.log(2), 6)
     later = [first + rest for first, rest in zip(later, steady(0.0, 10), strict=True)]
     found = comparison(run_of(later))
-    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.FASTER, 6, margin.EARLY)
+    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.FASTER, 6, looks.EARLY)
 
 
 def test_what_is_below_five_percent_ends_too():
     """It stays undecided in word, and says how small it is."""
     found = comparison(run_of(steady(0.015, 9)))
-    assert (found.ratio.n, found.ratio.level) == (6, margin.EARLY)
+    assert (found.ratio.n, found.ratio.level) == (6, looks.EARLY)
     assert found.said == "undecided, but below 5%"
 
 
@@ -169,17 +170,34 @@ OPEN = [[0.0] * 7, [0.05, -0.05] * 3 + [0.05], [0.1, -0.1, 0.2, 0.0, 0.1, -0.1, 
 def test_what_is_open_at_the_end_is_judged_at_96_percent():
     """The moment was not chosen by the data."""
     found = comparison(run_of(OPEN))
-    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.UNDECIDED, 7, margin.END)
+    assert (found.verdict, found.ratio.n, found.ratio.level) == (Verdict.UNDECIDED, 7, looks.END)
 
 
 def test_a_run_that_was_stopped_is_judged_more_strictly_and_says_so():
     """98.76 % after seven blocks; what a look has ended stays as it is."""
     said = summarise(run_of(OPEN, ended=False))
-    assert said.steps[0].step["throughput"].ratio.level == margin.STOPPED == 0.9876
+    assert said.steps[0].step["throughput"].ratio.level == looks.STOPPED == 0.9876
     (banner,) = (each for each in said.banners if "98.76%" in each)
     assert banner.startswith("7 blocks, and the run has not ended by itself: ")
     double = comparison(run_of(steady(math.log(2), 7), ended=False))
-    assert (double.ratio.n, double.ratio.level) == (6, margin.EARLY)
+    assert (double.ratio.n, double.ratio.level) == (6, looks.EARLY)
+
+
+def test_an_arm_whose_turn_has_not_come_has_not_left():
+    """As in the block in which somebody stops a run: it is open, and judged so."""
+    noisy = [[0.0] * 10, [0.05, -0.05] * 5, [0.1, -0.1] * 5]
+    run = run_of(noisy, ended=False)
+    cut = [each for each in run.trials if (each.slot.arm.name, each.slot.block) != ("b", 9)]
+    found = comparison(replace(run, trials=tuple(cut)))
+    assert (found.ratio.n, found.ratio.level) == (9, looks.STOPPED)
+
+
+def test_what_is_asked_beside_the_verdict_is_judged_as_at_a_look_where_all_was_decided():
+    """The data chose the moment at which such a run ended."""
+    decided = summarise(run_of(steady(math.log(2), 6)))
+    assert decided.compare_whole("throughput", "b", "a").ratio.level == looks.EARLY
+    longer = summarise(run_of(steady(math.log(2), 8)))
+    assert longer.compare_whole("throughput", "b", "a").ratio.level == looks.END
 
 
 def test_a_fixed_number_of_blocks_is_judged_at_95_percent():
@@ -199,6 +217,6 @@ def test_the_level_of_a_stopped_run_allows_a_look_at_any_time():
     pairs = np.random.default_rng(1).standard_normal((20_000, 40))
     missed = np.zeros(len(pairs), bool)
     for look in (look for look in LOOKS if look <= 40):
-        middle, half = estimated(pairs, look, margin.STOPPED)
+        middle, half = estimated(pairs, look, looks.STOPPED)
         missed |= np.abs(middle) > half
     assert missed.mean() == pytest.approx(0.05, abs=0.005)

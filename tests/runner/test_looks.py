@@ -12,12 +12,12 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
 from lab.errors import Interrupted, UsageError
-from lab.experiment.looks import Margin, with_minutes
+from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.runner import run
 from lab.experiment.schedule import Blocks, Pilot
 from lab.model import Better, CounterRun, Role, Run
 from lab.report import terminal
-from lab.report.looks import outlook
+from lab.report.minutes import outlook
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 from tests.kit.scripted import Script, arm
@@ -31,10 +31,12 @@ SPEEDS = {"a": 2000, "b": 2000, "c": 4000, "d": 2000, "c~toggled": 8000}
 class Server(Script):
     """Serves as fast as SPEEDS says, but for what a trial moves it; a trial takes 2 s."""
 
-    def __init__(self, moved=0.15):
+    def __init__(self, moved=0.15, noise=0.01):
         super().__init__()
         self.moved = moved
         """Share by which b and d are faster and slower in turn; c moves by a hundredth."""
+        self.noise = noise
+        """The same of a, which is the reference."""
         self.now = 0.0
         self.stopped_in = None
         """Block in which somebody stops the run, from 0."""
@@ -45,7 +47,8 @@ class Server(Script):
 
     def measure(self, seconds):
         name, number = self._profile, self._attempts[self._profile]
-        moved = {"b": self.moved, "d": -self.moved, "c~toggled": 0.05}.get(name, 0.01)
+        shares = {"a": self.noise, "b": self.moved, "d": -self.moved, "c~toggled": 0.05}
+        moved = shares.get(name, 0.01)
         self.now += 2.0
         return make.paced(SPEEDS[name] * (1 + moved * (-1) ** number), 4e-4).windows
 
@@ -73,7 +76,7 @@ def lab(server, minutes, *, pilot=None, stay=()):
         return counters
 
     blocks = Pilot(plan, find, server.confirming) if pilot else Blocks(plan)
-    schedule = Margin(plan, blocks, so_far, server.leaving, stay=stay, clock=lambda: server.now)
+    schedule = Minutes(plan, blocks, so_far, server.leaving, stay=stay, clock=lambda: server.now)
     try:
         run(plan, server.parts(), server, schedule)
     except Interrupted:
@@ -136,6 +139,21 @@ def test_a_run_ends_when_all_is_decided():
     found = lab(server, 60)
     assert found.blocks == 6
     assert server.events[-1].endswith("the run ends")
+
+
+def test_a_run_does_not_end_while_its_noise_check_fails():
+    """It would end with status 3, with minutes left that may mend that."""
+    server = Server(moved=0.01, noise=0.1)
+    found = lab(server, 5)
+    assert last_blocks(found)["c", Role.PROFILE] == 6
+    assert found.blocks > 9
+
+
+def test_a_profile_that_is_not_started_any_more_keeps_nobody():
+    """No block decides anything of it."""
+    server = Server(moved=0.01)
+    server.broken = ("d",)
+    assert lab(server, 60).blocks == 6
 
 
 def test_a_run_that_is_stopped_is_judged_more_strictly():
@@ -218,7 +236,7 @@ def test_each_rate_of_a_run_is_looked_at_by_itself():
         return Run("x", "lab run", plan, {}, tuple(trials))
 
     clock = lambda: server.now  # noqa: E731
-    schedule = Margin(plan, Blocks(plan), so_far, server.leaving, clock=clock)
+    schedule = Minutes(plan, Blocks(plan), so_far, server.leaving, clock=clock)
     run(plan, server.parts(), server, schedule)
     last = last_blocks(so_far(server.trials))
     early = {name for (name, _), block in last.items() if block == 6}
@@ -230,7 +248,7 @@ def test_a_run_of_one_profile_takes_its_time():
     """There is nothing to decide, and whoever gave it minutes wants them used."""
     server = Server()
     plan = with_minutes(plan_of("a"), 2)
-    schedule = Margin(
+    schedule = Minutes(
         plan,
         Blocks(plan),
         lambda trials: Run("x", "lab run", plan, {}, tuple(trials)),

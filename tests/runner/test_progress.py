@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from lab.experiment.conduct import Prepared
-from lab.experiment.looks import with_minutes
+from lab.experiment.minutes import with_minutes
 from lab.experiment.plan import orders
 from lab.experiment.progress import Course, Progress, announcement
 from lab.model import (
@@ -132,6 +132,15 @@ def test_a_run_of_minutes_lasts_as_long_as_they_do(clock):
     course.finished(slots(the_plan)[0])
     assert course.left() == "at most 9 min 0 s left"
     assert course.planned == 10
+
+
+def test_a_run_of_minutes_has_no_more_blocks_than_looks_allow(clock):
+    """However much time is left."""
+    the_plan = with_minutes(plan("a", "b"), 600)
+    course = Course(the_plan)
+    clock[0] = 1.0
+    course.finished(slots(the_plan)[0])
+    assert course.planned == 80 * course.in_block
 
 
 def test_what_leaves_is_in_no_block_any_more(clock):

@@ -11,6 +11,7 @@ import functools
 from lab.errors import ResultsError
 from lab.report import markdown, svg
 from lab.report.figures import FIGURES, pictures
+from lab.report.tables import document
 from lab.stress import figure as stress
 from lab.stress.show import banners as stress_banners
 from tools.pages import headline
@@ -27,7 +28,10 @@ def words(figure: str) -> str:
 def warnings(figure: str) -> str:
     """Return what stands below it: what the report of its run warns of."""
     run = figure.partition(": ")[0]
-    banners = stress_banners(stress_result()) if figure == "stress" else summary(run).banners
+    if figure == "stress":
+        banners = stress_banners(stress_result())
+    else:
+        banners = document(summary(run)).banners
     return "".join(f"\n\n{each}" for each in markdown.warnings(banners).split("\n\n") if each)
 
 

@@ -58,6 +58,7 @@ def summary(name: str) -> Summary:
     found = summaries(stored(name))
     chosen = [each for each in found if not rate or rate in each.run.plan.arms[0].at.values()]
     if len(chosen) != 1:
-        rates = [", ".join(each.run.plan.arms[0].at.values()) for each in found]
-        raise ResultsError(RUNS / name, f"has no rate {rate!r}, only {', '.join(rates)}")
+        rates = ", ".join(value for each in found for value in each.run.plan.arms[0].at.values())
+        said = f"has no rate {rate}, only {rates}" if rate else f"has several rates: {rates}"
+        raise ResultsError(RUNS / name, said)
     return chosen[0]

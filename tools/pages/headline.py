@@ -19,6 +19,7 @@ from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.model import Comparison
 from lab.report.headline import ANOTHER
+from lab.report.minutes import levels
 from lab.report.numbers import bounded, figure
 from lab.report.palette import LIGHT
 from lab.report.plots.forest import COLOURS
@@ -79,9 +80,11 @@ def draw(summary: Summary) -> Picture:
             place += 1
             _row(axes, place, name, found.get(name), published.get(name))
         place += 1
-    _key(canvas)
+    _key(canvas, levels(summary))
     first = summary.run.plan.profiles[0].name
-    return Picture(f"Requests/s of each profile against {first}", _describe(found), canvas)
+    return Picture(
+        f"Requests/s of each profile against {first}", _describe(found, levels(summary)), canvas
+    )
 
 
 def _comparisons(summary: Summary) -> dict[str, Comparison]:
@@ -164,17 +167,17 @@ def _rule(axes: Axes, place: float) -> None:
     axes.plot(ends, [place, place], color=LIGHT["line"], linewidth=1, zorder=0.5, **style)
 
 
-def _key(canvas: Figure) -> None:
+def _key(canvas: Figure, level: str) -> None:
     """Explain the marks in a line at the top, with the marks themselves."""
     axes = key(canvas, MARGIN / WIDTH, 30 / INCH, 1, 20 / INCH)
     _line(axes, 0, 3, 0, MUTED)
     _dot(axes, 1.5, 0, MUTED)
-    note(axes, 4, 0, "measured here, with 95% interval", fontsize=SMALL)
+    note(axes, 4, 0, f"measured here, with {level} interval", fontsize=SMALL)
     _dot(axes, 40, 0, LIGHT["ink"], hollow=True)
     note(axes, 41.5, 0, "published in the article", fontsize=SMALL)
 
 
-def _describe(found: Mapping[str, Comparison]) -> str:
+def _describe(found: Mapping[str, Comparison], level: str) -> str:
     published = _published()
     parts = []
     for name, said in found.items():
@@ -182,6 +185,6 @@ def _describe(found: Mapping[str, Comparison]) -> str:
         there = f", published {figure(published[name])}x" if name in published else ""
         parts.append(f"{name} {here}{there}")
     return (
-        "Measured here with 95% intervals, and as the article has published it. "
+        f"Measured here with {level} intervals, and as the article has published it. "
         f"{'; '.join(parts)}."
     )

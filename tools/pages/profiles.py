@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab import profiles, settings
-from lab.analysis.margin import SHOWN
+from lab.analysis.looks import SHOWN
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Comparison, Profile, Workload
@@ -195,7 +195,7 @@ def _runs() -> tuple[Summary, ...]:
         if each.run.plan.workload.name == "fib"
         and each.run.plan.load.requests is None
         and each.run.plan.load.rate is None
-        and each.run.plan.blocks >= ENOUGH
+        and each.run.blocks >= ENOUGH
     )
 
 

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from lab.analysis.summary import Summary
 from lab.model import METRICS, Better, Comparison, Verdict
 from lab.report.headline import ANOTHER
-from lab.report.looks import levels
+from lab.report.minutes import levels
 from lab.report.numbers import bound, bounded, figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper

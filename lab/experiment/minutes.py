@@ -1,7 +1,7 @@
 """
 Blocks for as long as somebody has minutes: an arm that is decided leaves, the others go on.
 
-After some of its blocks a run is looked at: see `lab.analysis.margin`. An arm leaves when all
+After some of its blocks a run is looked at: see `lab.analysis.looks`. An arm leaves when all
 comparisons that it is in have ended. The reference stays to the end with its A/A arm, since every
 floor comes from them. What leaves early gives its time to the others.
 """
@@ -16,13 +16,14 @@ from dataclasses import replace
 from lab import profiles
 from lab.analysis.compare import Side, own
 from lab.analysis.confirm import effect_of
-from lab.analysis.margin import ended_early, shown
+from lab.analysis.health import HEADLINE, told_apart
+from lab.analysis.looks import ended_early, shown
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
 from lab.experiment.plan import named, trial_seconds
 from lab.experiment.schedule import Schedule
-from lab.model import Arm, Comparison, Departure, Plan, Role, Run, Trial
+from lab.model import Arm, Comparison, Departure, Failure, Plan, Role, Run, Trial
 
 LOOKS = (6, 9, 13, 19, 28, 40, 57, 80)
 """Blocks after which a run of minutes is looked at; the last of them is its last block."""
@@ -62,7 +63,7 @@ def with_minutes(plan: Plan, minutes: float) -> Plan:
     return plan
 
 
-class Margin:
+class Minutes:
     """Another schedule's blocks, as many as the minutes allow, without the arms that have left."""
 
     def __init__(
@@ -130,11 +131,14 @@ class Margin:
         run = replace(self._so_far(trials), ended=True)
         departures: list[Departure] = []
         compared = still_open = False
+        given_up = _given_up(run)
         for summary in summaries(run):
-            found = list(_comparisons(summary))
+            found = [each for each in _comparisons(summary) if not given_up & {*each[:2]}]
             still = [sides for *sides, each in found if not ended_early(each)]
             kept = {side for sides in still for side in sides}
-            compared, still_open = compared or bool(found), still_open or bool(still)
+            compared = compared or bool(found)
+            # A failed noise check ends a run with status 3; more blocks may mend that.
+            still_open = still_open or bool(still) or not told_apart(summary.aa[HEADLINE])
             departures += self._departures(summary, found, kept)
         self._left |= {(each.arm, each.role) for each in departures}
         over = compared and not still_open and not self._goes_on
@@ -155,6 +159,15 @@ class Margin:
             side = named(profile, at), role
             if not stays and side not in self._left:
                 yield Departure(*side, self._made, comparison)
+
+
+def _given_up(run: Run) -> set[Side]:
+    """Return the arms that are not started any more: no block decides anything of them."""
+    return {
+        (trial.slot.arm.name, trial.slot.arm.role)
+        for trial in run.trials
+        if trial.failed is Failure.LEFT_OUT
+    }
 
 
 def _comparisons(summary: Summary) -> Iterator[Found]:

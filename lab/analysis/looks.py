@@ -76,9 +76,9 @@ class Comparisons:
             slot = item.trial.slot
             self._until[slot.arm.name, slot.arm.role] = slot.block + 1
         self._made = max(self._until.values(), default=0)
-        # A look that nothing came after may have been in the middle of a block.
-        last = self._made if run.ended else self._made - 1
-        self._looks = tuple(look for look in run.plan.looks if look <= last)
+        # The last block of a run that is stopped, or under way, may lack some of its arms.
+        self._whole = self._made if run.ended else self._made - 1
+        self._looks = tuple(look for look in run.plan.looks if look <= self._whole)
         self._level = CONFIDENCE
         if run.plan.looks:
             self._level = END if run.ended else STOPPED
@@ -118,7 +118,9 @@ class Comparisons:
         "slower by more than 5 %?".
         """
         left = any(self._has_left(look, changed, reference) for look in self._looks)
-        level = EARLY if left else self._level
+        # A run that ends at a look may have ended because all was decided then.
+        chosen = self._level == END and self._made in self._looks
+        level = EARLY if left or chosen else self._level
         sides = changed, reference
         return compare(self._observations, metric, *sides, self.floor(metric), level=level)
 
@@ -139,4 +141,4 @@ class Comparisons:
 
     def _has_left(self, look: int, *sides: Side) -> bool:
         """Return whether the run went on after *look* without one of the sides."""
-        return look < self._made and any(self._until.get(side) == look for side in sides)
+        return look < self._whole and any(self._until.get(side) == look for side in sides)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
-from lab.analysis.margin import EARLY, SMALL, settled
+from lab.analysis.looks import EARLY, SMALL, settled
 from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width, percent
 from lab.analysis.summary import Summary
 from lab.model import Comparison, Run, Verdict
