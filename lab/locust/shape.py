@@ -37,8 +37,8 @@ from lab.model import CounterRun, Departure, Finding, Slot, Trial
 from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
-from lab.report.thresholds import verdict
 from lab.report.files import files
+from lab.report.thresholds import verdict
 
 log = logging.getLogger("lab")
 

@@ -61,5 +61,5 @@ def test_what_the_blocks_find_is_what_would_get_a_verdict():
         floors=summary.floors | {"cpu": 0.2},
     )
     assert any(
-        "So many blocks detect changes of 1.32x" in each for each in notes(summary, ("cpu",))
+        "This many blocks detect changes of 1.32x" in each for each in notes(summary, ("cpu",))
     )
