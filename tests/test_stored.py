@@ -14,6 +14,7 @@ from lab.analysis.compare import verdict_of
 from lab.analysis.points import summaries
 from lab.analysis.summary import summarise
 from lab.errors import ProfileError
+from lab.experiment.conduct import DEFAULT
 from lab.model import METRICS, Role, Verdict
 from lab.profiles.digest import digest_of
 from lab.report import claims as claims_report
@@ -100,20 +101,6 @@ def test_behind_nginx_every_reply_is_http():
 NOISY = 3
 """The exit status of a run on a machine that could not measure."""
 
-WAITING = frozenset(
-    [
-        "connections",
-        "hello",
-        "keep-alive",
-        "ladder",
-        "lifetime",
-        "rungs",
-        "rungs-100-digits",
-        "walkthrough",
-    ]
-)
-"""Stored runs that are still to be made again. Once one is, it must leave this set."""
-
 
 @functools.cache
 def today(name):
@@ -173,15 +160,22 @@ def told(found):
 def test_a_stored_run_is_one_that_its_own_rules_accept(name):
     """It does not end with 3, and today's profiles are those that it was made with."""
     problems = [*refused(stored_run(name)), *changed(stored_run(name))]
-    if name in WAITING:
-        assert problems, f"{name} is as it must be: take it out of WAITING"
-    else:
-        assert not problems, "\n".join(problems)
+    assert not problems, "\n".join(problems)
 
 
-def test_a_run_that_waits_is_stored():
-    """Else the list would keep a name for good."""
-    assert {path.parent.name for path in RUNS.glob("*/run.json")} >= WAITING
+@pytest.mark.parametrize("name", ["tuned-granian", "tuned-granian-close"])
+@pytest.mark.parametrize("metric", ["throughput", "cpu"])
+def test_granian_and_tuned_are_told_apart_or_called_the_same(name, metric):
+    """On connections that are kept, and with one for each request."""
+    assert "undecided" not in run_pages.ratio(name, metric, "granian", "tuned")
+
+
+def test_the_default_window_is_the_one_that_tells_most_per_second():
+    """The noise of a trial squared, times its seconds, is the cost of a precision."""
+    found = stored("windows")["windows"]
+    cost = {float(key): row["cpu"] ** 2 * row["seconds"] for key, row in found.items()}
+    assert min(cost, key=cost.get) == DEFAULT.window
+    assert all(row["rounds"] >= 7 for row in found.values())
 
 
 @pytest.mark.parametrize("page", directives.pages(), ids=lambda page: page.name)

@@ -48,7 +48,7 @@ EXPECTED_COUNTERS = 3
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is measured. More blocks pay, longer windows do not."""
+    """How much is measured. More blocks pay; why windows last 3 s: `benchmarks/windows.py`."""
 
     blocks: int
     window: float
