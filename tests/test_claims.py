@@ -74,6 +74,15 @@ def test_parallelism_is_not_decided_on_one_core():
     assert found["ladder-cython"].decision is Decision.NONE
 
 
+def test_parallelism_is_decided_where_the_server_had_two_cores():
+    """Not pinned, as the article's; its load is told from that of the run on one core."""
+    stored = claims.verdicts([read_run(claims.RUNS / "ladder-two-cores")])
+    found = {each.claim.id: each for each in stored if each.run is not None}
+    for name in ("ladder-processes-threads", "ladder-whole"):
+        assert found[name].decision is Decision.REVERSED
+        assert found[name].load == "64 connections, 3 s, cores shared"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import psutil
 import pytest
@@ -175,6 +176,15 @@ def test_the_list_has_a_line_for_each_profile_in_groups(monkeypatch, width):
     listed = [line.split()[0] for group in groups[:4] for line in group[1:]]
     assert sorted(listed) == sorted(profiles.find())
     assert "..." in text or width == 200
+
+
+def test_the_list_shows_what_was_measured():
+    """In the stored runs: what the walkthrough leaves out is worth most of a request's CPU."""
+    text = CliRunner().invoke(list_command, standalone_mode=False).output
+    found = {line.split()[0]: line.split()[1] for line in text.splitlines() if line[:2] == "  "}
+    assert re.fullmatch(r"0\.[34]\d+x", found["http-socket"])
+    assert re.fullmatch(r"1\.\d+x", found["processes-threads"])
+    assert found["cython"].startswith("~")
 
 
 def test_the_check_never_cuts_a_command(monkeypatch):

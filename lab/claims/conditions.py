@@ -60,11 +60,16 @@ def _had(reading: str | None) -> str:
 
 
 def _server_cores(run: Run, names: Sequence[str]) -> float | None:
-    """Return the fewest that a server of these profiles could use; None where it was not read."""
+    """
+    Return the fewest that a server of these profiles could use; None where it was not read.
+
+    One that is not pinned can use all, as the load can.
+    """
     measured = [
         trial for trial in run.trials if trial.windows and any(trial.is_own(name) for name in names)
     ]
-    found = [trial.readings.get("server.cores") for trial in measured]
+    readings = [trial.readings for trial in measured]
+    found = [each.get("server.cores", each.get("machine.cores")) for each in readings]
     known = [cores for cores in found if cores is not None]
     return min(known) if known and len(known) == len(found) else None
 

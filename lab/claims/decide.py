@@ -93,7 +93,7 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
         said.append(f"Without effect in {claim.changed}: {' '.join(inert)}")
     if cause := cause_of(claim, summary):
         said.append(f"Limited by: {cause}.")
-    run, load_ = summary.run.name, describe(summary.run.plan)
+    run, load_ = summary.run.name, describe(summary.run)
     takes = tuple(needs for needs, _ in lacking)
     if not lacking and decision is Decision.UNTESTABLE:
         takes = (f"a run in which {METRICS[claim.metric].title} count",)
@@ -158,14 +158,15 @@ def claims_equality(claim: Claim) -> bool:
     return 1 / (1 + EQUAL) <= claim.ratio <= 1 + EQUAL
 
 
-def describe(plan: Plan) -> str:
+def describe(run: Run) -> str:
     """Return the load of a run, for people."""
-    load_ = plan.load
+    load_, window = run.plan.load, run.plan.window
+    shared = ", cores shared" if run.shares_cores else ""
     if load_.requests is not None:
-        return f"{load_.requests:,} requests, {load_.connections:,} at once"
+        return f"{load_.requests:,} requests, {load_.connections:,} at once{shared}"
     if load_.rate is not None:
-        return f"{load_.rate:,.0f} requests/s, {plan.window:g} s"
-    return f"{load_.connections:,} connections, {plan.window:g} s"
+        return f"{load_.rate:,.0f} requests/s, {window:g} s{shared}"
+    return f"{load_.connections:,} connections, {window:g} s{shared}"
 
 
 def cause_of(claim: Claim, summary: Summary) -> str:

@@ -203,6 +203,12 @@ class Run:
     """Of a run of minutes: whether it ended by itself, and was not stopped."""
 
     @property
+    def shares_cores(self) -> bool:
+        """Whether servers and load had the same cores: neither was pinned."""
+        readings = (trial.readings for trial in self.trials)
+        return any("machine.cores" in each and "server.cores" not in each for each in readings)
+
+    @property
     def blocks(self) -> int:
         """Blocks of which a trial was made."""
         return len({trial.slot.block for trial in self.trials})
