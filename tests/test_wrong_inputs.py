@@ -97,7 +97,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run ./missing.ini", 2, ["missing.ini: there is no such file"]),
         ("report", 1, ["results: holds no run yet; make one with: lab run --quick"]),
         ("report nosuch", 1, ["nosuch: there is no such run, neither here nor in results; make"]),
-        (f"report nosuch --results {ROOT}/docs/runs", 1, ["the latest there: lifetime, hello"]),
+        (f"report nosuch --results {ROOT}/docs/runs", 1, ["the latest there: walkthrough, tuned-"]),
         ("claims nosuch", 1, ["nosuch: there is no such run"]),
         ("compare nosuch", 2, ["missing argument 'AFTER'; usage: lab compare", "BEFORE AFTER"]),
         (f"compare ladder rungs --results {ROOT}/docs/runs", 2, ["they differ in", "plan.window"]),
