@@ -12,8 +12,8 @@ import pytest
 from lab.cli import main
 from tests.kit.lab_process import ROOT
 
-STORED = ROOT / "docs" / "runs" / "lifetime"
-"""A small one."""
+STORED = ROOT / "tests" / "hygiene" / "format_2" / "lifetime"
+"""A small run of format 2, as a lab of that time left it."""
 
 NEW = ("rate", "planned", "late", "queued", "service", "counters")
 """Fields that format 1 did not have."""
