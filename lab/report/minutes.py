@@ -10,6 +10,7 @@ from lab.analysis.looks import EARLY, SMALL, settled
 from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width, percent
 from lab.analysis.summary import Summary
 from lab.model import Comparison, Run, Verdict
+from lab.model.wording import counted
 from lab.report import headline
 from lab.report.numbers import figure
 
@@ -72,9 +73,8 @@ def outlook(summary: Summary) -> list[str]:
     within = [each for each, _ in needs if each <= MOST_MORE * summary.run.blocks] or [blocks]
     more = math.ceil((within[-1] - summary.run.blocks) * _block_seconds(summary.run) / 60)
     total = math.ceil(_seconds(summary.run) / 60) + more
-    plural = "" if more == 1 else "s"
     of = "it" if len(undecided) == 1 else f"about {len(within)} of them"
-    return [f"{text}; {more} more minute{plural} would decide {of}: --minutes {total}."]
+    return [f"{text}; {counted(more, 'more minute')} would decide {of}: --minutes {total}."]
 
 
 def _shown(summary: Summary, metrics: Sequence[str]) -> Iterator[Comparison]:

@@ -214,8 +214,7 @@ def _more(run: Run) -> str:
         return f"--processes {int(count or 1) + 1} where the generator has a CPU for each"
     if any(generator_may_grow(trial) for trial in run.trials if trial.windows):
         return f"--generators {int(count or 1) + 1} where the generator has a CPU for each"
-    pinned = any("server.cores" in trial.readings for trial in run.trials)
-    return f"{'--no-pin, or ' if pinned else ''}a machine with more cores"
+    return f"{'' if run.shares_cores else '--no-pin, or '}a machine with more cores"
 
 
 def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:
