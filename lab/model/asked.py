@@ -77,6 +77,22 @@ class Expectation:
     """Regular expression that is searched in the body, for an application whose reply varies."""
 
 
+class Wire(enum.StrEnum):
+    """How a request is sent, and how the end of its reply is told."""
+
+    HTTP = "http"
+    ECHO = "echo"
+    """As many bytes back as were sent, and the same."""
+
+
+class Transport(enum.StrEnum):
+    """What carries the bytes."""
+
+    TCP = "tcp"
+    UNIX = "unix"
+    """A UNIX socket in the trial's own folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class Workload:
     """An application, the request made of it, and the reply that is correct."""
@@ -91,6 +107,28 @@ class Workload:
 
     chdir: Path | None = None
     """Folder in which the application is imported; None for this project's root."""
+
+    apps: Mapping[str, str] = field(default_factory=dict)
+    """Interface -> what a server of that interface serves for it; "" where the server is the
+    application itself. Empty where *app* says it, or the profile's own."""
+
+    wire: Wire = Wire.HTTP
+    transport: Transport = Transport.TCP
+    size: int = 0
+    """Echo: bytes of a message."""
+
+    lines: int = 1
+    """Echo: lines of *size* bytes that are sent at once, for servers that read by line."""
+
+    backing: tuple[str, ...] = ()
+    """Names of the backing services that its application needs."""
+
+    words: tuple[tuple[str, str], ...] = ()
+    """What their commands are filled with: (("delay", "50"),)."""
+
+    work: str | None = None
+    """A reading that must be alike, per reply, in all profiles: else they did not do the same
+    work."""
 
 
 @dataclass(frozen=True, slots=True)
