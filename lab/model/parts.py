@@ -21,6 +21,14 @@ class Endpoint:
     name: str = ""
     """What its Host header says instead of the address, as "example.org:8080"."""
 
+    socket: str = ""
+    """Path of the UNIX socket where it answers instead of at *host* and *port*."""
+
+    @property
+    def target(self) -> tuple[str, int] | str:
+        """What a client connects to: address and port, or the path of a UNIX socket."""
+        return self.socket or (self.host, self.port)
+
     @property
     def address(self) -> str:
         """Address and port: IPv6 addresses in brackets."""
