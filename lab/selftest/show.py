@@ -38,7 +38,7 @@ def sentence(result: SelfTestResult) -> str:
     made = [case for case in result.cases if case.skipped is None]
     right = sum(case.right for case in made)
     judged = sum(case.judged for case in made)
-    count = f"{right} of {judged} trials of {len(made)} planted faults were judged right"
+    count = f"{right} of {judged} trials of {len(made)} planted cases were judged right"
     return f"{STATUS[result.status]}: {count}."
 
 

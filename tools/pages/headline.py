@@ -110,7 +110,7 @@ def _scale(axes: Axes, found: Iterable[Comparison], published: Iterable[float], 
     shown = [end for each in found if each.ratio for end in (each.ratio.low, each.ratio.high)]
     shown += [*published, 1.0]
     axes.set_xscale("log")
-    axes.set_xlim(min(shown) / 1.1, max(shown) * 1.08)
+    axes.set_xlim(min(shown) / 1.12, max(shown) * 1.08)
     axes.set_ylim(rows - 0.5, -0.5)
     low, high = axes.get_xlim()
     ticks = [tick for tick in TICKS if low <= tick <= high]
