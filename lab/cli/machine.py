@@ -15,6 +15,7 @@ from lab.claims.read import RUNS
 from lab.errors import WorkloadError
 from lab.experiment.available import Installed, look, version_number
 from lab.model import Estimate
+from lab.profiles.backing import find, missing, read
 from lab.report.numbers import centre
 from lab.report.terminal import columns
 from lab.runs import fitness
@@ -26,6 +27,7 @@ LINES = "Reference lines, what a server itself needs"
 VARIATIONS = "Variations, each / the profile that it is against"
 PEERS = "Peers, each / the profile that it is against"
 WORKLOADS = "Workloads, for --workload"
+BACKING = "Backing services, which applications ask"
 """Groups of what `lab list` prints."""
 
 MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
@@ -77,11 +79,10 @@ def list_command(*, as_json: bool) -> int:
         )
         return 0
     width = columns(Console())
-    groups = {
-        title: list(_lines(group, ladder, measured))
-        for title, group in _grouped(found, ladder).items()
-    }
-    for title, lines in (groups | {WORKLOADS: list(_workloads())}).items():
+    groups = _grouped(found, ladder).items()
+    shown = {title: [*_lines(group, ladder, measured)] for title, group in groups}
+    shown |= {WORKLOADS: [*_workloads()], BACKING: _services()}
+    for title, lines in shown.items():
         click.echo(f"{title}:")
         for line in lines:
             click.echo(line if len(line) <= width else f"{line[: width - 3]}...")
@@ -134,6 +135,13 @@ def _workloads() -> Iterator[str]:
         except WorkloadError as error:
             said = str(error).removeprefix(f"{error.path.parent}/")
         yield f"  {name:<{max(map(len, names))}}  {said}"
+
+
+def _services() -> list[str]:
+    """Return a line for each backing service: what it is, or what it needs and is not here."""
+    services = [read(path) for path in find()]
+    wide = max(len(each.name) for each in services)
+    return [f"  {each.name:<{wide}}  {missing(each) or each.summary}" for each in services]
 
 
 @click.command("check")
