@@ -145,7 +145,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         warmup=options.sizes.warmup,
         window=options.sizes.window,
         seed=seed,
-        backing=needed(workload),
+        backing=needed(workload, chosen),
     )
     validate(plan)
     if options.minutes is not None:
