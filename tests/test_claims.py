@@ -74,6 +74,21 @@ def test_of_an_article_only_what_is_known_is_said(known, cited):
     assert Article("T", **known).cited == cited
 
 
+@pytest.mark.parametrize(
+    ("claim", "stated"),
+    [
+        ({"ratio": 0.2}, "0.20x"),
+        ({"ratio": 0.2, "metric": "p50"}, "0.20x, p50"),
+        ({"direction": "same", "metric": "cpu"}, "no difference, cpu"),
+        ({"direction": "above"}, "above 1"),
+        ({"kind": "fact"}, "a fact"),
+    ],
+)
+def test_what_the_article_states_says_of_what(claim, stated):
+    """Where it is not throughput, so that no ratio of times is read as one of rates."""
+    assert Claim("x", "article", "so it is", **claim).stated == stated
+
+
 def test_every_fact_has_its_test():
     """It is there, by that name, and compares what it finds with the claim's `holds`."""
     tested = [claim for claim in claims.load() if claim.test is not None]

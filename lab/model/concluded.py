@@ -284,12 +284,13 @@ class Claim:
 
     @property
     def stated(self) -> str:
-        """The article's figure: a ratio, or the direction of its chart."""
+        """The article's figure, a ratio or a direction; and its metric, if not throughput."""
         if self.kind == "fact":
             return "a fact"
+        said = "no difference" if self.direction == "same" else f"{self.direction} 1"
         if self.ratio is not None:
-            return f"{self.ratio:.2f}x"
-        return "no difference" if self.direction == "same" else f"{self.direction} 1"
+            said = f"{self.ratio:.2f}x"
+        return said if self.metric == "throughput" else f"{said}, {self.metric}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,7 @@ from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
 
 FORMAT = 1
-"""
-Version of the JSON.
-
-1: the first.
-"""
+"""Version of the JSON."""
 
 MEANINGS = {
     Decision.REPRODUCED: Meaning.GOOD,
@@ -65,11 +61,10 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
 
 def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
     """Return what was decided, and what the open claims take, by article."""
-    decided = [each for each in verdicts if each.decision not in OPEN]
     return Document(
         title=TITLE,
         context=(_sum(verdicts),),
-        banners=banners(decided),
+        banners=banners([each for each in verdicts if each.decision not in OPEN]),
         tables=tuple(_tables_by_article(verdicts)),
         notes=(),
         legend=(
