@@ -6,6 +6,7 @@ It fails unless that is what claims.toml says, so `lab claims` prints what was s
 
 import os
 import re
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from lab import profiles
 from lab.model import Expectation, Workload
 from tests.kit.client import ask
-from tests.kit.lab_process import SITES, until
+from tests.kit.lab_process import BIN, SITES, until
 from tests.kit.running import running
 from tests.kit.socket_server import replying
 
@@ -34,6 +35,12 @@ def started(tmp_path):
         return running(profiles.read(str(path)), asked, workers=workers)
 
     return started
+
+
+def said_by(command):
+    """Return what a program says that ends by itself."""
+    done = subprocess.run(command, cwd=SITES, capture_output=True, timeout=10, check=False)
+    return (done.stdout + done.stderr).decode()
 
 
 def at_once(address, path, number):
@@ -70,6 +77,15 @@ def test_the_kernel_recycles_ports(holds):
     if not (settings / "tcp_tw_reuse").exists():
         pytest.skip("the kernel's settings cannot be seen here")
     assert (settings / "tcp_tw_recycle").exists() is holds
+
+
+def test_asyncio_needs_two_cores(holds):
+    """Whether uWSGI ends, and says that it has no async mode, where its loop has one core."""
+    uwsgi = [BIN / "uwsgi", "--http-socket", "127.0.0.1:0", "--module", "meeting:application"]
+    if "\nasyncio\n" not in said_by([BIN / "uwsgi", "--plugin-list"]):
+        pytest.skip("this uWSGI has no plug-in asyncio")
+    log = said_by([*uwsgi, "--asyncio", "1", "--greenlet"])
+    assert ("the greenlet suspend engine requires async mode" in log) is holds
 
 
 def test_async_mode_switches_three_times(started, holds):
