@@ -63,15 +63,13 @@ def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
 
 def is_about(claim: Claim, plan: Plan) -> bool:
     """Return whether a run by *plan* has what it takes to decide *claim*."""
-    asked, known = plan.workload, claim.workload in workloads.NAMES
+    asked, names = plan.workload, {profile.name for profile in plan.profiles}
+    if asked.name != claim.workload or not {claim.reference, claim.changed} <= names:
+        return False
     # A number of its own is other work by the same name.
-    path = workloads.workload(claim.workload).path if known else asked.path
-    names = {profile.name for profile in plan.profiles}
-    return (
-        (asked.name, asked.path) == (claim.workload, path)
-        and {claim.reference, claim.changed} <= names
-        and not planned(claim.metric, plan.load)
-    )
+    known = asked.name in workloads.find()
+    path = workloads.workload(asked.name).path if known else asked.path
+    return asked.path == path and not planned(claim.metric, plan.load)
 
 
 def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
@@ -192,24 +190,26 @@ def _without_run(claim: Claim) -> ClaimVerdict:
         return ClaimVerdict(claim, decision, sentence)
     parts = (f"workload {claim.workload}", f"profile {claim.reference}", f"profile {claim.changed}")
     lacking = [part for part in claim.needs or parts if not _known(part)]
-    conditions = wanted(claim).values()
+    conditions = wanted(claim)
     if lacking:
         sentence = f"Needs {', '.join(lacking)}, which this lab does not have yet."
     elif claim.kind == "fact":
         lacking, sentence = ["a test"], "A fact: no test decides it yet."
     else:
-        workload = "" if claim.workload == "fib" else f" --workload {claim.workload}"
-        lacking = [f"lab run {claim.reference} {claim.changed}{workload}"]
+        workload = "" if claim.workload == workloads.DEFAULT else f" --workload {claim.workload}"
+        load_ = f" --connections {claim.connections}" if conditions.pop("connections", None) else ""
+        lacking = [f"lab run {claim.reference} {claim.changed}{workload}{load_}"]
         sentence = f"No run can decide it: {lacking[0]}"
     if conditions:
-        sentence += f" It also takes {', '.join(conditions)}."
-    return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=(*lacking, *conditions))
+        sentence += f" It also takes {', '.join(conditions.values())}."
+    takes = (*lacking, *conditions.values())
+    return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes)
 
 
 def _known(part: str) -> bool:
     """Return whether this lab has a part, as in "profile x"."""
     kind, _, name = part.partition(" ")
-    return name in {"workload": workloads.NAMES, "profile": profiles.find()}.get(kind, ())
+    return name in {"workload": workloads.find(), "profile": profiles.find()}.get(kind, ())
 
 
 def _meaning(decision: Decision, claim: Claim, noise: str) -> str:

@@ -16,7 +16,7 @@ from lab import profiles
 from lab.model import Expectation, Workload
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, SITES, until
-from tests.kit.running import running
+from tests.kit.running import read_installed, running
 from tests.kit.socket_server import replying
 
 
@@ -86,6 +86,20 @@ def test_asyncio_needs_two_cores(holds):
         pytest.skip("this uWSGI has no plug-in asyncio")
     log = said_by([*uwsgi, "--asyncio", "1", "--greenlet"])
     assert ("the greenlet suspend engine requires async mode" in log) is holds
+
+
+def test_both_handlers_do_the_same_work_in_a_short_run(holds):
+    """Whether the file is printed as often by the handler that leaves it for after its reply."""
+    printed = {}
+    for name, handler in (("blocking", "before"), ("asyncio", "after")):
+        body = Expectation(body=b"Hello World")
+        asked = Workload("numbers", "/", body, f"app.numbers_file:{handler}")
+        with running(read_installed(name), asked) as server:
+            for _ in range(300):  # Python writes what it has printed in blocks of 8 KiB
+                assert ask(server.address).body == b"Hello World"
+            printed[name] = server.log().count(":ten\n")
+    assert printed["blocking"] > 100
+    assert (printed["asyncio"] > 100) is holds
 
 
 def test_async_mode_switches_three_times(started, holds):
