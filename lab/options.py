@@ -23,6 +23,7 @@ from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, check_units, parse_rates
 from lab.generators.ab import check_ab
+from lab.generators.wires import check_client
 from lab.model import Workload
 from lab.workloads import NAMES, workload
 
@@ -344,6 +345,8 @@ def carry_out(
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
     subject = application(asked)
+    for client in (asked.generator, asked.client):
+        check_client(client, subject)
     if asked.rate is not None:
         check_units(asked.rate)
 

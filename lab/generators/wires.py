@@ -14,7 +14,7 @@ from lab.errors import UsageError
 from lab.generators.judge import Judge
 from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
 from lab.generators.request import build_request
-from lab.model import Expectation, Wire, Workload
+from lab.model import Expectation, Transport, Wire, Workload
 from lab.model.echo import difference, message
 from lab.model.wording import MOST_SHOWN, shown
 
@@ -165,3 +165,20 @@ def wire_of(workload: Workload, authority: str, *, keepalive: bool) -> AnyWire:
     except ValueError as error:
         raise UsageError(f"workload {workload.name}: {error}") from error
     return HttpWire(request, workload.expect)
+
+
+def check_client(client: str, workload: Workload) -> None:
+    """
+    Refuse a client that cannot ask for *workload*, before anything starts.
+
+    Args:
+        client: "engine", which can; any other speaks HTTP over TCP.
+        workload: What is to be asked.
+
+    Raises:
+        UsageError: It cannot.
+    """
+    plain = workload.wire is Wire.HTTP and workload.transport is Transport.TCP
+    if client != "engine" and not plain:
+        spoken = f"{workload.wire} over {workload.transport}"
+        raise UsageError(f"{client} speaks http over tcp; {workload.name} is {spoken}, for engine")

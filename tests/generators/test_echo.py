@@ -7,9 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.errors import UsageError
 from lab.generators import connections
 from lab.generators.process import EngineGenerator
-from lab.generators.wires import EchoWire
+from lab.generators.wires import EchoWire, check_client
 from lab.model import Endpoint, Expectation, Load, Transport, Wire, Workload
 from tests.kit.engines import count, step_until
 from tests.kit.lab_process import until
@@ -281,3 +282,15 @@ def test_the_engines_processes_speak_it(serve, at, load):
     assert [dict(window.errors) for window in windows] == [{}, {}]
     assert sum(window.ok for window in windows) > 0
     assert len(messages) == 4
+
+
+@pytest.mark.parametrize("client", ["ab", "fasthttp"])
+def test_a_client_that_speaks_http_only_is_refused(client):
+    """Echo, and whatever is asked over a UNIX socket; in a line, before anything starts."""
+    with pytest.raises(UsageError, match=f"{client} speaks http over tcp; echo is echo over tcp"):
+        check_client(client, echoed(SIZE))
+    local = Workload("fib", "/9", Expectation(), transport=Transport.UNIX)
+    with pytest.raises(UsageError, match="fib is http over unix, for engine"):
+        check_client(client, local)
+    check_client(client, Workload("fib", "/9", Expectation()))
+    check_client("engine", echoed(SIZE))
