@@ -50,6 +50,27 @@ class Profile:
     needs: str | None = None
     """Peers only: what installs the server, shown where it is missing."""
 
+    interfaces: tuple[str, ...] = ("wsgi",)
+    """What its applications are written for, the most fitting first; see `Workload.apps`."""
+
+    apps: tuple[tuple[str, str], ...] = ()
+    """What it serves for a workload instead: (("db", "app.tornado_db:pool"),), by family."""
+
+    backing: tuple[str, ...] = ()
+    """Peers only: backing services that it needs beside the workload's."""
+
+    version: tuple[str, ...] = ()
+    """The command whose first line is its server's version, with {python} and {here}."""
+
+    python: str = ""
+    """Peers only: Pythons that it runs on, such as "<3.12"; empty for all."""
+
+    ended: str = ""
+    """Peers only: when and how its project ended, such as "2026-05-05: removed in gunicorn 26"."""
+
+    successor: str = ""
+    """Peers only: name of the profile that took its place."""
+
     reply: str | None = None
     """The body of every reply, where it serves no application: it shows what its server can do at
     most, and stands beside the others as a reference line."""
@@ -129,6 +150,11 @@ class Workload:
     work: str | None = None
     """A reading that must be alike, per reply, in all profiles: else they did not do the same
     work."""
+
+    @property
+    def family(self) -> str:
+        """What its variants have in common: "payload" of "payload-1k"."""
+        return self.name.partition("-")[0]
 
 
 @dataclass(frozen=True, slots=True)
