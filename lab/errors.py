@@ -93,6 +93,14 @@ class OtherReplyError(ServerStartError):
     """A server runs and answers, and its reply is not the one that was asked for."""
 
 
+class BackingError(LabError):
+    """A backing service does not start, or has ended and does not start again."""
+
+    def __init__(self, name: str, problem: str, log: str) -> None:
+        said = ["Its last log lines:", *log.splitlines()[-20:]] if log else ["Its log is empty."]
+        super().__init__("\n".join((f"backing service {name}: {problem}", *said)))
+
+
 class GeneratorError(LabError):
     """The load generator itself failed, as opposed to the server under load."""
 

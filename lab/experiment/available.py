@@ -51,7 +51,7 @@ def look(name: str) -> Installed:
     if not profile.version:
         return Installed(profile, None)
     words = {"python": sys.executable, "here": str(profile.path.parent)}
-    done = tried(*(fill(word, words, profile) for word in profile.version))
+    done = tried(*(fill(word, words, profile.path) for word in profile.version))
     said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
     if done is None or done.returncode:
         why = said[-1] if said else f"{profile.version[0]} does not tell its version"

@@ -19,16 +19,17 @@ TIMEOUT = 5.0
 """Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
 
 
-def search_path() -> str:
-    """Return where commands are looked up: beside this Python, on PATH, and where nginx is."""
+def search_path(first: str = "") -> str:
+    """Return where commands are looked up: *first*, beside this Python, on PATH, where nginx is."""
     beside = str(Path(sys.executable).parent)
     # Distributions put nginx into sbin, and sbin on the PATH of root only.
-    return os.pathsep.join((beside, os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+    usual = (beside, os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin")
+    return os.pathsep.join((first, *usual) if first else usual)
 
 
-def find_command(name: str) -> str | None:
-    """Return the path of a command, or None."""
-    return shutil.which(name, path=search_path())
+def find_command(name: str, first: str = "") -> str | None:
+    """Return the path of a command, looked for in the folder *first*, too; or None."""
+    return shutil.which(name, path=search_path(first))
 
 
 def binary() -> str:

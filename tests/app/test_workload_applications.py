@@ -85,9 +85,13 @@ def test_an_application_loads_nothing_of_the_others(module, absent):
     assert run("python", "-c", code, cwd=ROOT).stdout == "[]\n"
 
 
-@pytest.mark.parametrize("module", ["app.wsgi", "app.article", "app.hello", "app.payload"])
-def test_both_names_that_servers_look_for_are_there(module):
+@pytest.mark.parametrize(
+    "module",
+    ["app.wsgi", "app.article", "app.hello", "app.outbound", "app.outbound_asyncio", "app.payload"],
+)
+def test_both_names_that_servers_look_for_are_there(module, monkeypatch):
     """Each module offers its callable as `app` and as `application`."""
+    monkeypatch.setenv("UPSTREAM_URL", "http://127.0.0.1:1/")
     code = f"import {module} as m; print(m.app is m.application and callable(m.app))"
     assert run("python", "-c", code, cwd=ROOT).stdout == "True\n"
 
