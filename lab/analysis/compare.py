@@ -12,7 +12,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from lab.analysis import stats
+from lab.analysis import same_work, stats
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
@@ -58,7 +58,7 @@ def compare(
 
     INVALID with fewer than two blocks in which both have a valid, positive value; and for
     `cpu_vs_generator` also where the two handle connections differently, because the generator's
-    own work then differs too.
+    own work then differs too. So it is where two profiles did not do the same work.
 
     Args:
         observations: The run's.
@@ -70,6 +70,9 @@ def compare(
     """
     pairs = _pairs(observations, metric, changed, reference)
     comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
+    if metric in same_work.OF_WORK and changed[1] is reference[1] is Role.PROFILE:
+        works = (same_work.work(pair[side] for pair in pairs) for side in (0, 1))
+        comparable = comparable and not same_work.differs(works)
     if len(pairs) < 2 or not comparable:
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
     ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]

@@ -43,6 +43,7 @@ from lab.model import (
     Wire,
     Workload,
 )
+from lab.servers.backing import RunningBacking
 from lab.system import temporary
 
 REPEATS = 2
@@ -90,6 +91,8 @@ class Parts:
     """Keeps the log of a server that did not start, and says where in the error."""
     judge: Callable[[Trial], Sequence[Finding]] = judge
     """A trial with a finding from outside is made again: see `REPEATS`."""
+    backing: Sequence[RunningBacking] = ()
+    """What its servers need, each asked before each trial."""
 
 
 class Observer(Protocol):
@@ -168,8 +171,10 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
     Raises:
         ServerStartError: It did not start.
         GeneratorError: The load could not be made.
+        BackingError: What the server needs has ended, and does not start again.
     """
     arm, profile = slot.arm, slot.arm.profile
+    restarted = [each.service.name for each in parts.backing if each.check()]
     trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
     with ExitStack() as stack:
         folder = stack.enter_context(temporary.folder())
@@ -180,8 +185,10 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         session = stack.enter_context(
             parts.generator.session(server.endpoint, arm.workload, arm.load, parts.generator_cores)
         )
+        backing = tuple((each.pid, each.service.role) for each in parts.backing)
+        own = (*session.pids, *parts.lab)
         port = None if server.endpoint.socket else server.endpoint.port
-        subject = Subject(server.pid, port, (*session.pids, *parts.lab))
+        subject = Subject(server.pid, port, own, backing)
         observer.stage(slot, attempt, "warm-up")
         session.warm_up(plan.warmup, _warmup_requests(arm, plan.warmup))
         observer.stage(slot, attempt, "window")
@@ -194,8 +201,9 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             readings["server.cores"] = float(len(parts.server_cores))
         seen = dict(parts.facts(subject))
         if arm.workload.app is not None or arm.workload.wire is not Wire.HTTP:
-            # Another application has no business with fib.
-            seen.pop("fib", None)
+            seen.pop("fib", None)  # another application has no business with it
+        if restarted:
+            seen["restarted"] = " and ".join(restarted)
         trial = replace(trial, windows=windows, readings=readings, facts=seen)
         if (how := server.ended()) is not None:
             failure = f"the server ended before the window's end: {how}\n{server.log_tail()}"
@@ -214,10 +222,9 @@ def capture(
     Return *workload* with its first reply as the one that is required from now on.
 
     An echo's is known. Where a pattern says what is required, a server is started once to see that
-    its reply has it.
-    Else the reply is taken from the first profile that serves the application, twice, each time
-    from a server of its own: a page that differs from request to request (a date, a token) or from
-    server to server (its port) would make every later reply an error.
+    its reply has it. Else the reply is taken from the first profile that serves the application,
+    twice, each time from a server of its own: a page that differs from request to request (a date,
+    a token) or from server to server (its port) would make every later reply an error.
 
     Raises:
         ServerStartError: The application does not run, or answers with another status or without

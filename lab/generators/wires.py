@@ -9,6 +9,7 @@ engine compares first: with the last right reply of any connection (`Engine._goo
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from lab.errors import UsageError
 from lab.generators.judge import Judge
@@ -167,18 +168,20 @@ def wire_of(workload: Workload, authority: str, *, keepalive: bool) -> AnyWire:
     return HttpWire(request, workload.expect)
 
 
-def check_client(client: str, workload: Workload) -> None:
+def check_clients(clients: Iterable[str], workload: Workload) -> None:
     """
     Refuse a client that cannot ask for *workload*, before anything starts.
 
     Args:
-        client: "engine", which can; any other speaks HTTP over TCP.
+        clients: "engine", which can; any other speaks HTTP over TCP.
         workload: What is to be asked.
 
     Raises:
-        UsageError: It cannot.
+        UsageError: One of them cannot.
     """
     plain = workload.wire is Wire.HTTP and workload.transport is Transport.TCP
-    if client != "engine" and not plain:
-        spoken = f"{workload.wire} over {workload.transport}"
-        raise UsageError(f"{client} speaks http over tcp; {workload.name} is {spoken}, for engine")
+    for client in clients:
+        if client != "engine" and not plain:
+            spoken = f"{workload.wire} over {workload.transport}"
+            asked = f"{workload.name} is {spoken}, for the lab's engine"
+            raise UsageError(f"{client} speaks http over tcp; {asked}")

@@ -10,7 +10,7 @@ import pytest
 from lab.errors import UsageError
 from lab.generators import connections
 from lab.generators.process import EngineGenerator
-from lab.generators.wires import EchoWire, check_client
+from lab.generators.wires import EchoWire, check_clients
 from lab.model import Endpoint, Expectation, Load, Transport, Wire, Workload
 from tests.kit.engines import count, step_until
 from tests.kit.lab_process import until
@@ -288,9 +288,9 @@ def test_the_engines_processes_speak_it(serve, at, load):
 def test_a_client_that_speaks_http_only_is_refused(client):
     """Echo, and whatever is asked over a UNIX socket; in a line, before anything starts."""
     with pytest.raises(UsageError, match=f"{client} speaks http over tcp; echo is echo over tcp"):
-        check_client(client, echoed(SIZE))
+        check_clients([client], echoed(SIZE))
     local = Workload("fib", "/9", Expectation(), transport=Transport.UNIX)
-    with pytest.raises(UsageError, match="fib is http over unix, for engine"):
-        check_client(client, local)
-    check_client(client, Workload("fib", "/9", Expectation()))
-    check_client("engine", echoed(SIZE))
+    with pytest.raises(UsageError, match="fib is http over unix, for the lab's engine"):
+        check_clients([client], local)
+    check_clients([client], Workload("fib", "/9", Expectation()))
+    check_clients(["engine"], echoed(SIZE))
