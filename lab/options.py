@@ -18,6 +18,7 @@ from typing import Any
 from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
+from lab.experiment.cores import arrange
 from lab.experiment.minutes import MINUTES, usual_minutes
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
@@ -206,6 +207,15 @@ class Asked:
     pin: bool = _option(
         "--pin", "Server and generator on cores of their own.", kind=Kind.SWITCH, default=True
     )
+    server_cores: str | None = _option(
+        "--server-cores", "CPUs of the server, as in 0,2-3.", metavar="CPUS", shown="half"
+    )
+    generator_cores: str | None = _option(
+        "--generator-cores",
+        "CPUs of the load; named beside those of the server they may be the same.",
+        metavar="CPUS",
+        shown="the others",
+    )
     results: Path = _option(  # noqa: RUF009 - it is a field
         "--results",
         "Where the run's folder is made.",
@@ -290,6 +300,7 @@ def _options(asked: Asked) -> Options:
         seed=asked.seed,
         results=asked.results,
         pin=asked.pin,
+        cores=arrange(asked.server_cores, asked.generator_cores, pin=asked.pin),
         generators=1 if asked.generator != "engine" else asked.generators,
         confirm=not asked.quick if asked.confirm is None else asked.confirm,
     )
