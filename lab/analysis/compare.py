@@ -16,7 +16,7 @@ from lab.analysis import stats
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
-from lab.model import METRICS, Better, Comparison, Estimate, MayBe, Role, Verdict
+from lab.model import METRICS, Better, Between, Comparison, Estimate, MayBe, Role, Verdict
 
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""
@@ -56,9 +56,10 @@ def compare(
     """
     Compare one side of a run with another, paired by block.
 
-    INVALID with fewer than two blocks in which both have a valid, positive value; and for
+    INVALID with fewer than two blocks in which both have a valid, positive value; for
     `cpu_vs_generator` also where the two handle connections differently, because the generator's
-    own work then differs too.
+    own work then differs too; and for `served`, because two figures that are the least have no
+    ratio. Of throughputs of shared cores only the ends of their ratio are known.
 
     Args:
         observations: The run's.
@@ -70,14 +71,16 @@ def compare(
     """
     pairs = _pairs(observations, metric, changed, reference)
     comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
-    if len(pairs) < 2 or not comparable:
+    if metric == "throughput" and not pairs:
+        return _between(observations, changed, reference, noise, level)
+    if len(pairs) < 2 or not comparable or metric == "served":
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
     ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
     blocks = len({observation.trial.slot.block for observation in observations})
     estimate = stats.paired(ratios, level)
     better = METRICS[metric].better
     verdict = verdict_of(estimate.low, estimate.high, noise, better)
-    may_be = _may_be(pairs) if metric == "throughput" else None
+    may_be = _may_be(pairs) if metric in ("throughput", "capacity") else None
     return Comparison(
         metric=metric,
         reference=reference[0],
@@ -93,6 +96,36 @@ def compare(
         fragile=_fragile(ratios, estimate, noise, better),
         may_be=may_be,
         below=below(estimate) if may_be is None else None,
+    )
+
+
+def _between(
+    observations: Sequence[Observation], changed: Side, reference: Side, noise: float, level: float
+) -> Comparison:
+    """
+    Return the ends of a ratio of throughputs; INVALID where no two blocks have either.
+
+    With the load on its cores a server serves no more than it would without, and with or without
+    it serves no more than its cores have CPU for. So the ratio is that of what *changed* served to
+    what *reference* has CPU for at the least, and the other way round at the most.
+    """
+    shared = [each for each in observations if each.trial.shares_cores]
+    ends: list[Estimate | None] = []
+    for metric, other in (("served", "capacity"), ("capacity", "served")):
+        pairs = _pairs(shared, metric, changed, reference, other)
+        logs = [math.log(b.metrics[metric] / a.metrics[other]) for a, b in pairs]
+        ends.append(stats.paired(logs, level) if len(logs) > 1 else None)
+    low = None if ends[0] is None else ends[0].low
+    high = None if ends[1] is None else ends[1].high
+    blocks = [each.n for each in ends if each is not None]
+    verdict = verdict_of(low or 0.0, high or math.inf, noise, Better.HIGHER)
+    return Comparison(
+        metric="throughput",
+        reference=reference[0],
+        changed=changed[0],
+        verdict=verdict if blocks else Verdict.INVALID,
+        ratio=None,
+        between=Between(low, high, min(blocks), level) if blocks else None,
     )
 
 
@@ -149,14 +182,19 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
 
 
 def _pairs(
-    observations: Sequence[Observation], metric: str, changed: Side, reference: Side
+    observations: Sequence[Observation],
+    metric: str,
+    changed: Side,
+    reference: Side,
+    other: str | None = None,
 ) -> list[tuple[Observation, Observation]]:
-    """Return (reference, changed) of each block in which both have a ratio to give."""
+    """Return (reference, changed) of each block in which both have it; the first by *other*."""
     by_side: dict[Side, dict[int, Observation]] = {changed: {}, reference: {}}
     for observation in observations:
         slot = observation.trial.slot
         blocks = by_side.get((slot.arm.name, slot.arm.role))
-        if blocks is not None and observation.metrics.get(metric, 0) > 0:
+        wanted = other if other and blocks is by_side[reference] else metric
+        if blocks is not None and observation.metrics.get(wanted, 0) > 0:
             blocks[slot.block] = observation
     common = sorted(by_side[changed].keys() & by_side[reference].keys())
     return [(by_side[reference][block], by_side[changed][block]) for block in common]
