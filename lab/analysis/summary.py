@@ -82,11 +82,6 @@ class Row:
     """Share of the time for which the busiest generator process was busy, in half of the trials
     whose throughput counts or more; 0 where that is none, or the plan's."""
 
-    @property
-    def shares_cores(self) -> bool:
-        """Whether the load ran on its server's cores, so that the least is known of throughput."""
-        return any(tally.gate == "shared cores" for tally in self.tallies)
-
     def at_least(self, metric: str) -> bool:
         """Return whether the true value may be higher: the generator was at its limit."""
         return metric == "throughput" and metric in self.values and self.generator >= BUSY

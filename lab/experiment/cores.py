@@ -33,18 +33,17 @@ def arrange(server: str | None, generator: str | None, *, pin: bool) -> Cores | 
         UsageError: A text is no list of CPUs, names one that is not there, or contradicts *pin*.
     """
     options = {"--server-cores": server, "--generator-cores": generator}
-    named = {name: (text, _cpus(name, text)) for name, text in options.items() if text is not None}
+    named = {name: _cpus(name, text) for name, text in options.items() if text is not None}
     if not named:
         return None
-    said = " ".join(f"{name} {text}" for name, (text, _) in named.items())
+    said = " ".join(f"{name} {options[name]}" for name in named)
     if not pin:
         raise UsageError(f"{said} --no-pin: say one of them")
-    rest = os.sched_getaffinity(0).difference(*(cpus for _, cpus in named.values()))
+    rest = os.sched_getaffinity(0).difference(*named.values())
     if len(named) == 1 and not rest:
-        (other,) = options.keys() - named.keys()
-        raise UsageError(f"{said}: no CPU is left; {other} names those of the other side, too")
-    first, second = (named[name][1] if name in named else rest for name in options)
-    return tuple(sorted(first)), tuple(sorted(second))
+        raise UsageError(f"{said}: no CPU is left; name both sides, and they may share")
+    first, second = (tuple(sorted(named.get(name, rest))) for name in options)
+    return first, second
 
 
 def _cpus(name: str, text: str) -> set[int]:
@@ -52,7 +51,6 @@ def _cpus(name: str, text: str) -> set[int]:
     found = parse_cpu_list(text) if _LIST.fullmatch(text) else None
     if not found:
         raise UsageError(f"{name} {text}: no list of CPUs; write 0,2-3")
-    if missing := found - usable:
-        here = f"this process may use {written(usable)}"
-        raise UsageError(f"{name} {text}: there is no CPU {written(missing)}; {here}")
+    if missing := written(found - usable):
+        raise UsageError(f"{name} {text}: no CPU {missing} here; there are {written(usable)}")
     return found

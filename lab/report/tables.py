@@ -181,7 +181,8 @@ def _column(name: str) -> Column:
 
 def _value(row: Row, name: str) -> Cell:
     value, least = row.values.get(name), row.at_least(name)
-    if value is None and name == "throughput" and row.shares_cores:
+    shared = any(tally.gate == "shared cores" for tally in row.tallies)
+    if value is None and name == "throughput" and shared:
         value, least = row.values.get("served"), True
     if value is None:
         return NOTHING

@@ -110,9 +110,8 @@ def shared_cores(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     return Finding(
         "shared cores",
         f"the load ran on the server's {counted(cores, 'core')} and used {taken:.2f}{slack}",
-        "What was served is the least that the server can do, and at most it can do what its cores "
-        "have CPU for. CPU per request is mostly lower than on cores of its own, and not by the "
-        "same share for all.",
+        "What was served is the least that the server can do; what its cores have CPU for, the "
+        "most. CPU per request is mostly lower than without the load beside it.",
         withholds=common.PERCENTILES if kept else common.TIME_BASED,
     )
 
