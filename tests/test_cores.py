@@ -64,9 +64,10 @@ def test_servers_count_the_cores_that_they_were_given(monkeypatch):
         assert os.environ["PROCESSES"] == processes
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(len(HERE) < 2, reason="a server on two cores needs two")
 def test_a_server_on_all_cores_with_the_load_on_one_of_them(tmp_path):
-    """The arrangement is in the run, its trials and its report, and a gate says what it withholds."""
+    """The run, its trials and its report have the arrangement; a gate says what it withholds."""
     both, one = f"{HERE[0]},{HERE[1]}", str(HERE[1])
     named = ("--server-cores", both, "--generator-cores", one)
     done = compare("lab", "run", "tuned", *SMALL, *named, "--no-confirm", cwd=tmp_path)
