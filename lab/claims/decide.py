@@ -81,7 +81,7 @@ def is_about(claim: Claim, plan: Plan) -> bool:
 def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     """Decide *claim* by one run that has what it takes: see `is_about`."""
     found = _compared(claim, summary)
-    decision = decision_of(claim, found, _floor(found, summary))
+    decision = decision_of(claim, found, summary.floors[found.metric])
     lacking = unmet(claim, summary)
     if lacking:
         decision = Decision.UNTESTABLE
@@ -122,7 +122,7 @@ def _opening(
     elif found.verdict is Verdict.INVALID:
         said = [_withheld(claim, summary)]
     else:
-        noise = f"the noise of {_floor(found, summary):.1%}"
+        noise = f"the noise of {summary.floors[found.metric]:.1%}"
         meaning = _meaning(decision, claim, noise, ends=found.between is not None)
         by = "by CPU per request, " if found.metric != claim.metric else ""
         said = [f"{by}{_known(found)} where the article says {claim.stated}: {meaning}"]
@@ -247,11 +247,6 @@ def _unrun(claim: Claim) -> ClaimVerdict:
     if conditions:
         sentence += f" It also takes {', '.join(conditions)}."
     return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes)
-
-
-def _floor(found: Comparison, summary: Summary) -> float:
-    """Return what noise alone may do: to the CPU per request, where that makes the ends."""
-    return summary.floors[found.metric if found.between is None else "capacity"]
 
 
 def _known(found: Comparison) -> str:
