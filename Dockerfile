@@ -26,7 +26,8 @@ ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
 WORKDIR /build
 
 # Two environments: the one with pip, Cython and setuptools stays behind in this stage. The slow
-# step comes first, so that a change of our code does not compile uWSGI again.
+# step comes first, so that a change of our code does not compile uWSGI again. It has not the
+# plug-ins that tools/setup.sh adds: those are for profiles that are compared, and not deployed.
 COPY requirements/build.txt requirements/service.txt requirements/
 RUN python3 -m venv /build/venv \
     && /build/venv/bin/pip install --require-hashes -r requirements/build.txt

@@ -30,8 +30,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from lab import profiles  # noqa: E402
-from lab.experiment.conduct import missing  # noqa: E402
+from lab.experiment.available import look  # noqa: E402
 from lab.runs.environment import read_environment  # noqa: E402
 from tests.faults.state import GROWTH, WARM_UP, State, settled  # noqa: E402
 from tests.faults.traffic import CLIENTS, Tally, load  # noqa: E402
@@ -49,11 +48,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
     arguments = parser.parse_args()
-    profile = profiles.read("production")
-    if (reason := missing(profile)) is not None:
-        print(reason)
+    found = look("production")
+    if found.missing is not None:
+        print(f"production {found.missing}")
         return 3
-    with running(profile, workers=WORKERS) as stack, ProcessPoolExecutor(CLIENTS) as pool:
+    with running(found.profile, workers=WORKERS) as stack, ProcessPoolExecutor(CLIENTS) as pool:
         seeds = count(arguments.seed * 1000)
         warm_up = load(pool, stack.address, WARM_UP, seeds)
         before = settled(stack.server.pid)

@@ -24,16 +24,30 @@ class UsageError(LabError):
     exit_code = 2
 
 
-class ProfileError(LabError):
-    """A profile cannot be read or resolved."""
-
-    exit_code = 2
+class FileError(LabError):
+    """A file cannot be read or written, or says what cannot be meant."""
 
     def __init__(self, path: Path | str, problem: str, line: int | None = None) -> None:
         self.path = Path(path)
         self.line = line
         where = f"{path}:{line}" if line is not None else str(path)
         super().__init__(f"{where}: {problem}")
+
+
+class ProfileError(FileError):
+    """A profile cannot be read or resolved."""
+
+    exit_code = 2
+
+
+class WorkloadError(FileError):
+    """A workload cannot be read."""
+
+    exit_code = 2
+
+
+class MissingError(LabError):
+    """A program is not installed, or was built without what is needed."""
 
 
 WHOLE_LOG = "Its whole log: "
@@ -79,6 +93,14 @@ class OtherReplyError(ServerStartError):
     """A server runs and answers, and its reply is not the one that was asked for."""
 
 
+class BackingError(LabError):
+    """A backing service does not start, or has ended and does not start again."""
+
+    def __init__(self, name: str, problem: str, log: str) -> None:
+        said = ["Its last log lines:", *log.splitlines()[-20:]] if log else ["Its log is empty."]
+        super().__init__("\n".join((f"backing service {name}: {problem}", *said)))
+
+
 class GeneratorError(LabError):
     """The load generator itself failed, as opposed to the server under load."""
 
@@ -87,14 +109,8 @@ class LoadGivenUpError(GeneratorError):
     """The load generator ended early because of what the server did, such as a reset."""
 
 
-class ResultsError(LabError):
+class ResultsError(FileError):
     """A run's folder cannot be read or written."""
-
-    def __init__(self, path: Path | str, problem: str, line: int | None = None) -> None:
-        self.path = Path(path)
-        self.line = line
-        where = f"{path}:{line}" if line is not None else str(path)
-        super().__init__(f"{where}: {problem}")
 
 
 class UnmeasuredError(LabError):

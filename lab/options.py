@@ -17,15 +17,16 @@ from typing import Any
 
 from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.errors import UsageError
-from lab.experiment.conduct import DEFAULT, LOADS, QUICK, Options, Outcome, Prepared, Sizes, prepare
+from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
 from lab.experiment.cores import arrange
 from lab.experiment.minutes import MINUTES, usual_minutes
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
-from lab.experiment.rates import CAPACITY_BLOCKS, Rate, capacity, check_units, parse_rates
+from lab.experiment.rates import Rate, check_units, parse_rates, planned
 from lab.generators.ab import check_ab
-from lab.model import Workload
-from lab.workloads import NAMES, workload
+from lab.model import Load, Workload
+from lab.workloads import DEFAULT as DEFAULT_WORKLOAD
+from lab.workloads import Fitting, find, read, workload
 
 GENERATORS = ("engine", "ab")
 """What `lab run` loads with."""
@@ -94,7 +95,11 @@ class Asked:
     profiles: tuple[str, ...] = ()
     """Names or paths; each door has its own way to take them. Empty for the whole ladder."""
     workload: str | None = _option(
-        "--workload", "Application and request of ours.", choices=NAMES, shown=NAMES[0]
+        "--workload",
+        "Application and request of ours: a name that `lab list` prints.",
+        metavar="NAME",
+        choices=find(),
+        shown=DEFAULT_WORKLOAD,
     )
     app: str | None = _option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
     path: str | None = _option(
@@ -116,13 +121,14 @@ class Asked:
     )
     load: str = _option(
         "--load",
-        "walkthrough: 500 clients at once, 5,000 requests, a connection each.",
-        choices=tuple(LOADS),
+        "sustained: as it suits the workload; article: as its article loads it; walkthrough: as "
+        "fib's does, 500 clients at once, 5,000 requests, a connection each.",
+        choices=("sustained", "article", "walkthrough"),
         default="sustained",
     )
     generator: str = _option(
         "--generator",
-        "ab: the articles' tool, for --load walkthrough; it checks no body.",
+        "ab: the articles' tool, for --load article; it checks no body.",
         choices=GENERATORS,
         default="engine",
         not_in_locust="Locust's own processes make the load; --client says with what",
@@ -147,7 +153,7 @@ class Asked:
         "Connections of the load.",
         metavar="INTEGER",
         parse=int,
-        shown="64",
+        shown="64, unless the workload says",
         not_in_locust="a connection is a Locust user, and -u says how many",
     )
     connection: str | None = _option(
@@ -170,14 +176,14 @@ class Asked:
         "Measured time.",
         metavar="DURATION",
         parse=seconds,
-        shown=f"{DEFAULT.window:g}s",
+        shown=f"{DEFAULT.window:g}s, unless the workload says",
     )
     warmup: float | None = _option(
         "--warmup",
         "Unrecorded time before.",
         metavar="DURATION",
         parse=seconds,
-        shown=f"{DEFAULT.warmup:g}s",
+        shown=f"{DEFAULT.warmup:g}s, unless the workload says",
     )
     quick: bool = _option(
         "--quick", f"{QUICK.blocks} blocks of {QUICK.window:g} s windows.", kind=Kind.FLAG
@@ -211,14 +217,11 @@ class Asked:
         "--server-cores", "CPUs of the server, as in 0,2-3.", metavar="CPUS", shown="half"
     )
     generator_cores: str | None = _option(
-        "--generator-cores",
-        "CPUs of the load; named beside those of the server they may be the same.",
-        metavar="CPUS",
-        shown="the others",
+        "--generator-cores", "Those of the load; some may be both's.", metavar="CPUS", shown="rest"
     )
     results: Path = _option(  # noqa: RUF009 - it is a field
         "--results",
-        "Where the run's folder is made.",
+        "Where its folder is made.",
         metavar="PATH",
         parse=Path,
         default=Path("results"),
@@ -255,11 +258,12 @@ def understand(asked: Asked) -> Understood:
     """
     thresholds = tuple(map(parse, asked.fail_if))
     rates = parse_rates(asked.rate) if asked.rate is not None else ()
-    _check_generator(asked)
+    usual = _usual(asked)
+    _check_generator(asked, usual.load)
     if rates:
-        _check_open_loop(asked, thresholds)
+        _check_open_loop(usual.load, thresholds)
     stay = {name for each in thresholds for name in (each.profile, each.against) if name}
-    options = replace(_options(asked), stay=stay)
+    options = replace(_options(asked, usual), stay=stay)
     validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
     return Understood(options, thresholds, rates)
@@ -282,8 +286,32 @@ def application(asked: Asked) -> Workload:
     )
 
 
-def _options(asked: Asked) -> Options:
-    load, size = LOADS[asked.load], QUICK if asked.quick else DEFAULT
+def _usual(asked: Asked) -> Fitting:
+    """Return the load and the times of what is asked, where nobody says otherwise."""
+    if asked.load == "walkthrough":
+        name: str | None = DEFAULT_WORKLOAD
+    else:
+        name = asked.workload or (None if asked.app else DEFAULT_WORKLOAD)
+    described = read(name) if name else None
+    if asked.load == "sustained":
+        return described.own if described else Fitting(Load())
+    if described is None or described.article is None:
+        problem = f"no article loads {name or asked.app}"
+        raise UsageError(f"--load {asked.load}: {problem}; say --connections, or leave it out")
+    return described.article
+
+
+def _options(asked: Asked, usual: Fitting) -> Options:
+    load, size = usual.load, QUICK
+    if not asked.quick:
+        window = DEFAULT.window if usual.window is None else usual.window
+        warmup = DEFAULT.warmup if usual.warmup is None else usual.warmup
+        size = Sizes(DEFAULT.blocks, window, warmup)
+    sizes = Sizes(
+        size.blocks if asked.blocks is None else asked.blocks,
+        size.window if asked.window is None else asked.window,
+        size.warmup if asked.warmup is None else asked.warmup,
+    )
     return Options(
         profiles=asked.profiles,
         load=replace(
@@ -291,12 +319,8 @@ def _options(asked: Asked) -> Options:
             connections=load.connections if asked.connections is None else asked.connections,
             keepalive=asked.connection == "keep-alive" if asked.connection else load.keepalive,
         ),
-        sizes=Sizes(
-            size.blocks if asked.blocks is None else asked.blocks,
-            size.window if asked.window is None else asked.window,
-            size.warmup if asked.warmup is None else asked.warmup,
-        ),
-        minutes=_minutes(asked),
+        sizes=sizes,
+        minutes=_minutes(asked, sizes),
         seed=asked.seed,
         results=asked.results,
         pin=asked.pin,
@@ -306,31 +330,31 @@ def _options(asked: Asked) -> Options:
     )
 
 
-def _minutes(asked: Asked) -> float | None:
+def _minutes(asked: Asked, sizes: Sizes) -> float | None:
     """Return the time that the blocks may take: what was said, or the whole ladder's."""
     if asked.minutes is not None and asked.blocks is not None:
         raise UsageError(f"--blocks {asked.blocks} --minutes {asked.minutes:g}: say one of them")
     said = asked.minutes is not None or asked.blocks is not None or asked.quick
     # At several rates, or in longer trials, the first look would not be reached in that time.
-    times = (asked.window or 0) > DEFAULT.window or (asked.warmup or 0) > DEFAULT.warmup
+    times = sizes.window > DEFAULT.window or sizes.warmup > DEFAULT.warmup
     longer = asked.rate is not None or times
     return asked.minutes if said or longer else usual_minutes(asked.profiles)
 
 
-def _check_generator(asked: Asked) -> None:
+def _check_generator(asked: Asked, load: Load) -> None:
     if asked.generator == "ab":
         if asked.generators is not None:
             raise UsageError("--generators is for the lab's engine: leave out --generator ab")
-        check_ab(LOADS[asked.load])
+        check_ab(load)
     if asked.rate is not None:
         for name, chosen in (("--generator", asked.generator), ("--client", asked.client)):
             if chosen != "engine":
                 raise UsageError(f"--rate needs the lab's engine: leave out {name} {chosen}")
 
 
-def _check_open_loop(asked: Asked, thresholds: Sequence[Threshold]) -> None:
+def _check_open_loop(load: Load, thresholds: Sequence[Threshold]) -> None:
     """Refuse what has no meaning in an open loop, before its capacity is measured for minutes."""
-    check_lasts(LOADS[asked.load])
+    check_lasts(load)
     for each in thresholds:
         if each.metric == "throughput":
             raise UsageError(f"--fail-if {each.text!r} with --rate: {PLANNED}")
@@ -368,30 +392,10 @@ def carry_out(
 
     options = understood.options
     if understood.rates:
-        planned = _planned(understood, compare, say)
-        if len(planned) > 1:
-            options = replace(options, rates=planned)
+        rates = planned(understood.rates, options, compare, say)
+        if len(rates) > 1:
+            options = replace(options, rates=rates)
         else:
-            (rate,) = planned.values()
+            (rate,) = rates.values()
             options = replace(options, load=replace(options.load, rate=rate))
     return compare(options)
-
-
-def _planned(
-    understood: Understood, compare: Callable[[Options], Outcome], say: Callable[[str], None]
-) -> dict[str, float]:
-    """Return what each rate is called -> requests per second."""
-    measured = 0.0
-    if any(rate.is_share for rate in understood.rates):
-        say("capacity first, in a closed loop:")
-        options = understood.options
-        sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
-        closed = replace(options, sizes=sizes, minutes=None, confirm=False)
-        (summary,) = compare(closed).summaries
-        found = capacity(summary)
-        measured = found.rate
-        say(f"capacity: {found}")
-    planned = {str(rate): rate.of(measured) for rate in understood.rates}
-    for name, rate in planned.items():
-        say(f"open loop at {name}: {rate:,.0f} requests/s")
-    return planned

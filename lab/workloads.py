@@ -1,7 +1,7 @@
 """
-What is asked of a server, and which reply is correct.
+What is asked of a server, and which reply is correct: the files of loadtests/workloads/.
 
-The expected body of `fib` is computed here by its own recurrence, not by the package `fib`: an
+The expected bodies are computed here, by a recurrence of their own and not by the package `fib`: an
 instrument that shared code with what it measures could not notice that both are wrong.
 """
 
@@ -9,13 +9,158 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from lab.errors import UsageError
-from lab.model import Expectation, Workload
+from lab.errors import UsageError, WorkloadError
+from lab.model import Expectation, Load, Transport, Wire, Workload
 
-NAMES = ("fib", "hello")
-"""Workloads that need no further description."""
+FOLDER = Path(__file__).resolve().parents[1] / "loadtests" / "workloads"
+
+DEFAULT = "fib"
+"""What is asked where nobody says anything."""
+
+LARGEST = 1 << 20
+"""Bytes of a body at most, where the path names its size."""
+
+APP = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
+"""An import path."""
+
+
+def _matches(pattern: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+def _number(kind: type, least: float, most: float = float("inf")) -> Callable[[Any], bool]:
+    fits = (int, float) if kind is float else (int,)
+    return lambda value: type(value) in fits and least <= value <= most
+
+
+_TEXT = _matches(".+")
+
+LOAD = {
+    "connections": (_number(int, 1, 10_000), "a number from 1 to 10000"),
+    "keepalive": (lambda value: isinstance(value, bool), "true or false"),
+    "requests": (_number(int, 1), "a number, at least 1"),
+    "timeout": (_number(float, 0.001), "seconds, at least 0.001"),
+    "window": (_number(float, 0.1, 600), "seconds, from 0.1 to 600"),
+    "warmup": (_number(float, 0, 60), "seconds, from 0 to 60"),
+}
+
+KEYS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "summary": (_TEXT, "a line of text"),
+    "path": (_matches("/[!-~]*"), 'a request target, without blanks, as in "/9000"'),
+    "reply.text": (_TEXT, "a line of text"),
+    "reply.by": (_matches("fibonacci|size"), '"fibonacci" or "size"'),
+    "app.*": (_matches(f"({APP})?"), '"module:callable", or "" where the server is a program'),
+    **{f"load.{key}": check for key, check in LOAD.items()},
+    **{f"article.{key}": check for key, check in LOAD.items()},
+    "backing": (
+        lambda value: isinstance(value, list) and all(map(_TEXT, value)),
+        'a list of names, as in ["upstream"]',
+    ),
+    "words.*": (lambda value: isinstance(value, str), 'a text, as in "50"'),
+    "work": (_TEXT, 'the name of a reading, as in "server.logged"'),
+    "wire": (_matches("|".join(Wire)), f"one of {', '.join(Wire)}"),
+    "transport": (_matches("|".join(Transport)), f"one of {', '.join(Transport)}"),
+    "size": (_number(int, 1), "a number of bytes, at least 1"),
+    "lines": (_number(int, 1), "a number of lines, at least 1"),
+}
+"""What a workload's file, or a variant in it, may say: key, or table.key -> what it must be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """A load that fits a workload, where nobody says otherwise."""
+
+    load: Load
+    window: float | None = None
+    """Seconds; None for the usual ones."""
+    warmup: float | None = None
+    """Seconds; None for the usual ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A workload, as its file describes it."""
+
+    workload: Workload
+    summary: str
+    own: Fitting
+    article: Fitting | None
+    """As its article loaded it."""
+
+
+def find() -> tuple[str, ...]:
+    """
+    Return the names of all workloads, by file; one with variants has a name for each.
+
+    A file that is no TOML has one name: whoever reads that is told what is wrong.
+    """
+    names: list[str] = []
+    for path in sorted(FOLDER.glob("*.toml")):
+        try:
+            variants = _table(path)[1].get("variant", {})
+        except WorkloadError:
+            variants = {}
+        names += [f"{path.stem}-{variant}" for variant in variants] or [path.stem]
+    return tuple(names)
+
+
+def read(name: str, path: str | None = None) -> Described:
+    """
+    Read a workload.
+
+    Args:
+        name: Of a file, or of one and a variant of it: "fib", "payload-1k".
+        path: Request target instead of the file's.
+
+    Raises:
+        UsageError: There is none, or it cannot be asked for *path*.
+        WorkloadError: Its file says what cannot be meant; with its line.
+    """
+    family, _, variant = name.partition("-")
+    file, whole = (FOLDER / f"{each}.toml" for each in (family, name))
+    if variant and whole.is_file():
+        raise WorkloadError(whole, "its name has a hyphen, which begins a variant: rename it")
+    text, table = _table(file) if file.is_file() else ("", {})
+    variants = table.get("variant", {})
+    if not table or (variant not in variants if variants else variant):
+        raise UsageError(f"no workload {name!r}: choose one of {', '.join(find())}, or give --app")
+    place, own = (("variant", variant), variants[variant]) if variant else ((), {})
+    _check_table(file, text, {key: table[key] for key in table if key != "variant"})
+    _check_table(file, text, own, *place)
+    said = _merged(table, own)
+    reply, apps = said.get("reply", {}), said.get("app", {})
+    for problem, key in _contradictions(said):
+        raise _error(file, text, problem, *(place if key in own else ()), key)
+    try:
+        target, body = _expected(reply, path or said.get("path", "/"))
+    except ValueError as error:
+        if path is not None:
+            raise UsageError(f"--path {path!r}: {name} takes {error}") from None
+        problem, within = f"path must be {error}", place if "path" in own else ()
+        raise _error(file, text, problem, *within, "path") from None
+    asked = Workload(
+        name=name,
+        path=target,
+        expect=Expectation(body=body),
+        app=apps.get("wsgi") or None,
+        apps=apps,
+        wire=Wire(said.get("wire", Wire.HTTP)),
+        transport=Transport(said.get("transport", Transport.TCP)),
+        size=said.get("size", 0),
+        lines=said.get("lines", 1),
+        backing=tuple(said.get("backing", ())),
+        words=tuple(said.get("words", {}).items()),
+        work=said.get("work"),
+    )
+    article = _fitting(said["article"]) if "article" in said else None
+    return Described(asked, said["summary"], _fitting(said.get("load", {})), article)
 
 
 def workload(
@@ -31,7 +176,7 @@ def workload(
     Return a workload of ours, or a user's own application as one.
 
     Args:
-        name: One of `NAMES`; None for the first, or where *app* is given.
+        name: One of `find()`; None for `DEFAULT`, or where *app* is given.
         app: Import path "package.module:callable" of any WSGI application.
         path: Request target; each workload has its own default. `fib` takes powers, as /10^99.
         chdir: Folder in which *app* is imported.
@@ -41,12 +186,13 @@ def workload(
 
     Raises:
         UsageError: A part cannot be meant so.
+        WorkloadError: The file of *name* says what cannot be meant.
     """
     _check(path, status, pattern)
     if app is not None:
         if name is not None:
             raise UsageError(f"--workload {name} and --app {app} contradict: leave out one")
-        if not re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*", app):
+        if not re.fullmatch(APP, app):
             raise UsageError(
                 f"--app {app!r}: expected package.module:callable, as in mysite.wsgi:application"
             )
@@ -60,19 +206,7 @@ def workload(
             chdir=(chdir or Path.cwd()).resolve(),
         )
     refuse_without_app(check=pattern, chdir=chdir, status=status)
-    name = name or NAMES[0]
-    if name == "hello":
-        return Workload("hello", path or "/", Expectation(body=b"Pong!"), app="app.hello:app")
-    if name != "fib":
-        raise UsageError(f"no workload {name!r}: choose one of {', '.join(NAMES)}, or give --app")
-    path = path or "/9000"
-    if power := re.fullmatch(r"/([0-9]{1,3})\^([0-9]{1,3})", path):
-        path = f"/{int(power[1]) ** int(power[2])}"
-    if not re.fullmatch(r"/[0-9]{1,100}", path):
-        raise UsageError(
-            f"--path {path!r}: fib takes a number of up to 100 digits, as in /9000 or /10^99"
-        )
-    return Workload("fib", path, Expectation(body=fibonacci_body(int(path[1:]))))
+    return read(name or DEFAULT, path).workload
 
 
 def _check(path: str | None, status: int | None, pattern: str | None) -> None:
@@ -113,3 +247,90 @@ def fibonacci_body(number: int) -> bytes:
     while sequence[-1] < number:
         sequence.append(sequence[-1] + sequence[-2])
     return json.dumps(sequence).encode()
+
+
+def _expected(reply: Mapping[str, str], path: str) -> tuple[str, bytes | None]:
+    """Return *path*, a power written out, and the body of its reply; None where any may come."""
+    if reply.get("by") == "fibonacci":
+        if power := re.fullmatch(r"/([0-9]{1,3})\^([0-9]{1,3})", path):
+            path = f"/{int(power[1]) ** int(power[2])}"
+        if not re.fullmatch(r"/[0-9]{1,100}", path):
+            raise ValueError("a number of up to 100 digits, as in /9000 or /10^99")
+        return path, fibonacci_body(int(path[1:]))
+    if reply.get("by") == "size":
+        if not re.fullmatch(r"/[1-9][0-9]{0,6}", path) or int(path[1:]) > LARGEST:
+            raise ValueError(f"a number of bytes from 1 to {LARGEST}, as in /1024")
+        return path, b"x" * int(path[1:])
+    return path, reply["text"].encode() if "text" in reply else None
+
+
+def _fitting(table: Mapping[str, Any]) -> Fitting:
+    load = {key: value for key, value in table.items() if key not in ("window", "warmup")}
+    return Fitting(Load(**load), table.get("window"), table.get("warmup"))
+
+
+@cache
+def _table(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return a file's text, and what it says; raises WorkloadError where it is no TOML."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = tomllib.loads(text)
+    except OSError as error:
+        raise WorkloadError(path, f"cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WorkloadError(path, f"this is not TOML: {error}") from None
+    variants = table.get("variant", {})
+    if not isinstance(variants, dict) or not all(isinstance(v, dict) for v in variants.values()):
+        raise _error(path, text, "variants are tables, as in [variant.1k]", "variant")
+    return text, table
+
+
+def _merged(common: Mapping[str, Any], variant: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *common* with what *variant* says otherwise, in each of its tables for itself."""
+    tables = {
+        key: {**common.get(key, {}), **value}
+        for key, value in variant.items()
+        if isinstance(value, dict)
+    }
+    return {**common, **variant, **tables}
+
+
+def _contradictions(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with a whole workload, and the key where it is."""
+    if "summary" not in said:
+        yield 'it needs a line `summary = "What is asked for"`', "summary"
+    if len(said.get("reply", {})) > 1:
+        yield "a reply has text, or by, not both", "reply"
+    if said.get("wire") == Wire.ECHO and "size" not in said:
+        yield "an echo needs a line `size = 1024`: bytes of a message", "wire"
+
+
+def _check_table(path: Path, text: str, table: Mapping[str, Any], *place: str) -> None:
+    """Refuse a table, which stands at *place*, that says what it may not; raises WorkloadError."""
+    for key, value in table.items():
+        inner = [name.partition(".")[2] for name in KEYS if name.startswith(f"{key}.")]
+        if inner and not isinstance(value, dict):
+            problem = f"{key} must be a table, with {', '.join(inner)}"
+            raise _error(path, text, problem, *place, key)
+        for part, content in value.items() if inner else (("", value),):
+            name = f"{key}.{part}".rstrip(".")
+            check = KEYS.get(name) or KEYS.get(f"{key}.*")
+            if check is None:
+                known = inner or dict.fromkeys(each.partition(".")[0] for each in KEYS)
+                raise _error(path, text, f"{name}: it knows {', '.join(known)}", *place, key, part)
+            if not check[0](content):
+                raise _error(path, text, f"{name} must be {check[1]}", *place, key, part)
+
+
+def _error(path: Path, text: str, problem: str, *place: str) -> WorkloadError:
+    """Return the error for what stands at *place*, with the line of that or of what is around."""
+    section: tuple[str, ...] = ()
+    lines: dict[tuple[str, ...], int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if heading := re.fullmatch(r"\[([^\[\]]+)\]\s*(#.*)?", line.strip()):
+            section = tuple(re.findall(r"[\w-]+", heading[1]))
+            lines.setdefault(section, number)
+        elif "=" in line:
+            lines.setdefault((*section, line.partition("=")[0].strip()), number)
+    around = (place[:end] for end in range(len(place), 0, -1))
+    return WorkloadError(path, problem, next((lines[e] for e in around if e in lines), None))

@@ -14,14 +14,8 @@ import pytest
 
 from lab.analysis.comparable import differences
 from lab.probes.machine import divide, parse_boot, parse_cpu_list
-from lab.runs.environment import (
-    digest,
-    output_of,
-    parse_plugins,
-    read_environment,
-    split_cores,
-    usual_generators,
-)
+from lab.runs.environment import digest, read_environment, split_cores, usual_generators
+from lab.system.programs import output_of, parse_plugins
 
 PLUGINS = """\
 
@@ -100,7 +94,7 @@ def test_a_change_is_named_and_changes_the_digest(environment, change, key):
 
 def test_a_tool_that_is_missing_is_absent(monkeypatch, tmp_path):
     """Without git, uwsgi and the load tools nothing is said of them."""
-    monkeypatch.setattr("lab.runs.environment.find_command", lambda name: None)
+    monkeypatch.setattr("lab.system.programs.find_command", lambda name: None)
     found = read_environment()
     assert not {"git", "uwsgi", "tools", "fib"} & found.keys()
     assert "kernel" in found

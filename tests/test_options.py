@@ -196,7 +196,7 @@ def test_the_whole_ladder_takes_minutes_and_a_few_profiles_take_blocks(asked, mi
     [
         ({"rate": "50", "load": "walkthrough"}, "counts its requests"),
         ({"rate": "50", "client": "fasthttp"}, "leave out --client fasthttp"),
-        ({"generator": "ab"}, "add --load walkthrough"),
+        ({"generator": "ab"}, "add --load article"),
         ({"generator": "ab", "load": "walkthrough", "generators": 2}, "leave out --generator ab"),
         ({"rate": "50", "fail_if": ("rps(a/b) < 1",)}, "in an open loop throughput"),
         ({"blocks": 10, "minutes": 5}, "--blocks 10 --minutes 5: say one of them"),
@@ -214,3 +214,66 @@ def test_what_describes_an_application_goes_with_one(given):
     (name,) = given
     with pytest.raises(UsageError, match=f"--{name} .* goes with --app"):
         application(Asked(**given))
+
+
+@pytest.fixture
+def slow(tmp_path, monkeypatch):
+    """Put a workload that has a load of its own, and one of its article, beside hello."""
+    monkeypatch.setattr("lab.workloads.FOLDER", tmp_path)
+    (tmp_path / "fib.toml").write_text("summary = 'A'\n")
+    (tmp_path / "slow.toml").write_text(
+        "summary = 'A'\n[load]\nconnections = 10\nkeepalive = false\nwindow = 6.0\n"
+        "warmup = 5.0\n[article]\nconnections = 300\nwindow = 30.0\n"
+    )
+
+
+def sizes_and_load(**asked):
+    """Return connections, whether they are kept, the window and the warm-up."""
+    options = understand(Asked(**asked)).options
+    load, sizes = options.load, options.sizes
+    return load.connections, load.keepalive, sizes.window, sizes.warmup
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ({}, (64, True, 3.0, 0.7)),
+        ({"app": "a:b"}, (64, True, 3.0, 0.7)),
+        ({"workload": "slow"}, (10, False, 6.0, 5.0)),
+        ({"workload": "slow", "load": "sustained"}, (10, False, 6.0, 5.0)),
+        ({"workload": "slow", "connections": 20}, (20, False, 6.0, 5.0)),
+        ({"workload": "slow", "connection": "keep-alive"}, (10, True, 6.0, 5.0)),
+        ({"workload": "slow", "window": 1.0, "warmup": 0.0}, (10, False, 1.0, 0.0)),
+        ({"workload": "slow", "quick": True}, (10, False, 1.5, 0.5)),
+        ({"workload": "slow", "load": "article"}, (300, True, 30.0, 0.7)),
+        ({"workload": "slow", "load": "article", "window": 4.0}, (300, True, 4.0, 0.7)),
+    ],
+)
+@pytest.mark.usefixtures("slow")
+def test_a_workload_has_its_own_load_where_nobody_says_otherwise(asked, expected):
+    """What is said wins, each option for itself; `--quick` says both times."""
+    assert sizes_and_load(**asked) == expected
+
+
+@pytest.mark.usefixtures("slow")
+def test_long_trials_of_a_workload_are_counted_in_blocks():
+    """As those that are asked for are: in minutes the first look would not be reached."""
+    assert understand(Asked(workload="slow")).options.minutes is None
+    assert understand(Asked(workload="slow", quick=True)).options.minutes is None
+    assert understand(Asked()).options.minutes == 15
+
+
+@pytest.mark.usefixtures("slow")
+@pytest.mark.parametrize("asked", [{"app": "a:b"}, {"workload": "fib"}, {}])
+def test_the_load_of_an_article_needs_one(asked):
+    """An application of the user's has none, nor has every workload."""
+    with pytest.raises(UsageError, match=r"--load article: no article loads (a:b|fib); say"):
+        understand(Asked(load="article", **asked))
+
+
+@pytest.mark.parametrize("asked", [{}, {"workload": "hello"}, {"app": "a:b"}])
+def test_the_walkthroughs_load_is_that_of_fibs_article(asked):
+    """`ab -c 500 -n 5000 -s 90`, whatever is asked."""
+    load = understand(Asked(load="walkthrough", **asked)).options.load
+    assert load == understand(Asked(load="article")).options.load
+    assert (load.connections, load.requests, load.keepalive, load.timeout) == (500, 5000, False, 90)

@@ -81,7 +81,7 @@ def test_a_capacity_that_cannot_be_measured_is_no_wrong_usage():
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--rate", "50%", "--load", "walkthrough"), "--load walkthrough counts its requests"),
+        (("--rate", "50%", "--load", "walkthrough"), "this --load counts its requests"),
         (("--rate", "50%", "--fail-if", "rps(tuned/baseline) < 1"), "in an open loop throughput"),
         (("--rate", "50%,fast"), "--rate 'fast'"),
         (("--rate", ""), "--rate ''"),

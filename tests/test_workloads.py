@@ -4,9 +4,153 @@ from __future__ import annotations
 
 import pytest
 
-from lab.errors import UsageError
-from lab.workloads import workload
+from lab import profiles, workloads
+from lab.errors import UsageError, WorkloadError
+from lab.experiment.plan import app_of
+from lab.model import Load, Transport, Wire
+from lab.system.programs import ROOT
+from lab.workloads import read, workload
 from tests.kit.replies import NINE_THOUSAND
+
+WHOLE = """\
+summary = "Ask for it"
+reply = { text = "It" }
+wire = "echo"
+size = 10
+backing = ["upstream"]
+work = "server.logged"
+[app]
+wsgi = "app.it:app"
+echo = ""
+[load]
+connections = 10
+window = 5.0
+[words]
+delay = "0"
+unit = "ms"
+[article]
+connections = 7
+requests = 70
+keepalive = false
+[variant.slow]
+path = "/slow"
+words = { delay = "50" }
+load = { warmup = 6 }
+[variant.unix-1k]
+transport = "unix"
+size = 1024
+lines = 5
+"""
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Return a function that puts a file of a workload, in place of all others."""
+    monkeypatch.setattr(workloads, "FOLDER", tmp_path)
+
+    def write(text, name="it.toml"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_file_is_a_workload(written):
+    """Its name is the file's, and what it says is what is asked."""
+    written("summary = 'A'\n[app]\ntornado = 'a.b:c'\n", "plain.toml")
+    assert workloads.find() == ("plain",)
+    found = read("plain")
+    assert (found.summary, found.workload.path, found.workload.app) == ("A", "/", None)
+    assert found.workload.apps == {"tornado": "a.b:c"}
+    assert (found.own.load, found.own.window, found.article) == (Load(), None, None)
+
+
+def test_a_variant_says_otherwise_what_it_says_and_no_more(written):
+    """In each table for itself."""
+    written(WHOLE)
+    assert workloads.find() == ("it-slow", "it-unix-1k")
+    slow, unix = read("it-slow"), read("it-unix-1k")
+    assert dict(slow.workload.words) == {"delay": "50", "unit": "ms"}
+    assert (slow.workload.path, slow.workload.size, slow.workload.wire) == ("/slow", 10, Wire.ECHO)
+    assert (slow.own.load.connections, slow.own.window, slow.own.warmup) == (10, 5.0, 6)
+    assert slow.article.load == Load(connections=7, requests=70, keepalive=False)
+    assert (unix.workload.transport, unix.workload.lines) == (Transport.UNIX, 5)
+    assert (unix.workload.path, unix.workload.size, unix.own.warmup) == ("/", 1024, None)
+    assert unix.workload.family == slow.workload.family == "it"
+    assert (unix.workload.backing, unix.workload.work) == (("upstream",), "server.logged")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        ('summary = "Ask for it"\n', "", None, "it needs a line `summary = "),
+        ('"Ask for it"', "7", 1, "summary must be a line of text"),
+        ('"Ask for it"', '"', None, "this is not TOML"),
+        ("size = 10", "sise = 10", 4, "sise: it knows summary, path, reply, app,"),
+        ("connections = 10", "conections = 10", 11, "load.conections: it knows connections, keep"),
+        ("connections = 10", "connections = true", 11, "must be a number from 1 to 10000"),
+        ("connections = 7", "connections = 7.5", 17, "article.connections must be a number"),
+        ("window = 5.0", "window = 0", 12, "load.window must be seconds, from 0.1 to 600"),
+        ('wsgi = "app.it:app"', 'wsgi = "app.it"', 8, 'app.wsgi must be "module:callable"'),
+        ('"echo"', '"ehco"', 3, "wire must be one of http, echo"),
+        ("size = 10", "", 3, "an echo needs a line `size = 1024`"),
+        ('{ text = "It" }', '{ text = "It", by = "size" }', 2, "a reply has text, or by, not both"),
+        ('{ text = "It" }', '{ by = "magic" }', 2, 'reply.by must be "fibonacci" or "size"'),
+        ('{ text = "It" }', '{ by = "size" }', 21, "path must be a number of bytes from 1 to"),
+        ('{ text = "It" }', '"It"', 2, "reply must be a table, with text, by"),
+        ('["upstream"]', '"upstream"', 5, 'backing must be a list of names, as in ["upstream"]'),
+        ('"/slow"', '"slow"', 21, "path must be a request target"),
+        ('{ delay = "50" }', "{ delay = 50 }", 22, 'words.delay must be a text, as in "50"'),
+        ("lines = 5", "lines = 0", None, None),  # of another variant
+    ],
+)
+def test_what_a_file_cannot_say_is_refused(written, old, new, line, problem):
+    """With the file, the line, the key, and what it must be."""
+    assert old in WHOLE
+    path = written(WHOLE.replace(old, new, 1))
+    if problem is None:
+        assert read("it-slow").workload.lines == 1
+        return
+    with pytest.raises(WorkloadError) as caught:
+        read("it-slow")
+    assert (caught.value.path, caught.value.line) == (path, line)
+    assert problem in str(caught.value)
+
+
+def test_a_broken_file_is_no_hindrance_to_the_others(written):
+    """It stands in the list by its own name, and whoever reads that is told."""
+    written("summary = 'A'", "good.toml")
+    written("summary = ", "bad.toml")
+    assert workloads.find() == ("bad", "good")
+    assert read("good").summary == "A"
+    with pytest.raises(WorkloadError, match="this is not TOML"):
+        read("bad")
+
+
+def test_a_hyphen_is_for_variants(written):
+    """Or a name could be that of two workloads."""
+    written("summary = 'A'", "a-b.toml")
+    with pytest.raises(WorkloadError, match="rename it"):
+        read("a-b")
+
+
+@pytest.mark.parametrize("name", ["it", "it-fast", "that", "it-slow-x"])
+def test_a_name_that_no_workload_has_is_refused(written, name):
+    """With those that there are; the file of variants is none by itself."""
+    written(WHOLE)
+    with pytest.raises(UsageError, match=f"no workload '{name}': choose one of it-slow, it-unix"):
+        read(name)
+
+
+@pytest.mark.parametrize("name", workloads.find())
+def test_every_workload_is_served_by_a_profile(name):
+    """And its applications are files of this project."""
+    asked = read(name).workload
+    described = map(profiles.described, profiles.find())
+    assert [each.name for each in described if app_of(each, asked) is not None]
+    modules = {app.partition(":")[0] for app in asked.apps.values() if app}
+    assert [each for each in modules if not (ROOT / f"{each.replace('.', '/')}.py").is_file()] == []
 
 
 def test_fib_requires_the_body_that_the_walkthrough_prints():
@@ -38,6 +182,8 @@ def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
         ({"app": "a:b", "pattern": "("}, "not a regular expression"),
         ({"path": "/abc"}, "a number"),
         ({"name": "nope"}, "no workload 'nope'"),
+        ({"name": "payload-1k", "path": "/0"}, "payload-1k takes a number of bytes from 1 to"),
+        ({"name": "payload-1k", "path": "/1048577"}, "takes a number of bytes from 1 to 1048576"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments, message):

@@ -15,7 +15,7 @@ from pathlib import Path
 READERS = frozenset(
     {"uwsgi_opt_set_int", "uwsgi_opt_set_rawint", "uwsgi_opt_set_16bit", "uwsgi_opt_set_64bit"}
     | {"uwsgi_opt_set_megabytes", "uwsgi_opt_max_vars", "uwsgi_opt_safe_fd"}
-    | {"uwsgi_opt_setup_gevent"}
+    | {"uwsgi_opt_setup_asyncio", "uwsgi_opt_setup_gevent"}
 )
 
 ROW = re.compile(
@@ -26,19 +26,24 @@ ROW = re.compile(
 HEADER = """\
 # Options of uWSGI {version} whose value is a whole number, and where it takes any other text for
 # one, in silence. Written by tools/numeric_options.py from the tables of core/ and of the plugins
-# that are part of it by default (buildconf/). One name a line, as it stands in an ini.
+# that are part of it by default (buildconf/) or by tools/setup.sh. One name a line, as it stands in
+# an ini.
 """
+
+ADDED = Path(__file__).with_name("setup.sh")
 
 
 def plugins(source: Path) -> list[str]:
-    """Return the names of the plugins that the default build embeds."""
+    """Return the names of the plugins that our build embeds: the default ones, and setup.sh's."""
     base = (source / "buildconf/base.ini").read_text()
     default = (source / "buildconf/default.ini").read_text()
     own = re.search(r"^main_plugin = (.*)$", default, re.MULTILINE)
     rest = re.search(r"^embedded_plugins = %\(main_plugin\)s,(.*)$", base, re.MULTILINE)
+    added = re.search(r"^plugins=(.*)$", ADDED.read_text(), re.MULTILINE)
     assert own is not None
     assert rest is not None
-    return [name.strip() for each in (own[1], rest[1]) for name in each.split(",")]
+    assert added is not None
+    return [name.strip() for each in (own[1], rest[1], added[1]) for name in each.split(",")]
 
 
 def numeric(source: Path) -> list[str]:

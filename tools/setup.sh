@@ -119,18 +119,29 @@ sys.exit(sys.prefix == sys.base_prefix or sys.version != sys.argv[1])' \
     "$python" -m venv .venv
 }
 
+# Into the one binary, beside what uWSGI embeds by itself. gevent is among that: named here again, it
+# would be linked twice.
+plugins=asyncio,greenlet
+
+# What the binary was made of; greenlet gives its headers.
+made_of() { cat requirements/service.txt; grep "^greenlet==" requirements/locust.txt; echo "$plugins"; }
+
 # pip's cache knows neither the interpreter's build nor uWSGI's options: a cached wheel made by
 # another of either is reused silently and breaks, so uWSGI is always compiled here.
 compile_uwsgi() {
     stamp=.venv/uwsgi.stamp
-    [ -x .venv/bin/uwsgi ] && cmp -s requirements/service.txt "$stamp" && return
+    [ -x .venv/bin/uwsgi ] && made_of | cmp -s - "$stamp" && return
     say "compiling uWSGI (about a minute)"
     rm -f "$stamp"
+    # Not in CFLAGS, which uWSGI takes apart at each blank, and a folder may have one in its name.
+    headers=$(.venv/bin/python -c "import greenlet, os; print(os.path.dirname(greenlet.__path__[0]))")
+    export C_INCLUDE_PATH="$headers${C_INCLUDE_PATH:+:$C_INCLUDE_PATH}" UWSGI_EMBED_PLUGINS="$plugins"
     install --require-hashes --no-cache-dir --no-binary uwsgi --no-build-isolation \
         --force-reinstall --no-deps -r requirements/service.txt
+    unset UWSGI_EMBED_PLUGINS
     [ "$(.venv/bin/uwsgi --help | grep -c route)" -gt 100 ] ||
         stop "uWSGI was built without internal routing: install libpcre2-dev, then: rm -r .venv; $again"
-    cp requirements/service.txt "$stamp"
+    made_of >"$stamp"
 }
 
 # -- the layers ------------------------------------------------------------------------------------
@@ -153,9 +164,10 @@ halves=$(.venv/bin/python tools/halves.py)
 [ -z "$halves" ] || say "installing again what is not whole:" $halves
 if [ "$layer" = setup ]; then
     install --require-hashes -r requirements/build.txt
-    compile_uwsgi
+    # Before uWSGI, which is compiled with the headers of Locust's greenlet.
     say "installing the lab, Locust and other servers"
     install --require-hashes -r requirements/locust.txt -r requirements/peers.txt
+    compile_uwsgi
     say "building this project (FIB_BUILD=${FIB_BUILD:=auto})"
     export FIB_BUILD
     # setuptools warns of editable installations as such; a missing compiler must still be heard.

@@ -67,15 +67,13 @@ def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
 
 def is_about(claim: Claim, plan: Plan) -> bool:
     """Return whether a run by *plan* has what it takes to decide *claim*."""
-    asked, known = plan.workload, claim.workload in workloads.NAMES
+    asked, names = plan.workload, {profile.name for profile in plan.profiles}
+    if asked.name != claim.workload or not {claim.reference, claim.changed} <= names:
+        return False
     # A number of its own is other work by the same name.
-    path = workloads.workload(claim.workload).path if known else asked.path
-    names = {profile.name for profile in plan.profiles}
-    return (
-        (asked.name, asked.path) == (claim.workload, path)
-        and {claim.reference, claim.changed} <= names
-        and not planned(claim.metric, plan.load)
-    )
+    known = asked.name in workloads.find()
+    path = workloads.workload(asked.name).path if known else asked.path
+    return asked.path == path and not planned(claim.metric, plan.load)
 
 
 def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
@@ -233,14 +231,14 @@ def _unrun(claim: Claim) -> ClaimVerdict:
     """Return the verdict on a claim that no run can decide: what it takes to test it."""
     known = profiles.find()
     lacking = [f"profile {n}" for n in (claim.reference, claim.changed) if n not in known]
-    if claim.workload not in workloads.NAMES:
+    if claim.workload not in workloads.find():
         lacking.insert(0, f"workload {claim.workload}")
     conditions = wanted(claim).values()
     if lacking:
         sentence = f"Needs {', '.join(lacking)}, which this lab does not have yet."
         takes = (*lacking, *conditions)
     else:
-        workload = "" if claim.workload == "fib" else f" --workload {claim.workload}"
+        workload = "" if claim.workload == workloads.DEFAULT else f" --workload {claim.workload}"
         command = f"lab run {claim.reference} {claim.changed}{workload}"
         sentence = f"No run can decide it: {command}"
         takes = (command, *conditions)

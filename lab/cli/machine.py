@@ -12,6 +12,7 @@ from rich.text import Text
 from lab import profiles
 from lab.claims.read import RUNS
 from lab.model import Estimate, Profile
+from lab.profiles.backing import find, missing, read
 from lab.report.numbers import centre
 from lab.report.terminal import columns
 from lab.runs import fitness
@@ -23,6 +24,8 @@ LINES = "Reference lines, what a server itself needs"
 VARIATIONS = "Variations, each / the profile that it is against"
 PEERS = "Peers, each / the profile that it is against"
 """Groups of profiles, as `lab list` prints them."""
+
+BACKING = "Backing services, which applications ask"
 
 MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 """Level of a finding -> its word and its colour."""
@@ -70,9 +73,11 @@ def list_command(*, as_json: bool) -> int:
         )
         return 0
     width = columns(Console())
-    for title, group in _grouped(found, ladder).items():
+    groups = _grouped(found, ladder).items()
+    shown = {title: [*_lines(group, ladder, measured)] for title, group in groups}
+    for title, lines in (shown | {BACKING: _services()}).items():
         click.echo(f"{title}:")
-        for line in _lines(group, ladder, measured):
+        for line in lines:
             click.echo(line if len(line) <= width else f"{line[: width - 3]}...")
         click.echo()
     click.echo("\n".join(wrap(MEASURED, width)))
@@ -107,6 +112,13 @@ def _lines(
     for name, each in zip(names, group, strict=True):
         ratio = centre(measured[each.name]) if each.name in measured else ""
         yield f"  {name:<{wide}}  {ratio:>7}  {each.summary}"
+
+
+def _services() -> list[str]:
+    """Return a line for each backing service: what it is, or what it needs and is not here."""
+    services = [read(path) for path in find()]
+    wide = max(len(each.name) for each in services)
+    return [f"  {each.name:<{wide}}  {missing(each) or each.summary}" for each in services]
 
 
 @click.command("check")

@@ -21,6 +21,7 @@ from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
+from lab.experiment.available import available
 from lab.experiment.cores import share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
@@ -33,16 +34,10 @@ from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, 
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system.cpus import written
-from lab.system.programs import find_command
 from lab.system.temporary import swept
 
 SUSTAINED = Load()
 """64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
-
-WALKTHROUGH = Load(connections=500, keepalive=False, requests=5000, timeout=90.0)
-"""The article's own test, `ab -c 500 -n 5000 -s 90`: 500 clients connect at once."""
-
-LOADS = {"sustained": SUSTAINED, "walkthrough": WALKTHROUGH}
 
 EXPECTED_COUNTERS = 3
 """Counter-runs that a ladder usually asks for, for the estimate of its time."""
@@ -123,6 +118,8 @@ class Prepared:
     """Processes of the engine, where that makes the load."""
     ignored: tuple[str, ...] = ()
     """What a server ignores in its profile, in a line each."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Peer -> what its server says of its version."""
 
 
 def prepare(options: Options, workload: Workload) -> Prepared:
@@ -135,7 +132,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     """
     cores = share_cores(options.cores) if options.pin else None
     generators = count_generators(options, cores)
-    chosen, skipped = available(options.profiles or profiles.usual())
+    found, skipped = available(options.profiles or profiles.usual(), workload)
+    chosen = [each.profile for each in found]
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     plan = Plan(
         arms=tuple(
@@ -155,7 +153,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
     seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
-    return Prepared(plan, skipped, seconds, cores, generators, ignored(chosen))
+    versions = {each.profile.name: each.version for each in found if each.profile.commands}
+    return Prepared(plan, skipped, seconds, cores, generators, ignored(chosen), versions)
 
 
 @swept()
@@ -179,6 +178,8 @@ def conduct(
         LabError: The narrow one that says what ended the run early.
     """
     env = environment.read_environment()
+    if prepared.versions:
+        env["servers"] = dict(prepared.versions)
     digest = environment.digest(env)
     try:
         plan = _with_reply(prepared.plan)
@@ -234,20 +235,22 @@ def _with_reply(plan: Plan) -> Plan:
         OtherReplyError: A profile of the user's own answers something else.
         ServerStartError: The first profile does not give the reply that is to be required.
     """
-    workload = capture(plan.workload, plan.profiles, adapter, fetch)
-    for profile in plan.profiles:
-        if profile.reply is None and not profile.path.resolve().is_relative_to(profiles.FOLDER):
+    expect = capture(plan.workload, plan.profiles, adapter, fetch).expect
+    arms = tuple(
+        arm
+        if arm.profile.reply is not None
+        else replace(arm, workload=replace(arm.workload, expect=expect))
+        for arm in plan.arms
+    )
+    for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
+        if not arm.profile.path.resolve().is_relative_to(profiles.FOLDER):
             try:
-                try_out(profile, workload, adapter)
+                try_out(arm.profile, arm.workload, adapter)
             except OtherReplyError:
                 raise
             except ServerStartError:
                 continue
-    arms = (
-        arm if arm.profile.reply is not None else replace(arm, workload=workload)
-        for arm in plan.arms
-    )
-    return replace(plan, arms=tuple(arms))
+    return replace(plan, arms=arms)
 
 
 def _keep_early(results: Path, plan: Plan, error: ServerStartError) -> None:
@@ -357,33 +360,6 @@ def count_generators(options: Options, cores: environment.Cores | None) -> int:
     raise UsageError(f"--generators {wanted}: {problem}")
 
 
-def available(names: Sequence[str]) -> tuple[list[Profile], dict[str, str]]:
-    """
-    Return the profiles that can run here, and why each of the others cannot.
-
-    Raises:
-        ProfileError: A profile is unknown, cannot be resolved, or would harm a running server.
-        UsageError: None can run here.
-    """
-    found = [(profile, missing(profile)) for profile in map(profiles.read, names)]
-    chosen = [profile for profile, reason in found if reason is None]
-    skipped = {profile.name: reason for profile, reason in found if reason is not None}
-    if not chosen:
-        raise UsageError("no profile can run here: " + "; ".join(skipped.values()))
-    for profile in chosen:
-        adapter(profile).check(profile)  # now, and not when its turn comes
-    return chosen, skipped
-
-
 def ignored(chosen: Sequence[Profile]) -> tuple[str, ...]:
     """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
     return tuple(line for profile in chosen for line in profiles.ignored(profile))
-
-
-def missing(profile: Profile) -> str | None:
-    """Return why *profile* cannot run on this machine, or None."""
-    for command in profile.commands:
-        if command[0] != "{python}" and find_command(command[0]) is None:
-            hint = f" ({profile.needs})" if profile.needs else ""
-            return f"{profile.name} needs {command[0]}{hint}, which is not installed"
-    return None

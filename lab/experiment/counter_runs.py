@@ -17,7 +17,7 @@ from lab.analysis.confirm import diagnoses
 from lab.analysis.observations import observe
 from lab.analysis.points import points
 from lab.errors import ProfileError, ResultsError
-from lab.experiment.plan import named
+from lab.experiment.plan import arm_of, named
 from lab.model import Arm, CounterRun, Profile, Role, Run
 from lab.settings.moves.move import Move
 from lab.settings.uwsgi import ini
@@ -100,7 +100,9 @@ def _counter(
     move = hypothesis.move(arm) if hypothesis.move and movable else None
     if move is None:
         return None
-    asked = workload(move.workload) if move.workload else arm.workload
+    asked = arm.workload
+    if move.workload:
+        asked = arm_of(arm.profile, workload(move.workload), arm.load).workload
     name = f"{arm.name}~{move.name}"
     if named(name, arm.at) in taken or (move.workload and asked.app == arm.workload.app):
         return None

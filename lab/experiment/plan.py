@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from lab.errors import UsageError
 from lab.model import Arm, Expectation, Load, Plan, Profile, Workload
@@ -22,11 +23,25 @@ start, its stop, and the probes. The run replaces it by what it sees."""
 def arm_of(
     profile: Profile, workload: Workload, load: Load, at: Mapping[str, str] | None = None
 ) -> Arm:
-    """Return the arm of *profile* in a run of *workload*: as that says, but for its own reply."""
+    """Return the arm of *profile* in a run of *workload*: with what it serves, or its own reply."""
     if profile.reply is not None:
         body = profile.reply.encode()
         workload = Workload(profile.name, workload.path, Expectation(body=body))
+    else:
+        workload = replace(workload, app=app_of(profile, workload) or None, apps={})
     return Arm(named(profile.name, at or {}), profile, workload, load, at or {})
+
+
+def app_of(profile: Profile, workload: Workload) -> str | None:
+    """
+    Return the import path of what *profile* serves for *workload*.
+
+    It is empty where the profile names its application, or is one; None where there is none for it.
+    """
+    own, apps = dict(profile.apps), workload.apps or {"wsgi": workload.app or ""}
+    if workload.family in own:
+        return own[workload.family]
+    return next((apps[each] for each in profile.interfaces if each in apps), None)
 
 
 def named(name: str, at: Mapping[str, str]) -> str:
@@ -153,7 +168,7 @@ def check_lasts(load: Load) -> None:
         UsageError: It counts its requests.
     """
     if load.requests is not None:
-        raise UsageError("--rate is for a load that lasts; --load walkthrough counts its requests")
+        raise UsageError("--rate is for a load that lasts, and this --load counts its requests")
 
 
 def validate_rate(rate: float) -> None:

@@ -26,8 +26,8 @@ from lab.system.cpus import deal, written
 def announcement(prepared: Prepared) -> Iterator[str]:
     """Yield what is going to happen, in lines."""
     plan = prepared.plan
-    for reason in prepared.skipped.values():
-        yield f"skipped: {reason}"
+    for name, reason in prepared.skipped.items():
+        yield f"skipped: {name} {reason}"
     for line in prepared.ignored:
         yield f"warning: {line}"
     what = (

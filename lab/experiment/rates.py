@@ -8,10 +8,12 @@ of the slowest profile's capacity, so that every profile gets the same rate and 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from lab.analysis.summary import Summary
 from lab.errors import UnmeasuredError, UsageError
+from lab.experiment.conduct import Options, Outcome
 from lab.experiment.plan import validate_rate
 
 CAPACITY_BLOCKS = 3
@@ -122,3 +124,36 @@ def capacity(summary: Summary) -> Capacity:
     slowest = min(known, key=lambda name: known[name])
     unknown = [row.profile.name for row in summary.rows if row.profile.name not in known]
     return Capacity(slowest, known[slowest], tuple(unknown))
+
+
+def planned(
+    rates: Sequence[Rate],
+    options: Options,
+    compare: Callable[[Options], Outcome],
+    say: Callable[[str], None],
+) -> dict[str, float]:
+    """
+    Return what each rate is called -> requests per second; the capacity is measured for shares.
+
+    Args:
+        rates: As they were asked for.
+        options: What else was.
+        compare: Carries out a comparison.
+        say: Told in a line what comes next.
+
+    Raises:
+        LabError: The narrow one that says what ended that comparison.
+    """
+    measured = 0.0
+    if any(rate.is_share for rate in rates):
+        say("capacity first, in a closed loop:")
+        sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
+        closed = replace(options, sizes=sizes, minutes=None, confirm=False)
+        (summary,) = compare(closed).summaries
+        found = capacity(summary)
+        measured = found.rate
+        say(f"capacity: {found}")
+    planned = {str(rate): rate.of(measured) for rate in rates}
+    for name, rate in planned.items():
+        say(f"open loop at {name}: {rate:,.0f} requests/s")
+    return planned

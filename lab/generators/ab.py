@@ -70,7 +70,7 @@ def check_ab(load: Load) -> None:
         UsageError: The load is a timed one, or ab is not installed.
     """
     if load.requests is None:
-        raise UsageError("ab sends a number of requests and ends: add --load walkthrough")
+        raise UsageError("ab sends a number of requests and ends: add --load article")
     if shutil.which("ab") is None:
         raise UsageError(f"ab is not installed: apt-get install {PACKAGE}")
 

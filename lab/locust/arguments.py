@@ -22,7 +22,7 @@ from werkzeug.datastructures import MultiDict
 from lab import profiles
 from lab.analysis.thresholds import check
 from lab.errors import UsageError
-from lab.experiment.conduct import available
+from lab.experiment.available import available
 from lab.experiment.rates import check_units
 from lab.locust.running import running_server
 from lab.options import OPTIONS, Asked, Kind, Option, application, understand
@@ -127,7 +127,8 @@ def _arguments(option: Option) -> dict[str, Any]:
             default = "yes" if option.default else None
             return {"nargs": "?", "const": "yes"} | _choice(tuple(ANSWERS), default)
     if option.choices:
-        return _choice(option.choices, option.default)
+        named = {"metavar": option.metavar} if option.metavar else {}
+        return _choice(option.choices, option.default) | named
     default = "" if option.default is None else str(option.default)
     return {"metavar": option.metavar, "type": _checked(option), "default": default}
 
@@ -258,13 +259,13 @@ def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
             f"--profile {parsed.profile}: this option is Locust's own and groups test runs; what "
             f"is compared is named by --profiles, as in --profiles {parsed.profile}"
         )
-    application(asked)
+    workload = application(asked)
     if asked.rate is not None:
         check_units(asked.rate)
     if not usual:
-        chosen, _ = available(asked.profiles)
+        chosen, _ = available(asked.profiles, workload)
         for each in understood.thresholds:
-            check(each, [profile.name for profile in chosen])
+            check(each, [one.profile.name for one in chosen])
 
 
 def refuse_form(parsed: argparse.Namespace, host: str | None) -> None:

@@ -6,6 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,27 @@ class Profile:
 
     needs: str | None = None
     """Peers only: what installs the server, shown where it is missing."""
+
+    interfaces: tuple[str, ...] = ("wsgi",)
+    """What its applications are written for, the most fitting first; see `Workload.apps`."""
+
+    apps: tuple[tuple[str, str], ...] = ()
+    """What it serves for a workload instead: (("db", "app.tornado_db:pool"),), by family."""
+
+    backing: tuple[str, ...] = ()
+    """Peers only: backing services that it needs beside the workload's."""
+
+    version: tuple[str, ...] = ()
+    """The command whose first line is its server's version, with {python} and {here}."""
+
+    python: str = ""
+    """Peers only: Pythons that it runs on, such as "<3.12"; empty for all."""
+
+    ended: str = ""
+    """Peers only: when and how its project ended, such as "2026-05-05: removed in gunicorn 26"."""
+
+    successor: str = ""
+    """Peers only: name of the profile that took its place."""
 
     reply: str | None = None
     """The body of every reply, where it serves no application: it shows what its server can do at
@@ -130,6 +152,68 @@ class Workload:
     """A reading that must be alike, per reply, in all profiles: else they did not do the same
     work."""
 
+    @property
+    def family(self) -> str:
+        """What its variants have in common: "payload" of "payload-1k"."""
+        return self.name.partition("-")[0]
+
+
+class BackingRole(enum.StrEnum):
+    """What a backing service is to the measurement."""
+
+    UPSTREAM = "upstream"
+    """Part of the load, on the generator's cores: what it limits does not count."""
+    BACKEND = "backend"
+    """Part of what is measured, on the server's cores: what it limits has a cause."""
+
+
+Commands = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackingService:
+    """
+    A program that servers need and that is not compared: a file of loadtests/backing/.
+
+    Commands and *environment* hold {python} {here} {folder} {host} {port} and its *words*, which a
+    workload may set. It is started by *prepare*, *run*, and *fill* when it is *ready*: a command
+    ends with 0, or GET / gives 200 ("http"). Its programs are on PATH or in *path*, of a pattern
+    the highest version; *needs* installs them, *version* prints theirs. Where the lab is root,
+    *user* owns {folder}, prepares and runs. Servers get its *environment*. Where the user has a
+    variable *url*, that names a server of theirs, and nothing is started.
+    """
+
+    summary: str
+    role: BackingRole
+    run: Commands
+    ready: Literal["http"] | tuple[str, ...]
+    path: str = ""
+    user: str = ""
+    prepare: Commands = ()
+    fill: Commands = ()
+    version: tuple[str, ...] = ()
+    needs: str = ""
+    words: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
+
+    name: str = ""
+    file: Path = field(default_factory=Path)
+    digest: str = ""
+    """SHA-256, in hexadecimal, of *file* and those that are named after it."""
+    release: str = ""
+    """What *version* printed."""
+    theirs: bool = False
+    """Whether *url* names another one."""
+
+    def __str__(self) -> str:
+        """Say what it is, and on whose cores."""
+        if self.theirs:
+            return f"{self.name}: a server of the user's ({self.url}), not watched"
+        side = "generator" if self.role is BackingRole.UPSTREAM else "server"
+        release = f" ({self.release})" if self.release else ""
+        return f"{self.name}, on the cores of the {side}: {self.summary}{release}"
+
 
 @dataclass(frozen=True, slots=True)
 class Load:
@@ -209,6 +293,8 @@ class Plan:
     """CPUs of every server: "0,2-3". None where it may use all, and where the run does not say."""
     generator_cores: str | None = None
     """The same of the load."""
+    backing: tuple[BackingService, ...] = ()
+    """What its servers need, started before the first of them."""
 
     @property
     def block(self) -> tuple[Arm, ...]:

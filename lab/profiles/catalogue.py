@@ -9,16 +9,17 @@ ini of the same name runs that ini together with what it needs in front of it.
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from pathlib import Path
 
-from lab.errors import ProfileError
+from lab.errors import MissingError, ProfileError
 from lab.model import Profile
 from lab.profiles import resolve
 from lab.profiles.digest import digest_of
 from lab.profiles.header import ProfileHeader, parse_ini, parse_toml
-from lab.profiles.peer import read_peer
+from lab.profiles.peer import APP, read_peer
 from lab.settings.uwsgi import keeps_connections
-from lab.system.programs import ROOT
+from lab.system.programs import ROOT, binary, plugins
 
 FOLDER = ROOT / "profiles"
 PEERS = FOLDER / "peers"
@@ -38,14 +39,36 @@ def read(name: str) -> Profile:
 
     Raises:
         ProfileError: There is none, its header is incomplete, or its server refuses it.
-        LabError: uWSGI is not installed.
+        MissingError: uWSGI is not installed, or lacks a plug-in that it needs.
+    """
+    profile = described(name)
+    if profile.commands:
+        return profile
+    absent = [each for each in read_header(profile.path).plugins if each not in plugins(binary())]
+    if absent:
+        raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: make setup")
+    options = resolve.read_options(profile.path, ROOT)
+    served = tuple((f"{APP}{family}", app) for family, app in profile.apps)
+    return replace(
+        profile,
+        options=options,
+        digest=digest_of((*options, *served)),
+        keepalive=keeps_connections(options),
+    )
+
+
+def described(name: str) -> Profile:
+    """
+    Return what a profile's file says, without asking uWSGI for the options of an ini.
+
+    Raises:
+        ProfileError: There is none, or its header is incomplete.
     """
     path = _locate(name)
     header = read_header(path)
     _ancestors(path, header)
     if path.suffix == ".toml":
         return read_peer(path, header)
-    options = resolve.read_options(path, ROOT)
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
         name=path.stem,
@@ -53,10 +76,12 @@ def read(name: str) -> Profile:
         path=path,
         summary=summary,
         against=header.against,
-        options=options,
-        digest=digest_of(options),
-        keepalive=keeps_connections(options),
+        options=(),
+        digest="",
         reply=header.reply,
+        interfaces=header.interfaces,
+        apps=header.apps,
+        version=("uwsgi", "--version"),
     )
 
 

@@ -16,8 +16,14 @@ from pathlib import Path
 
 from lab.errors import ProfileError
 
-KEYS = frozenset({"summary", "against", "reply"})
-"""Keys of a `[lab]` section."""
+KEYS = frozenset({"summary", "against", "reply", "interface", "needs"})
+"""Keys of a `[lab]` section; beside them there may be `app.FAMILY`, for a family of workloads."""
+
+TEXTS = ("summary", "against", "reply", "needs", "python", "ended", "successor")
+"""Keys of a peer that are a text."""
+
+PLUGIN = "plug-in "
+"""Begins what an ini needs: a plug-in of uWSGI's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,11 @@ class ProfileHeader:
     """The whole file."""
     table: Mapping[str, object] = field(default_factory=dict)
     """Of a TOML all that it says."""
+    interfaces: tuple[str, ...] = ("wsgi",)
+    apps: tuple[tuple[str, str], ...] = ()
+    """Family of workloads -> what it serves for that."""
+    plugins: tuple[str, ...] = ()
+    """Of uWSGI, that an ini needs."""
 
 
 def parse_comment(text: str, mark: str) -> tuple[tuple[str, ...], str | None, str | None]:
@@ -87,14 +98,16 @@ def parse_ini(text: str, path: Path) -> ProfileHeader:
             section = heading[1]
         elif section == "lab" and line and line[0] not in ";#":
             key, _, value = (part.strip() for part in line.partition("="))
-            if key not in KEYS:
-                raise ProfileError(
-                    path, f"[lab] knows {', '.join(sorted(KEYS))}, not {key!r}", number
-                )
+            if key not in KEYS and not re.fullmatch(r"app\.[a-z0-9_]+", key):
+                known = ", ".join(sorted({*KEYS, "app.WORKLOAD"}))
+                raise ProfileError(path, f"[lab] knows {known}, not {key!r}", number)
             if not value:
                 raise ProfileError(path, f"[lab] {key} is empty", number)
             if key in found:
                 raise ProfileError(path, f"[lab] {key} is there twice", number)
+            if key == "needs" and not all(each.startswith(PLUGIN) for each in _listed(value)):
+                problem = "[lab] needs names plug-ins: needs = plug-in asyncio, plug-in greenlet"
+                raise ProfileError(path, problem, number)
             found[key], lines[key] = value, number
     return ProfileHeader(
         found.get("summary"),
@@ -103,7 +116,18 @@ def parse_ini(text: str, path: Path) -> ProfileHeader:
         found.get("reply"),
         *parse_comment(text, ";"),
         text,
+        interfaces=_listed(found.get("interface", "wsgi")),
+        apps=tuple(
+            (key.removeprefix("app."), value)
+            for key, value in found.items()
+            if key.startswith("app.")
+        ),
+        plugins=tuple(each.removeprefix(PLUGIN) for each in _listed(found.get("needs", ""))),
     )
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
 
 
 def parse_toml(text: str, path: Path) -> ProfileHeader:
@@ -117,9 +141,12 @@ def parse_toml(text: str, path: Path) -> ProfileHeader:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(path, f"this is not TOML: {error}") from None
-    for key in KEYS & table.keys():
-        if not isinstance(table[key], str) or not table[key]:
+    for key in TEXTS:
+        if key in table and (not isinstance(table[key], str) or not table[key]):
             raise ProfileError(path, f"{key} must be a text", line_of(text, key))
+    apps = table["app"] if isinstance(table.get("app"), dict) else {}
+    if not all(isinstance(app, str) for app in apps.values()):
+        raise ProfileError(path, '[app] must have lines `workload = "module:callable"`')
     return ProfileHeader(
         table.get("summary"),
         table.get("against"),
@@ -128,7 +155,24 @@ def parse_toml(text: str, path: Path) -> ProfileHeader:
         *parse_comment(text, "#"),
         text,
         table,
+        interfaces=words(table, "interface", text, path) or ("wsgi",),
+        apps=tuple(apps.items()),
     )
+
+
+def words(table: Mapping[str, object], key: str, text: str, path: Path) -> tuple[str, ...]:
+    """
+    Return the texts in a list of a TOML; none where there is no such key.
+
+    Raises:
+        ProfileError: The key's value is something else.
+    """
+    value = table.get(key, [])
+    if not isinstance(value, list) or not all(isinstance(word, str) and word for word in value):
+        raise ProfileError(
+            path, f'{key} must be a list of texts: ["...", "..."]', line_of(text, key)
+        )
+    return tuple(value)
 
 
 def line_of(text: str, key: str, value: str | None = None) -> int | None:

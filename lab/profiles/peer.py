@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
 from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profiles.digest import digest_of, told
-from lab.profiles.header import ProfileHeader, line_of
+from lab.profiles.header import TEXTS, ProfileHeader, line_of, words
+from lab.system.programs import runs_here
 
 Options = Sequence[tuple[str, str]]
+
+KEYS = (*TEXTS, "app", "backing", "deviations", "fill", "interface", "keepalive", "replace", "run",
+        "version")  # fmt: skip
+"""What a peer may say."""
+
+SERVICE = "app.wsgi:app"
+"""What it serves where nothing else is said."""
+
+APP = "[app] "
+"""Begins the option that says what it serves for a family of workloads."""
+
+HERE = "{here}/"
+"""Begins the name of a file that lies beside it."""
 
 
 def read_peer(path: Path, header: ProfileHeader) -> Profile:
@@ -27,6 +41,10 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         ProfileError: A key has another value than it may have; with its line.
     """
     table = header.table
+    for key in table:
+        if key not in KEYS:
+            problem = f"a peer knows {', '.join(sorted(KEYS))}, not {key!r}"
+            raise ProfileError(path, problem, line_of(header.text, key))
     commands = table.get("run")
     if not _is_commands(commands):
         raise ProfileError(
@@ -34,15 +52,21 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
             'run must be a list of commands, each a list of words: run = [["server", "{port}"]]',
             line_of(header.text, "run"),
         )
-    options = [("app", str(table.get("app", "app.wsgi:app")))]
+    own = table.get("app", SERVICE)
+    options = [("app", own if isinstance(own, str) else SERVICE)]
+    options += [(f"{APP}{family}", app) for family, app in header.apps]
     options += [("run", json.dumps(command)) for command in commands]
     # Its native configuration is named after it, so that one folder holds many peers.
     for native in sorted(path.parent.glob(f"{path.stem}.*")):
         if native != path and native.is_file():
             options.append((native.name, native.read_text(encoding="utf-8")))
+    # Sources that several peers share have names of their own.
+    for word in (word for command in commands for word in command if word.startswith(HERE)):
+        name = word.removeprefix(HERE)
+        if name not in dict(options) and (path.parent / name).is_file():
+            options.append((name, (path.parent / name).read_text(encoding="utf-8")))
     filled = _filled(path, header, options)
     replaced = _replaced(path, header, [text for name, text in options if name in filled])
-    needs = table.get("needs")
     return Profile(
         name=path.stem,
         server="command",
@@ -56,18 +80,44 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         replace=replaced,
         keepalive=table.get("keepalive") is True,
         reply=header.reply,
-        needs=str(needs) if needs is not None else None,
+        needs=_text(table, "needs") or None,
+        interfaces=header.interfaces,
+        apps=header.apps,
+        backing=words(table, "backing", header.text, path),
+        version=words(table, "version", header.text, path),
+        python=_pythons(path, header),
+        ended=_text(table, "ended"),
+        successor=_text(table, "successor"),
     )
+
+
+def _text(table: Mapping[str, object], key: str) -> str:
+    return str(table.get(key, ""))
+
+
+def _pythons(path: Path, header: ProfileHeader) -> str:
+    """Return on which Pythons it runs; raises ProfileError where that is none."""
+    pythons = _text(header.table, "python")
+    try:
+        _ = pythons and runs_here(pythons)
+    except ValueError as error:
+        problem = f'python must be as in "<3.12" or ">=3.9,<3.13": {error}'
+        raise ProfileError(path, problem, line_of(header.text, "python")) from None
+    return pythons
 
 
 def _told(options: Options) -> Options:
     """Return *options* with what each native file tells its server, in place of its text."""
-    return [(name, text if name in {"app", "run"} else told(name, text)) for name, text in options]
+    return [(name, told(name, text) if _is_file(name) else text) for name, text in options]
+
+
+def _is_file(name: str) -> bool:
+    return name not in {"app", "run"} and not name.startswith(APP)
 
 
 def _filled(path: Path, header: ProfileHeader, options: Options) -> tuple[str, ...]:
     names = header.table.get("fill", [])
-    known = [name for name, _ in options if name not in {"app", "run"}]
+    known = [name for name, _ in options if _is_file(name)]
     if not isinstance(names, list) or not all(name in known for name in names):
         problem = f"fill must be a list of files beside it that begin with its name: {known}"
         raise ProfileError(path, problem, line_of(header.text, "fill"))

@@ -61,7 +61,7 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
     Raises:
         ProfileError: uWSGI refuses the file, with uWSGI's own words; or it takes in silence what
             cannot be meant: text for a number, or a second section.
-        LabError: uWSGI is not installed.
+        MissingError: uWSGI is not installed.
     """
     printed = _printed(path)
     files = _files(path, printed[: printed.index(OPENING)])
@@ -124,7 +124,7 @@ def _printed(path: Path) -> list[str]:
 
     Raises:
         ProfileError: uWSGI refuses the file, with uWSGI's own words.
-        LabError: uWSGI is not installed.
+        MissingError: uWSGI is not installed.
     """
     hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
     command = (binary(), *hooks, str(path.resolve()))

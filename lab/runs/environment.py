@@ -12,7 +12,6 @@ import json
 import os
 import platform
 import re
-import subprocess
 import sys
 import sysconfig
 from collections.abc import Mapping
@@ -32,7 +31,7 @@ from lab.probes.machine import (
     read_text,
 )
 from lab.probes.processes import PROC
-from lab.system.programs import ROOT, find_command
+from lab.system.programs import output_of, parse_plugins
 
 Cores = tuple[tuple[int, ...], tuple[int, ...]]
 """The server's and the generator's CPUs."""
@@ -46,9 +45,6 @@ LEAST_CONNECTIONS = 8
 """Connections of a generator process, at the least, where nobody says how many processes there are.
 With fewer the engine wakes for single replies: a request to nginx took 7.2 µs of its CPU with 64
 connections, 7.5 with 8, 8.0 with 4 and 37 with one (measured)."""
-
-TIMEOUT = 5.0
-"""Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
 
 _FIB = """
 import json, warnings
@@ -118,35 +114,6 @@ def usual_generators(cores: Cores | None, connections: int) -> int:
     own = set(cores[1])
     physical = {frozenset(siblings & own) for siblings in read_siblings(own)}
     return max(1, min(len(physical), connections // LEAST_CONNECTIONS))
-
-
-def parse_plugins(text: str) -> list[str]:
-    """Parse the names, sorted, in the output of `uwsgi --plugin-list`."""
-    _, *sections = re.split(r"\*\*\* uWSGI loaded \w+ plugins \*\*\*", text)
-    names = re.findall(r"^(?:\d+: )?(\w+)$", "\n".join(sections), re.MULTILINE)
-    return sorted(set(names))
-
-
-def output_of(*command: str) -> str | None:
-    """Return what a command prints on both streams, in the project's folder; None if it cannot."""
-    path = find_command(command[0])
-    if path is None:
-        return None
-    try:
-        done = subprocess.run(
-            [path, *command[1:]],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return done.stdout
 
 
 def _read_virtualisation() -> str | None:

@@ -20,7 +20,8 @@ from lab.model import Probe, Subject
 from lab.probes.machine import read_meminfo
 from lab.probes.pressure import PressureProbe
 from lab.probes.tcp import TcpProbe
-from lab.runs.environment import output_of, read_environment
+from lab.runs.environment import read_environment
+from lab.system.programs import output_of
 
 Level = Literal["ok", "warn", "fail"]
 

@@ -50,11 +50,11 @@ class CommandServer:
                 text = dict(profile.options)[name]
                 for old, new in profile.replace:
                     text = text.replace(old, new)
-                temporary.write(folder / name, fill(text, words, profile))
+                temporary.write(folder / name, fill(text, words, profile.path))
             return Order(
                 profile=profile.name,
                 commands=tuple(
-                    tuple(fill(word, words, profile) for word in command)
+                    tuple(fill(word, words, profile.path) for word in command)
                     for command in profile.commands
                 ),
                 environment=environment(BIND=endpoint.host, PORT=str(endpoint.port)),
@@ -78,9 +78,9 @@ def _named(app: str) -> tuple[str, str]:
     return module, name or "application"
 
 
-def fill(text: str, words: Mapping[str, str], profile: Profile) -> str:
+def fill(text: str, words: Mapping[str, str], path: Path) -> str:
     """
-    Return *text* with each {name} replaced.
+    Return *text*, of the file *path*, with each {name} replaced.
 
     Braces around anything but one word stay as they are.
 
@@ -91,7 +91,7 @@ def fill(text: str, words: Mapping[str, str], profile: Profile) -> str:
     def value(match: re.Match[str]) -> str:
         if match[1] not in words:
             known = " ".join(f"{{{name}}}" for name in words)
-            raise ProfileError(profile.path, f"it has {match[0]}, which is none of {known}")
+            raise ProfileError(path, f"it has {match[0]}, which is none of {known}")
         return words[match[1]]
 
     return re.sub(r"\{([a-z]+)\}", value, text)

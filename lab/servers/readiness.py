@@ -14,12 +14,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import Protocol
 
 import psutil
 
 from lab.errors import OtherReplyError, ServerStartError
-from lab.model import Endpoint, Expectation, Workload
+from lab.model import Expectation, RunningServer, Workload
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.ports import listeners
 
@@ -43,30 +42,15 @@ def satisfies(expect: Expectation, status: int, body: bytes) -> bool:
     return expect.pattern is None or re.search(expect.pattern.encode(), body) is not None
 
 
-class Candidate(Protocol):
-    """A started server that has not yet proved itself."""
-
-    endpoint: Endpoint
-    """Where it has been told to answer."""
-    pid: int
-    """Process above all of the server's."""
-
-    def ended(self) -> str | None:
-        """Return how a command of it ended, or None while all run."""
-
-    def log_tail(self, lines: int = 20) -> str:
-        """Return the last lines of its log."""
-
-
 def wait_until_ready(
-    profile: str, server: Candidate, workload: Workload, deadline: float = DEADLINE
+    profile: str, server: RunningServer, workload: Workload, deadline: float = DEADLINE
 ) -> None:
     """
     Return as soon as *server* gives the right reply.
 
     Args:
         profile: Its name, for messages.
-        server: What has been started.
+        server: What has been started, and has not proved itself yet.
         workload: Request and expected reply.
         deadline: Seconds.
 
@@ -116,7 +100,9 @@ class _Seen:
         return OtherReplyError if self.answers else ServerStartError
 
 
-def _attempt(server: Candidate, workload: Workload, silence: float, whole: float) -> _Seen | None:
+def _attempt(
+    server: RunningServer, workload: Workload, silence: float, whole: float
+) -> _Seen | None:
     try:
         status, _, body = fetch(server.endpoint, workload.path, silence, whole)
     except SlowReplyError as error:

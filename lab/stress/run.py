@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.conduct import available, ignored, repeatable
+from lab.experiment.available import available
+from lab.experiment.conduct import ignored, repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import capture
@@ -163,15 +164,17 @@ def _empty(
 
 def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
     """Return the profiles that can be tested here, and why the others cannot."""
-    chosen, skipped = available(tuple(dict.fromkeys(wishes.profiles)))
+    found, skipped = available(tuple(dict.fromkeys(wishes.profiles)), wishes.workload)
+    chosen = [each.profile for each in found]
     for profile in chosen:
         if [each.name for each in chosen].count(profile.name) > 1:
             raise UsageError(f"two profiles have the name {profile.name}: rename one of them")
         if profile.reply is not None:
-            skipped[profile.name] = f"{profile.name} serves no application"
+            skipped[profile.name] = "serves no application"
     serving = [profile for profile in chosen if profile.reply is None]
     if not serving:
-        raise UsageError("no profile can be tested: " + "; ".join(skipped.values()))
+        said = "; ".join(f"{name} {reason}" for name, reason in skipped.items())
+        raise UsageError(f"no profile can be tested: {said}")
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")

@@ -97,7 +97,7 @@ def notes(result: StressResult) -> tuple[str, ...]:
         for outcome in profile.outcomes
         if (said := _said(outcome))
     ]
-    return (*lines, *(f"left out: {reason}" for reason in result.skipped.values()))
+    return (*lines, *(f"left out: {name} {why}" for name, why in result.skipped.items()))
 
 
 def _said(outcome: FaultOutcome) -> str:

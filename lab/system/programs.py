@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
-from lab.errors import LabError
+from lab.errors import MissingError
 
 ROOT = Path(__file__).resolve().parents[2]
 """This project's folder, where an application is imported unless another folder is named."""
 
+TIMEOUT = 5.0
+"""Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
 
-def search_path() -> str:
-    """Return where commands are looked up: beside this Python, on PATH, and where nginx is."""
+
+def search_path(first: str = "") -> str:
+    """Return where commands are looked up: *first*, beside this Python, on PATH, where nginx is."""
     beside = str(Path(sys.executable).parent)
     # Distributions put nginx into sbin, and sbin on the PATH of root only.
-    return os.pathsep.join((beside, os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"))
+    usual = (beside, os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin")
+    return os.pathsep.join((first, *usual) if first else usual)
 
 
-def find_command(name: str) -> str | None:
-    """Return the path of a command, or None."""
-    return shutil.which(name, path=search_path())
+def find_command(name: str, first: str = "") -> str | None:
+    """Return the path of a command, looked for in the folder *first*, too; or None."""
+    return shutil.which(name, path=search_path(first))
 
 
 def binary() -> str:
@@ -30,13 +37,74 @@ def binary() -> str:
     Return the path of uwsgi.
 
     Raises:
-        LabError: There is none.
+        MissingError: There is none.
     """
     path = find_command("uwsgi")
     if path is None:
         beside = Path(sys.executable).parent
-        raise LabError(f"uwsgi is neither in {beside} nor on PATH: pip install uwsgi")
+        raise MissingError(f"uwsgi is neither in {beside} nor on PATH: make setup")
     return path
+
+
+@cache
+def plugins(program: str) -> frozenset[str]:
+    """Return the names of the plug-ins that are part of a uWSGI, by its path."""
+    return frozenset(parse_plugins(output_of(program, "--plugin-list") or ""))
+
+
+def parse_plugins(text: str) -> list[str]:
+    """Parse the names, sorted, in the output of `uwsgi --plugin-list`."""
+    _, *sections = re.split(r"\*\*\* uWSGI loaded \w+ plugins \*\*\*", text)
+    names = re.findall(r"^(?:\d+: )?(\w+)$", "\n".join(sections), re.MULTILINE)
+    return sorted(set(names))
+
+
+def tried(*command: str) -> subprocess.CompletedProcess[str] | None:
+    """Return how a command ended in the project's folder, with both streams; None if it cannot."""
+    path = find_command(command[0])
+    if path is None:
+        return None
+    try:
+        return subprocess.run(
+            [path, *command[1:]],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def output_of(*command: str) -> str | None:
+    """Return what a command prints on both streams, in the project's folder; None if it cannot."""
+    done = tried(*command)
+    return None if done is None else done.stdout
+
+
+def runs_here(pythons: str) -> bool:
+    """
+    Return whether this Python is among *pythons*, such as ">=3.9,<3.12".
+
+    Raises:
+        ValueError: It is no list of versions.
+
+    >>> runs_here(">=3.11"), runs_here(">=3.9,<3.10")
+    (True, False)
+    """
+    fits = True
+    for part in pythons.split(","):
+        bound = re.fullmatch(r"\s*(<|<=|>|>=)\s*(\d+)\.(\d+)\s*", part)
+        if bound is None:
+            raise ValueError(f'{part!r} is no bound of versions, as in "<3.12"')
+        least, here = (int(bound[2]), int(bound[3])), sys.version_info[:2]
+        beside = here < least if "<" in bound[1] else here > least
+        fits &= beside or ("=" in bound[1] and here == least)
+    return fits
 
 
 def environment(**variables: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from wsgiref.validate import validator
 
 import pytest
 
-from app import article, hello
+from app import article, hello, payload
 from tests.kit.lab_process import ROOT, run
 from tests.kit.replies import NINE_THOUSAND
 
@@ -53,9 +53,31 @@ def test_hello_answers_every_path_alike(path):
     )
 
 
+@pytest.mark.parametrize("size", [1, 1024, payload.LARGEST])
+def test_payload_answers_as_many_bytes_as_are_asked_for(size):
+    """Exactly, with their number in the head."""
+    status, headers, body = call(payload.app, f"/{size}")
+    assert (status, headers["Content-Length"], len(body)) == ("200 OK", str(size), size)
+    assert set(body) == {ord("x")}
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/0", "/01", "/-1", "/1k", "/\u0663", f"/{payload.LARGEST + 1}"]
+)
+def test_payload_answers_no_other_size(path):
+    """What it sends is bounded, and it says what to ask for."""
+    status, _, body = call(payload.app, path)
+    assert status == "404 Not Found"
+    assert b"as in /1024" in body
+
+
 @pytest.mark.parametrize(
     ("module", "absent"),
-    [("app.hello", ["flask", "fib", "lab"]), ("app.article", ["app.service", "lab"])],
+    [
+        ("app.hello", ["flask", "fib", "lab"]),
+        ("app.payload", ["flask", "fib", "lab"]),
+        ("app.article", ["app.service", "lab"]),
+    ],
 )
 def test_an_application_loads_nothing_of_the_others(module, absent):
     """What is measured with a small application holds neither our service nor the lab."""
@@ -63,9 +85,13 @@ def test_an_application_loads_nothing_of_the_others(module, absent):
     assert run("python", "-c", code, cwd=ROOT).stdout == "[]\n"
 
 
-@pytest.mark.parametrize("module", ["app.wsgi", "app.article", "app.hello"])
-def test_both_names_that_servers_look_for_are_there(module):
+@pytest.mark.parametrize(
+    "module",
+    ["app.wsgi", "app.article", "app.hello", "app.outbound", "app.outbound_asyncio", "app.payload"],
+)
+def test_both_names_that_servers_look_for_are_there(module, monkeypatch):
     """Each module offers its callable as `app` and as `application`."""
+    monkeypatch.setenv("UPSTREAM_URL", "http://127.0.0.1:1/")
     code = f"import {module} as m; print(m.app is m.application and callable(m.app))"
     assert run("python", "-c", code, cwd=ROOT).stdout == "True\n"
 

@@ -25,7 +25,7 @@ TELLING = bytes((0x00, 0x09, 0x20, 0x80, 0xC3, 0xE2, 0xFF))
 
 def by_uwsgi():
     """Return the profiles that run an application under uWSGI, but for the article's."""
-    read = [profiles.read(name) for name in profiles.find()]
+    read = [profiles.described(name) for name in profiles.find()]
     ours = [each for each in read if any("uwsgi" in word for _, word in each.options)]
     return [
         each.name

@@ -118,7 +118,7 @@ def test_ab_opens_a_connection_where_none_was_kept(monkeypatch, kept, connection
 def test_ab_wants_a_number():
     """ab has no timed load."""
     with (
-        pytest.raises(UsageError, match="--load walkthrough"),
+        pytest.raises(UsageError, match="--load article"),
         AbGenerator().session(Endpoint("127.0.0.1", 1), WORKLOAD, Load(), None),
     ):
         pass

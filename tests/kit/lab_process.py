@@ -89,7 +89,7 @@ def summary(folder: Path) -> Any:
     return json.loads(next(folder.glob("results/*/summary.json")).read_text())
 
 
-def until(condition: Callable[[], T], what: str, timeout: float = 30.0) -> T:
+def until(condition: Callable[[], T], what: str, timeout: float = 60.0) -> T:
     """Poll *condition* until it is true; return its value."""
     deadline = time.monotonic() + timeout
     while not (value := condition()):

@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from lab import profiles
-from lab.experiment.conduct import missing
+from lab.experiment.available import look
 from lab.experiment.plan import arm_of
 from lab.model import Load, Profile, Workload
 from lab.servers import adapter
@@ -28,10 +28,10 @@ _WORKER = re.compile(r"spawned uWSGI worker \d+ \(.*?pid: (\d+)")
 
 def read_installed(name: str) -> Profile:
     """Return the profile of a name; skip the test where a program that it needs is missing."""
-    profile = profiles.read(name)
-    if (reason := missing(profile)) is not None:
-        pytest.skip(reason)
-    return profile
+    found = look(name)
+    if found.missing is not None:
+        pytest.skip(f"{name} {found.missing}")
+    return found.profile
 
 
 @dataclass

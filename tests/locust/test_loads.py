@@ -56,7 +56,7 @@ def test_a_comparison_with_locusts_own_client(tmp_path, load):
 @pytest.mark.parametrize(
     ("wishes", "words"),
     [
-        (("--load", "walkthrough"), "--load walkthrough counts its requests"),
+        (("--load", "walkthrough"), "this --load counts its requests"),
         (("--client", "fasthttp"), "leave out --client fasthttp"),
     ],
 )

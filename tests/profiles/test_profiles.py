@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from lab import profiles
-from lab.errors import ProfileError
+from lab.errors import MissingError, ProfileError
 from lab.profiles import catalogue, header, resolve
 from lab.system.programs import ROOT
 from tools.pages import profiles as pages
@@ -191,3 +191,100 @@ def test_examples(module):
     """The examples in the docstrings are true."""
     failed, tried = doctest.testmod(module)
     assert (failed, tried > 0) == (0, True)
+
+
+def test_what_an_ini_serves_and_needs(folder):
+    """Its interfaces in order, its own applications, and the plug-ins that it needs."""
+    write(
+        folder,
+        "a.ini",
+        "[lab]\nsummary = A\ninterface = asyncio, wsgi\nneeds = plug-in nosuch, plug-in python\n"
+        "app.outbound = a.b:c\n[uwsgi]\nhttp-socket = :$(PORT)\n",
+    )
+    found = profiles.described("a")
+    assert (found.interfaces, found.apps) == (("asyncio", "wsgi"), (("outbound", "a.b:c"),))
+    with pytest.raises(MissingError, match="uWSGI is built without plug-in nosuch: make setup"):
+        profiles.read("a")
+
+
+def test_what_an_ini_serves_is_part_of_its_digest(folder):
+    """Two that serve different applications are two profiles."""
+    text = "[lab]\nsummary = A\n{}[uwsgi]\nhttp-socket = :$(PORT)\n"
+    digests = []
+    for line in ("", "app.x = a:b\n", "app.x = a:c\n", "interface = asyncio\n"):
+        write(folder, "a.ini", text.format(line))
+        digests.append(profiles.read("a").digest)
+    assert len(set(digests)) == 3
+    assert digests[0] == digests[3]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("needs = gevent", "needs names plug-ins: needs = plug-in asyncio"),
+        ("app = a:b", r"\[lab\] knows against, app.WORKLOAD, interface, needs, reply, summary"),
+        ("interface =", "interface is empty"),
+    ],
+)
+def test_what_a_section_cannot_say(folder, line, problem):
+    """With its line."""
+    write(folder, "a.ini", f"[lab]\nsummary = A\n{line}\n[uwsgi]\nhttp = :1\n")
+    with pytest.raises(ProfileError, match=rf"a\.ini:3: .*{problem}"):
+        profiles.read("a")
+
+
+PEER = 'summary = "A"\nrun = [["a", "{here}/shared.py"]]\n'
+
+
+def test_what_a_peer_says_of_itself(folder):
+    """All of it optional."""
+    text = (
+        'interface = ["tornado", "wsgi"]\nbacking = ["postgres"]\nversion = ["a", "-v"]\n'
+        'python = ">=3.9,<3.12"\nended = "2026-05-05: gone"\nsuccessor = "b"\n'
+        '[app]\ndb = "app.db:pool"\n'
+    )
+    write(folder, "a.toml", PEER + text)
+    found = profiles.read("a")
+    assert found.interfaces == ("tornado", "wsgi")
+    assert found.apps == (("db", "app.db:pool"),)
+    assert (found.backing, found.version) == (("postgres",), ("a", "-v"))
+    assert (found.python, found.ended, found.successor) == (">=3.9,<3.12", "2026-05-05: gone", "b")
+    assert dict(found.options)["app"] == "app.wsgi:app"
+    write(folder, "a.toml", PEER)
+    assert profiles.read("a").interfaces == ("wsgi",)
+    assert profiles.read("a").digest != found.digest
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('interface = "wsgi"', "interface must be a list of texts"),
+        ("backing = [1]", "backing must be a list of texts"),
+        ('version = "a -v"', "version must be a list of texts"),
+        ('python = "3.12"', 'python must be as in "<3.12" or'),
+        ("ended = 2026-05-05", "ended must be a text"),
+        ('intreface = ["wsgi"]', "a peer knows against, app, backing, .*, not 'intreface'"),
+    ],
+)
+def test_what_a_peer_cannot_say(folder, line, problem):
+    """With its line."""
+    write(folder, "a.toml", f"{PEER}{line}\n")
+    with pytest.raises(ProfileError, match=rf"a\.toml:3: {problem}"):
+        profiles.read("a")
+
+
+def test_a_source_that_peers_share_is_part_of_their_digest(folder):
+    """Though it has not their name; a comment in it is not."""
+    write(folder, "a.toml", PEER)
+    digests = []
+    for text in ("x = 1\n", "x = 2\n", "# Two.\nx = 2\n"):
+        write(folder, "shared.py", text)
+        digests.append(profiles.read("a").digest)
+    assert digests[0] != digests[1] == digests[2]
+    assert dict(profiles.read("a").options)["shared.py"].startswith("# Two.")
+
+
+def test_a_successor_is_a_profile():
+    """Of this project's peers: whoever reads of it finds it."""
+    read = [profiles.described(name) for name in profiles.find()]
+    assert {each.successor for each in read} - {""} <= set(profiles.find())

@@ -26,6 +26,13 @@ ALGORITHMS = "app/algorithms.py"
 PURE = Difference(
     changed=(("env FIB_PURE_PYTHON", "0", "1"), ("env FIB_REQUIRE_CYTHON", "1", "0")),
 )
+STOPS = (
+    ("hook-asap", "unix_signal:15 end_me"),
+    ("hook-master-start", "unix_signal:15 gracefully_kill_them_all"),
+    ("hook-post-app", "unix_signal:1 gracefully_kill"),
+)
+LOOP = (("greenlet", "true"), ("import", "{root}/app/event_loop.py"))
+LASTING = ("max-worker-lifetime", "30", "0")
 PEER = Difference(changed=(("server", "uwsgi", "command"),))
 
 STEPS = {
@@ -101,6 +108,23 @@ STEPS = {
     "short-cut": Difference(changed=(("module", "app.wsgi:app", "app.fast:app"),)),
     "bare": Difference(changed=(("module", "app.wsgi:app", "app.hello:app"),)),
     "constant": Difference(added=(("route-run", "return:200"),)),
+    "blocking-threads": Difference(changed=(("threads", "1", "2"),)),
+    "asyncio": Difference(added=(("asyncio", "2"), *LOOP)),
+    "asyncio-100": Difference(
+        added=(("asyncio", "128"), *sorted(LOOP + STOPS)), changed=(LASTING,)
+    ),
+    "gevent": Difference(
+        added=(("gevent", "128"), ("gevent-early-monkey-patch", "true"), *STOPS), changed=(LASTING,)
+    ),
+    "threads-64": Difference(added=STOPS, changed=(("threads", "1", "64"),)),
+    "processes-8": Difference(
+        added=STOPS, changed=() if CPUS == "8" else (("processes", CPUS, "8"),)
+    ),
+    "uwsgi-sync-2": Difference(
+        added=STOPS, changed=() if CPUS == "2" else (("processes", CPUS, "2"),)
+    ),
+    "uwsgi-async": Difference(added=(("async", "128"), ("greenlet", "true")), changed=(LASTING,)),
+    "uwsgi-async-aware": Difference(),
     "gunicorn-sync": PEER,
     "granian": PEER,
     "nginx-uwsgi": PEER,
@@ -144,8 +168,21 @@ def test_baseline():
 
 
 def test_every_profile_has_its_step():
-    """No profile but the baseline is without a step that is stated here, or below."""
-    assert set(profiles.find()) == {"baseline", "cached", *STEPS}
+    """No profile but those that begin a ladder is without a step that is stated here, or below."""
+    assert set(profiles.find()) == {"baseline", "blocking", "cached", *STEPS}
+
+
+def test_the_article_s_blocking_server_is_one_worker_behind_its_own_http():
+    """`blocking` begins a ladder of its own, as "Non-blocking with Python + uWSGI" does."""
+    blocking, baseline = profiles.read("blocking"), profiles.read("baseline")
+    step = difference(blocking, baseline)
+    assert dict(step.added) == {
+        "http-socket": FRONT, "processes": "1", "threads": "1",
+        **dict(STEPS["scheme"].added),
+    }  # fmt: skip
+    assert (step.removed, step.changed) == (
+        (("env FIB_PURE_PYTHON", "1"), ("http", FRONT)), (),
+    )  # fmt: skip
 
 
 def test_the_cache_is_routing_and_nothing_else():

@@ -11,7 +11,7 @@ import pytest
 
 from lab import profiles
 from lab.errors import ProfileError
-from lab.experiment.conduct import available
+from lab.experiment.available import available
 from lab.model import Expectation, Workload
 from lab.profiles import resolve
 from lab.servers.in_use import check_unused
@@ -181,7 +181,7 @@ def test_a_run_is_refused_before_its_first_trial(mine, listener):
     """Not when the profile's turn comes, with other trials made for nothing."""
     profile = mine("socket = %dlive.sock")
     with pytest.raises(ProfileError, match="accepts connections"):
-        available(["tuned", str(profile.path)])
+        available(["tuned", str(profile.path)], PONG)
     listener.accept()[0].close()
 
 

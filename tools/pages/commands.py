@@ -63,7 +63,7 @@ PROFILES = (
 
 OWN = {
     "`-u N`, `--users N`": "Connections of the load: a Locust user is one. Default: 64, or as many "
-    "as `--load` says.",
+    "as `--workload` or `--load` says.",
     "`--processes N`": "Processes that share the load; `--master` and `--worker` share it over "
     "several machines.",
     "`-H URL`, `--host URL`": "Load a server that already runs, instead of starting any. It "
@@ -225,7 +225,7 @@ def _at_locust(option: Option) -> list[str]:
     """Return how an option is typed after `locust`."""
     if option.kind is Kind.SWITCH:
         return [f"{option.name} [yes|no]", f"--no-{option.name.removeprefix('--')}"]
-    values = "|".join(option.choices) or option.metavar
+    values = option.metavar or "|".join(option.choices)
     return [f"{option.name} {values}" if values else option.name]
 
 

@@ -214,9 +214,10 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
 
 def without_cpus(profile: Profile) -> Profile:
     """Return *profile* with %k for the number of CPUs, which the page must not depend on."""
-    lineage = profiles.ladder(profile.name)
-    files = [profiles.FOLDER / f"{name}.ini" for name in lineage]
-    if not any("processes = %k" in file.read_text() for file in files if file.is_file()):
+    files = [profiles.FOLDER / f"{name}.ini" for name in reversed(profiles.ladder(profile.name))]
+    texts = (file.read_text() for file in files if file.is_file())
+    # The nearest that says how many processes there are.
+    if "processes = %k" not in next((text for text in texts if "\nprocesses = " in text), ""):
         return profile
     return replace(
         profile,

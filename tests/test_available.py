@@ -1,0 +1,133 @@
+"""What can be compared here: the pairs of profiles and workloads, and what is not installed."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.errors import UsageError
+from lab.experiment.available import available, look
+from lab.experiment.conduct import Options, prepare
+from lab.experiment.plan import app_of, arm_of
+from lab.experiment.progress import announcement
+from lab.model import Expectation, Load, Workload
+from lab.workloads import read, workload
+from tests.kit import builders as make
+
+FIB, HELLO = workload("fib"), workload("hello")
+
+
+@pytest.fixture
+def peer(tmp_path):
+    """Return a function that writes a peer, and returns its path."""
+
+    def write(name, *lines, program="{python}"):
+        path = tmp_path / f"{name}.toml"
+        path.write_text(
+            "\n".join([f'summary = "{name}"', f'run = [["{program}", "{{port}}"]]', *lines, ""])
+        )
+        return str(path)
+
+    return write
+
+
+def served(**changes):
+    """Return what a profile with *changes* serves for a workload of two interfaces."""
+    asked = Workload(
+        "db-big", "/", Expectation(), app="a:w", apps={"wsgi": "a:w", "tornado": "a:t"}
+    )
+    return app_of(make.replace(make.profile("x"), **changes), asked)
+
+
+def test_a_profile_serves_the_first_of_its_interfaces_that_a_workload_has():
+    """In the profile's order; None where it has none of them."""
+    assert served() == "a:w"
+    assert served(interfaces=("tornado", "wsgi")) == "a:t"
+    assert served(interfaces=("asyncio", "wsgi")) == "a:w"
+    assert served(interfaces=("echo",)) is None
+
+
+def test_a_profile_may_serve_something_of_its_own_for_a_family():
+    """Whatever its interfaces are."""
+    assert served(interfaces=("echo",), apps=(("db", "a:own"),)) == "a:own"
+    assert served(apps=(("other", "a:own"),)) == "a:w"
+
+
+def test_each_arm_asks_what_its_profile_serves():
+    """An application of the user's is WSGI; the profile's own has no path here."""
+    tornado = make.replace(make.profile("x"), apps=(("hello", "a:t"),))
+    assert arm_of(tornado, HELLO, Load()).workload.app == "a:t"
+    assert arm_of(make.profile("y"), HELLO, Load()).workload.app == "app.hello:app"
+    assert arm_of(make.profile("y"), FIB, Load()).workload.app is None
+    own = Workload("m:a", "/", Expectation(), app="m:a")
+    assert arm_of(make.profile("y"), own, Load()).workload == own
+    assert app_of(make.replace(make.profile("z"), interfaces=("tornado",)), own) is None
+
+
+def test_a_pair_that_cannot_be_is_skipped_and_told(peer):
+    """The others are compared; the run stores the reason, and says it before it starts."""
+    path = peer("loop", 'interface = ["tornado"]')
+    prepared = prepare(Options(profiles=("tuned", path), seed=1), FIB)
+    assert [each.name for each in prepared.plan.profiles] == ["tuned"]
+    assert prepared.skipped == {"loop": "serves Tornado applications; fib has none"}
+    assert "skipped: loop serves Tornado applications; fib has none" in announcement(prepared)
+
+
+def test_if_nothing_can_run_it_is_one_error(peer):
+    """Each reason once, with the profiles that have it."""
+    echo = [peer(name, 'interface = ["echo"]') for name in ("one", "two")]
+    absent = peer("three", 'needs = "make peers"', program="no-such-server")
+    with pytest.raises(UsageError) as caught:
+        available([*echo, absent], FIB)
+    assert str(caught.value) == (
+        "no profile can run here: one, two: serves echo applications; fib has none; "
+        "three: needs no-such-server (make peers), which is not installed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (['python = "<3.1"'], "needs Python <3.1, and this is 3."),
+        (
+            ['needs = "make peers"', 'version = ["{python}", "-c", "import no_such_server"]'],
+            "cannot run (make peers): ModuleNotFoundError: No module named 'no_such_server'",
+        ),
+        (['version = ["no-such-server", "-v"]'], "cannot run: no-such-server does not tell its"),
+    ],
+)
+def test_why_a_peer_is_not_installed(peer, lines, reason):
+    """As its first word is Python, only its version tells that its server is missing."""
+    found = look(peer("a", *lines))
+    assert found.missing.startswith(reason)
+
+
+def test_an_ini_without_its_plug_in_is_skipped(tmp_path):
+    """And not an error that ends the list, or a run of the others."""
+    path = tmp_path / "loop.ini"
+    path.write_text("[lab]\nneeds = plug-in nosuch\n[uwsgi]\nhttp-socket = :$(PORT)\n")
+    chosen, skipped = available(["tuned", str(path)], FIB)
+    assert [each.profile.name for each in chosen] == ["tuned"]
+    assert skipped == {"loop": "uWSGI is built without plug-in nosuch: make setup"}
+
+
+def test_without_uwsgi_the_peers_are_left(monkeypatch, peer):
+    """What is missing is said with the command that installs it."""
+    monkeypatch.setattr("lab.system.programs.find_command", lambda name: None)
+    chosen, skipped = available(["tuned", peer("a")], FIB)
+    assert [each.profile.name for each in chosen] == ["a"]
+    assert skipped["tuned"].endswith("nor on PATH: make setup")
+
+
+def test_the_version_of_a_server_is_the_first_line_that_it_says(peer):
+    """Of uWSGI by itself; a profile with no such command has none."""
+    said = look(peer("a", 'version = ["{python}", "-c", "print(); print(1.5); print(2)"]'))
+    assert (said.missing, said.version) == (None, "1.5")
+    assert look("tuned").version.startswith("2.")
+    assert look(peer("b")).version == ""
+
+
+def test_the_run_stores_the_versions_of_its_peers(peer):
+    """In its environment; those that are in one of two runs alone are no difference."""
+    path = peer("a", 'version = ["{python}", "-c", "print(1.5)"]')
+    prepared = prepare(Options(profiles=("tuned", path), seed=1), read("hello").workload)
+    assert prepared.versions == {"a": "1.5"}
