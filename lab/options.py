@@ -9,7 +9,6 @@ that is decided here, so that the two doors cannot differ.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from lab.experiment.progress import announcement
 from lab.experiment.rates import Rate, check_units, parse_rates, planned
 from lab.generators.ab import check_ab
 from lab.model import Load, Workload
+from lab.model.wording import seconds
 from lab.workloads import DEFAULT as DEFAULT_WORKLOAD
 from lab.workloads import Fitting, find, read, workload
 
@@ -67,19 +67,6 @@ class Option:
     """Why `lab run` does not offer it; empty where it does."""
     not_in_locust: str = ""
     """Why Locust does not offer it; empty where it does."""
-
-
-def seconds(text: str) -> float:
-    """
-    Parse a duration.
-
-    >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
-    (2.5, 0.5, 60.0)
-    """
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|s|m)?", text)
-    if match is None:
-        raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
-    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
 
 
 def _option(name: str, text: str, **rest: Any) -> Any:
@@ -221,7 +208,7 @@ class Asked:
     )
     results: Path = _option(  # noqa: RUF009 - it is a field
         "--results",
-        "Where its folder is made.",
+        "Where the run's folder is made.",
         metavar="PATH",
         parse=Path,
         default=Path("results"),

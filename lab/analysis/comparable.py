@@ -116,6 +116,7 @@ def _asked(run: Run) -> dict[str, Any]:
         "load": dataclasses.asdict(plan.load),
         "plan": {"reference": plan.reference, "window": plan.window, "warmup": plan.warmup},
         "generator": run.generator,
+        "backing": {each.name: f"{each.release} {each.digest}" for each in plan.backing},
         "rates": {",".join(arm.at.values()): arm.load.rate for arm in plan.arms if arm.at},
     }
     cores = [t.readings["server.cores"] for t in run.trials if "server.cores" in t.readings]

@@ -12,7 +12,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from lab.analysis import stats
+from lab.analysis import same_work, stats
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
@@ -58,8 +58,8 @@ def compare(
 
     INVALID with fewer than two blocks in which both have a valid, positive value; for
     `cpu_vs_generator` also where the two handle connections differently, because the generator's
-    own work then differs too; and for `served`, because two figures that are the least have no
-    ratio. Of throughputs of shared cores only the ends of their ratio are known.
+    own work then differs too; where two profiles did not do the same work; and for `served`, since
+    two figures that are the least have no ratio. Of throughputs of shared cores the ends are known.
 
     Args:
         observations: The run's.
@@ -73,6 +73,8 @@ def compare(
     comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
     if metric == "throughput" and not pairs:
         return _between(observations, changed, reference, noise, level)
+    if metric in same_work.OF_WORK:
+        comparable = comparable and _same_work(pairs, changed, reference)
     if len(pairs) < 2 or not comparable or metric == "served":
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
     ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
@@ -114,7 +116,8 @@ def _between(
     for metric, other in (("served", "capacity"), ("capacity", "served")):
         pairs = _pairs(shared, metric, changed, reference, other)
         logs = [math.log(b.metrics[metric] / a.metrics[other]) for a, b in pairs]
-        ends.append(stats.paired(logs, level) if len(logs) > 1 else None)
+        known = len(logs) > 1 and _same_work(pairs, changed, reference)
+        ends.append(stats.paired(logs, level) if known else None)
     low = None if ends[0] is None else ends[0].low
     high = None if ends[1] is None else ends[1].high
     blocks = [each.n for each in ends if each is not None]
@@ -127,6 +130,16 @@ def _between(
         ratio=None,
         between=Between(low, high, min(blocks), level) if blocks else None,
     )
+
+
+def _same_work(
+    pairs: Sequence[tuple[Observation, Observation]], changed: Side, reference: Side
+) -> bool:
+    """Return whether two profiles may be compared: a counter-run's work may be what it changes."""
+    if not changed[1] is reference[1] is Role.PROFILE:
+        return True
+    works = (same_work.work(pair[side] for pair in pairs) for side in (0, 1))
+    return not same_work.differs(works)
 
 
 def below(ratio: Estimate) -> float | None:

@@ -49,7 +49,7 @@ def derive(trial: Trial) -> dict[str, float]:
     for name, reading in _READINGS.items():
         if reading in readings:
             metrics[name] = readings[reading]
-    requests = _requests_while_probed(trial, load, throughput)
+    requests = replies_while_probed(trial)
     if requests:
         if (seconds := server_cpu(readings)) is not None:
             metrics["cpu"] = seconds / requests
@@ -142,12 +142,14 @@ def quantiles(latency: Mapping[int, int], shares: Iterable[float]) -> list[float
     return [buckets[bisect.bisect_left(seen, rank)] / 1e6 for rank in ranks]
 
 
-def _requests_while_probed(trial: Trial, load: Load, throughput: float) -> float | None:
+def replies_while_probed(trial: Trial) -> float | None:
     """Return correct replies over the probes' interval; None where that was not read."""
+    load = trial.slot.arm.load
     if load.requests is not None:
         return float(trial.total("ok"))
-    elapsed = trial.readings.get("elapsed")
-    return None if elapsed is None else throughput * elapsed
+    if "elapsed" not in trial.readings or any(window.wall <= 0 for window in trial.windows):
+        return None
+    return _throughput(trial.windows, load) * trial.readings["elapsed"]
 
 
 def _cpu_vs_generator(trial: Trial, load: Load, seconds: float) -> float | None:

@@ -9,7 +9,7 @@ from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.model import Finding, Run, Trial
 
-OTHERS_LIMIT = frozenset({"generator-bound", "late generator", "shared cores"})
+OTHERS_LIMIT = frozenset({"generator-bound", "late generator", "shared cores", "upstream"})
 """Gates by which throughput is somebody else's limit: what was served is the least it can be."""
 
 

@@ -30,6 +30,7 @@ from lab.analysis.health import (
 from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged_latency
 from lab.analysis.observations import Observation, observe
+from lab.analysis.same_work import different_work
 from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run
 from lab.settings.rules import inert
 
@@ -175,7 +176,7 @@ def summarise(run: Run) -> Summary:
         steps=tuple(_step(profile, plan, comparisons) for profile in compared[1:]),
         aa=noise,
         floors=floors,
-        banners=said,
+        banners=(*said, *different_work(observations, plan)),
         measured=measured,
         planned=planned,
         exit_code=status,

@@ -29,9 +29,11 @@ from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Blocks, Pilot, Schedule
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Run, Trial, Workload
+from lab.profiles.backing import needed
 from lab.runs import environment
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, read_run, run_of
 from lab.servers import adapter
+from lab.servers.backing import running
 from lab.servers.fetch import fetch
 from lab.system.cpus import written
 from lab.system.temporary import swept
@@ -127,8 +129,9 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     Resolve the profiles and lay out the plan.
 
     Raises:
-        ProfileError: A profile is unknown or cannot be resolved.
-        UsageError: The plan cannot give a comparison, or its generators lack cores or connections.
+        ProfileError: A profile or backing service is unknown or cannot be resolved.
+        UsageError: The plan cannot give a comparison, its generators lack cores or connections, or
+            a backing service is not installed.
     """
     cores = share_cores(options.cores) if options.pin else None
     generators = count_generators(options, cores)
@@ -148,6 +151,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
         server_cores=written(cores[0]) if cores else None,
         generator_cores=written(cores[1]) if cores else None,
+        backing=needed(workload),
     )
     validate(plan)
     if options.minutes is not None:
@@ -181,32 +185,35 @@ def conduct(
     if prepared.versions:
         env["servers"] = dict(prepared.versions)
     digest = environment.digest(env)
-    try:
-        plan = _with_reply(prepared.plan)
-    except ServerStartError as error:
-        _keep_early(options.results, prepared.plan, error)
-        raise
-    header = RunHeader(
-        format=FORMAT,
-        command=repeatable(options.command, plan.seed),
-        generator=generator.name,
-        started_at=time.time(),
-        plan=plan,
-        environments={digest: env},
-        skipped=prepared.skipped,
-    )
-    with closing(RunWriter(options.results, header)) as writer:
-        parts = real_parts(generator, prepared.cores, writer.append, digest)
-        parts = replace(parts, keep=partial(keep_log, writer.folder))
-        schedule = _schedule(plan, options, writer, observer)
+    with running(prepared.plan.backing, prepared.cores) as backing:
+        started = {each.service.name: each.service for each in backing}
+        services = tuple(started.get(each.name, each) for each in prepared.plan.backing)
         try:
-            run(plan, parts, observer, schedule)
-            if plan.minutes is not None:
-                writer.rewrite(ended=True)
-        except BaseException as error:  # also what ends a greenlet: Locust's STOP button
-            _end_early(writer, files, error)
+            plan = _with_reply(replace(prepared.plan, backing=services))
+        except ServerStartError as error:
+            _keep_early(options.results, prepared.plan, error)
             raise
-        return Outcome(writer.folder, _summarise(writer, files))
+        header = RunHeader(
+            format=FORMAT,
+            command=repeatable(options.command, plan.seed),
+            generator=generator.name,
+            started_at=time.time(),
+            plan=plan,
+            environments={digest: env},
+            skipped=prepared.skipped,
+        )
+        with closing(RunWriter(options.results, header)) as writer:
+            parts = real_parts(generator, prepared.cores, writer.append, digest)
+            parts = replace(parts, keep=partial(keep_log, writer.folder), backing=backing)
+            schedule = _schedule(plan, options, writer, observer)
+            try:
+                run(plan, parts, observer, schedule)
+                if plan.minutes is not None:
+                    writer.rewrite(ended=True)
+            except BaseException as error:  # also what ends a greenlet: Locust's STOP button
+                _end_early(writer, files, error)
+                raise
+            return Outcome(writer.folder, _summarise(writer, files))
 
 
 def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:

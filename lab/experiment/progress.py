@@ -40,6 +40,8 @@ def announcement(prepared: Prepared) -> Iterator[str]:
         f"seed {plan.seed}: {_time(prepared)}"
     )
     yield f"CPUs: {_cpus(prepared)}"
+    for service in plan.backing:
+        yield f"backing service {service}"
 
 
 def _blocks(plan: Plan) -> str:
@@ -172,6 +174,8 @@ class Progress:
             # A path that is broken at the edge of the screen cannot be copied.
             failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
             self._console.print(f"{trial.slot.arm.name}: {failure}", markup=False, soft_wrap=True)
+        if (ended := trial.facts.get("restarted")) is not None:
+            self._console.print(f"backing service {ended} had ended, and was started again")
         gates = [each.gate for each in findings if each.withholds != frozenset()]
         place = trial.slot.block, trial.slot.position
         # Of a trial and its repeats the last counts.

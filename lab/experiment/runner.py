@@ -42,6 +42,7 @@ from lab.model import (
     Trial,
     Workload,
 )
+from lab.servers.backing import RunningBacking
 from lab.system import temporary
 
 REPEATS = 2
@@ -89,6 +90,8 @@ class Parts:
     """Keeps the log of a server that did not start, and says where in the error."""
     judge: Callable[[Trial], Sequence[Finding]] = judge
     """A trial with a finding from outside is made again: see `REPEATS`."""
+    backing: Sequence[RunningBacking] = ()
+    """What its servers need, each asked before each trial."""
 
 
 class Observer(Protocol):
@@ -167,8 +170,10 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
     Raises:
         ServerStartError: It did not start.
         GeneratorError: The load could not be made.
+        BackingError: What the server needs has ended, and does not start again.
     """
     arm, profile = slot.arm, slot.arm.profile
+    restarted = [each.service.name for each in parts.backing if each.check()]
     trial = Trial(slot, attempt, parts.clock(), profile.digest, parts.environment)
     with ExitStack() as stack:
         folder = stack.enter_context(temporary.folder())
@@ -179,7 +184,9 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         session = stack.enter_context(
             parts.generator.session(server.endpoint, arm.workload, arm.load, parts.generator_cores)
         )
-        subject = Subject(server.pid, server.endpoint.port, (*session.pids, *parts.lab))
+        backing = tuple((each.pid, each.service.role) for each in parts.backing)
+        own = (*session.pids, *parts.lab)
+        subject = Subject(server.pid, server.endpoint.port, own, backing)
         observer.stage(slot, attempt, "warm-up")
         session.warm_up(plan.warmup, _warmup_requests(arm, plan.warmup))
         observer.stage(slot, attempt, "window")
@@ -195,6 +202,8 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         seen = dict(parts.facts(subject))
         if arm.workload.app is not None:  # another application has no business with fib
             seen.pop("fib", None)
+        if restarted:
+            seen["restarted"] = " and ".join(restarted)
         trial = replace(trial, windows=windows, readings=readings, facts=seen)
         if (how := server.ended()) is not None:
             failure = f"the server ended before the window's end: {how}\n{server.log_tail()}"

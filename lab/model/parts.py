@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lab.model.asked import Load, Profile, Workload
+from lab.model.asked import BackingRole, Load, Profile, Workload
 from lab.model.measured import Window
 
 
@@ -127,6 +127,8 @@ class Subject:
     port: int
     generators: tuple[int, ...] = ()
     """The generator's processes on this machine, the lab's own among them."""
+    backing: tuple[tuple[int, BackingRole], ...] = ()
+    """The root process of each backing service that the lab has started."""
 
 
 Stop = Callable[[], Mapping[str, float]]

@@ -9,6 +9,7 @@ here needs the server's help, so every server is measured alike.
 from __future__ import annotations
 
 from lab.model import Probe
+from lab.probes.backing import BackingProbe
 from lab.probes.clock import ClockProbe
 from lab.probes.cpu import CpuProbe
 from lab.probes.facts import facts
@@ -30,5 +31,6 @@ def probes() -> tuple[Probe, ...]:
         TcpProbe(),
         OutputProbe(),
         PressureProbe(),
+        BackingProbe(),
         CpuProbe(),
     )

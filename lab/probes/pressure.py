@@ -180,7 +180,7 @@ def parse_pressure(text: str) -> float:
 
 
 def _ours(subject: Subject) -> tuple[int, ...]:
-    return subject.server, *subject.generators
+    return subject.server, *subject.generators, *(pid for pid, _role in subject.backing)
 
 
 def _with_reaped(members: Iterable[ProcessState]) -> float:

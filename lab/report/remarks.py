@@ -93,6 +93,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
     ]
     found += _late(summary)
     found += inert_notes(summary.inert)
+    found += [f"Backing service {each}." for each in summary.run.plan.backing]
     found += [f"Not run: {name}: {why}." for name, why in sorted(summary.run.skipped.items())]
     return found
 

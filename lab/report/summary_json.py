@@ -154,7 +154,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "applications": _applications,
         **dict.fromkeys(("observations", "rows", "measured", "planned")),
     },
-    Plan: {"baseline": _baseline, "arms": None},
+    Plan: {"baseline": _baseline, "arms": None, "backing": None},
     Metric: dict.fromkeys(("name", "unit", "scale")),
     Row: {
         "name": "profile.name",

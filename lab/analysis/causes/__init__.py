@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from lab.analysis.causes import (
     accept_queue,
+    backend,
     generator,
     gil,
     io_wait,
@@ -28,6 +29,7 @@ from lab.analysis.causes import (
 HYPOTHESES = (
     accept_queue.HYPOTHESIS,
     generator.HYPOTHESIS,
+    backend.HYPOTHESIS,
     router.HYPOTHESIS,
     single_worker.HYPOTHESIS,
     gil.HYPOTHESIS,

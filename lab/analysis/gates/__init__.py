@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from lab.analysis.gates import effort, network, replies
+from lab.analysis.gates import backing, effort, network, replies
 from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
 from lab.model import Finding, Trial
 
@@ -31,6 +31,7 @@ GATES: tuple[Gate, ...] = (
     network.accept_queue,
     effort.generator_bound,
     effort.shared_cores,
+    backing.upstream,
     effort.late_generator,
     effort.overload,
     effort.cut_off,

@@ -92,7 +92,7 @@ def generator_may_grow(trial: Trial) -> bool:
 
 def server_used(trial: Trial, elapsed: float | None = None) -> float | None:
     """
-    Return the cores that the server used; None where its CPU was not read.
+    Return the cores that the server and its backends used; None where its CPU was not read.
 
     Args:
         trial: Its trial.
@@ -100,4 +100,6 @@ def server_used(trial: Trial, elapsed: float | None = None) -> float | None:
     """
     seconds = server_cpu(trial.readings)
     elapsed = trial.readings.get("elapsed", elapsed)
-    return None if seconds is None or not elapsed else seconds / elapsed
+    if seconds is None or not elapsed:
+        return None
+    return (seconds + trial.readings.get("backend.cpu", 0.0)) / elapsed

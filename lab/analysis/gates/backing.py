@@ -1,0 +1,26 @@
+"""Gates on what applications ask: a backing service at its limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lab.analysis.gates.common import TIME_BASED
+from lab.model import Finding, Trial
+
+SATURATED = 0.7
+"""Share of the time from which a process is too busy to be asked: what comes by chance waits in
+front of it for 1.2 times as long as it is served (M/D/1), and at 0.9 for 4.5 times as long."""
+
+
+def upstream(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+    """Judge whether the upstream, which is a part of the load, could keep up."""
+    busiest = trial.readings.get("upstream.busiest", 0.0)
+    if busiest < SATURATED:
+        return None
+    return Finding(
+        "upstream",
+        f"the upstream ran or waited for a CPU for {busiest:.0%} of the time",
+        "Use fewer connections, or give the generator's side more cores; this throughput is its "
+        "own.",
+        withholds=TIME_BASED,
+    )

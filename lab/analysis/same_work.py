@@ -1,0 +1,51 @@
+"""
+Whether profiles did the same work: a reading that must be alike for each correct reply.
+
+A handler that puts work off until after its reply looks fast if the load ends before the work is
+due: a published comparison has 10,000 requests in 4.28 s, and work due 5 s after each.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Sequence
+
+from lab.analysis.gates.common import TIME_BASED
+from lab.analysis.metrics import replies_while_probed
+from lab.analysis.observations import Observation
+from lab.model import Plan
+
+ALIKE = 1.2
+"""Ratio up to which work is the same: blocks of some KiB, and the window's edges, move a reading by
+less, and work that is left out by more."""
+
+OF_WORK = TIME_BASED | {"cpu", "capacity", "cpu_vs_generator", "switches"}
+"""Names of metrics whose ratio says nothing where the work differs."""
+
+
+def work(observations: Iterable[Observation]) -> float | None:
+    """Return the median of the reading per reply over these trials; None where there is none."""
+    found = []
+    for trial in (item.trial for item in observations):
+        reading = trial.readings.get(trial.slot.arm.workload.work or "")
+        if reading is not None and (replies := replies_while_probed(trial)):
+            found.append(reading / replies)
+    return statistics.median(found) if found else None
+
+
+def differs(found: Iterable[float | None]) -> bool:
+    """Return whether these works are surely not the same."""
+    known = [each for each in found if each is not None]
+    return bool(known) and max(known) > ALIKE * min(known)
+
+
+def different_work(observations: Sequence[Observation], plan: Plan) -> list[str]:
+    """Return for people which profiles of a run did not do the same work; nothing for none."""
+    names = [profile.name for profile in plan.profiles]
+    found = {name: work(o for o in observations if o.trial.is_own(name)) for name in names}
+    if not differs(found.values()):
+        return []
+    figures = (f"{name} {each:.3g}" for name, each in found.items() if each is not None)
+    text = f"Not the same work: {plan.workload.work} per reply is {', '.join(figures)}. Ratios of "
+    text += f"profiles more than {ALIKE - 1:.0%} apart are withheld, but for memory. Work that is "
+    return [text + "put off until after the reply needs a longer --warmup and --window."]

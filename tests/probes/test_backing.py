@@ -1,0 +1,124 @@
+"""How much of the time a backing service needed, and what a gate and a cause make of it."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from lab.analysis.diagnose import causes
+from lab.analysis.gates import TIME_BASED, judge
+from lab.analysis.observations import observed
+from lab.model import BackingRole, Endpoint, Subject
+from lab.probes.backing import BackingProbe
+from lab.probes.pressure import _ours
+from lab.profiles.backing import read
+from lab.servers.backing import running
+from lab.servers.fetch import fetch
+from tests.kit import builders as make
+from tests.probes.trees import tree
+
+BURNING = """
+import http.server, sys, time
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        end = time.thread_time() + 0.02
+        while time.thread_time() < end:
+            pass
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def test_cpu_is_told_by_role_and_the_busiest_process_by_share():
+    """Two trees: one burns CPU in two processes, the other sleeps; the dead count as well."""
+    burning = """
+    say("ready"); input()
+    os.waitpid(child(burn, 0.2), 0)
+    burner = child(burn, 0.4)
+    os.waitpid(burner, os.WNOHANG)
+    time.sleep(0.1)
+    say("done"); sleep_forever()
+    """
+    with tree(burning) as busy, tree('say("ready"); child(sleep_forever); sleep_forever()') as idle:
+        busy.heard(), idle.heard()
+        services = ((busy.pid, BackingRole.BACKEND), (idle.pid, BackingRole.UPSTREAM))
+        stop = BackingProbe().start(Subject(1, 1, (), services))
+        busy.go()
+        busy.heard()
+        readings = stop()
+    assert 0.19 <= readings["backend.cpu"] <= 0.7
+    assert 0.0 < readings["backend.busiest"] <= 1.0
+    assert readings["upstream.cpu"] == 0.0
+    assert readings["upstream.busiest"] < 0.1
+
+
+def test_without_a_service_nothing_is_told():
+    """A reading that was not taken is absent."""
+    assert BackingProbe().start(Subject(os.getpid(), 1))() == {}
+
+
+def test_a_service_of_ours_is_no_stranger():
+    """Its CPU is the experiment's own."""
+    assert _ours(Subject(2, 1, (3,), ((4, BackingRole.UPSTREAM),))) == (2, 3, 4)
+
+
+def test_an_upstream_that_is_at_its_limit_withholds_throughput(tmp_path):
+    """20 ms of CPU for each of four clients that do not pause: no time is left."""
+    (tmp_path / "burning.py").write_text(BURNING)
+    (tmp_path / "burning.toml").write_text(
+        'summary = "Burns"\nrole = "upstream"\nready = "http"\n'
+        'run = [["{python}", "-I", "{here}/burning.py", "{port}"]]\n'
+        'environment = { BURNING_PORT = "{port}" }\n'
+    )
+    with running([read(tmp_path / "burning.toml")], None) as (service,):
+        endpoint = Endpoint("127.0.0.1", int(os.environ["BURNING_PORT"]))
+
+        def ask() -> None:
+            for _ in range(6):
+                fetch(endpoint, "/", 10.0)
+
+        clients = [threading.Thread(target=ask) for _ in range(4)]
+        stop = BackingProbe().start(Subject(1, 1, (), ((service.pid, service.service.role),)))
+        for each in clients:
+            each.start()
+        for each in clients:
+            each.join()
+        readings = stop()
+    (found,) = judge(make.trial(readings=make.READINGS | readings))
+    assert (found.gate, found.withholds) == ("upstream", TIME_BASED)
+    assert readings["upstream.cpu"] >= 0.4
+
+
+@pytest.mark.parametrize(("share", "gates"), [(0.69, []), (0.7, ["upstream"])])
+def test_an_upstream_may_be_busy_for_seven_tenths(share, gates):
+    """From there on who asks it waits for longer than it works."""
+    readings = make.READINGS | {"upstream.busiest": share}
+    assert [each.gate for each in judge(make.trial(readings=readings))] == gates
+
+
+@pytest.mark.parametrize(("share", "names"), [(0.69, []), (0.7, ["backend"])])
+def test_a_backend_at_its_limit_is_a_cause(share, names):
+    """It is part of what is measured: no gate, and what limits."""
+    lazy = {"server.cpu_user": 0.3, "server.cpu_system": 0.1, "server.busiest": 0.2}
+    readings = make.READINGS | lazy | {"backend.busiest": share, "backend.cpu": 1.0}
+    seen = observed(make.trial(readings=readings))
+    assert seen.findings == ()
+    assert [each.name for each in causes(seen)] == names
+
+
+def test_a_server_that_waits_for_its_busy_backend_is_not_idle():
+    """Somebody is at work, on the same cores."""
+    idle = {"server.cpu_user": 0.1, "server.cpu_system": 0.0, "server.busiest": 0.1}
+    lazy = make.window(cpu=0.1, wait=0.0)
+    (found,) = judge(make.trial(lazy, readings=make.READINGS | idle))
+    assert found.gate == "idle server"
+    assert judge(make.trial(lazy, readings=make.READINGS | idle | {"backend.cpu": 1.5})) == ()
