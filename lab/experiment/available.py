@@ -59,12 +59,12 @@ def look(name: str) -> Installed:
     return Installed(profile, None, said[0] if said else "")
 
 
-def number(version: str) -> str:
+def version_number(version: str) -> str:
     """
     Return the number in a line about a version, or the line where there is none.
 
-    >>> number("nginx version: nginx/1.22.1"), number("2.0.31"), number("of today")
-    ('1.22.1', '2.0.31', 'of today')
+    >>> version_number("nginx version: nginx/1.22.1"), version_number("of today")
+    ('1.22.1', 'of today')
     """
     found = re.search(r"\d+(\.\w+)+", version)
     return found[0] if found else version

@@ -157,7 +157,9 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
     seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
-    versions = {each.profile.name: each.version for each in found if each.profile.commands}
+    versions = {
+        each.profile.name: each.version for each in found if each.profile.commands and each.version
+    }
     return Prepared(plan, skipped, seconds, cores, generators, ignored(chosen), versions)
 
 
