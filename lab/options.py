@@ -204,7 +204,10 @@ class Asked:
         "--server-cores", "CPUs of the server, as in 0,2-3.", metavar="CPUS", shown="half"
     )
     generator_cores: str | None = _option(
-        "--generator-cores", "Those of the load; some may be both's.", metavar="CPUS", shown="rest"
+        "--generator-cores",
+        "CPUs of the load; some may be the server's, too, if both are named.",
+        metavar="CPUS",
+        shown="the others",
     )
     results: Path = _option(  # noqa: RUF009 - it is a field
         "--results",
