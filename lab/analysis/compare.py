@@ -105,31 +105,28 @@ def _between(
     observations: Sequence[Observation], changed: Side, reference: Side, noise: float, level: float
 ) -> Comparison:
     """
-    Return the ends of a ratio of throughputs; INVALID where no two blocks have either.
+    Return the ends of a ratio of throughputs; INVALID where fewer than two blocks have them.
 
     With the load on its cores a server serves no more than it would without, and with or without
     it serves no more than its cores have CPU for. So the ratio is that of what *changed* served to
     what *reference* has CPU for at the least, and the other way round at the most.
     """
-    shared = [each for each in observations if each.trial.shares_cores]
-    ends: list[Estimate | None] = []
-    for metric, other in (("served", "capacity"), ("capacity", "served")):
-        pairs = _pairs(shared, metric, changed, reference, other)
-        logs = [math.log(b.metrics[metric] / a.metrics[other]) for a, b in pairs]
-        known = len(logs) > 1 and _same_work(pairs, changed, reference)
-        ends.append(stats.paired(logs, level) if known else None)
-    low = None if ends[0] is None else ends[0].low
-    high = None if ends[1] is None else ends[1].high
-    blocks = [each.n for each in ends if each is not None]
-    verdict = verdict_of(low or 0.0, high or math.inf, noise, Better.HIGHER)
-    return Comparison(
-        metric="throughput",
-        reference=reference[0],
-        changed=changed[0],
-        verdict=verdict if blocks else Verdict.INVALID,
-        ratio=None,
-        between=Between(low, high, min(blocks), level) if blocks else None,
+    metrics = ("served", "capacity")
+    shared = [
+        each
+        for each in observations
+        if each.trial.shares_cores and all(each.metrics.get(name, 0) > 0 for name in metrics)
+    ]
+    pairs = _pairs(shared, "served", changed, reference)
+    if len(pairs) < 2 or not _same_work(pairs, changed, reference):
+        return Comparison("throughput", reference[0], changed[0], Verdict.INVALID, None)
+    low, high = (
+        stats.paired([math.log(b.metrics[of] / a.metrics[to]) for a, b in pairs], level)
+        for of, to in (metrics, metrics[::-1])
     )
+    verdict = verdict_of(low.low, high.high, noise, Better.HIGHER)
+    between = Between(low.low, high.high, low.n, level)
+    return Comparison("throughput", reference[0], changed[0], verdict, None, between=between)
 
 
 def _same_work(
@@ -195,19 +192,14 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
 
 
 def _pairs(
-    observations: Sequence[Observation],
-    metric: str,
-    changed: Side,
-    reference: Side,
-    other: str | None = None,
+    observations: Sequence[Observation], metric: str, changed: Side, reference: Side
 ) -> list[tuple[Observation, Observation]]:
-    """Return (reference, changed) of each block in which both have it; the first by *other*."""
+    """Return (reference, changed) of each block in which both have a ratio to give."""
     by_side: dict[Side, dict[int, Observation]] = {changed: {}, reference: {}}
     for observation in observations:
         slot = observation.trial.slot
         blocks = by_side.get((slot.arm.name, slot.arm.role))
-        wanted = other if other and blocks is by_side[reference] else metric
-        if blocks is not None and observation.metrics.get(wanted, 0) > 0:
+        if blocks is not None and observation.metrics.get(metric, 0) > 0:
             blocks[slot.block] = observation
     common = sorted(by_side[changed].keys() & by_side[reference].keys())
     return [(by_side[reference][block], by_side[changed][block]) for block in common]

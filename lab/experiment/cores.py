@@ -10,7 +10,7 @@ from lab.probes.machine import parse_cpu_list
 from lab.runs.environment import Cores, split_cores
 from lab.system.cpus import written
 
-_LIST = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
+_LIST = re.compile(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*")
 
 
 def share_cores(named: Cores | None = None) -> Cores | None:

@@ -76,11 +76,11 @@ class Between:
     """Ends of a ratio that cannot be measured itself; None for an end that is not known."""
 
     low: float | None
-    """Lower bound of the interval of the lower end."""
+    """Of the interval of the lower end."""
     high: float | None
-    """Upper bound of the interval of the upper end."""
+    """Of the interval of the upper end."""
     n: int
-    """Blocks, behind the end that has fewer."""
+    """Blocks."""
     level: float
     """Of both intervals."""
 
