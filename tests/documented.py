@@ -69,6 +69,10 @@ NOT_RUN = {
     "it is about files of the reader's": (
         ".venv/bin/pip install -r after/requirements.txt",
         "cp after/ci/before.ini after/ci/after.ini .",
+        (
+            "WSGI_APP=mysite.wsgi:application WSGI_CHDIR=/path/to/mysite .venv/bin/uwsgi "
+            "profiles/threads-64.ini"
+        ),
     ),
     "it needs a Docker daemon; `make image` builds the same files, and runs them, with podman": (
         "docker compose up --build --detach --wait",

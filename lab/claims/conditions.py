@@ -21,6 +21,8 @@ def wanted(claim: Claim) -> dict[str, str]:
         found["connections"] = f"at least {claim.connections:,} connections"
     if claim.version is not None:
         found["version"] = f"at least {claim.version}"
+    if claim.rate is not None:
+        found["rate"] = "an open loop (--rate)"
     return found
 
 
@@ -43,6 +45,8 @@ def unmet(claim: Claim, summary: Summary) -> list[tuple[str, str]]:
         version = _version(run.environments, name)
         if version is None or numbers(version) < numbers(least):
             found.append((needs["version"], _had(version)))
+    if claim.rate is not None and run.plan.load.rate is None:
+        found.append((needs["rate"], "has a closed one"))
     return found
 
 

@@ -49,13 +49,13 @@ def verdicts(
     """
     Decide the claims (all of ours by default) by every run that can, in the claims' order.
 
-    A claim that no run can decide has one verdict, untestable, that says what it takes.
+    A claim that no run decides has one verdict: its test's, or untestable with what it takes.
     """
     seen = [each for run in runs for each in summaries(run)]
     found: list[ClaimVerdict] = []
     for claim in load() if claims is None else claims:
         said = [decide(claim, each) for each in seen if is_about(claim, each.run.plan)]
-        found += said or [_unrun(claim)]
+        found += said or [_without_run(claim)]
     return tuple(found)
 
 
@@ -116,14 +116,14 @@ def _opening(
     if lacking:
         said = [f"the claim needs {needs}, this run {had}." for needs, had in lacking]
         if found.verdict is not Verdict.INVALID:
-            said.append(f"Measured all the same: {_known(found)}.")
+            said.append(f"Measured all the same: {_figures(found)}.")
     elif found.verdict is Verdict.INVALID:
         said = [_withheld(claim, summary)]
     else:
         noise = f"the noise of {summary.floors[found.metric]:.1%}"
         meaning = _meaning(decision, claim, noise, ends=found.between is not None)
         by = "by CPU per request, " if found.metric != claim.metric else ""
-        said = [f"{by}{_known(found)} where the article says {claim.stated}: {meaning}"]
+        said = [f"{by}{_figures(found)} where the article says {claim.stated}: {meaning}"]
     if found.caveat:
         said.append(f"{found.caveat[:1].upper()}{found.caveat[1:]}.")
     return said
@@ -227,27 +227,37 @@ def cause_of(claim: Claim, summary: Summary) -> str:
     return "; ".join(f"{name}: {s.cause.name} ({s.standing})" for name, s in sides.items())
 
 
-def _unrun(claim: Claim) -> ClaimVerdict:
-    """Return the verdict on a claim that no run can decide: what it takes to test it."""
-    known = profiles.find()
-    lacking = [f"profile {n}" for n in (claim.reference, claim.changed) if n not in known]
-    if claim.workload not in workloads.find():
-        lacking.insert(0, f"workload {claim.workload}")
-    conditions = wanted(claim).values()
+def _without_run(claim: Claim) -> ClaimVerdict:
+    """Return the verdict on a claim that no run decides: its test's, or what it takes to decide."""
+    if claim.holds is not None:
+        decision = Decision.TRUE if claim.holds else Decision.FALSE
+        sentence = f"a fact, decided by {claim.test}. {claim.note}".rstrip()
+        return ClaimVerdict(claim, decision, sentence)
+    parts = (f"workload {claim.workload}", f"profile {claim.reference}", f"profile {claim.changed}")
+    lacking = [part for part in claim.needs or parts if not _known(part)]
+    conditions = wanted(claim)
     if lacking:
         sentence = f"Needs {', '.join(lacking)}, which this lab does not have yet."
-        takes = (*lacking, *conditions)
+    elif claim.kind == "fact":
+        lacking, sentence = ["a test"], "A fact: no test decides it yet."
     else:
         workload = "" if claim.workload == workloads.DEFAULT else f" --workload {claim.workload}"
-        command = f"lab run {claim.reference} {claim.changed}{workload}"
-        sentence = f"No run can decide it: {command}"
-        takes = (command, *conditions)
+        load_ = f" --connections {claim.connections}" if conditions.pop("connections", None) else ""
+        lacking = [f"lab run {claim.reference} {claim.changed}{workload}{load_}"]
+        sentence = f"No run can decide it: {lacking[0]}"
     if conditions:
-        sentence += f" It also takes {', '.join(conditions)}."
+        sentence += f" It also takes {', '.join(conditions.values())}."
+    takes = (*lacking, *conditions.values())
     return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes)
 
 
-def _known(found: Comparison) -> str:
+def _known(part: str) -> bool:
+    """Return whether this lab has a part, as in "profile x"."""
+    kind, _, name = part.partition(" ")
+    return name in {"workload": workloads.find(), "profile": profiles.find()}.get(kind, ())
+
+
+def _figures(found: Comparison) -> str:
     return str(found.between) if found.ratio is None else figures(found.ratio)
 
 

@@ -11,6 +11,7 @@ from lab import profiles
 from lab.errors import MissingError, UsageError
 from lab.experiment.plan import app_of
 from lab.model import Profile, Workload
+from lab.profiles import backing
 from lab.servers import adapter
 from lab.servers.command import fill
 from lab.system.programs import find_command, runs_here, tried
@@ -48,6 +49,9 @@ def look(name: str) -> Installed:
     for command in profile.commands:
         if command[0] != "{python}" and find_command(command[0]) is None:
             return Installed(profile, f"needs {command[0]}{hint}, which is not installed")
+    services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.backing)
+    if (reason := next(filter(None, map(backing.missing, services)), None)) is not None:
+        return Installed(profile, reason)
     if not profile.version:
         return Installed(profile, None)
     words = {"python": sys.executable, "here": str(profile.path.parent)}

@@ -151,7 +151,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         seed=seed,
         server_cores=written(cores[0]) if cores else None,
         generator_cores=written(cores[1]) if cores else None,
-        backing=needed(workload),
+        backing=needed(workload, chosen),
     )
     validate(plan)
     if options.minutes is not None:

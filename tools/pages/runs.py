@@ -92,15 +92,16 @@ def machine(name: str) -> str:
 
 
 def all_claims() -> str:
-    """Return what all stored runs say to all claims, and by article what the open ones take."""
+    """Return what was decided and what is open, article by article: their names are no headings."""
     found = claims_report.overview(published.verdicts(runs()))
     text = markdown.render_document(replace(found, legend=()))
-    return re.sub(r"^#+ .*\n\n", "", text, flags=re.MULTILINE).strip() + "\n"
+    text = re.sub(r"^# .*\n\n", "", text)
+    return re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE).strip() + "\n"
 
 
 def claims(source: str) -> str:
     """Return what all stored runs say to the claims of one article."""
     asked = [claim for claim in published.load() if claim.source == source]
-    decided = [each for each in published.verdicts(runs(), asked) if each.run is not None]
+    decided = [each for each in published.verdicts(runs(), asked) if each.tested]
     warned = markdown.warnings(claims_report.banners(decided))
-    return warned + markdown.render_table(claims_report.verdict_table(decided))
+    return warned + markdown.render_table(claims_report.verdict_table(decided, causes=True))
