@@ -199,6 +199,8 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             readings.update(stop())
         if parts.server_cores is not None:
             readings["server.cores"] = float(len(parts.server_cores))
+            shared = {*parts.server_cores} & {*(parts.generator_cores or ())}
+            readings["cores.shared"] = float(len(shared))
         seen = dict(parts.facts(subject))
         if arm.workload.app is not None or arm.workload.wire is not Wire.HTTP:
             seen.pop("fib", None)  # another application has no business with it

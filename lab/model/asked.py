@@ -289,6 +289,10 @@ class Plan:
     that there may be."""
     looks: tuple[int, ...] = ()
     """Blocks after which is asked which comparisons have ended; none with a fixed number."""
+    server_cores: str | None = None
+    """CPUs of every server: "0,2-3". None where it may use all, and where the run does not say."""
+    generator_cores: str | None = None
+    """The same of the load."""
     backing: tuple[BackingService, ...] = ()
     """What its servers need, started before the first of them."""
 
