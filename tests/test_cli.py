@@ -9,7 +9,7 @@ import psutil
 import pytest
 from click.testing import CliRunner
 
-from lab import profiles
+from lab import profiles, workloads
 from lab.cli.machine import check_command, list_command
 from lab.runs import fitness
 from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
@@ -185,6 +185,52 @@ def test_the_list_shows_what_was_measured():
     assert re.fullmatch(r"0\.[34]\d+x", found["http-socket"])
     assert re.fullmatch(r"1\.\d+x", found["processes-threads"])
     assert found["cython"].startswith("~")
+
+
+@pytest.fixture
+def listed(tmp_path, monkeypatch):
+    """Return a function that lists two profiles of ours and a workload, all of them troubled."""
+    (tmp_path / "a.ini").write_text("[lab]\nsummary = A\nneeds = plug-in nosuch\n[uwsgi]\n")
+    (tmp_path / "b.toml").write_text(
+        'summary = "B"\nagainst = "a"\nrun = [["{python}"]]\nended = "2020-01-02: gone"\n'
+        'version = ["{python}", "-c", "print(\'b, version 7.1.2 (x)\')"]\n'
+    )
+    (tmp_path / "workloads").mkdir()
+    (tmp_path / "workloads" / "w.toml").write_text("summary = 7\n")
+    monkeypatch.setattr("lab.cli.machine.profiles.ladder", lambda: ("a",))
+    for name in ("lab.profiles.catalogue.FOLDER", "lab.profiles.catalogue.PEERS"):
+        monkeypatch.setattr(name, tmp_path)
+    monkeypatch.setattr("lab.cli.machine.profiles.find", lambda: ("a", "b"))
+    monkeypatch.setattr("lab.workloads.FOLDER", tmp_path / "workloads")
+
+    def call(*words):
+        return CliRunner().invoke(list_command, words, standalone_mode=False).output
+
+    return call
+
+
+def test_the_list_says_each_version_or_what_is_missing(listed, monkeypatch):
+    """In a line each, whatever is wrong with one of them; and that a project has ended."""
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = [" ".join(line.split()) for line in listed().splitlines()]
+    assert "a uWSGI is built without plug-in nosuch: make setup" in lines
+    assert "b / a 7.1.2 B (ended 2020-01-02: gone)" in lines
+    rows = {row["name"]: row for row in json.loads(listed("--json"))}
+    assert (rows["a"]["version"], rows["b"]["version"]) == (None, "b, version 7.1.2 (x)")
+    assert rows["a"]["missing"].startswith("uWSGI is built without")
+
+
+def test_the_list_names_the_workloads(monkeypatch):
+    """With what is asked."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = CliRunner().invoke(list_command, standalone_mode=False).output
+    lines = text.partition("Workloads, for --workload:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in lines] == list(workloads.find())
+
+
+def test_the_list_says_what_is_wrong_with_a_workload(listed):
+    """It is the place where it is looked for."""
+    assert "w.toml:1: summary must be a line of text" in listed()
 
 
 def test_the_check_never_cuts_a_command(monkeypatch):

@@ -33,7 +33,7 @@ def test_all_claims_bring_no_heading():
     assert "#" not in text
     assert re.search(r"^\d+ claims, \d+ put to the test", text, re.MULTILINE)
     assert "\n| claim | load | " in text
-    assert text.count(" open. It takes ") >= 4
+    assert re.search(r'^\*\*".*" \(2016\): \d+ of \d+ open\*\*$', text, re.MULTILINE)
 
 
 def test_chosen_rows_of_a_table():
@@ -50,7 +50,7 @@ def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
     said = "<!-- decision {0}: ladder-whole --><!-- -->, <!-- limit {0}: baseline --><!-- -->"
     assert ">untestable<" in directives.fill(said.format("ladder"))
     assert ">cause: router<" in directives.fill(said.format("ladder"))
-    assert ">reversed<" in directives.fill(said.format("ladder-two-cores"))
+    assert ">none<" in directives.fill(said.format("ladder-two-cores"))
     assert ">unexplained<" in directives.fill(said.format("ladder-two-cores"))
 
 

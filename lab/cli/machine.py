@@ -1,17 +1,20 @@
-"""`lab list` and `lab check`: what there is to compare, and what to compare it on."""
+"""`lab list` and `lab check`: what there is to compare and to ask, and what to compare it on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from textwrap import wrap
 
 import click
 from rich.console import Console
 from rich.text import Text
 
-from lab import profiles
+from lab import profiles, workloads
 from lab.claims.read import RUNS
-from lab.model import Estimate, Profile
+from lab.errors import WorkloadError
+from lab.experiment.available import Installed, look, version_number
+from lab.model import Estimate
 from lab.profiles.backing import find, missing, read
 from lab.report.numbers import centre
 from lab.report.terminal import columns
@@ -23,9 +26,9 @@ LADDER = "Ladder, each against the one above it"
 LINES = "Reference lines, what a server itself needs"
 VARIATIONS = "Variations, each / the profile that it is against"
 PEERS = "Peers, each / the profile that it is against"
-"""Groups of profiles, as `lab list` prints them."""
-
+WORKLOADS = "Workloads, for --workload"
 BACKING = "Backing services, which applications ask"
+"""Groups of what `lab list` prints."""
 
 MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 """Level of a finding -> its word and its colour."""
@@ -42,30 +45,33 @@ MEASURED = (
 @click.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the profiles as JSON.")
 def list_command(*, as_json: bool) -> int:
-    """List the profiles: what each changes, and against which."""
+    """List the profiles: what each changes, and against which; and the workloads."""
     ladder = profiles.ladder()
-    found = [profiles.read(name) for name in profiles.find()]
+    with ThreadPoolExecutor() as pool:  # most of it is waiting for servers to say their version
+        found = list(pool.map(look, profiles.find()))
     found.sort(
         key=lambda each: (
-            each.name not in ladder,
-            bool(each.commands),
-            ladder.index(each.name) if each.name in ladder else 0,
-            each.name,
+            each.profile.name not in ladder,
+            bool(each.profile.commands),
+            ladder.index(each.profile.name) if each.profile.name in ladder else 0,
+            each.profile.name,
         )
     )
-    measured = effects(RUNS, found)
+    measured = effects(RUNS, [each.profile for each in found])
     if as_json:
         click.echo(
             encode(
                 [
                     {
-                        "name": each.name,
-                        "server": each.server,
-                        "path": each.path,
-                        "summary": each.summary,
-                        "against": each.against,
-                        "ladder": each.name in ladder,
-                        "cpu": measured.get(each.name),
+                        "name": each.profile.name,
+                        "server": each.profile.server,
+                        "path": each.profile.path,
+                        "summary": each.profile.summary,
+                        "against": each.profile.against,
+                        "ladder": each.profile.name in ladder,
+                        "cpu": measured.get(each.profile.name),
+                        "version": each.version or None,
+                        "missing": each.missing,
                     }
                     for each in found
                 ]
@@ -75,7 +81,8 @@ def list_command(*, as_json: bool) -> int:
     width = columns(Console())
     groups = _grouped(found, ladder).items()
     shown = {title: [*_lines(group, ladder, measured)] for title, group in groups}
-    for title, lines in (shown | {BACKING: _services()}).items():
+    shown |= {WORKLOADS: [*_workloads()], BACKING: _services()}
+    for title, lines in shown.items():
         click.echo(f"{title}:")
         for line in lines:
             click.echo(line if len(line) <= width else f"{line[: width - 3]}...")
@@ -84,34 +91,50 @@ def list_command(*, as_json: bool) -> int:
     return 0
 
 
-def _grouped(found: Sequence[Profile], ladder: Sequence[str]) -> dict[str, list[Profile]]:
+def _grouped(found: Sequence[Installed], ladder: Sequence[str]) -> dict[str, list[Installed]]:
     """Return the profiles by what they are for, in the order in which they come."""
-    groups: dict[str, list[Profile]] = {title: [] for title in (LADDER, LINES, VARIATIONS, PEERS)}
+    groups: dict[str, list[Installed]] = {t: [] for t in (LADDER, LINES, VARIATIONS, PEERS)}
     for each in found:
-        if each.name in ladder:
+        if each.profile.name in ladder:
             groups[LADDER].append(each)
-        elif each.reply is not None:
+        elif each.profile.reply is not None:
             groups[LINES].append(each)
         else:
-            peer = each.path.is_relative_to(profiles.PEERS)
+            peer = each.profile.path.is_relative_to(profiles.PEERS)
             groups[PEERS if peer else VARIATIONS].append(each)
     return {title: group for title, group in groups.items() if group}
 
 
 def _lines(
-    group: Sequence[Profile], ladder: Sequence[str], measured: Mapping[str, Estimate]
+    group: Sequence[Installed], ladder: Sequence[str], measured: Mapping[str, Estimate]
 ) -> Iterator[str]:
-    """Yield a line for each profile: name, what it is against, its effect, what it changes."""
+    """Yield a line for each profile: name, against, effect, version, and what it changes."""
     names = [
         each.name
         if each.against is None or each.name in ladder or each.reply is not None
         else f"{each.name} / {each.against}"
-        for each in group
+        for each in (one.profile for one in group)
     ]
-    wide = max(map(len, names))
-    for name, each in zip(names, group, strict=True):
-        ratio = centre(measured[each.name]) if each.name in measured else ""
-        yield f"  {name:<{wide}}  {ratio:>7}  {each.summary}"
+    versions = [version_number(each.version) for each in group]
+    wide, long = (max(map(len, column)) for column in (names, versions))
+    for name, version, each in zip(names, versions, group, strict=True):
+        profile = each.profile
+        ratio = centre(measured[profile.name]) if profile.name in measured else ""
+        said = each.missing or profile.summary
+        if profile.ended:
+            said += f" (ended {profile.ended})"
+        yield f"  {name:<{wide}}  {ratio:>7}  {version:<{long}}  {said}"
+
+
+def _workloads() -> Iterator[str]:
+    """Yield a line for each workload: its name, and what is asked, or what is wrong with it."""
+    names = workloads.find()
+    for name in names:
+        try:
+            said = workloads.read(name).summary
+        except WorkloadError as error:
+            said = str(error).removeprefix(f"{error.path.parent}/")
+        yield f"  {name:<{max(map(len, names))}}  {said}"
 
 
 def _services() -> list[str]:

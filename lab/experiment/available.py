@@ -11,6 +11,7 @@ from lab import profiles
 from lab.errors import MissingError, UsageError
 from lab.experiment.plan import app_of
 from lab.model import Profile, Workload
+from lab.profiles import backing
 from lab.servers import adapter
 from lab.servers.command import fill
 from lab.system.programs import find_command, runs_here, tried
@@ -48,6 +49,9 @@ def look(name: str) -> Installed:
     for command in profile.commands:
         if command[0] != "{python}" and find_command(command[0]) is None:
             return Installed(profile, f"needs {command[0]}{hint}, which is not installed")
+    services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.backing)
+    if (reason := next(filter(None, map(backing.missing, services)), None)) is not None:
+        return Installed(profile, reason)
     if not profile.version:
         return Installed(profile, None)
     words = {"python": sys.executable, "here": str(profile.path.parent)}
@@ -59,12 +63,12 @@ def look(name: str) -> Installed:
     return Installed(profile, None, said[0] if said else "")
 
 
-def number(version: str) -> str:
+def version_number(version: str) -> str:
     """
     Return the number in a line about a version, or the line where there is none.
 
-    >>> number("nginx version: nginx/1.22.1"), number("2.0.31"), number("of today")
-    ('1.22.1', '2.0.31', 'of today')
+    >>> version_number("nginx version: nginx/1.22.1"), version_number("of today")
+    ('1.22.1', 'of today')
     """
     found = re.search(r"\d+(\.\w+)+", version)
     return found[0] if found else version

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 
 import msgspec
 
 from lab.errors import ProfileError, UsageError
-from lab.model import BackingService, Workload
+from lab.model import BackingService, Profile, Workload
 from lab.profiles.catalogue import read_header
 from lab.profiles.digest import digest_of, told
 from lab.system.programs import ROOT, find_command
@@ -27,16 +27,18 @@ def find() -> list[Path]:
     return sorted(FOLDER.glob("*.toml"))
 
 
-def needed(workload: Workload) -> tuple[BackingService, ...]:
+def needed(workload: Workload, profiles: Iterable[Profile] = ()) -> tuple[BackingService, ...]:
     """
-    Return what the application of *workload* needs, with its words.
+    Return what the application of *workload*, and what *profiles* need, with the workload's words.
 
     Raises:
         ProfileError: A file is not there, or says something that it cannot.
         UsageError: A program is not installed, or nothing has a word of the workload's.
     """
     words = dict(workload.words)
-    found = tuple(read(FOLDER / f"{name}.toml", words) for name in workload.backing)
+    own = (name for profile in profiles for name in profile.backing)
+    names = dict.fromkeys((*workload.backing, *own))
+    found = tuple(read(FOLDER / f"{name}.toml", words) for name in names)
     problems = [problem for each in found if (problem := missing(each)) is not None]
     if unknown := words.keys() - {word for each in found for word in each.words}:
         problems.append(f"no backing service of it has the word {min(unknown)}")

@@ -17,6 +17,9 @@ from tests.kit.lab_process import ROOT, SMALL, run, started, trials, until
 LAB = ("lab", "run")
 LOCUST = ("locust", "-f", str(ROOT / "loadtests"), "--headless", "-u", "8", "--profiles")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+ASKING = (*LAB, "--workload", "outbound-fast")
+"""With a backing service beside the server."""
+
 PROFILES = ("baseline", "tuned")
 """Without and with a master process."""
 
@@ -79,7 +82,8 @@ def end(folder, temporary, marked, moment):
     with started(*moment.door, moment.profile, *SMALL, *BLOCKS, cwd=folder) as lab:
         if moment.at is None:
             until(lambda: trials(folder), "the first trial")
-            served = until(lambda: ports(marked()), "a server")
+            wanted = 2 if moment.door == ASKING else 1
+            served = until(lambda: len(found := ports(marked())) >= wanted and found, "a server")
         else:
             time.sleep(moment.at)
             served = ports(marked())
@@ -108,7 +112,14 @@ def end(folder, temporary, marked, moment):
 
 
 @pytest.mark.parametrize(
-    "moment", [*moments(3, 36, LAB), Moment(LAB, "tuned", signal.SIGKILL, None)], ids=str
+    "moment",
+    [
+        *moments(3, 36, LAB),
+        Moment(LAB, "tuned", signal.SIGKILL, None),
+        Moment(ASKING, "tuned", signal.SIGKILL, None),
+        Moment(ASKING, "tuned", signal.SIGINT, None),
+    ],
+    ids=str,
 )
 def test_a_moment(tmp_path, temporary, marked, moment):
     """

@@ -6,6 +6,7 @@ import pytest
 
 from lab.cli import machine
 from lab.errors import ProfileError, UsageError
+from lab.experiment.available import look
 from lab.model import BackingRole, Expectation, Workload
 from lab.profiles import backing
 from lab.profiles.backing import FOLDER, missing, needed, read
@@ -116,6 +117,22 @@ def test_a_workload_gets_what_it_needs():
     assert needed(asking()) == ()
     (service,) = needed(asking("upstream", delay="50"))
     assert service.words == {"delay": "50"}
+
+
+def test_a_profile_may_need_one_of_its_own(tmp_path, monkeypatch):
+    """Beside the workload's, each once; where it is not installed, the profile cannot run."""
+    monkeypatch.setattr(backing, "FOLDER", tmp_path)
+    write(tmp_path, SOUND)
+    write(tmp_path, SOUND, "other")
+    peer = write(
+        tmp_path, 'summary = "A peer"\nrun = [["sleep", "1"]]\nbacking = ["other"]\n', "peer"
+    )
+    profile = look(str(peer)).profile
+    assert [each.name for each in needed(asking("made"), [profile, profile])] == ["made", "other"]
+    assert look(str(peer)).missing is None
+    write(tmp_path, SOUND.replace("sleep", "no-such-program"), "other")
+    said = "backing service other needs no-such-program, which is not installed"
+    assert look(str(peer)).missing == said
 
 
 @pytest.mark.parametrize(
