@@ -26,11 +26,11 @@ def another_machine(tmp_path):
 
 
 def test_claims_says_what_each_article_s_claim_came_to(tmp_path):
-    """`lab claims` lists all 21, and the ladder's with their figures and a decision."""
+    """`lab claims` lists all 66, and the ladder's with their figures and a decision."""
     done = run("lab", "claims", "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)["verdicts"]
-    assert len({each["claim"] for each in found}) == 21
+    assert len({each["claim"] for each in found}) == 66
     whole = [each for each in found if each["claim"] == "ladder-whole" and each["run"]]
     assert {each["run"] for each in whole} >= {"ladder", "walkthrough"}
     assert all(each["decision"] != "reproduced" for each in whole)
@@ -76,9 +76,9 @@ def test_a_threshold_is_an_exit_status(tmp_path, limit, status):
 
 def test_a_threshold_that_means_nothing_is_refused(tmp_path):
     """A metric that there is none of is named, with those that there are."""
-    done = run("lab", "report", LADDER, "--fail-if", "speed(tuned/baseline) > 1", cwd=tmp_path)
+    done = run("lab", "report", LADDER, "--fail-if", "velocity(tuned/baseline) > 1", cwd=tmp_path)
     assert done.returncode not in (0, 99)
-    assert "speed" in done.stderr
+    assert "velocity" in done.stderr
     assert "throughput" in done.stderr
 
 

@@ -87,7 +87,9 @@ def _claim(
         claim = msgspec.convert(table, Claim)
     except msgspec.ValidationError as error:
         raise ClaimsError(path, f"claim {name}: {error}") from None
-    wrong = [*_unknown(Claim, table), *_contradictions(claim), *_impossible(claim)]
+    wrong = _unknown(Claim, table)
+    wrong += _no_fact(claim, table) if claim.kind == "fact" else _contradictions(claim)
+    wrong += _impossible(claim)
     if claim.inaction is not None:
         wrong += [*_unknown(Inaction, table["inaction"]), *_unusable(claim.inaction)]
     if claim.source not in articles:
@@ -103,9 +105,27 @@ def _unknown(kind: type[Article | Claim | Inaction], table: Mapping[str, Any]) -
     return [f"has no field {key}" for key in sorted(table.keys() - known)]
 
 
+def _no_fact(claim: Claim, table: Mapping[str, Any]) -> Iterator[str]:
+    own = {"id", "source", "kind", "text", "note", "test", "holds", "needs"}
+    if foreign := sorted(table.keys() - own):
+        yield f"is a fact, which a test decides: leave out {', '.join(foreign)}"
+    if (claim.test is None, claim.holds is None) != (bool(claim.needs), bool(claim.needs)):
+        yield "has test and holds, or needs: what a test of it takes"
+    if claim.test is not None and ".py::test_" not in claim.test:
+        yield f'test = "{claim.test}": its name in pytest, as in "tests/claims/test_x.py::test_y"'
+
+
 def _contradictions(claim: Claim) -> Iterator[str]:
-    if claim.metric not in METRICS:
-        yield f"there is no metric {claim.metric}; there are {', '.join(METRICS)}"
+    named = {"workload": claim.workload, "reference": claim.reference, "changed": claim.changed}
+    if absent := [field for field, name in named.items() if not name]:
+        yield f"has no {', '.join(absent)}"
+    if claim.test is not None or claim.holds is not None or claim.needs:
+        yield 'test, holds and needs are for kind = "fact"'
+    if claim.metric not in METRICS or METRICS[claim.metric].exact:
+        known = ", ".join(name for name, metric in METRICS.items() if not metric.exact)
+        yield f"there is no metric {claim.metric} to compare; there are {known}"
+    if claim.rate is not None and claim.metric == "throughput":
+        yield "at an equal rate throughput is the same: name another metric, such as cpu"
     if claim.ratio is None and claim.direction not in DIRECTIONS:
         yield f"needs a ratio, or a direction: {', '.join(DIRECTIONS)}"
     if claim.ratio is not None and (claim.ratio <= 0 or claim.direction is not None):

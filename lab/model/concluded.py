@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Literal
 
 from lab.model.asked import CounterRun, Role
 
@@ -72,6 +73,31 @@ class MayBe(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Between:
+    """Ends of a ratio that cannot be measured itself; None for an end that is not known."""
+
+    low: float | None
+    """Of the interval of the lower end."""
+    high: float | None
+    """Of the interval of the upper end."""
+    n: int
+    """Blocks."""
+    level: float
+    """Of both intervals."""
+
+    def __str__(self) -> str:
+        """
+        Say where the ratio lies.
+
+        >>> print(Between(0.551, 0.926, 10, 0.95), Between(None, 0.926, 10, 0.95), sep=", ")
+        between 0.551x and 0.926x, at most 0.926x
+        """
+        if self.low is None or self.high is None:
+            return f"at most {self.high:.3g}x" if self.low is None else f"at least {self.low:.3g}x"
+        return f"between {self.low:.3g}x and {self.high:.3g}x"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Ratio of a profile to the one it is against, paired by block."""
 
@@ -100,10 +126,19 @@ class Comparison:
     """The smallest of 2, 3, 5 and 10 % that the true ratio is nearer to 1 than: its whole interval
     lies within that share; None where it does not lie within 10 %, and with *may_be*."""
 
+    between: Between | None = None
+    """In place of *ratio* where server and load had cores in common, and this is throughput."""
+
     @property
     def said(self) -> str:
         """The verdict in words."""
         return worded(self.verdict, self.below)
+
+    @property
+    def bound(self) -> str:
+        """What stands before a ratio that is a bound of the true one; empty where it is none."""
+        bounds = {MayBe.LARGER: "at least ", MayBe.SMALLER: "at most "}
+        return "" if self.may_be is None else bounds.get(self.may_be, "")
 
     @property
     def caveat(self) -> str:
@@ -186,7 +221,7 @@ class Diagnosis:
 
 
 class Decision(enum.StrEnum):
-    """What a run says to a published claim."""
+    """What a run, or a test, says to a published claim."""
 
     REPRODUCED = "reproduced"
     """The interval holds the published effect, or lies beyond it, and excludes none."""
@@ -200,6 +235,10 @@ class Decision(enum.StrEnum):
     """Both the published effect and none are possible."""
     UNTESTABLE = "untestable"
     """For the reason given."""
+    TRUE = "true"
+    """A fact that is as the article says."""
+    FALSE = "false"
+    """A fact that is otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,16 +276,16 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What an article says, in our words, and the comparison that puts it to the test."""
+    """What an article says, in our words, and the comparison or the test that decides it."""
 
     id: str
     source: str
     """Short name of the article."""
     text: str
-    workload: str
-    reference: str
+    workload: str = ""
+    reference: str = ""
     """Profile."""
-    changed: str
+    changed: str = ""
     """Profile."""
     metric: str = "throughput"
     published: tuple[float, float] | None = None
@@ -264,20 +303,33 @@ class Claim:
     """The same of the load's connections."""
     version: str | None = None
     """The same of a server or distribution, after its name: "uwsgi 2.0.20"."""
+    rate: Literal["equal"] | None = None
+    """Whether only an open loop decides it, in which all servers are asked at one rate."""
+    kind: Literal["ratio", "fact"] = "ratio"
+    """What decides it: a comparison, or a test that answers yes or no."""
+    test: str | None = None
+    """Of a fact: its test, as pytest names it."""
+    holds: bool | None = None
+    """Of a fact: what its test finds."""
+    needs: tuple[str, ...] = ()
+    """Of a fact without a test: what a test takes, as in `ClaimVerdict.takes`."""
     article: Article | None = None
     """Where it was published: the article *source*."""
 
     @property
     def stated(self) -> str:
-        """The article's figure: a ratio, or the direction of its chart."""
+        """The article's figure, a ratio or a direction; and its metric, if not throughput."""
+        if self.kind == "fact":
+            return "a fact"
+        said = "no difference" if self.direction == "same" else f"{self.direction} 1"
         if self.ratio is not None:
-            return f"{self.ratio:.2f}x"
-        return "no difference" if self.direction == "same" else f"{self.direction} 1"
+            said = f"{self.ratio:.2f}x"
+        return said if self.metric == "throughput" else f"{said}, {self.metric}"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
-    """A claim, decided by one run."""
+    """A claim, decided by one run or by its test."""
 
     claim: Claim
     decision: Decision
@@ -294,3 +346,8 @@ class ClaimVerdict:
     """What would decide it, where this does not: "profile x", "workload y", or in more words."""
     banners: tuple[str, ...] = ()
     """What that run's report warns of above its tables: whoever quotes the run says it, too."""
+
+    @property
+    def tested(self) -> bool:
+        """Whether a run or a test says anything to the claim."""
+        return self.run is not None or self.claim.holds is not None

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from lab.analysis.stats import CONFIDENCE, percent
-from lab.model import ClaimVerdict, Decision, Estimate
+from lab.model import Claim, ClaimVerdict, Decision, Estimate
 from lab.model.wording import counted
-from lab.report.numbers import UNKNOWN, ratio
+from lab.report.numbers import UNKNOWN, bounded
 from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
 
 FORMAT = 1
-"""
-Version of the JSON.
-
-1: the first.
-"""
+"""Version of the JSON."""
 
 MEANINGS = {
     Decision.REPRODUCED: Meaning.GOOD,
@@ -27,6 +23,8 @@ MEANINGS = {
     Decision.REVERSED: Meaning.BAD,
     Decision.UNDECIDED: Meaning.MUTED,
     Decision.UNTESTABLE: Meaning.MUTED,
+    Decision.TRUE: Meaning.GOOD,
+    Decision.FALSE: Meaning.BAD,
 }
 
 
@@ -39,41 +37,39 @@ BY_LOAD = "different by load"
 """What came of a claim that two runs decide in different ways."""
 
 NEVER_RUN = "not run"
-"""What came of a claim that no run is about."""
+"""What came of a claim that no run is about, and no test."""
 
 
 def document(verdicts: Sequence[ClaimVerdict]) -> Document:
-    """Return the claims that a run decided as a table, then each in a sentence."""
-    decided = [each for each in verdicts if each.run is not None]
-    rest = [each for each in verdicts if each.run is None]
-    articles = {each.claim.source: each.claim.article for each in verdicts}
+    """Return what runs and tests said to the claims, as a table an article, and why."""
+    tested = [each for each in verdicts if each.tested]
     return Document(
         title=TITLE,
         context=(_sum(verdicts),),
-        banners=banners(decided),
-        # What limited the two sides is in the sentences: 100 columns are few.
-        tables=(verdict_table(decided, causes=False),) if decided else (),
-        notes=tuple(_sentences(decided)) + tuple(f"{e.claim.id}: {e.sentence}" for e in rest),
+        banners=banners(tested),
+        tables=tuple(verdict_table(own, name) for name, own in _by_article(tested).items()),
+        notes=tuple(_sentences(tested)),
         legend=(
             "reproduced: an effect beyond the noise, no smaller than published; smaller: below it;",
             "none: the published one is excluded, no other seen; reversed: the other way round;",
-            f"undecided: both are possible; untestable: for the reason given. {_levels(decided)}",
+            f"undecided: both are possible; untestable: for the reason given. {_levels(tested)}",
+            "true, false: a fact, by its test. What the open claims take: lab claims",
         ),
-        footer=tuple(f"{name}: {each.cited}" for name, each in articles.items() if each),
+        footer=(),
     )
 
 
 def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
-    """Return what was decided, a line for each verdict, and by article what the open ones take."""
-    decided = [each for own in _by_claim(verdicts) for each in own if each.decision not in OPEN]
+    """Return what was decided, and what the open claims take, by article."""
     return Document(
         title=TITLE,
         context=(_sum(verdicts),),
-        banners=banners(decided),
-        tables=(verdict_table(decided, causes=False),) if decided else (),
-        notes=tuple(_open(verdicts)),
+        banners=banners([each for each in verdicts if each.decision not in OPEN]),
+        tables=tuple(_tables_by_article(verdicts)),
+        notes=(),
         legend=(
-            "Server cores: half of the machine's; with lab run --no-pin all of them.",
+            "Open: for want of this workload and these profiles, or of what else is named.",
+            "Server cores: half of the machine's, or what lab run --server-cores names.",
             "What each run says to each claim, with the reasons: lab claims --markdown",
             "What runs of your own say: lab claims RUN...",
         ),
@@ -96,15 +92,13 @@ def _levels(decided: Iterable[ClaimVerdict]) -> str:
 
 def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the one thing that the verdicts on one claim come to, whatever the number of runs."""
-    made = [each.decision for each in verdicts if each.run is not None]
+    made = [each.decision for each in verdicts if each.tested]
     settled = set(made) - set(OPEN)
     if len(settled) > 1:
         return BY_LOAD
     if settled:
         return settled.pop()
-    if not made:
-        return NEVER_RUN
-    return next(each for each in OPEN if each in made)
+    return next((each for each in OPEN if each in made), NEVER_RUN)
 
 
 def _sum(verdicts: Sequence[ClaimVerdict]) -> str:
@@ -119,52 +113,55 @@ def _sum(verdicts: Sequence[ClaimVerdict]) -> str:
 
 
 def _by_claim(verdicts: Sequence[ClaimVerdict]) -> list[list[ClaimVerdict]]:
+    return list(_grouped(verdicts, lambda claim: claim.id).values())
+
+
+def _by_article(verdicts: Sequence[ClaimVerdict]) -> dict[str, list[ClaimVerdict]]:
+    return _grouped(verdicts, lambda claim: claim.article.cited if claim.article else claim.source)
+
+
+def _grouped(
+    verdicts: Sequence[ClaimVerdict], name: Callable[[Claim], str]
+) -> dict[str, list[ClaimVerdict]]:
     found: dict[str, list[ClaimVerdict]] = {}
     for each in verdicts:
-        found.setdefault(each.claim.id, []).append(each)
-    return list(found.values())
+        found.setdefault(name(each.claim), []).append(each)
+    return found
 
 
-def _open(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
-    """Say of each article how many of its claims are open, and all that these take."""
-    claims = _by_claim(verdicts)
-    for source in dict.fromkeys(each.claim.source for each in verdicts):
-        own = [each for each in claims if each[0].claim.source == source]
-        left = [each for each in own if came_to(each) in (*OPEN, NEVER_RUN)]
+def _tables_by_article(verdicts: Sequence[ClaimVerdict]) -> Iterator[Table]:
+    """Yield for each article what was decided, a row a verdict, and what its open claims take."""
+    for article, own in _by_article(verdicts).items():
+        claims = _by_claim(own)
+        left = [each for each in claims if came_to(each) in (*OPEN, NEVER_RUN)]
+        of = f"of {len(claims)}"
+        if decided := [each for each in own if each.decision not in OPEN]:
+            yield verdict_table(decided, f"{article}: {len(claims) - len(left)} {of} decided")
         if left:
-            article = left[0][0].claim.article
-            name = article.cited if article is not None else source
-            takes = dict.fromkeys(item for each in left for one in each for item in one.takes)
-            yield f"{name}: {len(left)} of {len(own)} open. It takes {_in_few_words(takes)}."
+            titles = ("claim", "workload", "profiles, or else")
+            rows = tuple(_open_row(each) for each in left)
+            yield Table(f"{article}: {len(left)} {of} open", texts(titles), rows)
 
 
-def _in_few_words(takes: Iterable[str]) -> str:
-    """
-    Say "profiles a, b" for two items "profile a" and "profile b"; workloads likewise.
-
-    An item of either kind is one that the lab lacks, so it is called missing.
-    """
-    kinds: dict[str, list[str]] = {"workload": [], "profile": [], "": []}
-    for item in takes:
-        kind, _, name = item.partition(" ")
-        kinds[kind if kind in kinds else ""].append(name if kind in kinds else item)
-    said = [
-        f"{kind}{'' if len(names) == 1 else 's'} {', '.join(names)}"
-        for kind, names in kinds.items()
-        if kind and names
+def _open_row(verdicts: Sequence[ClaimVerdict]) -> tuple[Cell, ...]:
+    """Return what deciding a claim takes: parts that the lab lacks; if none, what else it takes."""
+    takes = dict.fromkeys(item for each in verdicts for item in each.takes)
+    missing = [
+        ", ".join(item.removeprefix(kind) for item in takes if item.startswith(kind))
+        for kind in ("workload ", "profile ")
     ]
-    if said:
-        said[-1] += " (missing: this lab does not have them yet)"
-    return "; ".join((*said, *kinds[""]))
+    if not any(missing):
+        missing[1] = "; ".join(takes)
+    return tuple(Cell(text or UNKNOWN) for text in (verdicts[0].claim.id, *missing))
 
 
-def verdict_table(verdicts: Sequence[ClaimVerdict], *, causes: bool = True) -> Table:
+def verdict_table(
+    verdicts: Sequence[ClaimVerdict], title: str = "Claims", *, causes: bool = False
+) -> Table:
     """
-    Return a row for each verdict that a run gave, under its claim.
+    Return a row for each verdict, under its claim.
 
-    Args:
-        verdicts: Of claims that were put to the test.
-        causes: Whether a column says what limited the two sides.
+    With *causes* a column says what limited the two sides, too; 100 columns are few for it.
     """
     names = ("claim", "load", "article", "here", "decision", *(("cause",) if causes else ()))
     rows = []
@@ -173,11 +170,12 @@ def verdict_table(verdicts: Sequence[ClaimVerdict], *, causes: bool = True) -> T
         first = each.claim.id != shown
         shown = each.claim.id
         name, published = (shown, each.claim.stated) if first else ("", "")
-        cells = (name, each.load, published, _ratio(each))
+        here = UNKNOWN if each.comparison is None else bounded(each.comparison)
+        cells = (name, each.load or "a test", published, here)
         decision = Cell(each.decision, MEANINGS[each.decision])
         cause = (Cell(each.cause or UNKNOWN),) if causes else ()
         rows.append((*map(Cell, cells), decision, *cause))
-    return Table("Claims", texts(names), tuple(rows))
+    return Table(title, texts(names), tuple(rows))
 
 
 def render_json(verdicts: Sequence[ClaimVerdict]) -> str:
@@ -186,16 +184,11 @@ def render_json(verdicts: Sequence[ClaimVerdict]) -> str:
 
 
 def _sentences(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
-    """Yield what the article says and what the runs say to it, once a claim."""
-    for claim in dict.fromkeys(each.claim for each in verdicts):
-        own = [each for each in verdicts if each.claim == claim]
-        runs = " ".join(f"[{each.run}] {each.decision}: {each.sentence}" for each in own)
-        yield f"{claim.id} ({claim.source}): {claim.text}. {runs}"
-
-
-def _ratio(verdict: ClaimVerdict) -> str:
-    estimate = _estimate(verdict)
-    return UNKNOWN if estimate is None else ratio(estimate)
+    """Yield what the article says and what runs or its test say to it, once a claim."""
+    for own in _by_claim(verdicts):
+        claim = own[0].claim
+        said = " ".join(f"[{each.run or 'test'}] {each.decision}: {each.sentence}" for each in own)
+        yield f"{claim.id} ({claim.source}): {claim.text}. {said}"
 
 
 def _estimate(verdict: ClaimVerdict) -> Estimate | None:
@@ -203,22 +196,26 @@ def _estimate(verdict: ClaimVerdict) -> Estimate | None:
 
 
 def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
-    claim = verdict.claim
+    claim, found = verdict.claim, verdict.comparison
     return {
         "claim": claim.id,
         "source": claim.source,
         "text": claim.text,
         "note": claim.note or None,
-        "metric": claim.metric,
-        "workload": claim.workload,
-        "reference": claim.reference,
-        "changed": claim.changed,
+        "metric": claim.metric if claim.kind == "ratio" else None,
+        "workload": claim.workload or None,
+        "reference": claim.reference or None,
+        "changed": claim.changed or None,
         "published": claim.published,
         "published_ratio": claim.ratio,
         "direction": claim.direction,
         "cores": claim.cores,
         "connections": claim.connections,
         "version": claim.version,
+        "rate": claim.rate,
+        "kind": claim.kind,
+        "test": claim.test,
+        "holds": claim.holds,
         "article": claim.article,
         "decision": verdict.decision,
         "takes": verdict.takes or None,
@@ -228,4 +225,6 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "cause": verdict.cause or None,
         "banners": verdict.banners or None,
         "here": _estimate(verdict),
+        "between": found and found.between,
+        "by": found.metric if found and found.metric != claim.metric else None,
     }

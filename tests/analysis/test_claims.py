@@ -276,6 +276,22 @@ def test_a_run_that_has_what_a_claim_needs_decides_it(condition):
     assert decided(run, replace(CLAIM, **condition)).decision is Decision.REPRODUCED
 
 
+@pytest.mark.parametrize(
+    ("load", "decision", "said"),
+    [
+        (Load(connections=64), Decision.UNTESTABLE, "open loop (--rate), this run has a closed"),
+        (Load(connections=64, rate=500.0), Decision.REPRODUCED, "they are the same"),
+    ],
+)
+def test_sameness_at_an_equal_rate_is_decided_in_an_open_loop_only(load, decision, said):
+    """Where both wait for their replies, the faster one is asked more, and is not alike."""
+    run = make.ladder_run({"a": (500, 4e-4), "b": (500, 4e-4)}, load=load)
+    same = replace(CLAIM, ratio=None, direction="same", metric="cpu", rate="equal")
+    verdict = decided(run, same)
+    assert verdict.decision is decision
+    assert said in verdict.sentence
+
+
 def test_cores_that_were_not_read_are_no_cores():
     """A run that does not say how many its server had decides nothing about parallelism."""
     run = make.ladder_run(SPEEDS)

@@ -35,6 +35,11 @@ VERDICTS = (
     ClaimVerdict(CLAIM, Decision.UNTESTABLE, "Dropped.", "two", "5,000 requests, 500 at once"),
     ClaimVerdict(replace(CLAIM, id="far"), Decision.UNTESTABLE, "Needs workload z."),
 )
+FACT = ClaimVerdict(
+    Claim("there", "article", "b is there", kind="fact", test="t.py::test_b", holds=False),
+    Decision.FALSE,
+    "a fact, decided by t.py::test_b.",
+)
 
 
 @pytest.fixture
@@ -57,13 +62,22 @@ def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     """A claim is named once, and so is the article's figure."""
     text = terminal.render_document(claims_report.document(VERDICTS))
     assert "2 claims, 1 put to the test: 1 none; 1 not run." in text
-    rows = text.split("Claims\n")[1].split("\n\n")[0].splitlines()[2:]
+    rows = text.split("\narticle\n")[1].split("\n\n")[0].splitlines()[2:]
     assert rows[0].split()[:2] == ["ladder-x", "64"]
     assert "3.08x    0.871x [0.792, 0.961]" in rows[0]
     assert rows[1].strip().startswith("5,000 requests")
     assert len(rows) == 2, "100 columns hold a verdict in one line: its cause is in the sentence"
     assert "[one] none: So it is. [two] untestable: Dropped." in " ".join(text.split())
-    assert "far: Needs workload z." in text
+    assert "far" not in text
+    assert "What the open claims take: lab claims" in text
+
+
+def test_a_fact_is_a_row_and_a_sentence_with_its_test():
+    """It has no load and no figure, and counts as put to the test."""
+    text = terminal.render_document(claims_report.document((*VERDICTS, FACT)))
+    assert "3 claims, 2 put to the test: 1 none, 1 false; 1 not run." in text
+    assert "there a test a fact - false" in " ".join(text.split())
+    assert "[test] false: a fact, decided by t.py::test_b." in " ".join(text.split())
 
 
 @pytest.mark.parametrize("said", [claims_report.document, claims_report.overview])
@@ -107,29 +121,42 @@ def test_the_stored_sum_adds_up():
     assert (sum(parts), sum(parts[:-1])) == (total, tested)
 
 
-def test_the_overview_says_in_a_line_an_article_what_is_open_and_what_it_takes():
-    """Profiles and workloads that are missing by their names, and each condition once."""
-    article = Article("An article", 2016)
-    claim = replace(CLAIM, article=article)
-    lacking = ("workload z", "profile y", "at least 2 server cores")
+def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
+    """A row for each claim: of an open one the parts that the lab lacks, or what else it takes."""
+    claim = replace(CLAIM, article=Article("An article", 2016))
+    lacking = ("workload z", "profile y", "profile x", "at least 2 server cores")
     found = (
         replace(VERDICTS[0], claim=claim),
         ClaimVerdict(replace(claim, id="far"), Decision.UNTESTABLE, "Needs z.", takes=lacking),
         ClaimVerdict(
-            replace(claim, id="farther"),
-            Decision.UNTESTABLE,
-            "Needs x.",
-            takes=("profile x", "at least 2 server cores"),
+            replace(claim, id="near"), Decision.UNDECIDED, "So.", "one", takes=("more blocks",)
         ),
+        FACT,
     )
-    text = terminal.render_document(claims_report.overview(found), 120)
-    assert (
-        '* "An article" (2016): 2 of 3 open. It takes workload z; profiles y, x '
-        "(missing: this lab does not have them yet);" in text
-    )
-    assert "yet); at least 2 server cores." in " ".join(text.split())
-    assert "So it is" not in text
-    assert "ladder-x" in text
+    text = terminal.render_document(claims_report.overview(found), 80)
+    decided, left, other = text.split("\n\n")[1:4]
+    assert decided.startswith('"An article" (2016): 1 of 3 decided\n')
+    assert decided.splitlines()[-1].startswith("ladder-x  64 connections, 3 s  3.08x    0.871x")
+    assert left.startswith('"An article" (2016): 2 of 3 open\n')
+    rows = [row.split() for row in left.splitlines()[3:]]
+    assert rows == [["far", "z", "y,", "x"], ["near", "-", "more", "blocks"]]
+    assert other.startswith("article: 1 of 1 decided\n")
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_the_stored_overview_is_as_wide_as_asked(width):
+    """With all of our claims; each article's parts add up to its number."""
+    found = claims.verdicts([read_run(folder) for folder in claims.stored_runs()])
+    text = terminal.render_document(claims_report.overview(found), width)
+    assert max(map(len, text.splitlines())) <= width
+    parts: dict[str, list[tuple[int, int]]] = {}
+    for name, part, total in re.findall(
+        r"^(.*): (\d+) of (\d+)\s(?:decided|open)$", text, re.MULTILINE
+    ):
+        parts.setdefault(name, []).append((int(part), int(total)))
+    assert sum(total[0][1] for total in parts.values()) == len(claims.load())
+    for each in parts.values():
+        assert sum(part for part, _ in each) == each[0][1]
 
 
 def test_claims_as_markdown_and_json():

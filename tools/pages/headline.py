@@ -100,7 +100,7 @@ def _published() -> dict[str, float]:
     """Return what the article has published of each profile, as a multiple of the first one."""
     figures: dict[str, float] = {}
     for claim in claims.load():
-        if claim.source == ARTICLE and claim.published is not None:
+        if (claim.source, claim.metric) == (ARTICLE, METRIC) and claim.published is not None:
             figures[claim.reference], figures[claim.changed] = claim.published
     first = next(iter(GROUPS.values()))[0]
     return {name: value / figures[first] for name, value in figures.items() if name != first}

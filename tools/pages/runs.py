@@ -9,6 +9,7 @@ from dataclasses import replace
 from lab import claims as published
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
+from lab.model import Verdict
 from lab.report import claims as claims_report
 from lab.report import headline as opening
 from lab.report import markdown, numbers, remarks
@@ -53,7 +54,7 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     """Return how two profiles of a run compare, whatever lies between them."""
     run = summary(name)
     found = run.compare(metric, changed, reference)
-    if found.ratio is None:
+    if found.verdict is Verdict.INVALID:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
     return numbers.judged(found) + mark(run)
 
@@ -91,15 +92,16 @@ def machine(name: str) -> str:
 
 
 def all_claims() -> str:
-    """Return what all stored runs say to all claims, and by article what the open ones take."""
+    """Return what was decided and what is open, article by article: their names are no headings."""
     found = claims_report.overview(published.verdicts(runs()))
     text = markdown.render_document(replace(found, legend=()))
-    return re.sub(r"^#+ .*\n\n", "", text, flags=re.MULTILINE).strip() + "\n"
+    text = re.sub(r"^# .*\n\n", "", text)
+    return re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE).strip() + "\n"
 
 
 def claims(source: str) -> str:
     """Return what all stored runs say to the claims of one article."""
     asked = [claim for claim in published.load() if claim.source == source]
-    decided = [each for each in published.verdicts(runs(), asked) if each.run is not None]
+    decided = [each for each in published.verdicts(runs(), asked) if each.tested]
     warned = markdown.warnings(claims_report.banners(decided))
-    return warned + markdown.render_table(claims_report.verdict_table(decided))
+    return warned + markdown.render_table(claims_report.verdict_table(decided, causes=True))

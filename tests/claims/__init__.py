@@ -1,0 +1,1 @@
+"""The published claims: what decides the facts among them."""

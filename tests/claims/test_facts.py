@@ -1,0 +1,123 @@
+"""
+The facts among the published claims: each test finds out whether an article's statement holds.
+
+It fails unless that is what claims.toml says, so `lab claims` prints what was seen here.
+"""
+
+import os
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from lab import profiles
+from lab.model import Expectation, Workload
+from tests.kit.client import ask
+from tests.kit.lab_process import BIN, SITES, until
+from tests.kit.running import read_installed, running
+from tests.kit.socket_server import replying
+
+
+@pytest.fixture
+def started(tmp_path):
+    """Return a function that runs an application of tests/sites by the lines of an ini."""
+
+    def started(site, lines, workers=1):
+        path = tmp_path / "mine.ini"
+        app = f"{site}:application"
+        path.write_text(
+            f"[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nchdir = {SITES}\nmodule = {app}\n"
+            f"processes = {workers}\n{lines}\n"
+        )
+        asked = Workload(site, "/", Expectation(body=b"ready"), app, SITES)
+        return running(profiles.read(str(path)), asked, workers=workers)
+
+    return started
+
+
+def said_by(command):
+    """Return what a program says that ends by itself."""
+    done = subprocess.run(command, cwd=SITES, capture_output=True, timeout=10, check=False)
+    return (done.stdout + done.stderr).decode()
+
+
+def at_once(address, path, number):
+    """Return the bodies of so many replies, asked for at the same time."""
+    with ThreadPoolExecutor(number) as clients:
+        return [
+            reply.body for reply in clients.map(lambda _: ask(address, path=path), range(number))
+        ]
+
+
+def test_processes_without_threads_are_kept_on_one_cpu(started, holds):
+    """Whether four processes share one CPU where the lab may use several, and threads free them."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one CPU: every process is kept on it")
+    kept = {}
+    for threads in (1, 2):
+        with started("meeting", f"threads = {threads}", workers=4) as server:
+            allowed = [os.sched_getaffinity(pid) for pid in server.spawned()]
+        assert len(allowed) == 4
+        kept[threads] = len(set.union(*allowed)) == 1
+    assert (kept == {1: True, 2: False}) is holds
+
+
+def test_threads_wait_for_enable_threads(started, holds):
+    """Whether two threads of one process, without that option, cannot answer at the same time."""
+    with started("meeting", "threads = 2") as server:
+        replies = at_once(server.address, "/meet", 2)
+    assert (replies != [b"met", b"met"]) is holds
+
+
+def test_the_kernel_recycles_ports(holds):
+    """Whether Linux has the setting; its neighbour shows that such settings can be seen here."""
+    settings = Path("/proc/sys/net/ipv4")
+    if not (settings / "tcp_tw_reuse").exists():
+        pytest.skip("the kernel's settings cannot be seen here")
+    assert (settings / "tcp_tw_recycle").exists() is holds
+
+
+def test_asyncio_needs_two_cores(holds):
+    """Whether uWSGI ends, and says that it has no async mode, where its loop has one core."""
+    uwsgi = [BIN / "uwsgi", "--http-socket", "127.0.0.1:0", "--module", "meeting:application"]
+    if "\nasyncio\n" not in said_by([BIN / "uwsgi", "--plugin-list"]):
+        pytest.skip("this uWSGI has no plug-in asyncio")
+    log = said_by([*uwsgi, "--asyncio", "1", "--greenlet"])
+    assert ("the greenlet suspend engine requires async mode" in log) is holds
+
+
+def test_both_handlers_do_the_same_work_in_a_short_run(holds):
+    """Whether the file is printed as often by the handler that leaves it for after its reply."""
+    printed = {}
+    for name, handler in (("blocking", "before"), ("asyncio", "after")):
+        body = Expectation(body=b"Hello World")
+        asked = Workload("numbers", "/", body, f"app.numbers_file:{handler}")
+        with running(read_installed(name), asked) as server:
+            for _ in range(300):  # Python writes what it has printed in blocks of 8 KiB
+                assert ask(server.address).body == b"Hello World"
+            printed[name] = server.log().count(":ten\n")
+    assert printed["blocking"] > 100
+    assert (printed["asyncio"] > 100) is holds
+
+
+def test_async_mode_switches_three_times(started, holds):
+    """Whether uWSGI counts three switches for each request, whatever it asks in between."""
+    with started("meeting", "async = 4\nugreen = true") as server:
+        for _ in range(3):
+            ask(server.address)
+        log = until(lambda: (text := server.log()).count(" switches on core") > 3 and text, "logs")
+    assert ({"3"} == set(re.findall(r"\((\d+) switches on core", log))) is holds
+
+
+def test_gevent_ends_uwsgi_under_load(started, holds):
+    """Whether replies fail, or a worker ends, while a hundred requests ask another server."""
+    reply = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\ndone"
+    lines = "gevent = 50\ngevent-early-monkey-patch = true\nmaster = true"
+    with replying(reply, close=True) as other, started("fetching", lines) as server:
+        bodies = [
+            body for _ in range(5) for body in at_once(server.address, f"/?{other.address[1]}", 20)
+        ]
+        failed = set(bodies) != {b"done"} or len(server.spawned()) > 1
+    assert failed is holds
