@@ -23,6 +23,7 @@ from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import Rate, check_units, parse_rates, planned
 from lab.generators.ab import check_ab
+from lab.generators.wires import check_clients
 from lab.model import Load, Workload
 from lab.model.wording import seconds
 from lab.workloads import DEFAULT as DEFAULT_WORKLOAD
@@ -332,6 +333,8 @@ def _minutes(asked: Asked, sizes: Sizes) -> float | None:
 
 
 def _check_generator(asked: Asked, load: Load) -> None:
+    if asked.workload is not None:
+        check_clients((asked.generator, asked.client), read(asked.workload).workload)
     if asked.generator == "ab":
         if asked.generators is not None:
             raise UsageError("--generators is for the lab's engine: leave out --generator ab")

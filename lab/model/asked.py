@@ -35,8 +35,8 @@ class Profile:
     """SHA-256 of *options* in hexadecimal, independent of the port and of the checkout's folder."""
 
     commands: tuple[tuple[str, ...], ...] = ()
-    """Peers only: commands in start order, with {host} {port} {app} {chdir} {here} {folder}
-    {workers}."""
+    """Peers only: commands in start order, with {host} {port} {address} {socket} {app} {chdir}
+    {here} {folder} {workers}; {address} is host:port, or unix:/path."""
 
     fill: tuple[str, ...] = ()
     """Peers only: those of its own files that are written to {folder} with their words filled."""

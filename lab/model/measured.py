@@ -110,6 +110,13 @@ class Window:
     service: Mapping[int, int] = field(default_factory=dict)
     """Open loop: correct replies by service time, from the first attempt to send; as *latency*."""
 
+    partial: int = 0
+    """Requests of which a socket took a part at first, and the rest later: no fault of anybody."""
+
+    sample: str = ""
+    """Class of the first wrong reply, and what it was: "status: 500 'too many clients'". Of an
+    echo, where it differs from what was sent. Control characters are escaped."""
+
 
 Count = Literal[
     "ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued"

@@ -26,3 +26,18 @@ def seconds(text: str) -> float:
     if match is None:
         raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
     return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
+
+
+MOST_SHOWN = 200
+"""Bytes of a server's reply that are shown to people."""
+
+
+def shown(data: bytes) -> str:
+    r"""
+    Return the first `MOST_SHOWN` bytes of *data* in quotes, with control characters escaped.
+
+    >>> print(shown(b"no\x1b[0m\n"), shown(b"x" * 300)[-6:])
+    'no\x1b[0m\n' xx'...
+    """
+    text = repr(data[:MOST_SHOWN].decode("utf-8", "replace"))
+    return f"{text}..." if len(data) > MOST_SHOWN else text
