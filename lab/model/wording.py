@@ -15,19 +15,6 @@ def counted(number: float, noun: str) -> str:
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
 
 
-def seconds(text: str) -> float:
-    """
-    Parse a duration.
-
-    >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
-    (2.5, 0.5, 60.0)
-    """
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|s|m)?", text)
-    if match is None:
-        raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
-    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
-
-
 MOST_SHOWN = 200
 """Bytes of a server's reply that are shown to people."""
 
@@ -41,3 +28,16 @@ def shown(data: bytes) -> str:
     """
     text = repr(data[:MOST_SHOWN].decode("utf-8", "replace"))
     return f"{text}..." if len(data) > MOST_SHOWN else text
+
+
+def seconds(text: str) -> float:
+    """
+    Parse a duration.
+
+    >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
+    (2.5, 0.5, 60.0)
+    """
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|s|m)?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
+    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
