@@ -9,7 +9,6 @@ that is decided here, so that the two doors cannot differ.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -19,12 +18,15 @@ from lab import workloads
 from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
+from lab.experiment.cores import arrange
 from lab.experiment.minutes import MINUTES, usual_minutes
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import Rate, check_units, parse_rates, planned
 from lab.generators.ab import check_ab
+from lab.generators.wires import check_clients
 from lab.model import Load, Workload
+from lab.model.wording import seconds
 from lab.workloads import Fitting
 
 GENERATORS = ("engine", "ab")
@@ -66,19 +68,6 @@ class Option:
     """Why `lab run` does not offer it; empty where it does."""
     not_in_locust: str = ""
     """Why Locust does not offer it; empty where it does."""
-
-
-def seconds(text: str) -> float:
-    """
-    Parse a duration.
-
-    >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
-    (2.5, 0.5, 60.0)
-    """
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|s|m)?", text)
-    if match is None:
-        raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
-    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
 
 
 def _option(name: str, text: str, **rest: Any) -> Any:
@@ -212,6 +201,15 @@ class Asked:
     pin: bool = _option(
         "--pin", "Server and generator on cores of their own.", kind=Kind.SWITCH, default=True
     )
+    server_cores: str | None = _option(
+        "--server-cores", "CPUs of the server, as in 0,2-3.", metavar="CPUS", shown="half"
+    )
+    generator_cores: str | None = _option(
+        "--generator-cores",
+        "CPUs of the load; some may be the server's, too, if both are named.",
+        metavar="CPUS",
+        shown="the others",
+    )
     results: Path = _option(  # noqa: RUF009 - it is a field
         "--results",
         "Where the run's folder is made.",
@@ -317,6 +315,7 @@ def _options(asked: Asked, usual: Fitting) -> Options:
         seed=asked.seed,
         results=asked.results,
         pin=asked.pin,
+        cores=arrange(asked.server_cores, asked.generator_cores, pin=asked.pin),
         generators=1 if asked.generator != "engine" else asked.generators,
         confirm=not asked.quick if asked.confirm is None else asked.confirm,
     )
@@ -334,6 +333,8 @@ def _minutes(asked: Asked, sizes: Sizes) -> float | None:
 
 
 def _check_generator(asked: Asked, load: Load) -> None:
+    if asked.workload is not None:
+        check_clients((asked.generator, asked.client), workloads.read(asked.workload).workload)
     if asked.generator == "ab":
         if asked.generators is not None:
             raise UsageError("--generators is for the lab's engine: leave out --generator ab")

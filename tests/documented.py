@@ -48,6 +48,7 @@ ELSEWHERE = {
     ),
     "tests/test_selftest.py::test_the_quick_form_passes_here": (".venv/bin/lab selftest --quick",),
     "tests/test_selftest.py::test_planted_faults_are_found": (".venv/bin/lab selftest --verbose",),
+    "tests/test_bounds.py::test_the_ends_hold_here": (".venv/bin/lab selftest bounds",),
     "tests/app/test_instructions.py::test_the_default_path_costs_what_is_stored": (
         ".venv/bin/python benchmarks/instructions.py",
     ),

@@ -76,9 +76,9 @@ def test_a_threshold_is_an_exit_status(tmp_path, limit, status):
 
 def test_a_threshold_that_means_nothing_is_refused(tmp_path):
     """A metric that there is none of is named, with those that there are."""
-    done = run("lab", "report", LADDER, "--fail-if", "speed(tuned/baseline) > 1", cwd=tmp_path)
+    done = run("lab", "report", LADDER, "--fail-if", "velocity(tuned/baseline) > 1", cwd=tmp_path)
     assert done.returncode not in (0, 99)
-    assert "speed" in done.stderr
+    assert "velocity" in done.stderr
     assert "throughput" in done.stderr
 
 

@@ -122,6 +122,7 @@ def _asked(run: Run) -> dict[str, Any]:
     cores = [t.readings["server.cores"] for t in run.trials if "server.cores" in t.readings]
     if cores:
         asked["server"] = {"cores": statistics.median(cores)}
+    asked["cores"] = {"shared": run.shares_cores}
     return asked
 
 

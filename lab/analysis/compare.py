@@ -16,7 +16,7 @@ from lab.analysis import same_work, stats
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
-from lab.model import METRICS, Better, Comparison, Estimate, MayBe, Role, Verdict
+from lab.model import METRICS, Better, Between, Comparison, Estimate, MayBe, Role, Verdict
 
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""
@@ -56,9 +56,10 @@ def compare(
     """
     Compare one side of a run with another, paired by block.
 
-    INVALID with fewer than two blocks in which both have a valid, positive value; and for
+    INVALID with fewer than two blocks in which both have a valid, positive value; for
     `cpu_vs_generator` also where the two handle connections differently, because the generator's
-    own work then differs too. So it is where two profiles did not do the same work.
+    own work then differs too; where two profiles did not do the same work; and for `served`, since
+    two figures that are the least have no ratio. Of throughputs of shared cores the ends are known.
 
     Args:
         observations: The run's.
@@ -70,17 +71,18 @@ def compare(
     """
     pairs = _pairs(observations, metric, changed, reference)
     comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
-    if metric in same_work.OF_WORK and changed[1] is reference[1] is Role.PROFILE:
-        works = (same_work.work(pair[side] for pair in pairs) for side in (0, 1))
-        comparable = comparable and not same_work.differs(works)
-    if len(pairs) < 2 or not comparable:
+    if metric == "throughput" and not pairs:
+        return _between(observations, changed, reference, noise, level)
+    if metric in same_work.OF_WORK:
+        comparable = comparable and _same_work(pairs, changed, reference)
+    if len(pairs) < 2 or not comparable or metric == "served":
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
     ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
     blocks = len({observation.trial.slot.block for observation in observations})
     estimate = stats.paired(ratios, level)
     better = METRICS[metric].better
     verdict = verdict_of(estimate.low, estimate.high, noise, better)
-    may_be = _may_be(pairs) if metric == "throughput" else None
+    may_be = _may_be(pairs) if metric in ("throughput", "capacity") else None
     return Comparison(
         metric=metric,
         reference=reference[0],
@@ -97,6 +99,44 @@ def compare(
         may_be=may_be,
         below=below(estimate) if may_be is None else None,
     )
+
+
+def _between(
+    observations: Sequence[Observation], changed: Side, reference: Side, noise: float, level: float
+) -> Comparison:
+    """
+    Return the ends of a ratio of throughputs; INVALID where fewer than two blocks have them.
+
+    With the load on its cores a server serves no more than it would without, and with or without
+    it serves no more than its cores have CPU for. So the ratio is that of what *changed* served to
+    what *reference* has CPU for at the least, and the other way round at the most.
+    """
+    metrics = ("served", "capacity")
+    shared = [
+        each
+        for each in observations
+        if each.trial.shares_cores and all(each.metrics.get(name, 0) > 0 for name in metrics)
+    ]
+    pairs = _pairs(shared, "served", changed, reference)
+    if len(pairs) < 2 or not _same_work(pairs, changed, reference):
+        return Comparison("throughput", reference[0], changed[0], Verdict.INVALID, None)
+    low, high = (
+        stats.paired([math.log(b.metrics[of] / a.metrics[to]) for a, b in pairs], level)
+        for of, to in (metrics, metrics[::-1])
+    )
+    verdict = verdict_of(low.low, high.high, noise, Better.HIGHER)
+    between = Between(low.low, high.high, low.n, level)
+    return Comparison("throughput", reference[0], changed[0], verdict, None, between=between)
+
+
+def _same_work(
+    pairs: Sequence[tuple[Observation, Observation]], changed: Side, reference: Side
+) -> bool:
+    """Return whether two profiles may be compared: a counter-run's work may be what it changes."""
+    if not changed[1] is reference[1] is Role.PROFILE:
+        return True
+    works = (same_work.work(pair[side] for pair in pairs) for side in (0, 1))
+    return not same_work.differs(works)
 
 
 def below(ratio: Estimate) -> float | None:

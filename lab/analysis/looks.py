@@ -133,10 +133,11 @@ class Comparisons:
         return compare(items, metric, *sides, LEAST_FLOOR)
 
     def floor(self, metric: str, blocks: int | None = None) -> float:
-        """Return the floor that the first *blocks* showed, or all."""
+        """Return the floor that the first *blocks* showed, or all; of ends that of the capacity."""
         key = metric, self._made if blocks is None else blocks
         if key not in self._floors:
-            self._floors[key] = floor(self.noise(metric, blocks))
+            ends = self.noise(metric, blocks).between is not None
+            self._floors[key] = floor(self.noise("capacity" if ends else metric, blocks))
         return self._floors[key]
 
     def _has_left(self, look: int, *sides: Side) -> bool:

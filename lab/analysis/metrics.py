@@ -32,6 +32,7 @@ def derive(trial: Trial) -> dict[str, float]:
 
     What cannot be derived is absent: everything without a window, `p99` and `service_p99` below
     1,000 replies, `service_p99` in a closed loop, and whatever needs a reading that was not taken.
+    `served` is what was answered, `capacity` what the server's cores have CPU for.
     """
     windows, load = trial.windows, trial.slot.arm.load
     if not windows or any(window.wall <= 0 for window in windows):
@@ -39,6 +40,7 @@ def derive(trial: Trial) -> dict[str, float]:
     throughput = _throughput(windows, load)
     metrics = {
         "throughput": throughput,
+        "served": throughput,
         "errors": float(sum(sum(window.errors.values()) for window in windows)),
         "retried": float(trial.total("retried")),
     }
@@ -51,6 +53,8 @@ def derive(trial: Trial) -> dict[str, float]:
     if requests:
         if (seconds := server_cpu(readings)) is not None:
             metrics["cpu"] = seconds / requests
+            if seconds and (cores := usable_cores(readings)) is not None:
+                metrics["capacity"] = cores * requests / seconds
             if ratio := _cpu_vs_generator(trial, load, seconds):
                 metrics["cpu_vs_generator"] = ratio
         if "server.switches_voluntary" in readings:
@@ -79,6 +83,11 @@ def _throughput(windows: Sequence[Window], load: Load) -> float:
     if load.requests is None:
         return sum(window.ok / window.wall for window in windows)
     return sum(window.ok for window in windows) / max(window.wall for window in windows)
+
+
+def usable_cores(readings: Mapping[str, float]) -> float | None:
+    """Return the cores that the server may use: all, where it is not pinned; None if not read."""
+    return readings.get("server.cores", readings.get("machine.cores"))
 
 
 def server_cpu(readings: Mapping[str, float]) -> float | None:

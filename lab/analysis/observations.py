@@ -9,6 +9,9 @@ from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.model import Finding, Run, Trial
 
+OTHERS_LIMIT = frozenset({"generator-bound", "late generator", "shared cores", "upstream"})
+"""Gates by which throughput is somebody else's limit: what was served is the least it can be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
@@ -43,5 +46,10 @@ def observed(trial: Trial) -> Observation:
     if any(finding.withholds is None for finding in findings):
         metrics = {}
     withheld = {name for finding in findings for name in finding.withholds or ()}
+    own = (each for each in findings if each.gate not in OTHERS_LIMIT)
+    if any("throughput" in (each.withholds or ()) for each in own):
+        withheld.add("served")
+    if "cpu" in withheld:
+        withheld.add("capacity")
     kept = {name: value for name, value in metrics.items() if name not in withheld}
     return Observation(trial, kept, findings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from lab.analysis.metrics import usable_cores
 from lab.analysis.summary import Summary
 from lab.model import Claim, Run
 from lab.model.nested import flatten
@@ -33,7 +34,7 @@ def unmet(claim: Claim, summary: Summary) -> list[tuple[str, str]]:
     """
     run, needs, found = summary.run, wanted(claim), []
     if claim.cores is not None:
-        cores = _server_cores(run, (claim.reference, claim.changed))
+        cores = server_cores(run, (claim.reference, claim.changed))
         if cores is None or cores < claim.cores:
             found.append((needs["cores"], _had(None if cores is None else f"{cores:g}")))
     connections = run.plan.load.connections
@@ -63,7 +64,7 @@ def _had(reading: str | None) -> str:
     return "does not say what it had" if reading is None else f"had {reading}"
 
 
-def _server_cores(run: Run, names: Sequence[str]) -> float | None:
+def server_cores(run: Run, names: Sequence[str]) -> float | None:
     """
     Return the fewest that a server of these profiles could use; None where it was not read.
 
@@ -73,7 +74,7 @@ def _server_cores(run: Run, names: Sequence[str]) -> float | None:
         trial for trial in run.trials if trial.windows and any(trial.is_own(name) for name in names)
     ]
     readings = [trial.readings for trial in measured]
-    found = [each.get("server.cores", each.get("machine.cores")) for each in readings]
+    found = [usable_cores(each) for each in readings]
     known = [cores for cores in found if cores is not None]
     return min(known) if known and len(known) == len(found) else None
 

@@ -12,7 +12,9 @@ lasts.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lab import profiles, workloads
 from lab.analysis.compare import verdict_of
@@ -20,15 +22,17 @@ from lab.analysis.confirm import limited_by
 from lab.analysis.points import summaries
 from lab.analysis.summary import Row, Summary
 from lab.analysis.thresholds import figures, planned
-from lab.claims.conditions import unmet, wanted
+from lab.claims.conditions import server_cores, unmet, wanted
 from lab.claims.read import load
 from lab.model import (
     METRICS,
     Better,
+    Between,
     Claim,
     ClaimVerdict,
     Comparison,
     Decision,
+    MayBe,
     Plan,
     Run,
     Standing,
@@ -74,10 +78,8 @@ def is_about(claim: Claim, plan: Plan) -> bool:
 
 def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     """Decide *claim* by one run that has what it takes: see `is_about`."""
-    floor = summary.floors[claim.metric]
-    # "Better" is no answer to "as large as published?": all pairs count, also those after a look.
-    found = summary.compare_whole(claim.metric, claim.changed, claim.reference)
-    decision = decision_of(claim, found, floor)
+    found = _compared(claim, summary)
+    decision = decision_of(claim, found, summary.floors[found.metric])
     lacking = unmet(claim, summary)
     if lacking:
         decision = Decision.UNTESTABLE
@@ -96,7 +98,7 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     if not lacking and decision is Decision.UNTESTABLE:
         takes = (f"a run in which {METRICS[claim.metric].title} count",)
     elif decision is Decision.UNDECIDED:
-        takes = ("more blocks",)
+        takes = ("more blocks" if found.between is None else "a core of its own for the load",)
     words = " ".join(said)
     return ClaimVerdict(
         claim, decision, words, run, load_, found, cause, takes, tuple(summary.banners)
@@ -113,38 +115,81 @@ def _opening(
     """Return the sentences on what was measured, and on what the run lacks to decide."""
     if lacking:
         said = [f"the claim needs {needs}, this run {had}." for needs, had in lacking]
-        if found.ratio is not None:
-            said.append(f"Measured all the same: {figures(found.ratio)}.")
-    elif found.ratio is None:
+        if found.verdict is not Verdict.INVALID:
+            said.append(f"Measured all the same: {_figures(found)}.")
+    elif found.verdict is Verdict.INVALID:
         said = [_withheld(claim, summary)]
     else:
-        meaning = _meaning(decision, claim, f"the noise of {summary.floors[claim.metric]:.1%}")
-        said = [f"{figures(found.ratio)} where the article says {claim.stated}: {meaning}"]
+        noise = f"the noise of {summary.floors[found.metric]:.1%}"
+        meaning = _meaning(decision, claim, noise, ends=found.between is not None)
+        by = "by CPU per request, " if found.metric != claim.metric else ""
+        said = [f"{by}{_figures(found)} where the article says {claim.stated}: {meaning}"]
     if found.caveat:
         said.append(f"{found.caveat[:1].upper()}{found.caveat[1:]}.")
     return said
 
 
+def _compared(claim: Claim, summary: Summary) -> Comparison:
+    """
+    Return the comparison that decides *claim*: by its metric, or by what stands for throughput.
+
+    Where nothing but the generator's limit kept throughput from counting, that is CPU per request,
+    if the server had one core, which any server can fill. One that waits for its clients needs more
+    CPU per request than a busy one: the ratio is a bound. With both sides kept so it is none.
+    """
+    sides = claim.changed, claim.reference
+    # "Better" is no answer to "as large as published?": all pairs count, also those after a look.
+    found = summary.compare_whole(claim.metric, *sides)
+    if claim.metric != "throughput" or found.verdict is not Verdict.INVALID:
+        return found
+    withheld = (
+        tally.gate
+        for row in summary.rows
+        for tally in row.tallies
+        if row.profile.name in sides and "throughput" in (tally.example.withholds or ())
+    )
+    by_cpu = summary.compare_whole("capacity", *sides)
+    ratio = by_cpu.ratio
+    if ratio is None or {*withheld} != {"generator-bound"} or server_cores(summary.run, sides) != 1:
+        return found
+    low = ratio.low if by_cpu.may_be is MayBe.LARGER else None
+    high = ratio.high if by_cpu.may_be is MayBe.SMALLER else None
+    if low is None and high is None:
+        return found
+    return replace(by_cpu, ratio=None, between=Between(low, high, ratio.n, ratio.level))
+
+
 def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
-    """Return what the interval allows to be said of the published ratio or direction."""
-    if found.ratio is None:
+    """
+    Return what the interval allows to be said of the published ratio or direction.
+
+    Of a ratio of which ends are known: what all ratios between them have in common.
+    """
+    ratio, ends = found.ratio, found.between
+    if ratio is not None:
+        low, high = ratio.low, ratio.high
+    elif ends is not None:
+        low, high = ends.low or 0.0, ends.high or math.inf
+    else:
         return Decision.UNTESTABLE
     if claims_equality(claim):
         return {
             Verdict.SAME: Decision.REPRODUCED,
             Verdict.UNDECIDED: Decision.UNDECIDED,
-        }.get(found.verdict, Decision.REVERSED)
-    low, high, published = found.ratio.low, found.ratio.high, claim.ratio
+        }.get(verdict_of(low, high, floor, Better.HIGHER), Decision.REVERSED)
+    published = claim.ratio
     falls = claim.direction == "below" if published is None else published < 1
     if falls:  # the mirror image: how many times less
-        low, high = 1 / high, 1 / low
+        low, high = 1 / high, 1 / low if low else math.inf
         published = None if published is None else 1 / published
     verdict = verdict_of(low, high, floor, Better.HIGHER)
     if verdict is Verdict.SLOWER:
         return Decision.REVERSED
     if verdict is Verdict.FASTER:
-        within = published is None or high >= published
-        return Decision.REPRODUCED if within else Decision.SMALLER
+        # Of an interval the far end counts; where the ends are all that is known, the near one.
+        if published is None or (low if ratio is None else high) >= published:
+            return Decision.REPRODUCED
+        return Decision.SMALLER if high < published else Decision.UNDECIDED
     excluded = verdict is Verdict.SAME if published is None else high < published
     return Decision.NONE if excluded else Decision.UNDECIDED
 
@@ -212,7 +257,14 @@ def _known(part: str) -> bool:
     return name in {"workload": workloads.find(), "profile": profiles.find()}.get(kind, ())
 
 
-def _meaning(decision: Decision, claim: Claim, noise: str) -> str:
+def _figures(found: Comparison) -> str:
+    return str(found.between) if found.ratio is None else figures(found.ratio)
+
+
+def _meaning(decision: Decision, claim: Claim, noise: str, *, ends: bool) -> str:
+    if ends and decision in (Decision.NONE, Decision.UNDECIDED):
+        excluded = "an effect of that size is excluded, and which there is stays open."
+        return excluded if decision is Decision.NONE else "that leaves it open."
     if claims_equality(claim):
         return {
             Decision.REPRODUCED: f"they are the same, within {noise}.",

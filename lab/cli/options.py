@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from lab.options import OPTIONS, Kind, Option, seconds
+from lab.model.wording import seconds
+from lab.options import OPTIONS, Kind, Option
 
 Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 

@@ -23,6 +23,9 @@ def selftest_command(
     """
     Measure servers with a fault built in, and count what the lab says of them.
 
+    CASE is the name of a fault; or "bounds", what is said of servers that share
+    a core with the load, against what they do on a core of their own.
+
     Exit status 1: it said something wrong; 3: too little could be
     judged (a busy machine, or cases that cannot be made here).
     """

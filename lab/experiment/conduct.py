@@ -22,6 +22,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
 from lab.experiment.available import available
+from lab.experiment.cores import share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
@@ -34,6 +35,7 @@ from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, 
 from lab.servers import adapter
 from lab.servers.backing import running
 from lab.servers.fetch import fetch
+from lab.system.cpus import written
 from lab.system.temporary import swept
 
 SUSTAINED = Load()
@@ -77,7 +79,9 @@ class Options:
     """None to draw one; it is recorded."""
     results: Path = Path("results")
     pin: bool = True
-    """Server and generator on cores of their own."""
+    """Server and generator on cores of their own, or on those that are named."""
+    cores: environment.Cores | None = None
+    """The server's and the generator's, as named; None for half each."""
     generators: int | None = 1
     """Processes of the engine that share the load; None for what is usual on this machine."""
     confirm: bool = True
@@ -127,7 +131,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         UsageError: The plan cannot give a comparison, its generators lack cores or connections, or
             a backing service is not installed.
     """
-    cores = share_cores() if options.pin else None
+    cores = share_cores(options.cores) if options.pin else None
     generators = count_generators(options, cores)
     found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
@@ -143,6 +147,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         warmup=options.sizes.warmup,
         window=options.sizes.window,
         seed=seed,
+        server_cores=written(cores[0]) if cores else None,
+        generator_cores=written(cores[1]) if cores else None,
         backing=needed(workload, chosen),
     )
     validate(plan)
@@ -336,16 +342,6 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
-
-
-def share_cores() -> environment.Cores | None:
-    """Return `environment.split_cores`, and let every server count its own cores only."""
-    cores = environment.split_cores()
-    if cores:
-        # Profiles that run a process for each CPU would count those of the generator, too. The
-        # servers and the resolver inherit it. Two at the least, as `tuned` has it.
-        os.environ.setdefault("PROCESSES", str(max(2, len(cores[0]))))
-    return cores
 
 
 def count_generators(options: Options, cores: environment.Cores | None) -> int:

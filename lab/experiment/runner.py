@@ -40,6 +40,7 @@ from lab.model import (
     Slot,
     Subject,
     Trial,
+    Wire,
     Workload,
 )
 from lab.servers.backing import RunningBacking
@@ -186,7 +187,8 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         )
         backing = tuple((each.pid, each.service.role) for each in parts.backing)
         own = (*session.pids, *parts.lab)
-        subject = Subject(server.pid, server.endpoint.port, own, backing)
+        port = None if server.endpoint.socket else server.endpoint.port
+        subject = Subject(server.pid, port, own, backing)
         observer.stage(slot, attempt, "warm-up")
         session.warm_up(plan.warmup, _warmup_requests(arm, plan.warmup))
         observer.stage(slot, attempt, "window")
@@ -197,9 +199,11 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             readings.update(stop())
         if parts.server_cores is not None:
             readings["server.cores"] = float(len(parts.server_cores))
+            shared = {*parts.server_cores} & {*(parts.generator_cores or ())}
+            readings["cores.shared"] = float(len(shared))
         seen = dict(parts.facts(subject))
-        if arm.workload.app is not None:  # another application has no business with fib
-            seen.pop("fib", None)
+        if arm.workload.app is not None or arm.workload.wire is not Wire.HTTP:
+            seen.pop("fib", None)  # another application has no business with it
         if restarted:
             seen["restarted"] = " and ".join(restarted)
         trial = replace(trial, windows=windows, readings=readings, facts=seen)
@@ -219,10 +223,10 @@ def capture(
     """
     Return *workload* with its first reply as the one that is required from now on.
 
-    Where a pattern says what is required, a server is started once to see that its reply has it.
-    Else the reply is taken from the first profile that serves the application, twice, each time
-    from a server of its own: a page that differs from request to request (a date, a token) or from
-    server to server (its port) would make every later reply an error.
+    An echo's is known. Where a pattern says what is required, a server is started once to see that
+    its reply has it. Else the reply is taken from the first profile that serves the application,
+    twice, each time from a server of its own: a page that differs from request to request (a date,
+    a token) or from server to server (its port) would make every later reply an error.
 
     Raises:
         ServerStartError: The application does not run, or answers with another status or without
@@ -230,7 +234,8 @@ def capture(
         UsageError: Its two replies differ.
     """
     profile = next((each for each in profiles if each.reply is None), None)
-    if workload.expect.body is not None or profile is None:
+    known = workload.expect.body is not None or workload.wire is not Wire.HTTP
+    if known or profile is None:
         return workload
     if workload.expect.pattern is not None:
         try_out(profile, workload, server)

@@ -3,7 +3,7 @@ The engine's own process: commands as JSON lines on stdin, answers as JSON lines
 
 A process of its own keeps the lab's probes, collector and progress bar out of what a request
 costs, and can be pinned. It ends when its stdin does, so it never outlives the lab, however that
-ends. Started by `lab.generators.process`; the first line is the set-up, then any number of
+ends. Started by `lab.generators.process`; the first line is its `Setup`, then any number of
 
     {"do": "warm_up", "seconds": S, "requests": N,
      "connections": C}                              ->  {}
@@ -29,8 +29,8 @@ from typing import Any
 from lab.errors import GeneratorError
 from lab.generators.codec import encode_window
 from lab.generators.engine import Engine
-from lab.generators.open_loop import make_engine
-from lab.model import Expectation, Load
+from lab.generators.setup import decode_setup
+from lab.model import Load
 
 WARM_UP_GRACE = 5.0
 """Seconds beyond its time that a warm-up waits for its requests."""
@@ -191,28 +191,16 @@ def _answer(value: dict[str, Any]) -> None:
         data = data[os.write(_STDOUT, data) :]
 
 
-def _set_up(setup: dict[str, Any]) -> Worker:
-    if setup["cores"] is not None:
-        os.sched_setaffinity(0, setup["cores"])
-    body = setup["body"]
-    expect = Expectation(
-        status=setup["status"],
-        body=None if body is None else body.encode("latin-1"),
-        pattern=setup["pattern"],
-    )
-    load = Load(**setup["load"])
-    address = (setup["host"], setup["port"])
-    request = setup["request"].encode("ascii")
-    return Worker(make_engine(address, request, expect, load, setup["phase"]), load)
-
-
 def main() -> int:
     """Serve commands until stdin ends, and return the exit status."""
     # The lab decides when to end; Ctrl-C reaches the whole foreground group.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     lines = _Lines()
     try:
-        worker = _set_up(lines.next())
+        setup = decode_setup(lines.next())
+        if setup.cores is not None:
+            os.sched_setaffinity(0, setup.cores)
+        worker = Worker(setup.engine(), setup.load)
         # Nothing on the hot path makes cycles, so a collection would only be a pause in the data.
         gc.disable()
         commands: dict[str, Callable[..., dict[str, Any]]] = {

@@ -24,7 +24,7 @@ from socket import (
 from time import perf_counter
 
 from lab.generators.recorder import Recorder
-from lab.generators.reply import Reply
+from lab.generators.wires import AnyWire, EchoReply, JudgedReply
 
 BACK_OFF = 0.010
 """Seconds that a slot rests after an error, so that a dead server gives no busy loop."""
@@ -48,8 +48,10 @@ FAILURES = {
     errno.ECONNRESET: "reset",
     errno.EPIPE: "reset",
     errno.ETIMEDOUT: "timeout",
+    errno.EAGAIN: "refused",
 }
-"""Error number of a socket -> class of the failure; see `lab.model.Window.errors`."""
+"""Error number of a socket -> class of the failure; see `lab.model.Window.errors`. EAGAIN is what
+connecting to a UNIX socket gives whose accept queue is full: nothing waits there, as over TCP."""
 
 
 class ConnectionSlot:
@@ -57,26 +59,32 @@ class ConnectionSlot:
 
     __slots__ = (
         "before",
-        "connecting",
         "due",
+        "expected",
         "fd",
         "freed",
         "recv",
         "replies",
         "reply",
+        "request",
         "send",
         "socket",
         "start",
+        "unsent",
     )
 
     recv: Callable[[int], bytes]
-    send: Callable[[bytes], int]
+    send: Callable[[bytes | memoryview], int]
 
-    def __init__(self) -> None:
+    def __init__(self, request: bytes, expected: bytes | None) -> None:
         self.socket: _socket.socket | None = None
         self.fd = -1
-        self.connecting = False
-        self.reply: Reply | None = None
+        self.request = request
+        self.unsent = 0
+        """Bytes at its request's end that its socket has not taken yet: all while it connects."""
+        self.expected = expected
+        """What its reply is, where that is known; None also until its request is sent whole."""
+        self.reply: JudgedReply | EchoReply | None = None
         """A reply of which a part has arrived."""
         self.start = 0.0
         """When its request was first sent."""
@@ -106,7 +114,7 @@ class Connections:
 
     Args:
         address: `(numeric host, port)`, or the path of a UNIX socket.
-        request: Sent on each connection as soon as it is open.
+        wire: Says what is sent on each connection as soon as it is open.
         count: Slots.
         timeout: Seconds from the start of a request until it has failed.
         recorder: Told of connections, errors and retries.
@@ -115,7 +123,7 @@ class Connections:
     def __init__(
         self,
         address: tuple[str, int] | str,
-        request: bytes,
+        wire: AnyWire,
         count: int,
         timeout: float,
         recorder: Recorder,
@@ -125,12 +133,13 @@ class Connections:
             self._family = AF_UNIX
         else:
             self._family = AF_INET6 if ":" in address[0] else AF_INET
-        self._request = request
+        self._wire = wire
         self._timeout = timeout
         self._recorder = recorder
         self._resting: deque[tuple[float, ConnectionSlot]] = deque()
         self._next_scan = 0.0
-        self.slots = [ConnectionSlot() for _ in range(count)]
+        requests = map(wire.request, range(count))
+        self.slots = [ConnectionSlot(each, wire.expected(each)) for each in requests]
         self.by_fd: dict[int, ConnectionSlot] = {}
         """The slots with a request under way."""
         self.idle: dict[int, ConnectionSlot] = {}
@@ -156,28 +165,57 @@ class Connections:
             self.fail(slot, FAILURES.get(code, "connect"))
             return
         try:
-            sock.send(self._request)
+            sent = sock.send(slot.request)
         except BlockingIOError:
-            slot.connecting = True
+            slot.unsent = len(slot.request)
             self.epoll.register(fd, select.POLLOUT)
         except OSError as error:
             self.fail(slot, FAILURES.get(error.errno or 0, "connect"))
         else:
             self.epoll.register(fd, _READABLE)
+            if sent != len(slot.request):
+                self.hold(slot, sent)
 
-    def connected(self, slot: ConnectionSlot) -> None:
-        """Send the request of a slot whose handshake came to an end, or fail it."""
+    def hold(self, slot: ConnectionSlot, sent: int) -> None:
+        """Keep what is left of a request of which the socket took the first *sent* bytes."""
+        slot.unsent = len(slot.request) - sent
+        slot.expected = None
+        self._recorder.partial += 1
+        self.epoll.modify(slot.fd, _READABLE | select.POLLOUT)
+
+    def send_rest(self, slot: ConnectionSlot, event: int) -> bool:
+        """
+        Send what is left of a request, the whole one if its handshake came to an end, or fail.
+
+        Returns:
+            Whether there is something to read as well: an echo may begin before it was all sent.
+        """
         assert slot.socket is not None
-        code = slot.socket.getsockopt(SOL_SOCKET, SO_ERROR)
-        if code:
-            self.fail(slot, FAILURES.get(code, "connect"))
-            return
-        slot.connecting = False
-        self.epoll.modify(slot.fd, _READABLE)
-        try:
-            slot.send(self._request)
-        except OSError as error:
-            self.fail(slot, FAILURES.get(error.errno or 0, "reset"))
+        if event & ~_READABLE:
+            code = slot.socket.getsockopt(SOL_SOCKET, SO_ERROR)
+            if code:
+                self.fail(slot, FAILURES.get(code, "connect"))
+                return False
+            whole = len(slot.request)
+            try:
+                sent = slot.send(memoryview(slot.request)[whole - slot.unsent :])
+            except BlockingIOError:
+                sent = 0
+            except OSError as error:
+                self.fail(slot, FAILURES.get(error.errno or 0, "reset"))
+                return False
+            if sent == slot.unsent:
+                self.epoll.modify(slot.fd, _READABLE)
+                self._sent(slot)
+            elif slot.unsent == whole:
+                self.hold(slot, sent)
+            else:
+                slot.unsent -= sent
+        return bool(event & _READABLE)
+
+    def _sent(self, slot: ConnectionSlot) -> None:
+        slot.unsent = 0
+        slot.expected = self._wire.expected(slot.request)
 
     def close(self, slot: ConnectionSlot) -> None:
         """Close the slot's socket, which takes it out of the epoll as well."""
@@ -185,8 +223,9 @@ class Connections:
         del self.by_fd[slot.fd]
         slot.socket.close()
         slot.socket = None
-        slot.connecting = False
         slot.reply = None
+        if slot.unsent:
+            self._sent(slot)
 
     def keep(self, slot: ConnectionSlot) -> None:
         """Leave the slot's connection open without a request."""
@@ -199,9 +238,12 @@ class Connections:
             return
         self.by_fd[slot.fd] = self.idle.pop(slot.fd)
         try:
-            slot.send(self._request)
+            sent = slot.send(slot.request)
         except OSError:
             self.send_again(slot)
+        else:
+            if sent != len(slot.request):
+                self.hold(slot, sent)
 
     def drop(self, slot: ConnectionSlot) -> None:
         """Close a kept connection on which no request is under way."""
@@ -238,8 +280,10 @@ class Connections:
             self.send_again(slot)
         elif error is not None:
             self.fail(slot, FAILURES.get(error.errno or 0, "reset"))
+        elif slot.reply is None:
+            self.fail(slot, "closed")
         else:
-            self.fail(slot, "closed" if slot.reply is None else "truncated")
+            self.fail(slot, "truncated", slot.reply.seen)
 
     def _unseen(self, slot: ConnectionSlot, error: OSError | None) -> bool:
         """Return whether the server need not have had the request; see `lose`."""
@@ -256,10 +300,9 @@ class Connections:
         self.close(slot)
         self.open(slot)
 
-    def fail(self, slot: ConnectionSlot, failure: str) -> None:
-        """Count an error of the class *failure*, close, and let the slot rest."""
-        errors = self._recorder.errors
-        errors[failure] = errors.get(failure, 0) + 1
+    def fail(self, slot: ConnectionSlot, failure: str, seen: str = "") -> None:
+        """Count an error, see `Recorder.fail`, close, and let the slot rest."""
+        self._recorder.fail(failure, seen)
         self.close(slot)
         due = perf_counter() + BACK_OFF
         self._resting.append((due, slot))

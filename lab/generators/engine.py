@@ -6,7 +6,8 @@ comparison says the same: how fast the client is. This one costs about as much a
 `benchmarks/engine_cost.py`) and still checks the status and the whole body of every reply. Three
 decisions make it cheap:
 
-- a reply that equals, byte for byte, the last one found correct is correct: no parsing;
+- a reply that equals, byte for byte, the last one found correct is correct: no parsing; nor of an
+  echo, which is known beforehand (`lab.generators.wires`);
 - a request is sent right after `connect`, since over loopback the handshake is already done; only
   where it is not does the connection wait in epoll;
 - timeouts are looked for 20 times a second, not kept in a heap.
@@ -22,10 +23,9 @@ from time import perf_counter
 from lab.generators.connections import GONE, Connections, ConnectionSlot
 from lab.generators.descriptors import allow_descriptors
 from lab.generators.histogram import PRECISION_BITS
-from lab.generators.judge import Judge
 from lab.generators.recorder import Recorder
-from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
-from lab.model import Expectation, Load, Window
+from lab.generators.wires import AnyWire, WrongReplyError
+from lab.model import Load, Window
 
 LATE_SEND = 0.005
 """Open loop: seconds after its planned instant from which a send counts as late. A generator that
@@ -33,9 +33,6 @@ loses its CPU for one time slice (about 3 ms) stays below; one that is blocked, 
 
 UNLIMITED = 1 << 62
 """Requests that a timed load may begin."""
-
-RECEIVE = 65536
-"""Bytes taken from a socket at once."""
 
 _BATCH = 256
 
@@ -49,27 +46,25 @@ class Engine:
 
     Args:
         address: `(numeric host, port)`, or the path of a UNIX socket.
-        request: Sent as it is: see `lab.generators.request`.
-        expect: What a correct reply is; with neither body nor pattern the first one defines it.
+        wire: What is sent, and what a correct reply is.
         load: Connections, keep-alive and timeout; `load.requests` is up to `begin_count`.
 
     Raises:
         GeneratorError: This process may not open so many connections.
     """
 
-    def __init__(
-        self, address: tuple[str, int] | str, request: bytes, expect: Expectation, load: Load
-    ) -> None:
+    def __init__(self, address: tuple[str, int] | str, wire: AnyWire, load: Load) -> None:
         allow_descriptors(load.connections)
-        self._request = request
+        self._wire = wire
         self._keepalive = load.keepalive
-        self._judge = Judge(expect)
-        self._good: bytes | None = None  # the last correct reply that came in one piece
-        self._good_reusable = False
+        # The last correct reply that came in one piece. Not of an echo, where each connection has
+        # its own, which leaves the connection open.
+        self._good: bytes | None = None
+        self._good_reusable = load.keepalive
         self._granted = self._left = 0  # requests that may begin, and those of them that did not
         self._recorder = Recorder()
         self._connections = Connections(
-            address, request, load.connections, load.timeout, self._recorder
+            address, wire, load.connections, load.timeout, self._recorder
         )
         self._poll = self._connections.epoll.poll
         self.interrupted = False
@@ -197,7 +192,8 @@ class Engine:
     def _handle(  # noqa: C901, PLR0912, PLR0915
         self, events: list[tuple[int, int]]
     ) -> None:
-        connections, request, clock = self._connections, self._request, perf_counter
+        connections, clock = self._connections, perf_counter
+        receive, length = self._wire.receive, self._wire.length
         by_fd, latency = connections.by_fd, self._recorder.latency
         good, good_reusable, left = self._good, self._good_reusable, self._left
         ok = received = 0
@@ -207,18 +203,17 @@ class Engine:
             if slot is None:
                 self.interrupted = True
                 continue
-            if slot.connecting:
-                connections.connected(slot)
+            if slot.unsent and not connections.send_rest(slot, event):
                 continue
             try:
-                data = slot.recv(RECEIVE)
+                data = slot.recv(receive)
             except BlockingIOError:
                 continue
             except OSError as error:
                 connections.lose(slot, error)
                 continue
             received += len(data)
-            if data == good and slot.reply is None:
+            if slot.reply is None and (data == good or data == slot.expected):  # noqa: PLR1714
                 reusable = good_reusable
             else:
                 verdict = self._take(slot, data)
@@ -243,9 +238,12 @@ class Engine:
             slot.start = now
             if reusable and not event & GONE:
                 try:
-                    slot.send(request)
+                    sent = slot.send(slot.request)
                 except OSError:
                     connections.send_again(slot)
+                else:
+                    if sent != length:
+                        connections.hold(slot, sent)
             else:
                 connections.close(slot)
                 connections.open(slot)
@@ -259,23 +257,19 @@ class Engine:
             if not data:
                 self._connections.lose(slot, None)
                 return None
-            slot.reply = Reply(self._judge.limit)
+            slot.reply = self._wire.reply(slot.request)
         reply = slot.reply
         try:
-            complete = reply.feed(data) if data else reply.end()
-        except MalformedReplyError:
-            self._connections.fail(slot, "malformed")
-            return None
-        except LongBodyError:
-            self._connections.fail(slot, self._judge.fault_of_long(reply.status))
+            complete = reply.take(data)
+        except WrongReplyError as error:
+            self._connections.fail(slot, error.failure, str(error))
             return None
         if not complete:
             if not data:
                 self._connections.lose(slot, None)
             return None
-        fault = self._judge.fault(reply.status, reply.body)
-        if fault is not None:
-            self._connections.fail(slot, fault)
+        if slot.unsent:
+            self._connections.fail(slot, "malformed", "a whole reply to a part of the request")
             return None
         slot.reply = None
         reusable = self._keepalive and reply.reusable

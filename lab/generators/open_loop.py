@@ -21,25 +21,22 @@ from time import perf_counter
 from lab.errors import GeneratorError
 from lab.generators.alarm import Alarm
 from lab.generators.connections import GONE, ConnectionSlot
-from lab.generators.engine import LATE_SEND, RECEIVE, UNLIMITED, Engine
+from lab.generators.engine import LATE_SEND, UNLIMITED, Engine
 from lab.generators.histogram import bucket
-from lab.model import Expectation, Load, Window
+from lab.generators.wires import AnyWire
+from lab.model import Load, Window
 
 _NEVER = math.inf
 _EDGE = 1 << 31  # EPOLLET, which gevent takes out of `select`
 
 
 def make_engine(
-    address: tuple[str, int] | str,
-    request: bytes,
-    expect: Expectation,
-    load: Load,
-    phase: float | None = None,
+    address: tuple[str, int] | str, wire: AnyWire, load: Load, phase: float | None = None
 ) -> Engine:
     """Return the engine for *load*: an `OpenLoop` where it has a rate, else an `Engine`."""
     if load.rate is None:
-        return Engine(address, request, expect, load)
-    return OpenLoop(address, request, expect, load, phase)
+        return Engine(address, wire, load)
+    return OpenLoop(address, wire, load, phase)
 
 
 class OpenLoop(Engine):
@@ -52,8 +49,7 @@ class OpenLoop(Engine):
 
     Args:
         address: See `Engine`.
-        request: See `Engine`.
-        expect: See `Engine`.
+        wire: See `Engine`.
         load: With a rate above 0, and no number of requests.
         phase: Share of a period by which the grid lies behind the multiples of the period on the
             machine's monotonic clock, so that the grids of several processes interlock. None to
@@ -66,14 +62,13 @@ class OpenLoop(Engine):
     def __init__(
         self,
         address: tuple[str, int] | str,
-        request: bytes,
-        expect: Expectation,
+        wire: AnyWire,
         load: Load,
         phase: float | None = None,
     ) -> None:
         if load.rate is None or not 0 < load.rate < math.inf or load.requests is not None:
             raise GeneratorError("an open loop takes a rate above 0, and no number of requests")
-        super().__init__(address, request, expect, load)
+        super().__init__(address, wire, load)
         self._rate = load.rate
         self._phase = phase
         self._timeout = load.timeout
@@ -171,8 +166,7 @@ class OpenLoop(Engine):
             self._due = self._began + self._arrivals / self._rate
         while waiting and waiting[0] < now - self._timeout:
             waiting.popleft()
-            errors = self._recorder.errors
-            errors["timeout"] = errors.get("timeout", 0) + 1
+            self._recorder.fail("timeout")
         self._dispatch()
         if self._due not in (self._alarmed, _NEVER):
             self._alarmed = self._due
@@ -202,6 +196,7 @@ class OpenLoop(Engine):
     def _handle(self, events: list[tuple[int, int]]) -> None:
         connections, clock, good = self._connections, perf_counter, self._good
         by_fd, free, waiting = connections.by_fd, self._free, self._waiting
+        receive = self._wire.receive
         latency, service = self._recorder.latency, self._recorder.service
         ok = received = 0
         latency_sum = 0.0
@@ -210,18 +205,17 @@ class OpenLoop(Engine):
             if slot is None:
                 self._notice(fd)
                 continue
-            if slot.connecting:
-                connections.connected(slot)
+            if slot.unsent and not connections.send_rest(slot, event):
                 continue
             try:
-                data = slot.recv(RECEIVE)
+                data = slot.recv(receive)
             except BlockingIOError:
                 continue
             except OSError as error:
                 connections.lose(slot, error)
                 continue
             received += len(data)
-            if data == good and slot.reply is None:
+            if slot.reply is None and (data == good or data == slot.expected):  # noqa: PLR1714
                 reusable = self._good_reusable
             else:
                 verdict = self._take(slot, data)

@@ -10,17 +10,17 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from time import monotonic
 from typing import IO, Any
 
 import lab
-from lab.errors import GeneratorError, UsageError
+from lab.errors import GeneratorError
 from lab.generators.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
 from lab.generators.codec import decode_window
-from lab.generators.request import build_request
+from lab.generators.setup import Setup
 from lab.generators.shares import divide_load, phases, shares
 from lab.model import Endpoint, Load, Window, Workload
 from lab.system.cpus import deal
@@ -63,29 +63,16 @@ class EngineGenerator:
             GeneratorError: A child failed; with its stderr.
             UsageError: The workload's path cannot be sent as it is.
         """
-        try:
-            request = build_request(workload.path, endpoint.authority, keepalive=load.keepalive)
-        except ValueError as error:
-            raise UsageError(f"workload {workload.name}: {error}") from error
-        body = workload.expect.body
-        common = {
-            "host": endpoint.host,
-            "port": endpoint.port,
-            "request": request.decode("ascii"),
-            "status": workload.expect.status,
-            "body": None if body is None else body.decode("latin-1"),
-            "pattern": workload.expect.pattern,
-        }
         count = self._processes
         loads = divide_load(load, count)
-        seats = deal(cores, count)
+        setups = [
+            Setup(endpoint, workload, share, own, phase)
+            for share, own, phase in zip(loads, deal(cores, count), phases(count), strict=True)
+        ]
+        setups[0].wire()  # refuses here what a child could only end for
         with ExitStack() as stack:
             children = [stack.enter_context(_child()) for _ in loads]
-            setups = [
-                {**common, "load": asdict(share), "cores": own, "phase": phase}
-                for share, own, phase in zip(loads, seats, phases(count), strict=True)
-            ]
-            _ask(children, setups, _SLACK)
+            _ask(children, [setup.encode() for setup in setups], _SLACK)
             yield EngineSession(children, loads)
 
 

@@ -51,8 +51,10 @@ class Recorder:
         "late",
         "latency",
         "ok",
+        "partial",
         "planned",
         "retried",
+        "sample",
         "service",
     )
 
@@ -84,6 +86,8 @@ class Recorder:
         self.connections = 0
         self.planned = 0
         self.late = 0
+        self.partial = 0
+        self.sample = ""
         self.latency.clear()
         self.service.clear()
         self._received = 0
@@ -101,6 +105,12 @@ class Recorder:
         self.ok += ok
         self._received += received
         self._latency_sum += latency_sum
+
+    def fail(self, failure: str, seen: str = "") -> None:
+        """Count an error of the class *failure*; *seen* is the wrong reply, kept if the first."""
+        self.errors[failure] = self.errors.get(failure, 0) + 1
+        if seen and not self.sample:
+            self.sample = f"{failure}: {seen}"
 
     def end(self) -> None:
         """Fix the end of the window at the first call: a counted load has its last outcome."""
@@ -136,4 +146,6 @@ class Recorder:
             late=self.late,
             queued=queued,
             service=dict(self.service),
+            partial=self.partial,
+            sample=self.sample,
         )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 
 from lab.model import LONGEST_BODY
+from lab.model.wording import shown
 
 MAX_HEAD = 65536
 """Bytes of status line and headers, and of a chunk's size line, until they count as malformed."""
@@ -129,7 +130,8 @@ class Reply:
 
     def _finish(self, end: int, body: bytes | bytearray) -> bool:
         if len(self._buffer) > end:
-            raise MalformedReplyError("bytes after the end of the reply")
+            seen = shown(bytes(self._buffer[end:]))
+            raise MalformedReplyError(f"bytes after the end of the reply: {seen}")
         self.body = bytes(body)
         return True
 
@@ -140,7 +142,8 @@ class Reply:
             if end < 0:
                 head = self._buffer[start : start + len(_START)]
                 if len(self._buffer) - start > MAX_HEAD or not _START.startswith(head):
-                    raise MalformedReplyError("not the head of an HTTP/1 reply")
+                    seen = shown(bytes(self._buffer[start:]))
+                    raise MalformedReplyError(f"not the head of an HTTP/1 reply: {seen}")
                 self._forget()
                 return False
             self._at = end + 4

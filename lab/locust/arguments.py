@@ -37,7 +37,7 @@ UNSAID = "default"
 """What the form shows where none of an option's choices was made."""
 
 
-STARTED = ("workload", "app", "chdir", "fail_if")
+STARTED = ("workload", "app", "chdir", "fail_if", "server_cores", "generator_cores")
 """Options that say something of servers which are started here, and nothing of `--host`."""
 
 

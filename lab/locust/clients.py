@@ -22,24 +22,21 @@ from lab.generators.engine import UNLIMITED
 from lab.generators.histogram import bucket
 from lab.generators.judge import Judge
 from lab.generators.recorder import Recorder
-from lab.model import Endpoint, Expectation, Load, Window
+from lab.generators.setup import Setup
+from lab.model import Load, Window
+from lab.model.wording import shown
 
 
 class FastHttpClients:
     """A closed loop with the interface of `lab.generators.engine.Engine`; it drives itself."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        path: str,
-        expect: Expectation,
-        load: Load,
-        failed: Callable[[Any], None],
-    ) -> None:
+    def __init__(self, setup: Setup, failed: Callable[[Any], None]) -> None:
         """Begin with no connection; *failed* is called with a greenlet that ended by an error."""
+        load = setup.load
         allow_descriptors(load.connections)
-        self._endpoint, self._path, self._load, self._failed = endpoint, path, load, failed
-        self._judge, self._recorder = Judge(expect), Recorder()
+        self._endpoint, self._path = setup.endpoint, setup.workload.path
+        self._load, self._failed = load, failed
+        self._judge, self._recorder = Judge(setup.workload.expect), Recorder()
         self._greenlets: list[gevent.Greenlet] = []
         self._replies = [0] * load.connections
         self._busy = self._left = 0  # requests under way, and those that may begin
@@ -127,7 +124,8 @@ class FastHttpClients:
             recorder.latency[us] = recorder.latency.get(us, 0) + 1
             self._replies[seat] += 1
         else:
-            recorder.errors[fault] = recorder.errors.get(fault, 0) + 1
+            seen = f"{response.status_code} {shown(body)}" if response.status_code else ""
+            recorder.fail(fault, seen)
         return fault
 
 

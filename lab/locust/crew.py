@@ -25,10 +25,9 @@ from lab.errors import LabError
 from lab.generators.codec import encode_window
 from lab.generators.connections import SCAN_EVERY
 from lab.generators.engine import Engine
-from lab.generators.open_loop import make_engine
-from lab.generators.request import build_request
+from lab.generators.setup import decode_setup
 from lab.locust.clients import FastHttpClients
-from lab.model import Endpoint, Expectation, Load
+from lab.model import Load
 
 ORDER = "lab-order"
 """Message from the one who runs the plan to every worker: {"op": ..., "number": ..., ...}; an op is
@@ -84,35 +83,22 @@ class Crew:
 
     # -- orders ------------------------------------------------------------------------------------
 
-    def _prepare(
-        self,
-        *,
-        server: dict[str, Any],
-        path: str,
-        expect: dict[str, Any],
-        client: str,
-        load: dict[str, Any],
-        cores: list[int] | None,
-        machine: str,
-    ) -> Answer:
+    def _prepare(self, *, setup: dict[str, Any], client: str, machine: str) -> Answer:
         self._end()
+        told = decode_setup(setup)
         here = socket.gethostname() == machine
-        if cores and here:
+        if told.cores and here:
             self._affinity = os.sched_getaffinity(0)
-            os.sched_setaffinity(0, cores)
+            os.sched_setaffinity(0, told.cores)
         seats = self._runner.user_count
         self._failure = None
         if seats:
-            endpoint, share = Endpoint(**server), _share(Load(**load), seats)
+            own = replace(told, load=_share(told.load, seats))
             if client == "fasthttp":
-                self._engine = FastHttpClients(
-                    endpoint, path, Expectation(**expect), share, self._note_failure
-                )
+                self._engine = FastHttpClients(own, self._note_failure)
                 self._greenlet = gevent.spawn(self._tick, self._engine)
             else:
-                request = build_request(path, endpoint.authority, keepalive=share.keepalive)
-                address = endpoint.host, endpoint.port
-                engine = make_engine(address, request, Expectation(**expect), share)
+                engine = own.engine()
                 self._engine = engine
                 self._greenlet = gevent.spawn(self._drive, engine)
             self._greenlet.link_exception(self._note_failure)

@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from importlib.metadata import version
 from ipaddress import ip_address
 from itertools import count
@@ -19,6 +18,7 @@ from lab.errors import GeneratorError
 from lab.generators.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
 from lab.generators.codec import decode_window
 from lab.generators.process import longest_count
+from lab.generators.setup import Setup
 from lab.locust.crew import ANSWER, ORDER
 from lab.model import Endpoint, Load, Window, Workload
 from lab.options import CLIENTS
@@ -56,16 +56,9 @@ class LocustGenerator:
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
     ) -> Iterator[LocustSession]:
         """See `lab.model.Generator.session`."""
-        answers = self.order(
-            "prepare",
-            server=asdict(endpoint),
-            path=workload.path,
-            expect=asdict(workload.expect),
-            client=self.client,
-            load=asdict(load),
-            cores=list(cores) if cores else None,
-            machine=socket.gethostname(),
-        )
+        told = Setup(endpoint, workload, load, tuple(cores) if cores else None).encode()
+        here = socket.gethostname()
+        answers = self.order("prepare", setup=told, client=self.client, machine=here)
         try:
             _check(answers, endpoint, load)
             yield LocustSession(self, load, answers)

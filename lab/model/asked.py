@@ -35,8 +35,8 @@ class Profile:
     """SHA-256 of *options* in hexadecimal, independent of the port and of the checkout's folder."""
 
     commands: tuple[tuple[str, ...], ...] = ()
-    """Peers only: commands in start order, with {host} {port} {app} {chdir} {here} {folder}
-    {workers}."""
+    """Peers only: commands in start order, with {host} {port} {address} {socket} {app} {chdir}
+    {here} {folder} {workers}; {address} is host:port, or unix:/path."""
 
     fill: tuple[str, ...] = ()
     """Peers only: those of its own files that are written to {folder} with their words filled."""
@@ -289,6 +289,10 @@ class Plan:
     that there may be."""
     looks: tuple[int, ...] = ()
     """Blocks after which is asked which comparisons have ended; none with a fixed number."""
+    server_cores: str | None = None
+    """CPUs of every server: "0,2-3". None where it may use all, and where the run does not say."""
+    generator_cores: str | None = None
+    """The same of the load."""
     backing: tuple[BackingService, ...] = ()
     """What its servers need, started before the first of them."""
 

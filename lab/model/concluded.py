@@ -73,6 +73,31 @@ class MayBe(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Between:
+    """Ends of a ratio that cannot be measured itself; None for an end that is not known."""
+
+    low: float | None
+    """Of the interval of the lower end."""
+    high: float | None
+    """Of the interval of the upper end."""
+    n: int
+    """Blocks."""
+    level: float
+    """Of both intervals."""
+
+    def __str__(self) -> str:
+        """
+        Say where the ratio lies.
+
+        >>> print(Between(0.551, 0.926, 10, 0.95), Between(None, 0.926, 10, 0.95), sep=", ")
+        between 0.551x and 0.926x, at most 0.926x
+        """
+        if self.low is None or self.high is None:
+            return f"at most {self.high:.3g}x" if self.low is None else f"at least {self.low:.3g}x"
+        return f"between {self.low:.3g}x and {self.high:.3g}x"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Ratio of a profile to the one it is against, paired by block."""
 
@@ -101,10 +126,19 @@ class Comparison:
     """The smallest of 2, 3, 5 and 10 % that the true ratio is nearer to 1 than: its whole interval
     lies within that share; None where it does not lie within 10 %, and with *may_be*."""
 
+    between: Between | None = None
+    """In place of *ratio* where server and load had cores in common, and this is throughput."""
+
     @property
     def said(self) -> str:
         """The verdict in words."""
         return worded(self.verdict, self.below)
+
+    @property
+    def bound(self) -> str:
+        """What stands before a ratio that is a bound of the true one; empty where it is none."""
+        bounds = {MayBe.LARGER: "at least ", MayBe.SMALLER: "at most "}
+        return "" if self.may_be is None else bounds.get(self.may_be, "")
 
     @property
     def caveat(self) -> str:

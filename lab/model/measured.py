@@ -29,6 +29,8 @@ METRICS: Mapping[str, Metric] = {
     for metric in (
         Metric("throughput", "requests/s", "1/s", 1.0, Better.HIGHER),
         Metric("cpu", "CPU per request", "µs", 1e6, Better.LOWER),
+        Metric("served", "requests/s, at least", "1/s", 1.0, Better.HIGHER),
+        Metric("capacity", "requests/s by CPU", "1/s", 1.0, Better.HIGHER),
         Metric("cpu_vs_generator", "server CPU / generator CPU", "", 1.0, Better.LOWER),
         Metric("p50", "p50", "ms", 1e3, Better.LOWER),
         Metric("p90", "p90", "ms", 1e3, Better.LOWER),
@@ -108,6 +110,13 @@ class Window:
     service: Mapping[int, int] = field(default_factory=dict)
     """Open loop: correct replies by service time, from the first attempt to send; as *latency*."""
 
+    partial: int = 0
+    """Requests of which a socket took a part at first, and the rest later: no fault of anybody."""
+
+    sample: str = ""
+    """Class of the first wrong reply, and what it was: "status: 500 'too many clients'". Of an
+    echo, where it differs from what was sent. Control characters are escaped."""
+
 
 Count = Literal[
     "ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued"
@@ -158,6 +167,12 @@ class Trial:
     failed: Failure | None = None
     """Which kind of failure that is."""
 
+    @property
+    def shares_cores(self) -> bool:
+        """Whether server and load had a core in common: named for both, or neither was pinned."""
+        pinned = "server.cores" in self.readings or "machine.cores" not in self.readings
+        return not pinned or self.readings.get("cores.shared", 0.0) > 0
+
     def is_own(self, profile: str) -> bool:
         """Return whether *profile* is measured: not as the A/A arm, and not by a counter-run."""
         return self.slot.arm.name == profile and self.slot.arm.role is Role.PROFILE
@@ -204,9 +219,8 @@ class Run:
 
     @property
     def shares_cores(self) -> bool:
-        """Whether servers and load had the same cores: neither was pinned."""
-        readings = (trial.readings for trial in self.trials)
-        return any("machine.cores" in each and "server.cores" not in each for each in readings)
+        """Whether server and load had a core in common in any trial."""
+        return any(trial.shares_cores for trial in self.trials)
 
     @property
     def blocks(self) -> int:

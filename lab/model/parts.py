@@ -22,7 +22,7 @@ class Endpoint:
     """What its Host header says instead of the address, as "example.org:8080"."""
 
     socket: str = ""
-    """Path of the UNIX socket where it answers instead of at *host* and *port*."""
+    """Path of the UNIX socket where it answers instead of at *host* and *port*, which is 0."""
 
     @property
     def target(self) -> tuple[str, int] | str:
@@ -31,14 +31,16 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Address and port: IPv6 addresses in brackets."""
+        """Address and port, IPv6 addresses in brackets; or "unix:" and the path of a socket."""
+        if self.socket:
+            return f"unix:{self.socket}"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
 
     @property
     def authority(self) -> str:
         """The value of the Host header."""
-        return self.name or self.address
+        return self.name or ("localhost" if self.socket else self.address)
 
 
 class RunningServer(Protocol):
@@ -124,7 +126,8 @@ class Subject:
 
     server: int
     """Root process of the server's tree."""
-    port: int
+    port: int | None
+    """Where it answers over TCP; None over a UNIX socket."""
     generators: tuple[int, ...] = ()
     """The generator's processes on this machine, the lab's own among them."""
     backing: tuple[tuple[int, BackingRole], ...] = ()

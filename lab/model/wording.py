@@ -1,6 +1,8 @@
-"""Words that stand beside numbers."""
+"""Words that stand beside numbers, and numbers as they are typed."""
 
 from __future__ import annotations
+
+import re
 
 
 def counted(number: float, noun: str) -> str:
@@ -11,3 +13,31 @@ def counted(number: float, noun: str) -> str:
     ('1 block', '0 blocks', '1.5 cores')
     """
     return f"{number:g} {noun}{'' if number == 1 else 's'}"
+
+
+MOST_SHOWN = 200
+"""Bytes of a server's reply that are shown to people."""
+
+
+def shown(data: bytes) -> str:
+    r"""
+    Return the first `MOST_SHOWN` bytes of *data* in quotes, with control characters escaped.
+
+    >>> print(shown(b"no\x1b[0m\n"), shown(b"x" * 300)[-6:])
+    'no\x1b[0m\n' xx'...
+    """
+    text = repr(data[:MOST_SHOWN].decode("utf-8", "replace"))
+    return f"{text}..." if len(data) > MOST_SHOWN else text
+
+
+def seconds(text: str) -> float:
+    """
+    Parse a duration.
+
+    >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
+    (2.5, 0.5, 60.0)
+    """
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|s|m)?", text)
+    if match is None:
+        raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
+    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)

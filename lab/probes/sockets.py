@@ -93,7 +93,7 @@ def drops(growths: Iterable[Growth], counters: Mapping[str, float]) -> dict[str,
 
 
 def router(
-    listeners: Iterable[Listener], port: int, before: Snapshot, now: Snapshot
+    listeners: Iterable[Listener], port: int | None, before: Snapshot, now: Snapshot
 ) -> float | None:
     """
     Return the share of a core that went into passing requests on to the tree's own workers.
@@ -146,7 +146,7 @@ def _readings(
     return readings if share is None else readings | {"server.router": share}
 
 
-def _queues(listeners: Iterable[Listener], port: int) -> dict[str, float]:
+def _queues(listeners: Iterable[Listener], port: int | None) -> dict[str, float]:
     """Return the public queue; of several sockets on one port, as with SO_REUSEPORT, the sum."""
     public = [each for each in listeners if each.port == port]
     if not public:

@@ -31,13 +31,16 @@ COUNTERS = (
 class TcpProbe:
     """How much each of COUNTERS grew, connections in TIME_WAIT at the end, and local ports."""
 
-    def start(self, _subject: Subject) -> Stop:
+    def start(self, subject: Subject) -> Stop:
         """
         Read the counters; `stop` returns `tcp.*`.
 
         They are counts, but for `tcp.time_wait`, as it is then, and `tcp.ports`: how many local
-        ports there are for outgoing connections, used or free.
+        ports there are for outgoing connections, used or free. Nothing is returned of a server on
+        a UNIX socket: whatever was counted was somebody else's.
         """
+        if subject.port is None:
+            return dict
         return partial(_readings, read_counters())
 
 

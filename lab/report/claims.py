@@ -9,7 +9,7 @@ from typing import Any
 from lab.analysis.stats import CONFIDENCE, percent
 from lab.model import Claim, ClaimVerdict, Decision, Estimate
 from lab.model.wording import counted
-from lab.report.numbers import UNKNOWN, ratio
+from lab.report.numbers import UNKNOWN, bounded
 from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
 
@@ -69,7 +69,7 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
         notes=(),
         legend=(
             "Open: for want of this workload and these profiles, or of what else is named.",
-            "Server cores: half of the machine's; with lab run --no-pin all of them.",
+            "Server cores: half of the machine's, or what lab run --server-cores names.",
             "What each run says to each claim, with the reasons: lab claims --markdown",
             "What runs of your own say: lab claims RUN...",
         ),
@@ -170,7 +170,8 @@ def verdict_table(
         first = each.claim.id != shown
         shown = each.claim.id
         name, published = (shown, each.claim.stated) if first else ("", "")
-        cells = (name, each.load or "a test", published, _ratio(each))
+        here = UNKNOWN if each.comparison is None else bounded(each.comparison)
+        cells = (name, each.load or "a test", published, here)
         decision = Cell(each.decision, MEANINGS[each.decision])
         cause = (Cell(each.cause or UNKNOWN),) if causes else ()
         rows.append((*map(Cell, cells), decision, *cause))
@@ -190,17 +191,12 @@ def _sentences(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
         yield f"{claim.id} ({claim.source}): {claim.text}. {said}"
 
 
-def _ratio(verdict: ClaimVerdict) -> str:
-    estimate = _estimate(verdict)
-    return UNKNOWN if estimate is None else ratio(estimate)
-
-
 def _estimate(verdict: ClaimVerdict) -> Estimate | None:
     return None if verdict.comparison is None else verdict.comparison.ratio
 
 
 def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
-    claim = verdict.claim
+    claim, found = verdict.claim, verdict.comparison
     return {
         "claim": claim.id,
         "source": claim.source,
@@ -229,4 +225,6 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "cause": verdict.cause or None,
         "banners": verdict.banners or None,
         "here": _estimate(verdict),
+        "between": found and found.between,
+        "by": found.metric if found and found.metric != claim.metric else None,
     }

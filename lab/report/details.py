@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Role
 from lab.report.claims import MEANINGS
-from lab.report.numbers import UNKNOWN, quantity, ratio, share
+from lab.report.numbers import UNKNOWN, bounded, quantity, share
 from lab.report.plots.cores import PARTS, spent
 from lab.report.plots.percentiles import Curve
 from lab.report.plots.trials import Shown, shown
@@ -64,14 +64,13 @@ def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
     """Return what the run says to published claims."""
     rows = []
     for each in verdicts:
-        claim, comparison = each.claim, each.comparison
-        ours = comparison.ratio if comparison is not None else None
+        claim, found = each.claim, each.comparison
         rows.append(
             (
                 Cell(f"{claim.source}: {claim.text}"),
                 Cell(f"{claim.changed} / {claim.reference}, {claim.metric}"),
                 Cell(claim.stated),
-                Cell(UNKNOWN if ours is None else ratio(ours)),
+                Cell(UNKNOWN if found is None else bounded(found)),
                 Cell(each.decision.value, MEANINGS[each.decision]),
                 Cell(each.cause or UNKNOWN),
                 Cell(each.sentence),

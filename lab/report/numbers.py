@@ -54,19 +54,17 @@ def ratio(estimate: Estimate) -> str:
 
 
 def bounded(comparison: Comparison) -> str:
-    """Return a ratio that could be made, and before it whether it is a bound of the true one."""
-    assert comparison.ratio is not None
-    return f"{bound(comparison)}{ratio(comparison.ratio)}"
-
-
-def bound(comparison: Comparison) -> str:
-    """Return what stands before a ratio that is a bound of the true one; empty where it is none."""
-    bounds = {MayBe.LARGER: "at least ", MayBe.SMALLER: "at most "}
-    return "" if comparison.may_be is None else bounds.get(comparison.may_be, "")
+    """Return what is known of a ratio: itself, or a bound or the ends of it; `-` for nothing."""
+    if comparison.ratio is None:
+        return UNKNOWN if comparison.between is None else str(comparison.between)
+    return f"{comparison.bound}{ratio(comparison.ratio)}"
 
 
 def judged(comparison: Comparison) -> str:
-    """Return a ratio that could be made with its verdict, and what weakens that."""
+    """Return what is known of a ratio with its verdict, and what weakens that; or `-`."""
+    if comparison.ratio is None:
+        found = bounded(comparison)
+        return found if comparison.between is None else f"{found}, {comparison.said}"
     fragile = ", fragile" if comparison.fragile else ""
     both = ", both limited" if comparison.may_be is MayBe.EITHER else ""
     return f"{bounded(comparison)} {comparison.said}{fragile}{both}"

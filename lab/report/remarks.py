@@ -33,7 +33,12 @@ def plan_line(summary: Summary) -> str:
     said = counted(blocks(summary.run), "block")
     each = "" if load.requests is not None else f" of {plan.window:g} s"
     time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
-    return f"{work}; {said}{each}{time} in random order; generator: {summary.run.generator}"
+    cores = ""
+    if plan.server_cores is not None:
+        cores = f"; server on {plan.server_cores}, load on {plan.generator_cores}"
+    cores += ", cores shared" if summary.run.shares_cores else ""
+    generator = summary.run.generator
+    return f"{work}; {said}{each}{time} in random order; generator: {generator}{cores}"
 
 
 def blocks(run: Run) -> int:
@@ -215,7 +220,7 @@ def _more(run: Run) -> str:
         return f"--processes {int(count or 1) + 1} where the generator has a CPU for each"
     if any(generator_may_grow(trial) for trial in run.trials if trial.windows):
         return f"--generators {int(count or 1) + 1} where the generator has a CPU for each"
-    return f"{'' if run.shares_cores else '--no-pin, or '}a machine with more cores"
+    return "a machine with more cores"
 
 
 def _undecided(summary: Summary, metrics: Sequence[str]) -> list[str]:

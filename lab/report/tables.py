@@ -180,10 +180,13 @@ def _column(name: str) -> Column:
 
 
 def _value(row: Row, name: str) -> Cell:
-    value = row.values.get(name)
+    value, least = row.values.get(name), row.at_least(name)
+    shared = any(tally.gate == "shared cores" for tally in row.tallies)
+    if value is None and name == "throughput" and shared:
+        value, least = row.values.get("served"), True
     if value is None:
         return NOTHING
-    if row.at_least(name):
+    if least:
         return Cell(f"at least {quantity(name, value)}", Meaning.WARNING)
     bad = METRICS[name].exact and value > 0 and not (name == "retried" and row.never_kept)
     return Cell(quantity(name, value), Meaning.WARNING if bad else Meaning.PLAIN)
@@ -282,8 +285,9 @@ def _ratios(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> tupl
 
 def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell:
     """Return n, or one for each metric where they differ."""
-    estimates = (comparisons[name].ratio for name in names if name in comparisons)
-    counts = dict.fromkeys(str(estimate.n) for estimate in estimates if estimate is not None)
+    known = (comparisons[name] for name in names if name in comparisons)
+    found = (each.ratio or each.between for each in known)
+    counts = dict.fromkeys(str(each.n) for each in found if each is not None)
     return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
 
 
@@ -296,7 +300,7 @@ def _noise(aa: Comparison) -> Cell:
 
 
 def _ratio(comparison: Comparison | None) -> Cell:
-    if comparison is None or comparison.ratio is None:
+    if comparison is None:
         return NOTHING
     return Cell(judged(comparison), MEANINGS[comparison.verdict])
 

@@ -24,6 +24,7 @@ from lab.model import Plan, Trial
 from lab.runs import environment
 from lab.runs.environment import Cores
 from lab.runs.folder import write_json
+from lab.selftest.bounds import BOUNDS, measure_bounds
 from lab.selftest.cases import CASES, Around, PlantedCase
 from lab.selftest.effects import measure_effects
 from lab.selftest.judging import case_result
@@ -52,7 +53,7 @@ def selftest(
 
     Args:
         quick: The clear-cut cases only, two trials of each.
-        names: Cases to run, without the planted differences; empty for all.
+        names: Cases to run, without the planted differences; empty for all. `BOUNDS` is one.
         console: Where to print.
         output: JSON file to write the result to, with the evidence.
         verbose: Print the evidence of every case, and the readings of every miss.
@@ -89,6 +90,9 @@ def examine(*, quick: bool, names: Sequence[str], console: Console) -> SelfTestR
     if cores is not None and not names:
         with console.status("planted differences"):
             effects = measure_effects(cores, quick=quick)
+    if cores is not None and (BOUNDS in names or not (names or quick)):
+        with console.status("bounds of shared cores"):
+            effects += measure_bounds(cores, quick=quick)
     here = environment.read_environment()
     return SelfTestResult(
         format=SelfTestResult.FORMAT,
@@ -125,9 +129,9 @@ def _problem(case: PlantedCase, cores: Cores | None) -> str | None:
 
 def _choose(names: Sequence[str], *, quick: bool) -> list[PlantedCase]:
     known = {case.name: case for case in CASES}
-    if unknown := [name for name in names if name not in known]:
-        there = ", ".join(f'"{name}"' for name in known)
+    if unknown := [name for name in names if name not in {*known, BOUNDS}]:
+        there = ", ".join(f'"{name}"' for name in (*known, BOUNDS))
         raise UsageError(f'no case "{unknown[0]}"; there are {there}')
     if names:
-        return [known[name] for name in names]
+        return [known[name] for name in names if name != BOUNDS]
     return [case for case in CASES if case.quick or not quick]

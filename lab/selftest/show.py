@@ -17,7 +17,7 @@ def show(result: SelfTestResult, console: Console, *, verbose: bool = False) -> 
         table.add_row(case.name, case.expected, score(case), instead(case))
     console.print(table)
     if result.effects:
-        effects = Table("planted difference", "must be said", "said", "CPU per request", box=None)
+        effects = Table("planted difference", "must be said", "said", "ratio", box=None)
         for effect in result.effects:
             effects.add_row(effect.name, effect.expected, said(effect), ratio(effect))
         console.print()
@@ -39,6 +39,9 @@ def sentence(result: SelfTestResult) -> str:
     right = sum(case.right for case in made)
     judged = sum(case.judged for case in made)
     count = f"{right} of {judged} trials of {len(made)} planted faults were judged right"
+    if not result.cases:
+        right = sum(effect.right is True for effect in result.effects)
+        count = f"{right} of {len(result.effects)} comparisons were right"
     return f"{STATUS[result.status]}: {count}."
 
 

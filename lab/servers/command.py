@@ -34,12 +34,15 @@ class CommandServer:
             ServerStartError: A command is not installed or ended, or no correct reply came in time.
         """
         chdir = workload.chdir or ROOT
+        serves_app = any("{app}" in word for command in profile.commands for word in command)
 
         def order(endpoint: Endpoint) -> Order:
             words = {
                 "python": sys.executable,
                 "host": endpoint.host,
                 "port": str(endpoint.port),
+                "address": endpoint.address,
+                "socket": endpoint.socket,
                 "app": workload.app or dict(profile.options)["app"],
                 "chdir": str(chdir),
                 "here": str(profile.path.parent),
@@ -61,10 +64,12 @@ class CommandServer:
                 folder=folder,
                 cwd=chdir,
                 cores=cores,
-                sought=Sought(*_named(words["app"]), chdir, "--chdir names another folder"),
+                sought=Sought(*_named(words["app"]), chdir, "--chdir names another folder")
+                if serves_app
+                else None,
             )
 
-        return serve(order, workload)
+        return serve(order, workload, folder)
 
 
 def _workers() -> str:

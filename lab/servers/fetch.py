@@ -1,6 +1,7 @@
 """
-One GET of one reply, which may neither drip for ever nor fill the memory.
+One exchange with a server: a GET and its reply, or a message and its echo.
 
+A reply may neither drip for ever nor fill the memory.
 `http.client` has a timeout for each read and none for the reply, so a byte each 400 ms holds it for
 as long as the server likes; and it reads a body without a length until there is no memory left. So
 every read of the socket is counted here, and waits for what is left of the whole reply's time.
@@ -9,11 +10,11 @@ every read of the socket is counted here, and waits for what is left of the whol
 from __future__ import annotations
 
 import io
+import select
 import socket
 import time
 from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse
-from typing import cast
 
 from lab.model import LONGEST_BODY, Endpoint
 
@@ -54,10 +55,10 @@ def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = N
     began = time.monotonic()
     watched = None
     try:
+        connection.sock = _connected(endpoint, timeout)
         headers = {"Host": endpoint.authority, "Connection": "close"}
         connection.request("GET", path, headers=headers)
-        sock = cast("socket.socket", connection.sock)
-        watched = _Watched(sock, timeout, began, timeout if whole is None else whole)
+        watched = _Watched(connection.sock, timeout, began, timeout if whole is None else whole)
         connection.response_class = watched.response  # type: ignore[assignment]
         reply = connection.getresponse()
         if (reply.length or 0) > LONGEST_BODY:  # before a buffer of that size is made for it
@@ -72,6 +73,59 @@ def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = N
         connection.close()
         if watched is not None:
             watched.close()
+
+
+def exchange(endpoint: Endpoint, message: bytes, timeout: float, whole: float) -> bytes:
+    """
+    Send *message* on a connection of its own, and return what came back: about as many bytes.
+
+    They may come back before all are sent. Fewer have come where the server closed.
+
+    Args:
+        endpoint: Where.
+        message: What is sent.
+        timeout: Seconds for connecting, and without a byte either way.
+        whole: Seconds for all of it.
+
+    Raises:
+        SlowReplyError: Some had come back when the time was over.
+        OSError: It could not be reached, or sent nothing back.
+    """
+    began = time.monotonic()
+    rest, back = memoryview(message), bytearray()
+    with _connected(endpoint, timeout) as sock:
+        sock.setblocking(False)
+        while len(back) < len(message):
+            left = min(timeout, began + whole - time.monotonic())
+            readable, writable, _ = select.select([sock], [sock] if rest else (), (), max(0, left))
+            if not readable and not writable:
+                if not back:
+                    raise TimeoutError("timed out")
+                raise SlowReplyError(
+                    f"the server had sent {len(back):,} of {len(message):,} bytes back after "
+                    f"{time.monotonic() - began:.0f} s"
+                )
+            if writable:
+                rest = rest[sock.send(rest) :]
+            if readable:
+                piece = sock.recv(PIECE)
+                if not piece:
+                    break
+                back += piece
+    return bytes(back)
+
+
+def _connected(endpoint: Endpoint, timeout: float) -> socket.socket:
+    if not endpoint.socket:
+        return socket.create_connection((endpoint.host, endpoint.port), timeout)
+    sock = socket.socket(socket.AF_UNIX)
+    try:
+        sock.settimeout(timeout)
+        sock.connect(endpoint.socket)
+    except BaseException:
+        sock.close()
+        raise
+    return sock
 
 
 def _pieces(reply: HTTPResponse) -> Iterator[bytes]:

@@ -8,10 +8,8 @@ cut its server off.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
-import socket
 import stat
 from pathlib import Path
 
@@ -19,7 +17,7 @@ import psutil
 
 from lab.errors import ProfileError
 from lab.model import Profile
-from lab.servers.ports import listens
+from lab.servers.ports import accepts, listens
 from lab.settings.uwsgi import BINDS, PIDFILES
 from lab.system.programs import ROOT
 
@@ -67,19 +65,7 @@ def _use(option: str, value: str, folder: str) -> str | None:
     if port := re.search(r":(\d+)$", address):
         return "a server listens there" if listens(int(port[1])) else None
     names = {f"\0{address[1:]}"} if address.startswith("@") else {str(path) for path in paths}
-    return "a server accepts connections there" if any(map(_accepts, names)) else None
-
-
-def _accepts(name: str) -> bool:
-    with socket.socket(socket.AF_UNIX) as client:
-        client.setblocking(False)
-        try:
-            client.connect(name)
-        except BlockingIOError:  # its queue is full
-            return True
-        except OSError as error:
-            return error.errno == errno.EPROTOTYPE  # it takes datagrams
-        return True
+    return "a server accepts connections there" if any(map(accepts, names)) else None
 
 
 def _is_read(path: Path) -> bool:

@@ -1,15 +1,43 @@
-"""TCP ports of this machine: one that is free, and whether one is served."""
+"""Addresses of this machine: one where nobody answers, and whether somebody does."""
 
 from __future__ import annotations
 
+import errno
 import socket
 from contextlib import suppress
 from pathlib import Path
+
+from lab.model import Endpoint, Transport
 
 HOST = "127.0.0.1"
 """Servers under test are reached on the loopback only."""
 
 _LISTEN = "0A"
+
+
+def free_endpoint(transport: Transport, folder: Path) -> Endpoint:
+    """Return where nobody answers at this moment; a UNIX socket lies in *folder*."""
+    if transport is Transport.UNIX:
+        return Endpoint(HOST, 0, socket=str(folder / "server.sock"))
+    return Endpoint(HOST, free_port())
+
+
+def served(endpoint: Endpoint) -> bool:
+    """Return whether any process of this machine accepts connections at *endpoint*."""
+    return accepts(endpoint.socket) if endpoint.socket else listens(endpoint.port)
+
+
+def accepts(name: str) -> bool:
+    """Return whether somebody accepts at a UNIX socket: a path, or a zero byte and a name."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.setblocking(False)
+        try:
+            client.connect(name)
+        except BlockingIOError:  # its queue is full
+            return True
+        except OSError as error:
+            return error.errno == errno.EPROTOTYPE  # it takes datagrams
+        return True
 
 
 def free_port() -> int:

@@ -23,7 +23,7 @@ from pathlib import Path
 from lab.errors import LabError, ServerStartError
 from lab.model import Endpoint, Workload
 from lab.servers.application import Sought, explained
-from lab.servers.ports import HOST, free_port, listens
+from lab.servers.ports import free_endpoint, served
 from lab.servers.readiness import wait_until_ready
 
 STOP_DEADLINE = 5.0
@@ -222,12 +222,12 @@ class Process:
         Prove that a killed server, which had answered, answers no more.
 
         Raises:
-            LabError: Its port is still served.
+            LabError: Its address is still served.
         """
-        if listens(self.endpoint.port):
+        if served(self.endpoint):
             raise LabError(
-                f"profile {self._order.profile}: port {self.endpoint.port} is still served after "
-                "its server was stopped"
+                f"profile {self._order.profile}: {self.endpoint.address} is still served after its "
+                "server was stopped"
             )
 
     def _begin(self) -> None:
@@ -280,22 +280,25 @@ class Process:
 
 
 @contextmanager
-def serve(order_for: Callable[[Endpoint], Order], workload: Workload) -> Iterator[Process]:
+def serve(
+    order_for: Callable[[Endpoint], Order], workload: Workload, folder: Path
+) -> Iterator[Process]:
     """
-    Start a server on a free port, yield it once it gives the right reply, and kill it.
+    Start a server where nobody answers, yield it once it gives the right reply, and kill it.
 
     Killed and not asked to stop: a uWSGI master takes a second to notice, in which nothing is
     learnt. That a profile obeys SIGTERM is for the tests to say.
 
     Args:
         order_for: Returns what to start, given where it is to answer.
-        workload: The request and the reply that prove readiness.
+        workload: The request and the reply that prove readiness, and what carries them.
+        folder: Private to the trial: a UNIX socket is made there.
 
     Raises:
         ServerStartError: It ended, or gave no correct reply before the deadline.
         LabError: It could not be stopped.
     """
-    process = _start(order_for, workload)
+    process = _start(order_for, workload, folder)
     try:
         yield process
     finally:
@@ -303,9 +306,9 @@ def serve(order_for: Callable[[Endpoint], Order], workload: Workload) -> Iterato
         process.check_gone()
 
 
-def _start(order_for: Callable[[Endpoint], Order], workload: Workload) -> Process:
+def _start(order_for: Callable[[Endpoint], Order], workload: Workload, folder: Path) -> Process:
     for attempt in range(1, PORT_ATTEMPTS + 1):
-        endpoint = Endpoint(HOST, free_port())
+        endpoint = free_endpoint(workload.transport, folder)
         order = order_for(endpoint)
         process = Process(order, endpoint)
         try:
@@ -317,7 +320,7 @@ def _start(order_for: Callable[[Endpoint], Order], workload: Workload) -> Proces
                 log = process.log(MOST_LOG)
                 raise explained(error, log, order.sought, exited=process.exited) from None
             if attempt == PORT_ATTEMPTS:
-                if not listens(endpoint.port):
+                if not served(endpoint):
                     raise
                 problem = f"port {endpoint.port} is in use by another process ({error.problem})"
                 raise ServerStartError(order.profile, problem, error.log) from None

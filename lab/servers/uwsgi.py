@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import Endpoint, Profile, Workload
+from lab.model import Endpoint, Profile, Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.in_use import check_unused
 from lab.servers.process import Order, Process, serve
@@ -42,9 +42,14 @@ class UwsgiServer:
 
         Raises:
             ServerStartError: It ended, or gave no correct reply in time.
-            ProfileError: See `check`.
+            ProfileError: See `check`; or it is to answer on a UNIX socket.
         """
         self.check(profile)
+        if workload.transport is Transport.UNIX:
+            problem = f"{workload.name} is asked over a UNIX socket, and BIND and PORT name no such"
+            raise ProfileError(
+                profile.path, f"{problem}; choose a peer whose `run` has {{address}}"
+            )
 
         def order(endpoint: Endpoint) -> Order:
             variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
@@ -62,7 +67,7 @@ class UwsgiServer:
                 sought=_sought(profile, workload),
             )
 
-        return serve(order, workload)
+        return serve(order, workload, folder)
 
 
 def _check_address(profile: Profile) -> None:

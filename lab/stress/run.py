@@ -17,7 +17,8 @@ from rich.progress import track
 
 from lab.errors import UsageError
 from lab.experiment.available import available
-from lab.experiment.conduct import ignored, repeatable, share_cores
+from lab.experiment.conduct import ignored, repeatable
+from lab.experiment.cores import share_cores
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import capture
 from lab.generators.descriptors import most_connections

@@ -4,8 +4,6 @@ The plain worker class, with as many workers as gunicorn's documentation says to
 https://gunicorn.org/design/#how-many-workers
 """
 
-# ruff: noqa: INP001 - gunicorn reads this file; nothing imports it
-
 import os
 
 # Two for each CPU that the server may use, and one more.

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.gates import judge
-from lab.model import Failure, Load
+from lab.model import Failure, Load, Transport
 from tests.kit import builders as make
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)
@@ -87,6 +87,15 @@ def test_requests_sent_again_are_named_beside_the_errors():
     (finding,) = judge(make.trial(window))
     assert finding.reason == "2.50% of 4,000 requests failed (40 reset, 60 sent again)"
     assert "by hand to read its log, which is not kept" in finding.advice
+
+
+def test_the_first_wrong_reply_stands_beside_its_class():
+    """What an application said instead: the first process that kept one has it."""
+    said = "status: 500 'sorry, too many clients already'"
+    quiet = make.window(errors={"status": 31, "timeout": 2})
+    telling = make.window(ok=0, errors={"status": 12_000}, sample=said)
+    (finding,) = judge(make.trial(quiet, telling))
+    assert f"(12,031 {said}, 2 timeout)" in finding.reason
 
 
 def test_a_run_in_which_every_connection_failed_says_so():
@@ -308,6 +317,19 @@ def test_replies_that_wait_for_a_timer(latency, readings, expected):
     assert found == expected
 
 
+def test_a_unix_socket_has_no_timer_of_the_kernels():
+    """Where TCP was not counted a cluster is withheld; over a UNIX socket it is a remark."""
+    told = waited({50.1: 3950, 80: 50})
+    bare = {name: each for name, each in told.readings.items() if not name.startswith("tcp.")}
+    trial = make.under(replace(told, readings=bare), plan=make.plan())
+    withheld = {"quantised": TIME_BASED | {"cpu_vs_generator"}}
+    assert gates(trial, make.plan()) == withheld
+    arm = trial.slot.arm
+    local = replace(arm, workload=replace(arm.workload, transport=Transport.UNIX))
+    (finding,) = judge(replace(trial, slot=replace(trial.slot, arm=local)))
+    assert (finding.gate, finding.withholds) == ("quantised", frozenset())
+
+
 @pytest.mark.parametrize("centre", [40, 41, 44, 50, 200, 1000])
 @pytest.mark.parametrize("spread", [0.06, 0.15])
 def test_ordinary_latencies_are_no_timer(centre, spread):
@@ -486,7 +508,7 @@ def test_an_unpinned_server_may_use_every_core():
     unpinned = {name: value for name, value in make.READINGS.items() if name != "server.cores"}
     foreign = unpinned | {"machine.foreign_cpu": 0.6}
     sixteen = make.trial(readings=foreign | {"machine.cores": 16.0})
-    assert gates(sixteen, make.plan()) == {}
+    assert "machine" not in gates(sixteen, make.plan())
     assert gates(make.trial(readings=foreign), make.plan()) == {"machine": "all"}
 
 

@@ -150,8 +150,11 @@ def test_the_remark_names_what_gives_the_load_more(generator, remedy):
     ("cores", "gate", "remark"),
     [
         ({"machine.cores": 4.0, "server.cores": 2.0}, "--generators 2", "Use --generators 2 where"),
-        ({"machine.cores": 2.0, "server.cores": 1.0}, "(--no-pin), ", "Use --no-pin, or a machine"),
-        ({"machine.cores": 1.0}, "process: load with fewer", "Use a machine with more cores, or"),
+        (
+            {"machine.cores": 2.0, "server.cores": 1.0},
+            "process: load with fewer",
+            "Use a machine with more cores, or",
+        ),
     ],
 )
 def test_no_process_is_advised_that_would_be_refused(cores, gate, remark):

@@ -16,7 +16,9 @@ def test_a_timed_trial_gives_every_metric():
     assert derive(make.under(make.trial(), load=TIMED)) == pytest.approx(
         {
             "throughput": 2000.0,
+            "served": 2000.0,
             "cpu": 1.89 / 2.1 / 2000,
+            "capacity": 2000 / 0.9,
             "cpu_vs_generator": (1.89 / 2.1) / (0.6 / 2.0),
             "p50": 0.031,
             "p90": 0.031,
@@ -76,7 +78,9 @@ def test_replaced_workers_are_counted_where_they_were_read():
 def test_what_was_not_read_is_absent_and_not_zero():
     """Without readings only what the generator counted is there."""
     metrics = derive(make.under(make.trial(readings={}), load=TIMED))
-    assert metrics.keys() == {"throughput", "errors", "retried", "p50", "p90", "p99"}
+    assert metrics.keys() == {
+        "throughput", "served", "errors", "retried", "p50", "p90", "p99",
+    }  # fmt: skip
 
 
 def test_a_trial_without_a_window_has_no_metrics():

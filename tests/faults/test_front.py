@@ -11,6 +11,7 @@ import pytest
 
 from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
+from lab.generators.wires import HttpWire
 from lab.model import Expectation, Load, Workload
 from lab.servers.ports import free_port
 from tests.kit.client import ask
@@ -31,9 +32,8 @@ def test_a_burst_waits_in_the_instances_queues(tmp_path):
     load = waiting(5)
     with production(tmp_path, load, workers=1) as stack:
         burst = Load(connections=400, keepalive=False, requests=400, timeout=30.0)
-        engine = make_engine(
-            stack.address, build_request(load.path, "x", keepalive=False), load.expect, burst
-        )
+        wire = HttpWire(build_request(load.path, "x", keepalive=False), load.expect)
+        engine = make_engine(stack.address, wire, burst)
         window = count(engine, 400, timeout=60.0)
         engine.close()
     assert (window.ok, dict(window.errors)) == (400, {})

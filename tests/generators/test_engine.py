@@ -262,9 +262,10 @@ from gevent import monkey
 monkey.patch_all()
 import gevent
 from lab.generators.engine import Engine
+from lab.generators.wires import HttpWire
 from lab.model import Expectation, Load
-engine = Engine({server.address!r}, b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n",
-                Expectation(body={BODY!r}), Load(4))
+wire = HttpWire(b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n", Expectation(body={BODY!r}))
+engine = Engine({server.address!r}, wire, Load(4))
 turns = 0
 def other():
     global turns

@@ -42,6 +42,39 @@ def test_wrong_reply(serve, engine, reply, close, failure):
     assert window.latency == {}
 
 
+@pytest.mark.parametrize(
+    ("reply", "close", "sample"),
+    [
+        (
+            b"HTTP/1.1 500 Oh\r\nContent-Length: 12\r\n\r\ntoo many\x1b[m\n",
+            False,
+            r"status: 500 'too many\x1b[m\n'",
+        ),
+        (REPLY.replace(b"5, 8", b"5, 9"), False, f"body: 200 '{BODY[:-2].decode()}9]'"),
+        (REPLY[:-1], True, f"truncated: 200 '{BODY[:-1].decode()}'"),
+        (HEAD_OF_CHUNKS + b"3\r\nabc\r\n", True, "truncated: 200 'abc'"),
+        (b"HTTP/1.1 200 OK\r\nCont", True, r"truncated: 'HTTP/1.1 200 OK\r\nCont'"),
+        (REPLY + b"HTTP", False, "malformed: bytes after the end of the reply: 'HTTP'"),
+        (
+            b"220 mail\r\n",
+            False,
+            r"malformed: not the head of an HTTP/1 reply: '220 mail\r\n'",
+        ),
+        (b"", True, ""),
+    ],
+)
+def test_the_first_wrong_reply_is_shown(serve, engine, reply, close, sample):
+    """Its status and the beginning of its body, on one line, without control characters."""
+    assert count(engine(serve(reply, close=close).address)).sample == sample
+
+
+def test_of_a_long_wrong_reply_the_beginning_is_shown(serve, engine):
+    """200 bytes, however it is framed."""
+    for head in (b"Content-Length: 400\r\n\r\n", b"\r\n"):
+        server = serve(b"HTTP/1.1 503 Oh\r\n" + head + b"a" * 200 + b"b" * 200, close=True)
+        assert count(engine(server.address)).sample == f"status: 503 '{'a' * 200}'..."
+
+
 def test_wrong_reply_after_a_correct_one(serve, engine):
     """A correct reply is no credit for the next one on its connection."""
 

@@ -10,6 +10,8 @@ from lab.generators import connections
 from lab.generators.connections import Connections
 from lab.generators.recorder import Recorder
 from lab.generators.request import build_request
+from lab.generators.wires import HttpWire
+from lab.model import Expectation
 from tests.kit.engines import count, step_until
 from tests.kit.replies import REPLY
 from tests.kit.socket_server import reset
@@ -101,8 +103,8 @@ def test_a_request_that_came_after_the_end_is_sent_again(serve):
 
     server = serve(handler=two_replies)
     recorder = Recorder()
-    request = build_request("/9", "h", keepalive=True)
-    made = Connections(server.address, request, 1, 5.0, recorder)
+    wire = HttpWire(build_request("/9", "h", keepalive=True), Expectation())
+    made = Connections(server.address, wire, 1, 5.0, recorder)
     (slot,) = made.slots
     poll = select.poll()
     try:
@@ -113,7 +115,7 @@ def test_a_request_that_came_after_the_end_is_sent_again(serve):
             assert slot.recv(4096) == REPLY
             slot.replies += 1
             if slot.replies < 2:
-                slot.send(request)
+                slot.send(slot.request)
         made.keep(slot)
         ending.set()
         assert poll.poll(5000)  # its end, which an engine that is busy has not seen yet

@@ -10,6 +10,7 @@ from lab.errors import GeneratorError
 from lab.generators import open_loop
 from lab.generators.alarm import Alarm
 from lab.generators.engine import LATE_SEND
+from lab.generators.wires import HttpWire
 from lab.model import Expectation, Load
 from tests.kit.engines import step_until
 from tests.kit.lab_process import ROOT, run
@@ -237,7 +238,7 @@ def test_waiting_for_a_busy_slot_is_not_late(serve, engine, clock):
 def test_a_load_that_is_no_open_loop_is_refused(load):
     """A rate is above 0, and a number of requests has none."""
     with pytest.raises(GeneratorError, match="rate above 0"):
-        open_loop.make_engine(("127.0.0.1", 1), b"", Expectation(), load)
+        open_loop.make_engine(("127.0.0.1", 1), HttpWire(b"", Expectation()), load)
 
 
 def test_the_alarm_goes_off_at_its_instant_and_not_before():
@@ -265,9 +266,10 @@ from gevent import monkey
 monkey.patch_all()
 import gevent
 from lab.generators.open_loop import make_engine
+from lab.generators.wires import HttpWire
 from lab.model import Expectation, Load
-engine = make_engine({serve(REPLY).address!r}, b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n",
-                     Expectation(body={BODY!r}), Load(4, rate=200))
+wire = HttpWire(b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n", Expectation(body={BODY!r}))
+engine = make_engine({serve(REPLY).address!r}, wire, Load(4, rate=200))
 watcher = gevent.get_hub().loop.io(engine.fileno(), 1)
 engine.open_window()
 engine.resume()

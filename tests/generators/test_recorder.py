@@ -52,6 +52,19 @@ def test_a_window_has_nothing_of_the_one_before(continued):
         assert window.unfinished == retried
 
 
+def test_the_first_wrong_reply_of_each_window_is_kept():
+    """Not a later one, nor that of the window before, and not what is no reply."""
+    recorder = Recorder()
+    recorder.fail("timeout")
+    recorder.fail("status", "500 'no'")
+    recorder.fail("body", "200 'else'")
+    window = recorder.close(0, ())
+    assert window.sample == "status: 500 'no'"
+    assert window.errors == {"timeout": 1, "status": 1, "body": 1}
+    recorder.restart(0)
+    assert recorder.close(0, ()).sample == ""
+
+
 def test_a_window_ends_when_it_is_first_told_to():
     """A counted load has its last outcome then; what comes later is not of it."""
     recorder = Recorder()

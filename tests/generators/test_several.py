@@ -19,6 +19,7 @@ from lab.generators.open_loop import make_engine
 from lab.generators.process import EngineGenerator
 from lab.generators.request import build_request
 from lab.generators.shares import divide_load, phases, shares
+from lab.generators.wires import HttpWire
 from lab.model import Endpoint, Expectation, Load
 from lab.system.cpus import deal
 from tests.kit import builders as make
@@ -68,7 +69,7 @@ def test_the_grids_of_an_open_loop_interlock(clock, processes):
     request = build_request("/9", "127.0.0.1", keepalive=True)
     load, address = Load(processes, rate=1000.0), ("127.0.0.1", 1)
     engines = [
-        make_engine(address, request, Expectation(), share, phase)
+        make_engine(address, HttpWire(request, Expectation()), share, phase)
         for share, phase in zip(divide_load(load, processes), phases(processes), strict=True)
     ]
     try:

@@ -5,6 +5,7 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any, Self
 
 Handler = Callable[[socket.socket], None]
@@ -14,16 +15,23 @@ class SocketServer:
     """
     One thread for each connection, which *handler* serves; a context manager.
 
-    `requests` is the number of requests that `request` has read.
+    `requests` is the number of requests that `request` has read. It answers on a UNIX socket at
+    *path* if one is given.
     """
 
-    def __init__(self, handler: Handler, port: int = 0) -> None:
+    def __init__(self, handler: Handler, port: int = 0, path: Path | None = None) -> None:
         self.handler = handler
         self.accepted = 0
         self.requests = 0
         self._lock = threading.Lock()
-        self._listener = socket.create_server(("127.0.0.1", port), backlog=512)
-        self.address: tuple[str, int] = self._listener.getsockname()
+        if path is None:
+            self._listener = socket.create_server(("127.0.0.1", port), backlog=512)
+        else:
+            self._listener = socket.socket(socket.AF_UNIX)
+            self._listener.bind(str(path))
+            self._listener.listen(512)
+        self.address: Any = self._listener.getsockname()
+        """Host and port, or the path."""
         self._conns: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
@@ -104,7 +112,7 @@ def socket_servers() -> Iterator[Callable[..., SocketServer]]:
     with ExitStack() as started:
 
         def start(*pieces: bytes, handler: Handler | None = None, **told: Any) -> SocketServer:
-            server = SocketServer(handler) if handler else replying(*pieces, **told)
+            server = SocketServer(handler, **told) if handler else replying(*pieces, **told)
             return started.enter_context(server)
 
         yield start

@@ -70,6 +70,7 @@ def test_a_rate_that_cannot_be_kept_to_is_refused(tmp_path, wishes, words):
 
 JUDGE = """
 import locust, gevent, json
+from lab.generators.setup import Setup
 from lab.locust.clients import FastHttpClients
 from lab.model import Endpoint, Load
 from tests.kit.replies import WORKLOAD
@@ -77,7 +78,7 @@ seen = {{}}
 for name, address in {addresses}.items():
     failed = []
     clients = FastHttpClients(
-        Endpoint(*address), WORKLOAD.path, WORKLOAD.expect, Load(2, timeout=0.2), failed.append)
+        Setup(Endpoint(*address), WORKLOAD, Load(2, timeout=0.2)), failed.append)
     clients.begin_count(5)
     while not clients.done:
         gevent.sleep(0.005)

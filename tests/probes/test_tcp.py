@@ -65,6 +65,11 @@ def test_a_sockstat_without_them_is_refused():
         parse_time_wait(SOCKSTAT.replace(" tw ", " "))
 
 
+def test_a_server_on_a_unix_socket_has_no_tcp():
+    """What the machine counted meanwhile is not its own, so nothing is said."""
+    assert TcpProbe().start(Subject(server=1, port=None))() == {}
+
+
 def test_a_closed_connection_is_seen_in_time_wait():
     """The side that closes first keeps it for a minute."""
     probe = TcpProbe()

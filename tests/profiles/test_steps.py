@@ -34,6 +34,7 @@ STOPS = (
 LOOP = (("greenlet", "true"), ("import", "{root}/app/event_loop.py"))
 LASTING = ("max-worker-lifetime", "30", "0")
 PEER = Difference(changed=(("server", "uwsgi", "command"),))
+INIS = [each for each in profiles.find() if not profiles.described(each).commands]
 
 STEPS = {
     "processes-threads": Difference(
@@ -125,10 +126,6 @@ STEPS = {
     ),
     "uwsgi-async": Difference(added=(("async", "128"), ("greenlet", "true")), changed=(LASTING,)),
     "uwsgi-async-aware": Difference(),
-    "gunicorn-sync": PEER,
-    "granian": PEER,
-    "nginx-uwsgi": PEER,
-    "production": PEER,
 }
 
 
@@ -168,8 +165,17 @@ def test_baseline():
 
 
 def test_every_profile_has_its_step():
-    """No profile but those that begin a ladder is without a step that is stated here, or below."""
-    assert set(profiles.find()) == {"baseline", "blocking", "cached", *STEPS}
+    """No ini but those that begin a ladder is without a step that is stated here, or below."""
+    assert set(INIS) == {"baseline", "blocking", "cached", *STEPS}
+
+
+@pytest.mark.parametrize("name", sorted(set(profiles.find()) - set(INIS)))
+def test_a_peer_is_another_server(name):
+    """Beside a profile of uWSGI nothing but the server can be said to differ."""
+    peer = profiles.described(name)
+    against = peer.against and profiles.read(peer.against)
+    if against and not against.commands:
+        assert difference(peer, against) == PEER
 
 
 def test_the_article_s_blocking_server_is_one_worker_behind_its_own_http():
@@ -239,7 +245,7 @@ def test_header(name):
     assert header.link
 
 
-@pytest.mark.parametrize("name", [each for each in profiles.find() if STEPS.get(each) != PEER])
+@pytest.mark.parametrize("name", INIS)
 def test_strict(name):
     """Every uWSGI profile refuses a mistyped option."""
     assert ("strict", "true") in profiles.read(name).options

@@ -14,7 +14,8 @@ import pytest
 from rich.console import Console
 
 from lab.analysis.summary import summarise
-from lab.report import markdown, summary_json, terminal
+from lab.model.wording import shown
+from lab.report import html_page, markdown, summary_json, terminal
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 
@@ -43,6 +44,27 @@ def test_requests_sent_again_stand_beside_the_errors(kept):
         assert "| 0 | 3 | 2/2 |" in text
     values = json.loads(summary_json.render(summary))["profiles"][0]["values"]
     assert (values["errors"]["median"], values["retried"]["median"]) == (0, 3)
+
+
+def test_a_wrong_reply_is_quoted_and_does_nothing():
+    """Whatever a server said, it is words in every form of the report: no markup, no escape."""
+    said = shown(b"<script>alert(1)</script> | [red]\x1b[31m\r\n\xff[/red] ")
+    run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
+    wrong = {"errors": {"status": 7}, "sample": f"status: 500 {said}"}
+    trials = [replace(each, windows=(replace(each.windows[0], **wrong),)) for each in run.trials]
+    summary = summarise(replace(run, trials=tuple(trials)))
+    flat = " ".join(terminal.render(summary, 400).split())
+    assert f"(7 status: 500 {' '.join(said.split())})" in flat
+    assert r"(7 status: 500 '\<script>alert(1)\</script> \| [red]\\x1b[31m" in markdown.render(
+        summary
+    )
+    page = html_page.render(summary)
+    assert "<script>alert" not in page
+    assert "7 status: 500 &#39;&lt;script&gt;alert(1)" in page
+    found = json.loads(summary_json.render(summary))["profiles"][0]["findings"]
+    assert said in json.dumps(found, ensure_ascii=False).replace("\\\\", "\\")
+    for text in (flat, page, markdown.render(summary), summary_json.render(summary)):
+        assert "\x1b" not in text
 
 
 @pytest.mark.parametrize("width", [100, 160])

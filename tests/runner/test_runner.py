@@ -9,7 +9,7 @@ import pytest
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
 from lab.experiment.runner import capture, run, run_trial
 from lab.experiment.schedule import Pilot
-from lab.model import Better, CounterRun, Expectation, Load, Role, Slot
+from lab.model import Better, CounterRun, Expectation, Load, Role, Slot, Wire
 from tests.kit.scripted import Script, arm, plan
 
 
@@ -177,6 +177,14 @@ class TestCapture:
         known, server = plan("a"), script.parts().server
         found = capture(known.workload, known.profiles, server, lambda *_: (500, {}, b""))
         assert found == known.workload
+        assert script.events == []
+
+    def test_an_echo_is_known(self):
+        """What is to come back is what is sent, so no server is started to find it out."""
+        script = Script()
+        asked = replace(plan("a").workload, expect=Expectation(), wire=Wire.ECHO, size=8)
+        server = script.parts().server
+        assert capture(asked, plan("a").profiles, server, lambda *_: (500, {}, b"")) == asked
         assert script.events == []
 
     def test_a_pattern_is_tried_once(self):

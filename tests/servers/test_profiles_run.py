@@ -8,10 +8,12 @@ from contextlib import contextmanager
 import psutil
 import pytest
 
-from lab import profiles
+from lab import profiles, workloads
+from lab.experiment.available import unserved
 from lab.experiment.plan import arm_of
-from lab.model import Endpoint, Load
-from lab.servers.fetch import fetch
+from lab.model import Endpoint, Load, Wire
+from lab.model.echo import message
+from lab.servers.fetch import exchange, fetch
 from lab.servers.ports import free_port, listens
 from lab.system.programs import ROOT
 from tests.kit.lab_process import BIN, alive, descendants, until
@@ -20,14 +22,25 @@ from tests.kit.running import read_installed
 from .conftest import FIB
 
 
+def answer(endpoint, workload):
+    """Return what came back, and what should."""
+    if workload.wire is Wire.ECHO:
+        sent = message(1, workload.size, workload.lines)
+        return exchange(endpoint, sent, 5.0, 5.0), sent
+    return fetch(endpoint, workload.path, 5.0)[2], workload.expect.body
+
+
 @pytest.mark.parametrize("name", profiles.find())
 def test_profile(start, name):
-    """The profile answers /9000 correctly, and leaves neither process nor listener behind."""
+    """The profile answers what it serves, and leaves neither process nor listener behind."""
     profile = read_installed(name)
-    workload = arm_of(profile, FIB, Load()).workload
+    asked = (FIB, *(workloads.read(each).workload for each in workloads.find()))
+    served = next(each for each in asked if unserved(profile, each) is None)
+    workload = arm_of(profile, served, Load()).workload
     with start(name, workload) as server:
         assert server.ended() is None
-        assert fetch(server.endpoint, "/9000", 5.0)[2] == workload.expect.body
+        came, wanted = answer(server.endpoint, workload)
+        assert came == wanted
         tree = [psutil.Process(server.pid), *descendants(server.pid)]
         assert len(tree) > 1
     assert alive(tree) == []

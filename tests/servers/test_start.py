@@ -8,7 +8,7 @@ import pytest
 
 from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Expectation, Workload
-from lab.servers import process, readiness
+from lab.servers import ports, process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready
 from lab.system.programs import ROOT
@@ -111,7 +111,7 @@ def test_port_in_use(start, monkeypatch):
     """A port that another server holds is named as the reason."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        monkeypatch.setattr(process, "free_port", lambda: port)
+        monkeypatch.setattr(ports, "free_port", lambda: port)
         monkeypatch.setattr(process, "PORT_ATTEMPTS", 1)
         wanted = f"port {port} is in use by another process"
         with pytest.raises(ServerStartError, match=wanted), start("baseline"):
@@ -122,8 +122,8 @@ def test_lost_race_for_a_port(start, monkeypatch):
     """A port that is taken between choosing and binding it costs another try, not the trial."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
-        ports = [process.free_port(), taken]
-        monkeypatch.setattr(process, "free_port", ports.pop)
+        free = [ports.free_port(), taken]
+        monkeypatch.setattr(ports, "free_port", free.pop)
         with start("baseline") as server:
             assert server.endpoint.port != taken
 
@@ -154,7 +154,7 @@ def test_silent_server():
 
     class Silent:
         pid = 1 << 30
-        endpoint = Endpoint("127.0.0.1", process.free_port())
+        endpoint = Endpoint("127.0.0.1", ports.free_port())
 
         def ended(self):
             return None

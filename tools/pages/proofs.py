@@ -40,7 +40,7 @@ def selftest_text(result: SelfTestResult) -> str:
     if result.effects:
         lines.append("")
         lines += _table(
-            ("planted difference", "must be said", "said", "CPU per request"),
+            ("planted difference", "must be said", "said", "ratio"),
             ((e.name, e.expected, said(e), ratio(e)) for e in result.effects),
         )
     lines += ["", "What was seen, in one trial of each:", ""]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from lab import claims as published
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
+from lab.model import Verdict
 from lab.report import claims as claims_report
 from lab.report import headline as opening
 from lab.report import markdown, numbers, remarks
@@ -53,7 +54,7 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     """Return how two profiles of a run compare, whatever lies between them."""
     run = summary(name)
     found = run.compare(metric, changed, reference)
-    if found.ratio is None:
+    if found.verdict is Verdict.INVALID:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
     return numbers.judged(found) + mark(run)
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from lab import settings
 from lab.analysis.gates import BUSY, LATE
-from lab.analysis.metrics import merged_latency, quantile, server_cpu
+from lab.analysis.gates.common import left_over
+from lab.analysis.metrics import merged_latency, quantile, server_cpu, usable_cores
 from lab.model import Load, Trial, Window
 from lab.settings.meaning import Settings
 
@@ -126,7 +127,6 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
     readings = trial.readings
     seconds, elapsed = server_cpu(readings), readings.get("elapsed")
     used = seconds / elapsed if seconds is not None and elapsed else None
-    cores = readings.get("server.cores", readings.get("machine.cores"))
     latency = merged_latency(windows)
     p50 = quantile(latency, 0.5)
     late = {us / 1e6: n for us, n in latency.items() if us >= LATE * 1e6}
@@ -144,8 +144,8 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
         connects=trial.total("connections") / replies,
         generator=max((window.cpu + window.wait) / window.wall for window in windows),
         used=used,
-        cores=cores,
-        capacity=_capacity(trial, cores, used),
+        cores=usable_cores(readings),
+        capacity=left_over(trial),
         p50=p50,
         late=sum(late.values()),
         lost=(_beyond(p50, late) + max(0.0, total - answered)) / total,
@@ -177,16 +177,3 @@ def _clients_time(windows: tuple[Window, ...], load: Load) -> tuple[float, float
     if load.requests is not None or load.rate is not None:
         return answered, max(answered, 1e-9)
     return answered, sum(len(window.replies) * window.wall for window in windows)
-
-
-def _capacity(trial: Trial, cores: float | None, used: float | None) -> float | None:
-    """
-    Return the cores that the server could have had: those it used, and those that stood idle.
-
-    On the others somebody else ran: strangers or, unpinned, the generator. At least half of its
-    cores, because a server that sleeps while strangers compute is not at its limit.
-    """
-    idle = trial.readings.get("server.idle")
-    if cores is None or used is None or idle is None:
-        return cores
-    return min(cores, max(used + idle, cores / 2))

@@ -30,6 +30,7 @@ GATES: tuple[Gate, ...] = (
     replies.starvation,
     network.accept_queue,
     effort.generator_bound,
+    effort.shared_cores,
     backing.upstream,
     effort.late_generator,
     effort.overload,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from lab.analysis.metrics import server_cpu
+from lab.analysis.metrics import server_cpu, usable_cores
 from lab.model import Trial
 
 FAILED_SHARE = 0.01
@@ -35,20 +33,36 @@ PERCENTILES = frozenset({"p50", "p90", "p99", "service_p99"})
 TIME_BASED = PERCENTILES | {"throughput"}
 
 
-def server_cores(readings: Mapping[str, float]) -> float:
+def server_cores(trial: Trial) -> float:
     """
-    Return the cores that the server may use; one where that was not read.
+    Return the cores that there were for the server; one where that was not read.
 
     A gate that compares with it then fires only where the server was below its limit whatever it
     had.
     """
-    return readings.get("server.cores", 1.0)
+    cores = left_over(trial) if trial.shares_cores else usable_cores(trial.readings)
+    return 1.0 if cores is None else cores
+
+
+def left_over(trial: Trial) -> float | None:
+    """
+    Return the cores that the server could have had: those it used, and those that stood idle.
+
+    On the others somebody else ran: strangers, or the generator where both share cores. At least
+    half of its cores, because a server that sleeps while strangers compute is not at its limit.
+    None where its cores were not read.
+    """
+    cores, idle = usable_cores(trial.readings), trial.readings.get("server.idle")
+    used = server_used(trial)
+    if cores is None or used is None or idle is None:
+        return cores
+    return min(cores, max(used + idle, cores / 2))
 
 
 def at_limit(trial: Trial) -> bool:
     """Return whether the server, or one of its processes, is known to be at its limit."""
     used = server_used(trial)
-    full = used is not None and used >= BUSY * server_cores(trial.readings)
+    full = used is not None and used >= BUSY * server_cores(trial)
     return full or trial.readings.get("server.busiest", 0.0) >= BUSY
 
 

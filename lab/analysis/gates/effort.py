@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
-from lab.analysis.metrics import merged_latency, merged_service, quantile
+from lab.analysis.metrics import merged_latency, merged_service, quantile, usable_cores
 from lab.model import Finding, Trial
 from lab.model.wording import counted
 
@@ -38,6 +38,12 @@ by, and far less than any timer of a server that goes by it."""
 IDLE = 0.5
 """Share of its cores below which server or generator had nothing to do for most of the time."""
 
+SPARED = 0.25
+"""Cores of the load, in an open loop on the server's own, below which it is a small neighbour."""
+
+SLACK = 0.10
+"""Share of shared cores that stands idle where something else than CPU holds the server back."""
+
 FEW_REPLIES = 3
 """Replies a connection below which their number may be that of the connections, not of the work."""
 
@@ -55,9 +61,10 @@ def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | No
     if used is None or (trial.slot.arm.load.rate is not None and not _fell_behind(trial)):
         return None
     share = common.generator_share(trial)
-    cores = common.server_cores(trial.readings)
+    cores = common.server_cores(trial)
     if (
-        share < common.BUSY
+        trial.shares_cores  # each takes CPU from the other, and neither is at a limit of its own
+        or share < common.BUSY
         or used >= common.BUSY * cores
         or trial.readings.get("server.busiest", 0.0) >= common.BUSY
     ):
@@ -78,10 +85,34 @@ def _relief(trial: Trial) -> str:
             "Use a second generator process (lab run --generators 2, locust --processes 2) or a "
             "cheaper one"
         )
-    share = "let it share the server's (--no-pin), " if "server.cores" in trial.readings else ""
     return (
-        f"The generator has no core here for another process: {share}load with fewer connections, "
-        "or use a machine with more cores"
+        "The generator has no core here for another process: load with fewer connections, or use a "
+        "machine with more cores"
+    )
+
+
+def shared_cores(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+    """
+    Judge whether the load took CPU that the server could have used.
+
+    In a closed loop it does wherever they have a core in common, and takes as much as there are
+    replies. So throughput lies between what was served and what the server's cores have CPU for.
+    In an open loop that keeps its rate a small load leaves the percentiles as they are.
+    """
+    kept = trial.slot.arm.load.rate is not None and not _fell_behind(trial)
+    taken = sum(window.cpu / window.wall for window in trial.windows if window.wall > 0)
+    if not trial.shares_cores or (kept and taken < SPARED):
+        return None
+    cores, idle = usable_cores(trial.readings) or 1.0, trial.readings.get("server.idle", 0.0)
+    slack = (
+        f"; {idle:.2f} stood idle, so CPU alone did not limit it" if idle > SLACK * cores else ""
+    )
+    return Finding(
+        "shared cores",
+        f"the load ran on the server's {counted(cores, 'core')} and used {taken:.2f}{slack}",
+        "What was served is the least that the server can do; what its cores have CPU for, the "
+        "most. CPU per request is mostly lower than without the load beside it.",
+        withholds=common.PERCENTILES if kept else common.TIME_BASED,
     )
 
 
@@ -183,7 +214,7 @@ def machine(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     """
     readings = trial.readings
     # Unpinned, the server may use every core. None read: the least that it can have.
-    cores = max(1.0, readings.get("server.cores", readings.get("machine.cores", 1.0)))
+    cores = max(1.0, usable_cores(readings) or 1.0)
     crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
     # What is printed is the limit that decided.
     parts = _disturbances(readings, (FOREIGN_CPU_SEVERE if crowded else FOREIGN_CPU) * cores)
@@ -215,7 +246,7 @@ def idle_server(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     used, load = common.server_used(trial), trial.slot.arm.load
     if used is None or load.requests is not None or load.rate is not None:
         return None
-    cores = common.server_cores(trial.readings)
+    cores = common.server_cores(trial)
     share = common.generator_share(trial)
     if used >= IDLE * cores or share >= IDLE or trial.readings.get("listener.drops", 0) >= 1:
         return None

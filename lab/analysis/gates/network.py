@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from lab.analysis.gates import common
 from lab.analysis.metrics import merged_latency, merged_service
-from lab.model import Finding, Trial
+from lab.model import Finding, Transport, Trial
 
 TIMERS: Mapping[float, tuple[str, ...]] = {
     0.040: ("DelayedACKs",),
@@ -146,7 +146,9 @@ def _lost_handshakes(trial: Trial) -> Finding | None:
 
 def _cluster(trial: Trial) -> Finding | None:
     latency = merged_service(trial.windows) or merged_latency(trial.windows)
-    told = any(name.startswith("tcp.") for name in trial.readings)
+    # A UNIX socket has no timers of the kernel's.
+    unix = trial.slot.arm.workload.transport is Transport.UNIX
+    told = unix or any(name.startswith("tcp.") for name in trial.readings)
     if common.at_limit(trial):
         return None
     for value, names in TIMERS.items():

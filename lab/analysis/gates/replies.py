@@ -77,7 +77,7 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     again = 0 if never_kept(trial) else trial.total("retried")
     kinds = ", ".join(
         (
-            *(f"{count:,} {kind}" for kind, count in sorted(counts.items())),
+            *(f"{count:,} {_with_sample(trial, kind)}" for kind, count in sorted(counts.items())),
             *((f"{again:,} sent again",) if again else ()),
         )
     )
@@ -103,6 +103,12 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
         "kept here.",
         withholds=None if severe else frozenset({"p99", "service_p99"}),
     )
+
+
+def _with_sample(trial: Trial, kind: str) -> str:
+    """Return a class of errors, with what the first such reply was if one was kept."""
+    samples = (window.sample for window in trial.windows)
+    return next((each for each in samples if each.startswith(f"{kind}: ")), kind)
 
 
 def never_kept(trial: Trial) -> bool:

@@ -21,7 +21,7 @@ from lab.analysis.summary import Summary
 from lab.model import METRICS, Better, Comparison, Verdict
 from lab.report.headline import ANOTHER
 from lab.report.minutes import levels
-from lab.report.numbers import bound, bounded, figure
+from lab.report.numbers import bounded, figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
 from lab.report.svg import Picture
@@ -199,7 +199,7 @@ def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
         return "no pair counts", LIGHT["undecided"]
     colour = LIGHT["muted"] if aa else COLOURS[comparison.verdict]
     word = "noise" if aa else comparison.said.removeprefix(f"{Verdict.UNDECIDED}, but ")
-    side = SIDES.get(bound(comparison), "")
+    side = SIDES.get(comparison.bound, "")
     return f"{side}{figure(comparison.ratio.value)}x {word}", colour
 
 

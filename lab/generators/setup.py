@@ -1,0 +1,47 @@
+"""What one process of the engine is told, be it a child of the lab's or a worker of Locust's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from lab.generators.engine import Engine
+from lab.generators.open_loop import make_engine
+from lab.generators.wires import AnyWire, wire_of
+from lab.model import Endpoint, Load, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """Whom to load, with what, and how."""
+
+    endpoint: Endpoint
+    workload: Workload
+    load: Load
+    """The process's own share."""
+    cores: tuple[int, ...] | None = None
+    """CPUs that it may use; None for all."""
+    phase: float | None = None
+    """See `lab.generators.open_loop.OpenLoop`."""
+
+    def encode(self) -> dict[str, Any]:
+        """Return it as JSON values; where the application lies is nothing to a generator."""
+        own = replace(self, workload=replace(self.workload, chdir=None))
+        encoded: dict[str, Any] = msgspec.to_builtins(own)
+        return encoded
+
+    def wire(self) -> AnyWire:
+        """Return what its connections speak; see `wire_of`."""
+        authority = self.endpoint.authority
+        return wire_of(self.workload, authority, keepalive=self.load.keepalive)
+
+    def engine(self) -> Engine:
+        """Return the engine, idle; see `Engine` and `wire_of` for what may be wrong."""
+        return make_engine(self.endpoint.target, self.wire(), self.load, self.phase)
+
+
+def decode_setup(encoded: object) -> Setup:
+    """Return what `Setup.encode` gave *encoded* for."""
+    return msgspec.convert(encoded, Setup)

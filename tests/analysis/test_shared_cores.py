@@ -1,0 +1,281 @@
+"""Server and load on the same cores: what they served and what CPU allows bound what is said."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.comparable import MismatchError, require_comparable
+from lab.analysis.compare import verdict_of
+from lab.analysis.gates import judge
+from lab.analysis.gates.common import at_limit, server_cores
+from lab.analysis.observations import observed
+from lab.analysis.summary import summarise
+from lab.analysis.thresholds import Judged, judge_run, parse
+from lab.claims.decide import decide, decision_of
+from lab.model import Better, Between, Claim, Comparison, Decision, Load, Verdict
+from lab.report import claims as claims_report
+from lab.report import html_page, markdown, summary_json, terminal
+from tests.kit import builders as make
+
+SHARED = {"server.cores": 2.0, "machine.cores": 2.0, "cores.shared": 1.0, "server.idle": 0.1}
+TIME = {"throughput", "p50", "p90", "p99", "service_p99"}
+ARMS = {"a": (10_600, 142e-6), "b": (7_730, 203e-6)}
+"""Requests/s that were served, and seconds of the server's CPU for each."""
+
+
+def shared(speeds=ARMS, readings=SHARED, blocks=4, noise=0.0):
+    """Return a run of *speeds* whose load ran on the server's cores."""
+    run = make.ladder_run(speeds, blocks=blocks, noise=noise)
+    trials = (replace(each, readings=each.readings | readings) for each in run.trials)
+    return replace(run, trials=tuple(trials))
+
+
+def withheld(trial):
+    """Return gate -> what it withholds."""
+    return {each.gate: each.withholds for each in judge(trial)}
+
+
+def test_a_ratio_lies_between_what_was_served_and_what_the_cores_have_cpu_for():
+    """7,730 / (2 / 142 us) = 0.549 at the least, (2 / 203 us) / 10,600 = 0.929 at the most."""
+    found = summarise(shared()).steps[0].step["throughput"]
+    assert found.ratio is None
+    assert found.between.low == pytest.approx(7_730 * 142e-6 / 2, rel=1e-3)
+    assert found.between.high == pytest.approx(2 / 203e-6 / 10_600, rel=1e-3)
+    assert (found.between.n, found.verdict) == (4, Verdict.SLOWER)
+
+
+def test_the_ends_are_those_of_the_intervals():
+    """Noise moves them apart, never towards each other."""
+    calm, noisy = (
+        summarise(shared(noise=noise)).steps[0].step["throughput"].between for noise in (0, 0.05)
+    )
+    assert noisy.low < calm.low < calm.high < noisy.high
+
+
+def test_no_verdict_beyond_what_both_ends_allow():
+    """2,000 / (2 / 800 us) = 0.8 and (2 / 800 us) / 2,000 = 1.25: better, worse or the same."""
+    found = summarise(shared({"a": (2000, 800e-6), "b": (2000, 800e-6)})).steps[0].step
+    between = found["throughput"].between
+    assert (between.low, between.high) == pytest.approx((0.8, 1.25), rel=1e-3)
+    assert found["throughput"].verdict is Verdict.UNDECIDED
+    assert found["cpu"].ratio.value == pytest.approx(1)
+
+
+def test_every_form_of_the_report_says_the_ends_and_no_ratio():
+    """In the tables of changes; what was served stands as the least in that of measurements."""
+    summary = summarise(shared())
+    for text in (markdown.render(summary), terminal.render(summary), html_page.render(summary)):
+        assert "between 0.549x and 0.929x, worse" in text
+        assert "at least 10,600" in text
+        assert "cores shared" in text
+    step = json.loads(summary_json.render(summary))["steps"][0]["step"]["throughput"]
+    assert "ratio" not in step
+    assert step["between"]["high"] == pytest.approx(0.929, abs=1e-3)
+
+
+def test_the_arrangement_is_in_the_plan_of_the_report():
+    """Which CPUs each had."""
+    run = shared()
+    plan = replace(run.plan, server_cores="0-1", generator_cores="1")
+    said = markdown.render(summarise(replace(run, plan=plan)))
+    assert "generator: engine; server on 0-1, load on 1, cores shared" in said
+
+
+@pytest.mark.parametrize(
+    ("load", "cpu", "expected"),
+    [
+        (Load(64), 0.2, TIME),
+        (Load(64, rate=2000.0), 0.4, None),
+        (Load(64, rate=2000.0), 0.6, TIME - {"throughput"}),
+        (Load(64, rate=9000.0), 0.2, TIME),
+    ],
+    ids=["closed loop", "small load", "a quarter of a core", "rate not kept"],
+)
+def test_a_load_on_the_servers_cores_withholds_time(load, cpu, expected):
+    """Not of an open loop that keeps its rate with little CPU: 0.4 s of 2 are 0.2 cores."""
+    planned = {} if load.rate is None else {"planned": round(load.rate * 2), "unfinished": 0}
+    window = make.window(cpu=cpu, service={31_000: 4000}, latency={31_000: 4000}, **planned)
+    if load.rate == 9000:
+        window = replace(window, queued=9000, latency={900_000: 4000})
+    trial = make.trial(window, load=load, readings=make.READINGS | SHARED)
+    assert withheld(trial).get("shared cores") == expected
+
+
+@pytest.mark.parametrize(
+    ("readings", "is_shared"),
+    [
+        ({"server.cores": 1.0, "machine.cores": 2.0}, False),
+        ({"server.cores": 1.0, "machine.cores": 2.0, "cores.shared": 0.0}, False),
+        ({"server.cores": 2.0, "machine.cores": 2.0, "cores.shared": 1.0}, True),
+        ({"machine.cores": 2.0}, True),
+        ({}, False),
+    ],
+    ids=["before", "apart", "named for both", "not pinned", "not read"],
+)
+def test_who_shares_cores(readings, is_shared):
+    """Both were given one, or neither was pinned; earlier runs say so by what they lack."""
+    assert make.trial(readings=readings).shares_cores is is_shared
+
+
+def test_idle_cores_are_said():
+    """More than a tenth of them: then the server was limited by something else, too."""
+    for idle, said in ((0.2, False), (0.21, True)):
+        trial = make.trial(readings=make.READINGS | SHARED | {"server.idle": idle})
+        (finding,) = judge(trial)
+        assert ("stood idle, so CPU alone did not limit it" in finding.reason) is said
+
+
+def test_a_server_that_shares_its_cores_had_what_it_used_and_what_stood_idle():
+    """0.9 cores used and 0.05 idle: it is at its limit, although two cores are its own."""
+    trial = make.trial(readings=make.READINGS | SHARED | {"server.idle": 0.05, "server.busiest": 0})
+    assert server_cores(trial) == pytest.approx(1.0)  # half of them at the least
+    assert at_limit(trial)
+    apart = replace(trial, readings=trial.readings | {"cores.shared": 0.0})
+    assert server_cores(apart) == 2.0
+    assert not at_limit(apart)
+
+
+LIMITED = {"cpu": 1.9, "wait": 0.1}
+IDLE = {"server.cpu_user": 0.6, "server.cpu_system": 0.2, "server.busiest": 0.3}
+
+
+@pytest.mark.parametrize(
+    ("window", "readings", "gate", "kept"),
+    [
+        (LIMITED, IDLE, "generator-bound", {"served", "capacity"}),
+        ({}, SHARED, "shared cores", {"served", "capacity"}),
+        ({}, {"listener.drops": 400.0, "tcp.TCPSynRetrans": 300.0}, "accept queue", {"capacity"}),
+    ],
+)
+def test_what_was_served_stands_where_the_limit_is_somebody_elses(window, readings, gate, kept):
+    """Handshakes that the server dropped are its own."""
+    trial = make.trial(make.window(**window), readings=make.READINGS | readings)
+    seen = observed(trial)
+    assert gate in {each.gate for each in seen.findings}
+    assert "throughput" not in seen.metrics
+    assert seen.metrics.keys() & {"served", "capacity"} == kept
+
+
+def test_a_limit_on_throughput_cannot_be_judged():
+    """Two ends are no interval of a ratio."""
+    found = judge_run(parse("rps(b/a) < 0.95"), summarise(shared()))
+    assert found.outcome is Judged.UNJUDGED
+    assert "shared cores" in found.sentence
+
+
+def test_runs_with_and_without_shared_cores_are_not_compared():
+    """`lab compare` names what differs."""
+    before = shared()
+    apart = shared(readings=SHARED | {"cores.shared": 0.0})
+    with pytest.raises(MismatchError, match=r"cores\.shared"):
+        require_comparable(before, apart)
+
+
+CLAIM = Claim("x", "article", "b is faster", "fib", "a", "b", ratio=1.5)
+SAME = replace(CLAIM, ratio=None, direction="same")
+ABOVE = replace(CLAIM, ratio=None, direction="above")
+LOSS = replace(CLAIM, ratio=0.5)
+
+
+@pytest.mark.parametrize(
+    ("claim", "low", "high", "decision"),
+    [
+        (CLAIM, 0.55, 0.93, "reversed"),
+        (CLAIM, 0.60, 1.33, "none"),
+        (CLAIM, 1.10, 1.40, "smaller"),
+        (CLAIM, 1.10, 2.00, "undecided"),
+        (CLAIM, 1.55, 2.00, "reproduced"),
+        (CLAIM, 0.80, 2.00, "undecided"),
+        (CLAIM, 1.20, None, "undecided"),
+        (CLAIM, 1.60, None, "reproduced"),
+        (CLAIM, None, 1.40, "none"),
+        (CLAIM, None, 0.80, "reversed"),
+        (CLAIM, None, 1.60, "undecided"),
+        (LOSS, 0.30, 0.45, "reproduced"),
+        (LOSS, 0.30, 0.80, "undecided"),
+        (LOSS, 0.60, 0.80, "smaller"),
+        (LOSS, 0.60, None, "none"),
+        (LOSS, 1.20, None, "reversed"),
+        (LOSS, None, 0.40, "reproduced"),
+        (LOSS, None, 0.80, "undecided"),
+        (ABOVE, 1.10, None, "reproduced"),
+        (ABOVE, None, 1.10, "undecided"),
+        (ABOVE, None, 0.90, "reversed"),
+        (SAME, 1.10, None, "reversed"),
+        (SAME, None, 0.90, "reversed"),
+        (SAME, 0.90, None, "undecided"),
+        (SAME, 0.98, 1.02, "reproduced"),
+    ],
+)
+def test_of_ends_only_that_is_said_which_all_ratios_between_have_in_common(
+    claim, low, high, decision
+):
+    """With a floor of 5 %; an end of which nothing is known excludes nothing."""
+    verdict = verdict_of(low or 0.0, high or float("inf"), 0.05, Better.HIGHER)
+    found = Comparison("throughput", "a", "b", verdict, None, between=Between(low, high, 10, 0.95))
+    assert decision_of(claim, found, 0.05) == decision
+
+
+def bound(*names, cores=1.0):
+    """Return a run of b at a third of a's CPU, with the load at its limit beside *names*."""
+    run = make.ladder_run({"a": (2000, 450e-6), "b": (4000, 150e-6)}, blocks=4)
+    trials = []
+    for trial in run.trials:
+        windows, readings = trial.windows, {"server.cores": cores, "machine.cores": 2.0}
+        if trial.slot.arm.name in names:
+            windows = tuple(replace(each, **LIMITED) for each in windows)
+            readings |= {"server.busiest": 0.3}
+            if trial.slot.arm.name == "a":  # it waits, too
+                readings |= {"server.cpu_user": 0.6, "server.cpu_system": 0.2}
+        trials.append(replace(trial, windows=windows, readings=trial.readings | readings))
+    return replace(run, trials=tuple(trials))
+
+
+def said(claim, run):
+    """Return what *run* says to *claim*."""
+    return decide(claim, summarise(run))
+
+
+def test_where_the_load_kept_the_faster_side_its_cpu_is_a_lower_bound():
+    """It needs less CPU per request when it is busy, so the ratio may be larger."""
+    verdict = said(replace(CLAIM, ratio=2.0), bound("b"))
+    assert verdict.decision is Decision.REPRODUCED
+    assert verdict.sentence.startswith("by CPU per request, at least 2.9")
+    assert "b at the generator's limit: the ratio may be larger" in verdict.sentence.lower()
+    assert said(replace(CLAIM, ratio=4.0), bound("b")).decision is Decision.UNDECIDED
+    assert said(LOSS, bound("b")).decision is Decision.REVERSED
+    assert said(SAME, bound("b")).decision is Decision.REVERSED
+
+
+def test_where_the_load_kept_the_reference_its_cpu_is_an_upper_bound():
+    """What is claimed above it is excluded, and what lies below it is not."""
+    verdict = said(replace(CLAIM, ratio=9.0), bound("a"))
+    assert verdict.decision is Decision.NONE
+    assert verdict.sentence.startswith("by CPU per request, at most 1.")
+    assert said(ABOVE, bound("a")).decision is Decision.UNDECIDED
+    assert said(replace(CLAIM, ratio=1.2), bound("a")).decision is Decision.UNDECIDED
+
+
+@pytest.mark.parametrize("run", [bound("a", "b"), bound("b", cores=2.0)], ids=["both", "two cores"])
+def test_without_a_bound_the_gate_has_the_word(run):
+    """Both sides were kept; or the server had cores that not every server can fill."""
+    verdict = said(CLAIM, run)
+    assert verdict.decision is Decision.UNTESTABLE
+    assert "generator-bound" in verdict.sentence
+
+
+def test_a_claim_on_shared_cores_is_told_with_its_ends():
+    """In the sentence, the table and the JSON; what it takes is a core, and no more blocks."""
+    verdict = said(replace(CLAIM, ratio=3.08), shared())
+    assert verdict.decision is Decision.REVERSED
+    assert verdict.sentence.startswith("between 0.549x and 0.929x where the article says 3.08x")
+    (row,) = claims_report.verdict_table([verdict]).rows
+    assert "between 0.549x and 0.929x" in {cell.text for cell in row}
+    (content,) = json.loads(claims_report.render_json([verdict]))["verdicts"]
+    assert content["between"]["low"] == pytest.approx(0.549, abs=1e-3)
+    wide = said(replace(CLAIM, ratio=0.7), shared())
+    assert (wide.decision, wide.takes) == (
+        Decision.UNDECIDED,
+        ("a core of its own for the load",),
+    )
