@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from lab import workloads
 from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
@@ -26,8 +27,7 @@ from lab.generators.ab import check_ab
 from lab.generators.wires import check_clients
 from lab.model import Load, Workload
 from lab.model.wording import seconds
-from lab.workloads import DEFAULT as DEFAULT_WORKLOAD
-from lab.workloads import Fitting, find, read, workload
+from lab.workloads import Fitting
 
 GENERATORS = ("engine", "ab")
 """What `lab run` loads with."""
@@ -86,8 +86,8 @@ class Asked:
         "--workload",
         "Application and request of ours: a name that `lab list` prints.",
         metavar="NAME",
-        choices=find(),
-        shown=DEFAULT_WORKLOAD,
+        choices=workloads.find(),
+        shown=workloads.DEFAULT,
     )
     app: str | None = _option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
     path: str | None = _option(
@@ -267,7 +267,7 @@ def application(asked: Asked) -> Workload:
     Raises:
         UsageError: A part of it cannot be meant so.
     """
-    return workload(
+    return workloads.workload(
         asked.workload,
         app=asked.app,
         path=asked.path,
@@ -280,10 +280,10 @@ def application(asked: Asked) -> Workload:
 def _usual(asked: Asked) -> Fitting:
     """Return the load and the times of what is asked, where nobody says otherwise."""
     if asked.load == "walkthrough":
-        name: str | None = DEFAULT_WORKLOAD
+        name: str | None = workloads.DEFAULT
     else:
-        name = asked.workload or (None if asked.app else DEFAULT_WORKLOAD)
-    described = read(name) if name else None
+        name = asked.workload or (None if asked.app else workloads.DEFAULT)
+    described = workloads.read(name) if name else None
     if asked.load == "sustained":
         return described.own if described else Fitting(Load())
     if described is None or described.article is None:
@@ -334,7 +334,7 @@ def _minutes(asked: Asked, sizes: Sizes) -> float | None:
 
 def _check_generator(asked: Asked, load: Load) -> None:
     if asked.workload is not None:
-        check_clients((asked.generator, asked.client), read(asked.workload).workload)
+        check_clients((asked.generator, asked.client), workloads.read(asked.workload).workload)
     if asked.generator == "ab":
         if asked.generators is not None:
             raise UsageError("--generators is for the lab's engine: leave out --generator ab")

@@ -129,7 +129,7 @@ def read(name: str, path: str | None = None) -> Described:
         raise WorkloadError(whole, "its name has a hyphen, which begins a variant: rename it")
     text, table = _table(file) if file.is_file() else ("", {})
     variants = table.get("variant", {})
-    if not table or (variant not in variants if variants else variant):
+    if not file.is_file() or (variant not in variants if variants else variant):
         raise UsageError(f"no workload {name!r}: choose one of {', '.join(find())}, or give --app")
     place, own = (("variant", variant), variants[variant]) if variant else ((), {})
     _check_table(file, text, {key: table[key] for key in table if key != "variant"})

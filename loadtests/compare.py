@@ -17,8 +17,8 @@ on the machine that is measured, its trials do not count.
 
 `--processes 2`, and `--master` with `--worker`, make the same load from several processes.
 
-Locust executes every .py file of this folder, so no other stands here: what these two classes do is
-in `lab.locust`. What `--workload` names lies in `workloads/`.
+What these two classes do is in `lab.locust`, and what `--workload` names lies in `workloads/`.
+Locust executes every .py file below this folder; that of a backing service does nothing then.
 """
 
 from lab.locust import ComparisonShape, Connection

@@ -192,7 +192,8 @@ def listed(tmp_path, monkeypatch):
     """Return a function that lists two profiles of ours and a workload, all of them troubled."""
     (tmp_path / "a.ini").write_text("[lab]\nsummary = A\nneeds = plug-in nosuch\n[uwsgi]\n")
     (tmp_path / "b.toml").write_text(
-        'summary = "B"\nagainst = "a"\nrun = [["{python}"]]\nended = "2020-01-02: gone"\n'
+        'summary = "B"\nagainst = "a"\nrun = [["{python}"]]\n'
+        'ended = "2020-01-02: gone"\nsuccessor = "c"\n'
         'version = ["{python}", "-c", "print(\'b, version 7.1.2 (x)\')"]\n'
     )
     (tmp_path / "workloads").mkdir()
@@ -214,7 +215,7 @@ def test_the_list_says_each_version_or_what_is_missing(listed, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     lines = [" ".join(line.split()) for line in listed().splitlines()]
     assert "a uWSGI is built without plug-in nosuch: make setup" in lines
-    assert "b / a 7.1.2 B (ended 2020-01-02: gone)" in lines
+    assert "b / a 7.1.2 B (ended 2020-01-02: gone; now c)" in lines
     rows = {row["name"]: row for row in json.loads(listed("--json"))}
     assert (rows["a"]["version"], rows["b"]["version"]) == (None, "b, version 7.1.2 (x)")
     assert rows["a"]["missing"].startswith("uWSGI is built without")

@@ -279,3 +279,12 @@ def test_the_walkthroughs_load_is_that_of_fibs_article(asked):
     load = understand(Asked(load="walkthrough", **asked)).options.load
     assert load == understand(Asked(load="article")).options.load
     assert (load.connections, load.requests, load.keepalive, load.timeout) == (500, 5000, False, 90)
+
+
+@pytest.mark.parametrize("client", [{"generator": "ab"}, {"client": "fasthttp"}])
+def test_what_only_the_engine_speaks_is_refused_to_others(client):
+    """Whichever door it came through, before anything starts."""
+    (name,) = client.values()
+    with pytest.raises(UsageError, match=f"{name} speaks http over tcp; echo-unix-1k is echo"):
+        understand(Asked(workload="echo-unix-1k", load="article", **client))
+    assert understand(Asked(workload="echo-unix-1k")).options.load.connections == 10

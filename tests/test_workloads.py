@@ -191,3 +191,17 @@ def test_what_cannot_be_meant_is_refused(arguments, message):
     """With an example of what can."""
     with pytest.raises(UsageError, match=message):
         workload(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("fib", "/9000"),
+        ("echo-1k", "1,024 bytes over TCP"),
+        ("echo-unix-100k", "102,400 bytes over a UNIX socket"),
+        ("echo-lines-1k", "5 lines of 1,024 bytes over TCP"),
+    ],
+)
+def test_a_report_says_what_was_asked(name, asked):
+    """The target of a request; an echo has none, and its message has a size."""
+    assert workload(name).asked == asked

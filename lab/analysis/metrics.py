@@ -68,10 +68,9 @@ def _percentiles(windows: Sequence[Window]) -> dict[str, float]:
     latency = merged_latency(windows)
     replies = latency.total()
     if replies:
-        found["p50"] = quantile(latency, 0.50)
-        found["p90"] = quantile(latency, 0.90)
-    if replies >= P99_REPLIES:
-        found["p99"] = quantile(latency, 0.99)
+        found["p50"], found["p90"], p99 = quantiles(latency, (0.50, 0.90, 0.99))
+        if replies >= P99_REPLIES:
+            found["p99"] = p99
     service = merged_service(windows)
     if service.total() >= P99_REPLIES:
         found["service_p99"] = quantile(service, 0.99)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from lab.claims.conditions import numbers
-from lab.errors import LabError
+from lab.errors import FileError
 from lab.model import METRICS, Article, Claim, Inaction
 from lab.system.programs import ROOT
 
@@ -26,12 +26,8 @@ ROUNDING = 0.006
 """By how much a ratio of two decimals may differ from that of the figures beside it."""
 
 
-class ClaimsError(LabError):
+class ClaimsError(FileError):
     """A file of claims cannot be understood."""
-
-    def __init__(self, path: Path, problem: str) -> None:
-        self.path = path
-        super().__init__(f"{path}: {problem}")
 
 
 def load(path: Path = FILE) -> tuple[Claim, ...]:

@@ -122,7 +122,8 @@ def _lines(
         ratio = centre(measured[profile.name]) if profile.name in measured else ""
         said = each.missing or profile.summary
         if profile.ended:
-            said += f" (ended {profile.ended})"
+            following = f"; now {profile.successor}" if profile.successor else ""
+            said += f" (ended {profile.ended}{following})"
         yield f"  {name:<{wide}}  {ratio:>7}  {version:<{long}}  {said}"
 
 

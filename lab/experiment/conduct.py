@@ -67,8 +67,6 @@ class Options:
 
     profiles: Sequence[str] = ()
     """Names or paths; empty for the whole ladder."""
-    workload: Workload | None = None
-    """None for `fib`."""
     load: Load = SUSTAINED
     rates: Mapping[str, float] = field(default_factory=dict)
     """Open loops beside each other in every block: what each is called -> requests per second."""

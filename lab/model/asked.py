@@ -153,6 +153,15 @@ class Workload:
     work."""
 
     @property
+    def asked(self) -> str:
+        """What is asked, for people: the request's target, or the size of the message."""
+        if self.wire is Wire.HTTP:
+            return self.path
+        lines = f"{self.lines} lines of " if self.lines > 1 else ""
+        carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
+        return f"{lines}{self.size:,} bytes over {carrier}"
+
+    @property
     def family(self) -> str:
         """What its variants have in common: "payload" of "payload-1k"."""
         return self.name.partition("-")[0]

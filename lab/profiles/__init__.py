@@ -12,14 +12,5 @@ from lab.profiles.catalogue import (
     usual,
 )
 
-__all__ = [
-    "FOLDER",
-    "PEERS",
-    "described",
-    "find",
-    "ignored",
-    "ladder",
-    "read",
-    "read_header",
-    "usual",
-]
+__all__ = ["FOLDER", "PEERS", "described", "find", "ignored", "ladder", "read", "read_header",
+           "usual"]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
@@ -83,12 +84,21 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
 def missing(service: BackingService) -> str | None:
     """Return what *service* needs and does not find here, and what installs it; None if nothing."""
     ready = () if service.ready == "http" else (service.ready,)
-    for program, *_ in (*service.prepare, *service.run, *ready, *service.fill):
-        there = program == "{python}" or find_command(program, service.path)
-        if not service.theirs and not there:
-            hint = f" ({service.needs})" if service.needs else ""
-            return f"backing service {service.name} needs {program}{hint}, which is not installed"
-    return None
+    lacking = [
+        program
+        for program, *_ in (*service.prepare, *service.run, *ready, *service.fill)
+        if program != "{python}" and find_command(program, service.path) is None
+    ]
+    if (
+        service.user
+        and not os.geteuid()
+        and service.user not in [u.pw_name for u in pwd.getpwall()]
+    ):
+        lacking.append(f"the user {service.user}")
+    if service.theirs or not lacking:
+        return None
+    hint = f" ({service.needs})" if service.needs else ""
+    return f"backing service {service.name} needs {lacking[0]}{hint}, which is not installed"
 
 
 def _version(path: str) -> list[int]:

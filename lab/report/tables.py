@@ -138,7 +138,7 @@ def document(summary: Summary) -> Document:
 
 def _title(plan: Plan) -> str:
     """Return what was asked and, of a run at several rates, at which of them."""
-    asked = f"{plan.workload.name}: {plan.workload.path}"
+    asked = f"{plan.workload.name}: {plan.workload.asked}"
     return ", ".join((asked, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))
 
 

@@ -25,7 +25,7 @@ from lab.system import temporary
 from lab.system.programs import environment, search_path
 
 STEP = 60.0
-"""Seconds for a command that prepares, asks or fills."""
+"""Seconds for a command that prepares or fills."""
 
 PATIENCE = 2.0
 """Seconds in which a service that runs must answer; before a trial nobody else asks it."""
@@ -107,25 +107,21 @@ class RunningBacking:
                 ids = f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}"
                 own = ("setpriv", *ids, "--init-groups")
             if service.version and not service.release:
-                said = self._step(service.version).partition("\n")[0]
+                said = self._step(service.version, STEP).partition("\n")[0]
                 self.service = replace(service, release=said)
             for command in service.prepare:
-                self._step((*own, *command))
+                self._step((*own, *command), STEP)
             run = [(*own, *command) for command in service.run]
             self._process = self._begun(run, folder, endpoint)
             self._made.callback(self._process.stop)
             self._wait(DEADLINE)
             for command in service.fill:
-                self._step(command)
+                self._step(command, STEP)
             for name, text in service.environment.items():
                 os.environ[name] = self._filled(text)
         except ServerStartError as error:
             self.stop()
             raise BackingError(service.name, error.problem, error.log) from None
-        except KeyError:  # of getpwnam
-            self.stop()
-            problem = f"there is no user {service.user} ({service.needs})"
-            raise BackingError(service.name, problem, "") from None
         except BaseException:
             self.stop()
             raise
@@ -140,7 +136,7 @@ class RunningBacking:
             if (how := process.ended()) is not None:
                 raise ServerStartError(name, how, process.log_tail())
             try:
-                self._step(ready)
+                self._step(ready, deadline)
             except ServerStartError as error:
                 if time.monotonic() > end:
                     raise ServerStartError(name, error.problem, process.log_tail()) from None
@@ -148,13 +144,13 @@ class RunningBacking:
             else:
                 return None
 
-    def _step(self, command: Sequence[str]) -> str:
+    def _step(self, command: Sequence[str], seconds: float) -> str:
         """Run a command, and return what it printed; raises ServerStartError if it fails."""
         with temporary.folder() as folder:
             process = self._begun([command], folder, Endpoint(HOST, 0))
             try:
-                ended = process.wait(0, STEP)
-                how = process.ended() if ended else f"{command[0]} lasts for more than {STEP:g} s"
+                ended = process.wait(0, seconds)
+                how = process.ended() if ended else f"{command[0]} took more than {seconds:g} s"
                 if process.stop() != 0:
                     raise ServerStartError(self.service.name, str(how), process.log_tail())
                 return process.log()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from lab.cli import machine
@@ -90,6 +92,14 @@ def test_a_program_is_looked_for_in_its_folder(tmp_path):
     program.parent.mkdir()
     program.touch(0o755)
     assert missing(read(path)) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may choose a user")
+def test_a_user_who_is_not_there_is_named(tmp_path):
+    """With what makes that user: the package of the service."""
+    path = write(tmp_path, f'user = "no-such-user"\nneeds = "apt-get it"\n{SOUND}')
+    said = "backing service made needs the user no-such-user (apt-get it), which is not installed"
+    assert missing(read(path)) == said
 
 
 def test_a_server_of_the_user_s_needs_nothing(tmp_path, monkeypatch):
