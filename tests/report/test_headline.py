@@ -7,7 +7,7 @@ import pytest
 
 from lab.analysis.summary import summarise
 from lab.model import Cause, Diagnosis, Estimate, Standing
-from lab.report import figures, headline, markdown, svg, terminal
+from lab.report import figures, headline, html_page, markdown, svg, terminal
 from lab.report.plots import forest
 from lab.report.tables import document
 from tests.kit import builders as make
@@ -54,6 +54,7 @@ def test_why_nothing_counts_is_said_first(crowded):
 def test_tables_without_a_value_are_left_out(crowded):
     """What was measured says how many trials count, and why."""
     assert [table.title for table in document(crowded).tables] == ["Measured"]
+    assert "Each step, against the profile above it" not in html_page.render(crowded)
 
 
 def test_without_a_noise_check_no_floor_is_known(crowded):
