@@ -37,7 +37,7 @@ INDENT = " " * 6
 
 MEASURED = (
     "The ratios are of CPU per request, measured on one machine in the stored runs of docs/runs. "
-    "Of several the one with the most pairs counts; ~ marks what cannot be told from 1. `lab run NAME` "
+    "Of several the one with the most pairs counts; ~ marks what may be 1. `lab run NAME` "
     "measures yours. `lab run` compares the ladder and the reference lines by default."
 )
 
