@@ -157,7 +157,7 @@ class Asked:
         "In place of --blocks: as many as fit; a profile that is decided early leaves.",
         metavar="NUMBER",
         parse=float,
-        shown=f"{MINUTES:g} for the whole ladder, unless --quick or --rate",
+        shown=f"{MINUTES:g} for the whole ladder, unless --quick, --rate or long trials",
     )
     window: float | None = _option(
         "--window",
@@ -326,10 +326,10 @@ def _minutes(asked: Asked, sizes: Sizes) -> float | None:
     if asked.minutes is not None and asked.blocks is not None:
         raise UsageError(f"--blocks {asked.blocks} --minutes {asked.minutes:g}: say one of them")
     said = asked.minutes is not None or asked.blocks is not None or asked.quick
-    # At several rates, or in longer trials, the first look would not be reached in that time.
-    times = sizes.window > DEFAULT.window or sizes.warmup > DEFAULT.warmup
-    longer = asked.rate is not None or times
-    return asked.minutes if said or longer else usual_minutes(asked.profiles)
+    # At several rates the first look would not be reached in that time.
+    if said or asked.rate is not None:
+        return asked.minutes
+    return usual_minutes(asked.profiles, sizes.window, sizes.warmup)
 
 
 def _check_generator(asked: Asked, load: Load) -> None:

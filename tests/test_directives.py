@@ -45,6 +45,15 @@ def test_chosen_rows_of_a_table():
     ]  # fmt: skip
 
 
+def test_what_a_run_says_to_a_claim_and_what_limits_a_profile():
+    """In the words of `lab claims` and of the report."""
+    said = "<!-- decision {0}: ladder-whole --><!-- -->, <!-- limit {0}: baseline --><!-- -->"
+    assert ">untestable<" in directives.fill(said.format("ladder"))
+    assert ">cause: router<" in directives.fill(said.format("ladder"))
+    assert ">none<" in directives.fill(said.format("ladder-two-cores"))
+    assert ">unexplained<" in directives.fill(said.format("ladder-two-cores"))
+
+
 @pytest.mark.parametrize(
     ("directive", "problem"),
     [
@@ -52,6 +61,8 @@ def test_chosen_rows_of_a_table():
         ("run ladder: Measured (fast)", "has no row 'fast' in its table 'Measured'"),
         ("ratio ladder: cpu of fast / tuned", "cannot compare fast with tuned by cpu"),
         ("machine of-nobody", "of-nobody"),
+        ("decision ladder: nonblocking-slower", "is not about a claim nonblocking-slower"),
+        ("limit ladder: constant", "does not say what limits constant"),
     ],
 )
 def test_what_a_run_does_not_have_is_named(directive, problem):

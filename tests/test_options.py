@@ -258,6 +258,8 @@ def test_a_workload_has_its_own_load_where_nobody_says_otherwise(asked, expected
 @pytest.mark.usefixtures("slow")
 def test_long_trials_of_a_workload_are_counted_in_blocks():
     """As those that are asked for are: in minutes the first look would not be reached."""
+    assert understand(Asked(window=5.0)).options.minutes == 15
+    assert understand(Asked(window=8.0)).options.minutes is None
     assert understand(Asked(workload="slow")).options.minutes is None
     assert understand(Asked(workload="slow", quick=True)).options.minutes is None
     assert understand(Asked()).options.minutes == 15

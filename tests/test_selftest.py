@@ -165,7 +165,7 @@ def test_a_result_is_stored_and_shown(tmp_path):
     text = selftest_text(read_json(path, SelfTestResult))
     assert "| router | 9 of 10 (2 disturbed) | 1 x server CPU |" in text
     assert "1.19x [1.18, 1.2], 10 blocks" in text
-    assert "Passed: 9 of 10 trials of 1 planted faults" in text
+    assert "Passed: 9 of 10 trials of 1 planted cases" in text
     console = Console(width=120)
     with console.capture() as shown:
         show(read_json(path, SelfTestResult), console, verbose=True)

@@ -178,7 +178,8 @@ def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
     [
         ({"app": "site.wsgi"}, "package.module:callable"),
         ({"app": "a:b", "path": "x"}, "begins with /"),
-        ({"app": "a:b", "path": "/a b"}, "no blanks"),
+        ({"app": "a:b", "path": "/a b"}, "percent-encode blanks and non-ASCII"),
+        ({"app": "a:b", "path": "/ü"}, "percent-encode blanks and non-ASCII"),
         ({"app": "a:b", "pattern": "("}, "not a regular expression"),
         ({"path": "/abc"}, "a number"),
         ({"name": "nope"}, "no workload 'nope'"),

@@ -59,17 +59,18 @@ def banners(
         found.append(f"Never started: {', '.join(unstarted)}. The reason is below.")
     if failing:
         found.append(
-            f"Failed {_shares(failing)}. The server did not start, died, or failed too many "
-            "requests; the reason is below."
+            f"Failed {_shares(failing)}. The server did not start, died, or failed so many "
+            "requests that nothing of the trial counts; the reason is below."
         )
     if len(run.plan.profiles) > 1 and len(measurable) < 2:
         found.append(
             "Nothing can be compared: fewer than two profiles have a trial that counts. "
-            "The reasons are below."
+            "More blocks alone will not help. The reasons are below."
         )
     if ceiling is not None:
         found.append(ceiling)
-    found += _noise(aa, run.blocks)
+    if measurable or len(run.plan.profiles) == 1:
+        found += _noise(aa, run.blocks)
     measured, planned = progress
     if measured < planned:
         found.append(f"Ended early: {measured} of {planned} planned trials were measured.")

@@ -36,9 +36,9 @@ MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
 INDENT = " " * 6
 
 MEASURED = (
-    "The ratios are of CPU per request, measured in this project's stored runs on one machine; ~ "
-    "marks one that cannot be told from 1. `lab run NAME` measures yours. `lab run` compares the "
-    "ladder and the reference lines by default."
+    "The ratios are of CPU per request, measured on one machine in the stored runs of docs/runs. "
+    "Of several the one with the most pairs counts; ~ marks what may be 1. `lab run NAME` "
+    "measures yours. `lab run` compares the ladder and the reference lines by default."
 )
 
 

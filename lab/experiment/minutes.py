@@ -21,7 +21,7 @@ from lab.analysis.looks import ended_early, shown
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
-from lab.experiment.plan import named, trial_seconds
+from lab.experiment.plan import OVERHEAD, named, trial_seconds
 from lab.experiment.schedule import Schedule
 from lab.model import Arm, Comparison, Departure, Failure, Plan, Role, Run, Trial
 
@@ -38,9 +38,11 @@ Found = tuple[Side, Side, Comparison]
 """Both sides of a comparison, and what came of it."""
 
 
-def usual_minutes(names: Sequence[str]) -> float | None:
-    """Return the time for the profiles *names*; None for others than the whole ladder."""
-    return MINUTES if tuple(names) in ((), profiles.usual()) else None
+def usual_minutes(names: Sequence[str], window: float, warmup: float) -> float | None:
+    """Return the time for the whole ladder, in trials of these seconds; None where it is short."""
+    usual = profiles.usual()
+    first = LOOKS[0] * (len(usual) + 1) * (warmup + window + OVERHEAD)
+    return MINUTES if tuple(names) in ((), usual) and first <= MINUTES * 60 else None
 
 
 def with_minutes(plan: Plan, minutes: float) -> Plan:
@@ -50,16 +52,16 @@ def with_minutes(plan: Plan, minutes: float) -> Plan:
     Raises:
         UsageError: They do not reach the first look.
     """
+    if not 0 < minutes <= MOST_MINUTES:
+        raise UsageError(f"--minutes {minutes:g}: above 0, and at most {MOST_MINUTES:g}")
     plan = replace(plan, blocks=LOOKS[-1], minutes=minutes, looks=LOOKS)
     block = len(plan.block) * trial_seconds(plan)
     least = math.ceil(LOOKS[0] * block / 60)
     if not minutes >= least:
         raise UsageError(
             f"--minutes {minutes:g}: one block of {len(plan.block)} arms takes {block:.0f} s; the "
-            f"first look is after {LOOKS[0]}: at least {least} minutes, or fewer profiles"
+            f"first look is after {LOOKS[0]}: at least {least} minutes, fewer profiles, or --quick"
         )
-    if minutes > MOST_MINUTES:
-        raise UsageError(f"--minutes {minutes:g}: at most {MOST_MINUTES:g}")
     return plan
 
 

@@ -30,13 +30,12 @@ def announcement(prepared: Prepared) -> Iterator[str]:
         yield f"skipped: {name} {reason}"
     for line in prepared.ignored:
         yield f"warning: {line}"
-    what = (
-        f"{plan.window:g} s" if plan.load.requests is None else f"{plan.load.requests:,} requests"
-    )
+    requests = plan.load.requests
+    what = f"windows of {plan.window:g} s" if requests is None else f"{requests:,} requests a trial"
     several = len(plan.arms) // len(plan.profiles)
     rates = f" at {several} rates" if several > 1 else ""
     yield (
-        f"{counted(len(plan.profiles), 'profile')}{rates}, {_blocks(plan)}, {what} a trial, "
+        f"{counted(len(plan.profiles), 'profile')}{rates}, {_blocks(plan)}, {what}, "
         f"seed {plan.seed}: {_time(prepared)}"
     )
     yield f"CPUs: {_cpus(prepared)}"
@@ -131,8 +130,7 @@ class Progress:
         self._console = console or Console(stderr=True)
         self._course = Course(plan)
         self._of_block = 0
-        self._invalid: set[tuple[int, int]] = set()
-        self._gates: dict[str, None] = {}
+        self._invalid: dict[tuple[int, int], Sequence[Finding]] = {}
         self._bar = Bar(
             TextColumn("{task.description:<38}"),
             BarColumn(bar_width=24),
@@ -169,31 +167,38 @@ class Progress:
         first = self._course.finished(trial.slot)
         remaining = self._course.left()
         done, planned = self._course.done, self._course.planned
-        self._bar.update(self._task, completed=done, total=planned, remaining=remaining)
         if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
             # A path that is broken at the edge of the screen cannot be copied.
             failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
             self._console.print(f"{trial.slot.arm.name}: {failure}", markup=False, soft_wrap=True)
         if (ended := trial.facts.get("restarted")) is not None:
             self._console.print(f"backing service {ended} had ended, and was started again")
-        gates = [each.gate for each in findings if each.withholds != frozenset()]
         place = trial.slot.block, trial.slot.position
-        # Of a trial and its repeats the last counts.
-        (self._invalid.add if gates else self._invalid.discard)(place)
-        self._gates.update(dict.fromkeys(gates))
+        self._invalid.pop(place, None)  # of a trial and its repeats the last counts
+        if found := [each for each in findings if each.withholds != frozenset()]:
+            self._invalid[place] = found
+        invalid = f"{len(self._invalid)} of {counted(done, 'trial')} invalid"
+        shown = f"{remaining}, {invalid}" if self._invalid else remaining
+        self._bar.update(self._task, completed=done, total=planned, remaining=shown)
         self._of_block += first
         if not first or self._of_block < self._course.in_block:
             return
         self._of_block = 0
         if not self._console.is_terminal:
-            why = f" ({', '.join(self._gates)})" if self._gates else ""
+            gates = dict.fromkeys(each.gate for of in self._invalid.values() for each in of)
+            why = f" ({', '.join(gates)})" if gates else ""
             of = "" if self._plan.minutes is not None else f" of {self._plan.blocks}"
             self._console.print(
-                f"block {trial.slot.block + 1}{of} done, "
-                f"{counted(len(self._invalid), 'invalid trial')}{why}, {remaining}",
+                f"block {trial.slot.block + 1}{of} done, {invalid}{why}, {remaining}",
                 markup=False,
                 soft_wrap=True,
             )
+        items = self._invalid.items()
+        void = {place: each for place, of in items for each in of if each.withholds is None}
+        if trial.slot.block == 0 and len(void) == done:  # the next blocks would be in vain, too
+            for each in {each.gate: each for each in void.values()}.values():
+                text = f"warning: no trial counts so far. {each.gate}: {each.reason}. {each.advice}"
+                self._console.print(text, markup=False, soft_wrap=True)
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         """Say what is put to the test from now on, and count it in."""

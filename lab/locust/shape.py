@@ -134,6 +134,7 @@ class ComparisonShape(LoadTestShape):
         )
         for line in lines:
             log.info("%s", line)
+        log.info("next come Locust's own statistics, of all trials: what counts the report says")
 
     def _conduct(self, prepared: Prepared, options: Options) -> Outcome:
         """Run one plan, and show it in Locust's statistics and in the web UI."""

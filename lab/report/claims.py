@@ -53,6 +53,7 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
             "reproduced: an effect beyond the noise, no smaller than published; smaller: below it;",
             "none: the published one is excluded, no other seen; reversed: the other way round;",
             f"undecided: both are possible; untestable: for the reason given. {_levels(tested)}",
+            "here: by all pairs of a run; its report's tables end where a comparison is decided.",
             "true, false: a fact, by its test. What the open claims take: lab claims",
         ),
         footer=(),

@@ -69,7 +69,8 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
         value, within = (centre(aa), f"{interval(aa)}, ") if aa is not None else (UNKNOWN, "")
         note = f"{within}{plan.reference} against itself"
         found.append(Fact(f"A/A, {METRICS[name].title}", value, note))
-    floors = ", ".join(share(summary.floors[name]) for name in names)
+    known = (share(summary.floors[each]) if summary.aa[each].ratio else UNKNOWN for each in names)
+    floors = ", ".join(known)
     titles = ", ".join(METRICS[name].title for name in names)
     found.append(Fact("Floor", floors, f"{titles}: a change must be wholly beyond it"))
     judged = metric(summary)
@@ -185,12 +186,13 @@ def _withheld(summary: Summary) -> str:
     ]
     if not rows:
         return ""
-    gates = dict.fromkeys(
-        tally.gate for row in rows for tally in row.tallies if "throughput" in tally.withheld
-    )
+    found = (each for row in rows for each in row.tallies if "throughput" in each.withheld)
+    gates = {each.gate: each.example.reason for each in found}
+    nothing = not any(row.values for row in summary.rows)
+    why = ", ".join(f"{gate}: {said}" if nothing else gate for gate, said in gates.items())
     who = rows[0].profile.name
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return f"Requests/s of {who}{others} do not count ({', '.join(gates) or 'no reply'}). "
+    return f"Requests/s of {who}{others} do not count ({why or 'no reply'}). "
 
 
 def _stands(summary: Summary) -> str:

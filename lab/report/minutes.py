@@ -45,7 +45,8 @@ def left_early(summary: Summary, metrics: Sequence[str]) -> list[str]:
         return []
     *most, last = map(str, counts)
     blocks = " or ".join(filter(None, (", ".join(most), last)))
-    return [f"Rows with {blocks} blocks left early: their intervals are {percent(EARLY)}."]
+    text = f"Rows with {blocks} blocks left early: their intervals are {percent(EARLY)}."
+    return [f"{text} Claims and limits are judged by all pairs."]
 
 
 def outlook(summary: Summary) -> list[str]:
@@ -55,9 +56,10 @@ def outlook(summary: Summary) -> list[str]:
     judged = headline.metric(summary)
     steps = [found for step in summary.steps if (found := step.step.get(judged)) is not None]
     undecided = [each for each in steps if not _decided(each)]
-    text = f"{len(steps) - len(undecided)} decided, {len(undecided)} not"
+    ended = f"decided, or below {SMALL:.0%}"
+    text = f"{len(steps) - len(undecided)} {ended}; {len(undecided)} open"
     if not steps or not undecided:
-        return [f"All {len(steps)} steps decided."] if len(steps) > 1 else []
+        return [f"All {len(steps)} steps {ended}."] if len(steps) > 1 else []
     open_ones = [each for each in undecided if each.ratio is not None]
     if not open_ones:
         return [f"{text}: too few of their trials count."]

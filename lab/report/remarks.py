@@ -63,8 +63,9 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
     found = [_gate(summary, gate, number) for gate, number in marks(summary).items()]
     repeats = sum(trial.attempt > 0 for trial in summary.run.trials)
     if repeats:
+        were = "trial was" if repeats == 1 else "trials were"
         found.append(
-            f"{repeats} {'trial was' if repeats == 1 else 'trials were'} made again because "
+            f"{repeats} {were} made again, as a tenth of all may be: "
             "something outside disturbed the first attempt; the last one counts, all are kept."
         )
     found += [*left_early(summary, metrics), *outlook(summary)]
@@ -86,8 +87,8 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
             f"keep: {', '.join(retried)}. Its clients pay for new connections."
         )
     found += [
-        f"{step.profile} / {step.before}: it is written against {step.instead_of}, which is not in "
-        "this run."
+        f"{step.profile} / {step.before}: more than one setting; {step.profile} is one step from "
+        f"{step.instead_of}, which is not in this run."
         for step in summary.steps
         if step.instead_of is not None and step.before is not None
     ]

@@ -126,7 +126,9 @@ def document(summary: Summary) -> Document:
         title=_title(run.plan),
         context=(plan_line(summary), *machine_lines(run.environments)),
         banners=tuple(printable(summary.banners)),
-        tables=tuple(tables),
+        tables=tuple(
+            each for each in tables if any(c != NOTHING for r in each.rows for c in r[1:])
+        ),
         notes=tuple(printable(notes(summary, shown(run.plan.load)))),
         legend=legend(summary),
         footer=(f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",),

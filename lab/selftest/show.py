@@ -38,7 +38,7 @@ def sentence(result: SelfTestResult) -> str:
     made = [case for case in result.cases if case.skipped is None]
     right = sum(case.right for case in made)
     judged = sum(case.judged for case in made)
-    count = f"{right} of {judged} trials of {len(made)} planted faults were judged right"
+    count = f"{right} of {judged} trials of {len(made)} planted cases were judged right"
     if not result.cases:
         right = sum(effect.right is True for effect in result.effects)
         count = f"{right} of {len(result.effects)} comparisons were right"

@@ -98,6 +98,15 @@ def test_the_first_wrong_reply_stands_beside_its_class():
     assert f"(12,031 {said}, 2 timeout)" in finding.reason
 
 
+def test_an_application_that_fails_is_not_told_to_be_loaded_less():
+    """Replies with another status are its own; a timeout may be the load's."""
+    status = judge(make.trial(make.window(ok=902, errors={"status": 14})))[0]
+    assert status.reason == "1.53% of 916 requests failed (14 with another status than 200)"
+    assert status.advice == "Run the profile by hand to read its log, which is not kept here."
+    both = judge(make.trial(make.window(ok=900, errors={"status": 14, "timeout": 2})))[0]
+    assert both.advice.endswith(", or use fewer connections.")
+
+
 def test_a_run_in_which_every_connection_failed_says_so():
     """A dead application is errors, by class and number, and never a low throughput."""
     dead = make.window(ok=0, errors={"connect": 122}, replies=(0,) * 64, latency={}, latency_sum=0)
@@ -501,6 +510,14 @@ def test_a_trial_that_others_had_half_of_does_not_count():
     reasons = [finding.reason for each in (half, four) for finding in judge(each)]
     # The limit that decided, and not the one that only asks for a repeat.
     assert reasons == [f"other programs used 0.51 cores (limit {x})" for x in ("0.50", "0.40")]
+
+
+def test_more_blocks_are_no_advice_where_none_would_count():
+    """Only where what others took widens the intervals."""
+    taken = (make.READINGS | {"machine.foreign_cpu": share} for share in (0.11, 0.51))
+    mild, severe = (judge(make.trial(readings=readings))[0].advice for readings in taken)
+    assert mild == "Stop other work on this machine, or give the run more blocks."
+    assert severe == "Stop other work on this machine: while it lasts no block counts."
 
 
 def test_an_unpinned_server_may_use_every_core():

@@ -7,8 +7,9 @@ import pytest
 
 from lab.analysis.summary import summarise
 from lab.model import Cause, Diagnosis, Estimate, Standing
-from lab.report import figures, headline, markdown, svg, terminal
+from lab.report import figures, headline, html_page, markdown, svg, terminal
 from lab.report.plots import forest
+from lab.report.tables import document
 from tests.kit import builders as make
 
 LADDER = {"baseline": (2000, 480e-6), "listen": (2000, 480e-6), "tuned": (8000, 60e-6)}
@@ -29,6 +30,37 @@ def bound():
         for each in run.trials
     ]
     return summarise(replace(run, trials=tuple(trials)))
+
+
+@pytest.fixture
+def crowded():
+    """Return the summary of a run of which no trial counts: other programs used the CPU."""
+    run = make.ladder_run(LADDER)
+    trials = (
+        replace(each, readings=each.readings | {"machine.foreign_cpu": 1.68}) for each in run.trials
+    )
+    return summarise(replace(run, trials=tuple(trials)))
+
+
+def test_why_nothing_counts_is_said_first(crowded):
+    """With the figure, and no advice that cannot help: more blocks would count as little."""
+    page = document(crowded)
+    assert "(machine: other programs used 1.68 cores (limit 0.50))" in page.headline
+    (banner,) = page.banners
+    assert banner.startswith("Nothing can be compared")
+    assert "ore blocks alone will not help" in banner
+
+
+def test_tables_without_a_value_are_left_out(crowded):
+    """What was measured says how many trials count, and why."""
+    assert [table.title for table in document(crowded).tables] == ["Measured"]
+    assert "Each step, against the profile above it" not in html_page.render(crowded)
+
+
+def test_without_a_noise_check_no_floor_is_known(crowded):
+    """The least that it may be is no reading."""
+    floors = {fact.label: fact.value for fact in headline.facts(crowded)}
+    assert floors["Floor"] == "-, -"
 
 
 def test_who_is_not_spoken_of_is_named_first(bound):

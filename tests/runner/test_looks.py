@@ -127,10 +127,10 @@ def test_the_report_says_what_more_minutes_would_do():
     said = summarise(lab(Server(moved=0.12), 3))
     (line,) = outlook(said)
     assert line == (
-        "2 decided, 1 not: the nearest, b, is between 0.935x and 1.06x; "
+        "2 decided, or below 5%; 1 open: the nearest, b, is between 0.935x and 1.06x; "
         "3 more minutes would decide it: --minutes 6."
     )
-    assert outlook(summarise(lab(Server(moved=0.06), 3))) == ["All 3 steps decided."]
+    assert outlook(summarise(lab(Server(moved=0.06), 3))) == ["All 3 steps decided, or below 5%."]
 
 
 def test_a_run_ends_when_all_is_decided():
@@ -261,7 +261,7 @@ def test_a_run_of_one_profile_takes_its_time():
 
 REFUSED = (
     "--minutes 1: one block of 5 arms takes 24 s; the first look is after 6: at least 3 minutes, "
-    "or fewer profiles"
+    "fewer profiles, or --quick"
 )
 
 
@@ -269,8 +269,8 @@ REFUSED = (
     ("minutes", "words"),
     [
         (1, REFUSED),
-        (float("nan"), "at least 3 minutes"),
-        (-5, "--minutes -5: "),
+        (float("nan"), "--minutes nan: above 0, and at most 1440"),
+        (-5, "--minutes -5: above 0"),
         (100_000, "at most 1440"),
     ],
 )

@@ -45,7 +45,7 @@ def test_minutes_are_announced_as_the_most_that_there_are():
     plan = with_minutes(make.plan(make.profile("a"), make.profile("b")), 15)
     line, _cpus = announcement(Prepared(plan, {}, 900.0, None))
     assert line == (
-        "2 profiles, blocks with a twice in each, 2 s a trial, seed 7: at most 15 min; "
+        "2 profiles, blocks with a twice in each, windows of 2 s, seed 7: at most 15 min; "
         "after 6, 9, 13, ... blocks what is decided leaves"
     )
 
@@ -70,10 +70,13 @@ MILD = Finding("remark", "", "", NOTHING)
 @pytest.mark.parametrize(
     ("findings", "said"),
     [
-        ([[], [], []], "done, 0 invalid trials, "),
-        ([[OVERLOAD], [], []], "done, 1 invalid trial (overload), "),
-        ([[OVERLOAD], [MACHINE, OVERLOAD], []], "done, 2 invalid trials (overload, machine), "),
-        ([[MILD], [], []], "done, 0 invalid trials, "),
+        ([[], [], []], "done, 0 of 3 trials invalid, "),
+        ([[OVERLOAD], [], []], "done, 1 of 3 trials invalid (overload), "),
+        (
+            [[OVERLOAD], [MACHINE, OVERLOAD], []],
+            "done, 2 of 3 trials invalid (overload, machine), ",
+        ),
+        ([[MILD], [], []], "done, 0 of 3 trials invalid, "),
     ],
 )
 def test_invalid_trials_are_counted_with_the_reasons(findings, said):
@@ -83,13 +86,33 @@ def test_invalid_trials_are_counted_with_the_reasons(findings, said):
 
 def test_of_a_trial_and_its_repeats_the_last_counts():
     """So no more trials are invalid than the block has."""
-    assert "0 invalid trials" in printed([[MACHINE], [], []], again=([MACHINE], []))
-    assert "1 invalid trial (machine)" in printed([[MACHINE], [], []], again=([MACHINE], [MACHINE]))
+    assert "0 of 3 trials invalid" in printed([[MACHINE], [], []], again=([MACHINE], []))
+    assert "1 of 3 trials invalid (machine)" in printed(
+        [[MACHINE], [], []], again=([MACHINE], [MACHINE])
+    )
 
 
 def test_a_block_is_one_line():
     """Also where a CI log is said to be narrow."""
     assert printed([[OVERLOAD], [MACHINE], []]).count("\n") == 1
+
+
+CROWDED = Finding("machine", "other programs used 1.72 cores", "Stop other work.", None)
+
+
+def test_a_first_block_in_vain_is_a_warning():
+    """With why and what to do: nobody waits for minutes in which nothing can count."""
+    said = printed([[CROWDED]] * 3).splitlines()
+    assert "3 of 3 trials invalid (machine)" in said[0]
+    assert said[1:] == [
+        "warning: no trial counts so far. machine: other programs used 1.72 cores. Stop other work."
+    ]
+
+
+@pytest.mark.parametrize("findings", [[[CROWDED], [CROWDED, CROWDED], []], [[MACHINE]] * 3])
+def test_a_block_of_which_something_counts_is_none(findings):
+    """One trial, or one metric of each."""
+    assert "warning" not in printed(findings)
 
 
 @pytest.fixture
@@ -156,7 +179,7 @@ def test_what_leaves_is_in_no_block_any_more(clock):
         progress.finished(trial, [])
     said, block = stream.getvalue().splitlines()
     assert said == "b: decided after 6 blocks (below 5%); its time goes to the others"
-    assert block == "block 1 done, 0 invalid trials, at most 10 min 0 s left"
+    assert block == "block 1 done, 0 of 2 trials invalid, at most 10 min 0 s left"
 
 
 def test_counter_runs_join_the_blocks_that_are_left(clock):

@@ -2,7 +2,8 @@
 The picture of the README: what a ladder's profiles serve, as multiples of its first one.
 
 One metric, few rows, and text that is still read where GitHub shows it 838 pixels wide. Filled: the
-stored run, with its interval. Hollow: what the article has published of the same configuration.
+stored run, with its interval, or a line without a dot where only the ends of a ratio are known.
+Hollow: what the article has published of the same configuration.
 """
 
 from __future__ import annotations
@@ -44,6 +45,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     f"The same settings, {ANOTHER}": ("tuned",),
 }
 
+NOTHING = (None, None)
+"""Ends of a ratio of which nothing is known."""
+
 WIDTH = 838
 """Points. As wide as GitHub shows a README, so a point is a pixel there."""
 TEXT, SMALL = 13.0, 12.0
@@ -80,10 +84,11 @@ def draw(summary: Summary) -> Picture:
             place += 1
             _row(axes, place, name, found.get(name), published.get(name))
         place += 1
-    _key(canvas, levels(summary))
+    measured = _measured(found, levels(summary))
+    _key(canvas, measured, dot=all(each.between is None for each in found.values()))
     first = summary.run.plan.profiles[0].name
     return Picture(
-        f"Requests/s of each profile against {first}", _describe(found, levels(summary)), canvas
+        f"Requests/s of each profile against {first}", _describe(found, measured), canvas
     )
 
 
@@ -107,10 +112,10 @@ def _published() -> dict[str, float]:
 
 
 def _scale(axes: Axes, found: Iterable[Comparison], published: Iterable[float], rows: int) -> None:
-    shown = [end for each in found if each.ratio for end in (each.ratio.low, each.ratio.high)]
+    shown = [end for each in found for end in _ends(each) if end is not None]
     shown += [*published, 1.0]
     axes.set_xscale("log")
-    axes.set_xlim(min(shown) / 1.1, max(shown) * 1.08)
+    axes.set_xlim(min(shown) / 1.12, max(shown) * 1.08)
     axes.set_ylim(rows - 0.5, -0.5)
     low, high = axes.get_xlim()
     ticks = [tick for tick in TICKS if low <= tick <= high]
@@ -131,15 +136,32 @@ def _row(
     if published is not None:
         _dot(axes, published, place, LIGHT["ink"], hollow=True)
         aside(axes, f"{figure(published)}x", (published, place), -8, fontsize=SMALL)
-    if said is None or said.ratio is None:
-        words, colour = ("1x" if said is None else "does not count"), MUTED
-        if said is None:
-            _dot(axes, 1.0, place, MUTED)
+    if said is None:
+        words, colour = "1x", MUTED
+        _dot(axes, 1.0, place, MUTED)
+    elif _ends(said) == NOTHING:
+        words, colour = "does not count", MUTED
     else:
         words, colour = bounded(said), COLOURS[said.verdict]
-        _line(axes, said.ratio.low, said.ratio.high, place, colour)
-        _dot(axes, said.ratio.value, place, colour)
+        edges = zip(_ends(said), axes.get_xlim(), strict=True)
+        low, high = (edge if end is None else end for end, edge in edges)
+        _line(axes, low, high, place, colour)
+        if said.ratio is not None:
+            _dot(axes, said.ratio.value, place, colour)
     _write(axes, place, words, None, color=colour)
+
+
+def _ends(said: Comparison) -> tuple[float | None, float | None]:
+    """Return what is known of the ends of a ratio, such as its interval; None for an open one."""
+    known = said.ratio or said.between
+    return NOTHING if known is None else (known.low, known.high)
+
+
+def _measured(found: Mapping[str, Comparison], level: str) -> str:
+    """Say what the marks of the run are."""
+    if any(each.between for each in found.values()):
+        return f"measured here, at least and at most ({level})"
+    return f"measured here, with {level} interval"
 
 
 def _write(axes: Axes, place: int, text: str, left: float | None, **style: Any) -> None:
@@ -167,24 +189,25 @@ def _rule(axes: Axes, place: float) -> None:
     axes.plot(ends, [place, place], color=LIGHT["line"], linewidth=1, zorder=0.5, **style)
 
 
-def _key(canvas: Figure, level: str) -> None:
+def _key(canvas: Figure, measured: str, *, dot: bool) -> None:
     """Explain the marks in a line at the top, with the marks themselves."""
     axes = key(canvas, MARGIN / WIDTH, 30 / INCH, 1, 20 / INCH)
     _line(axes, 0, 3, 0, MUTED)
-    _dot(axes, 1.5, 0, MUTED)
-    note(axes, 4, 0, f"measured here, with {level} interval", fontsize=SMALL)
-    _dot(axes, 40, 0, LIGHT["ink"], hollow=True)
-    note(axes, 41.5, 0, "published in the article", fontsize=SMALL)
+    if dot:
+        _dot(axes, 1.5, 0, MUTED)
+    note(axes, 4, 0, measured, fontsize=SMALL)
+    _dot(axes, 50, 0, LIGHT["ink"], hollow=True)
+    note(axes, 51.5, 0, "published in the article", fontsize=SMALL)
 
 
-def _describe(found: Mapping[str, Comparison], level: str) -> str:
+def _describe(found: Mapping[str, Comparison], measured: str) -> str:
     published = _published()
     parts = []
     for name, said in found.items():
-        here = "does not count" if said.ratio is None else f"{bounded(said)} {said.verdict}"
+        here = f"{bounded(said)} {said.verdict}" if _ends(said) != NOTHING else "does not count"
         there = f", published {figure(published[name])}x" if name in published else ""
         parts.append(f"{name} {here}{there}")
     return (
-        f"Measured here with {level} intervals, and as the article has published it. "
+        f"{measured[:1].upper()}{measured[1:]}, and as the article has published it. "
         f"{'; '.join(parts)}."
     )

@@ -13,7 +13,9 @@ from lab.model import Verdict
 from lab.report import claims as claims_report
 from lab.report import headline as opening
 from lab.report import markdown, numbers, remarks
+from lab.report.causes import groups
 from lab.report.machine import machine_lines
+from lab.report.minutes import levels as levels_of
 from lab.report.tables import document
 from tools.pages.files import RUNS, runs, stored, summary
 
@@ -57,6 +59,27 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     if found.verdict is Verdict.INVALID:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
     return numbers.judged(found) + mark(run)
+
+
+def decision(name: str, claim: str) -> str:
+    """Return what a run says to a claim, in a word, such as "reversed"."""
+    for each in published.decided(summary(name)):
+        if each.claim.id == claim:
+            return str(each.decision)
+    raise ResultsError(RUNS / name, f"is not about a claim {claim}")
+
+
+def levels(name: str) -> str:
+    """Return the levels of the intervals of a run's steps."""
+    return levels_of(summary(name))
+
+
+def limit(name: str, profile: str) -> str:
+    """Return what limits a profile and how far that is proved, as the report's table says it."""
+    for group in groups(summary(name)):
+        if group.first and profile in group.names:
+            return group.said
+    raise ResultsError(RUNS / name, f"does not say what limits {profile}")
 
 
 def value(name: str, metric: str, profile: str) -> str:

@@ -223,7 +223,8 @@ def machine(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     return Finding(
         "machine",
         "; ".join(parts),
-        "Stop other work on this machine, or give the run more blocks.",
+        "Stop other work on this machine"
+        + (": while it lasts no block counts." if crowded else ", or give the run more blocks."),
         withholds=None if crowded or _clock_stepped(readings) else frozenset(),
         outside=True,
     )

@@ -99,8 +99,8 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     return Finding(
         "errors",
         f"{share:.2%} of {ok + failed:,} requests failed ({kinds})",
-        "Load it with fewer connections, or run the profile by hand to read its log, which is not "
-        "kept here.",
+        "Run the profile by hand to read its log, which is not kept here"
+        + ("." if not again and {*counts} == {"status"} else ", or use fewer connections."),
         withholds=None if severe else frozenset({"p99", "service_p99"}),
     )
 
@@ -108,7 +108,9 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
 def _with_sample(trial: Trial, kind: str) -> str:
     """Return a class of errors, with what the first such reply was if one was kept."""
     samples = (window.sample for window in trial.windows)
-    return next((each for each in samples if each.startswith(f"{kind}: ")), kind)
+    wanted = trial.slot.arm.workload.expect.status
+    named = f"with another status than {wanted}" if kind == "status" else kind
+    return next((each for each in samples if each.startswith(f"{kind}: ")), named)
 
 
 def never_kept(trial: Trial) -> bool:
