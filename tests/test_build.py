@@ -64,6 +64,7 @@ def test_a_missing_compiler_is_loud_and_not_fatal(project):
     assert told.stdout.endswith("| [0, 1, 1, 2]\n")
 
 
+@pytest.mark.slow
 def test_a_missing_compiler_is_fatal_where_the_extension_is_demanded(project):
     """FIB_BUILD=cython fails, and says what to install."""
     result = build(project, CC="/nonexistent/cc", FIB_BUILD="cython")
@@ -71,6 +72,7 @@ def test_a_missing_compiler_is_fatal_where_the_extension_is_demanded(project):
     assert "apt-get install gcc libc6-dev python3-dev" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_build_that_fails_removes_what_an_earlier_one_left(project):
     """After a failed build no older extension answers for the newer sources."""
     import fib

@@ -55,6 +55,7 @@ def test_who_runs_where_is_said_before_the_run(cores, generators, said):
     assert said in announcement(Prepared(plan("a"), {}, 10.0, cores, generators))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two processes need two CPUs")
 def test_two_generators_load_a_server(tmp_path):
     """The run says that there were two, and every trial has the window of each."""

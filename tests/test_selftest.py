@@ -51,6 +51,7 @@ SHORT = ("HTTP router", "failing application", "nothing wrong")
 """A cause, a gate, and none; `make test-slow` makes all of the quick form."""
 
 
+@pytest.mark.slow
 def test_planted_faults_are_found(monkeypatch):
     """Some of the quick form's, a trial of each: real servers, the rules that judge any run."""
     monkeypatch.setattr(run, "TRIALS_QUICK", 1)

@@ -82,6 +82,7 @@ def test_without_a_second_try_a_kill_is_felt(tmp_path):
     assert {each.failure[:3] for each in clients.failed} == {"502"}
 
 
+@pytest.mark.slow
 def test_a_kill_loses_nothing_while_one_instance_is_down(tmp_path):
     """With only one instance left, its other workers answer what a killed one was at."""
     load = waiting(100)

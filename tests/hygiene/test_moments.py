@@ -130,6 +130,7 @@ def test_a_moment(tmp_path, temporary, marked, moment):
     end(tmp_path, temporary, marked, moment)
 
 
+@pytest.mark.slow
 def test_a_signal_while_the_report_is_written(tmp_path, temporary, marked):
     """The trials and what is written of the report are whole; the rest can be made from them."""
     with started(*LAB, "baseline", *SMALL, cwd=tmp_path) as lab:

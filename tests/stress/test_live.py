@@ -19,6 +19,7 @@ def test_clients_wait_while_slow_ones_hold_every_worker(monkeypatch):
     assert found.counts.late > 0
 
 
+@pytest.mark.slow
 def test_a_worker_that_outlives_the_trial_is_no_effect(monkeypatch):
     """Nothing was recycled then, and a row without a loss must not look like a good one."""
     monkeypatch.setattr(faults, "LIFETIME", -3.7)  # it is waited for 4 s longer

@@ -61,6 +61,7 @@ def test_a_trial_that_was_disturbed_before_its_fault_is_made_again(monkeypatch):
     assert len(made) == 2
 
 
+@pytest.mark.slow
 def test_killed_workers_are_replaced_and_what_they_did_is_lost(twice):
     """Of a server without a front: at most one request for each kill, and no other."""
     found = plant("kill", "tuned")
@@ -71,6 +72,7 @@ def test_killed_workers_are_replaced_and_what_they_did_is_lost(twice):
     assert set(found.counts.errors) <= {"closed", "reset"}
 
 
+@pytest.mark.slow
 @needs_nginx
 def test_behind_nginx_a_killed_worker_costs_nothing(monkeypatch):
     """The other instance answers what the dead one was at."""
@@ -120,6 +122,7 @@ def test_without_a_master_no_worker_is_recycled():
     assert found.problem == "not possible: there is no master, who does it"
 
 
+@pytest.mark.slow
 def test_where_the_log_names_no_worker_the_children_are_meant(monkeypatch):
     """As of any other server; how many came in the end is then unknown, and not 0."""
     monkeypatch.setattr(target, "_SPAWNED", re.compile("no such line"))
@@ -158,6 +161,7 @@ def test_an_application_that_is_wrong_at_times_is_tried_once(tmp_path):
     assert found.tries == 1
 
 
+@pytest.mark.slow
 def test_a_burst_that_is_over_too_early_proves_nothing(monkeypatch):
     """An application that answers at once has no request under way when its server is stopped."""
     monkeypatch.setattr(target, "HEAD_START", 0.6)
