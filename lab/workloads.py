@@ -211,7 +211,8 @@ def workload(
 
 def _check(path: str | None, status: int | None, pattern: str | None) -> None:
     if path is not None and not re.fullmatch(r"/[!-~]*", path):
-        raise UsageError(f"--path {path!r}: begins with /; percent-encode blanks and non-ASCII")
+        wanted = "a request target begins with /; percent-encode blanks and non-ASCII"
+        raise UsageError(f"--path {path!r}: {wanted}")
     if status is not None and not 200 <= status <= 599:
         raise UsageError(f"--status {status}: a reply has one from 200 to 599")
     if pattern is not None:

@@ -66,7 +66,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run --windw 3", 2, ["lab: no such option '--windw'", "'--window'", "--help"]),
         ("run --app mysite", 2, ["as in mysite.wsgi:application"]),
         ("run --app a:b --chdir /nonexistent", 2, ["--chdir /nonexistent: no such folder"]),
-        ("run --path 9000", 2, ["--path '9000': begins with /"]),
+        ("run --path 9000", 2, ["--path '9000': a request target begins with /"]),
         ("run --rate 50", 2, ["write 50% for a share", "or 50/s for requests per second"]),
         ("run --rate 2000,80", 2, ["write 80% for a share", "or 80/s"]),
         ("run --rate abc", 2, ["as in 2000, or 50%,80%"]),
