@@ -31,7 +31,7 @@ $(TESTS): $(SETUP) requirements/dev.txt
 	@tools/setup.sh tests
 	@touch $@
 
-test: $(TESTS) ## run the tests (under 5 minutes)
+test: $(TESTS) ## run the tests (5 to 10 minutes)
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-slow: $(TESTS) ## run the tests that take longer
