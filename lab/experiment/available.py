@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from lab import profiles
 from lab.errors import MissingError, UsageError
@@ -55,12 +57,19 @@ def look(name: str) -> Installed:
     if not profile.version:
         return Installed(profile, None)
     words = {"python": sys.executable, "here": str(profile.path.parent)}
-    done = tried(*(fill(word, words, profile.path) for word in profile.version))
+    program, *rest = (fill(word, words, profile.path) for word in profile.version)
+    done = _told(find_command(program) or program, *rest)
     said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
     if done is None or done.returncode:
         why = said[-1] if said else f"{profile.version[0]} does not tell its version"
         return Installed(profile, f"cannot run{hint}: {why}")
     return Installed(profile, None, said[0] if said else "")
+
+
+@cache
+def _told(program: str, *words: str) -> subprocess.CompletedProcess[str] | None:
+    """Return what a program says of its version, asked once for all profiles that run it."""
+    return tried(program, *words)
 
 
 def version_number(version: str) -> str:
