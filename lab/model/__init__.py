@@ -9,4 +9,5 @@ be read is absent, never 0.
 from lab.model.asked import *
 from lab.model.concluded import *
 from lab.model.measured import *
+from lab.model.own import *
 from lab.model.parts import *

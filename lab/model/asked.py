@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from lab.model.own import Request, Runtime
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
@@ -72,6 +74,9 @@ class Profile:
     successor: str = ""
     """Peers only: name of the profile that took its place."""
 
+    own: bool = False
+    """Whether it is a configuration of the user's, which is served from a private copy."""
+
     reply: str | None = None
     """The body of every reply, where it serves no application: it shows what its server can do at
     most, and stands beside the others as a reference line."""
@@ -105,6 +110,9 @@ class Wire(enum.StrEnum):
     HTTP = "http"
     ECHO = "echo"
     """As many bytes back as were sent, and the same."""
+    UWSGI = "uwsgi"
+    """The request as nginx's `uwsgi_pass` sends it; a reply in HTTP, which ends with its
+    connection."""
 
 
 class Transport(enum.StrEnum):
@@ -147,6 +155,12 @@ class Workload:
 
     words: tuple[tuple[str, str], ...] = ()
     """What their commands are filled with: (("delay", "50"),)."""
+
+    runtime: Runtime = Runtime()
+    """What a server of the application is started with."""
+
+    requests: tuple[Request, ...] = ()
+    """What is asked, by weight; empty for GET *path* alone."""
 
     work: str | None = None
     """A reading that must be alike, per reply, in all profiles: else they did not do the same

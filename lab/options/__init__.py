@@ -1,0 +1,27 @@
+"""
+What can be asked of a comparison: every option once, for `lab run` and for Locust.
+
+`lab.cli.options` makes click options of the table, `lab.locust.arguments` makes arguments for
+Locust's command line and web form. Both hand what was given over as an `Asked`; what follows from
+that is decided here, so that the two doors cannot differ.
+
+To add an option, add a field to `lab.options.asked.Asked`.
+"""
+
+from __future__ import annotations
+
+from lab.options.asked import CLIENTS, OPTIONS, Asked
+from lab.options.option import Kind, Option
+from lab.options.understood import Understood, application, carry_out, understand
+
+__all__ = [
+    "CLIENTS",
+    "OPTIONS",
+    "Asked",
+    "Kind",
+    "Option",
+    "Understood",
+    "application",
+    "carry_out",
+    "understand",
+]

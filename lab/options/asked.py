@@ -1,0 +1,174 @@
+"""The table of options: what can be asked of a comparison, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from lab import workloads
+from lab.experiment.conduct import DEFAULT, QUICK
+from lab.experiment.minutes import MINUTES
+from lab.model.wording import seconds
+from lab.options.option import Kind, Option, option
+
+GENERATORS = ("engine", "ab")
+"""What `lab run` loads with."""
+
+CLIENTS = ("engine", "fasthttp")
+"""What makes the requests of a Locust user: the engine, or `lab.locust.clients`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a person asked for, and what the help says of it; None where nothing was said."""
+
+    profiles: tuple[str, ...] = ()
+    """Names or paths; each door has its own way to take them. Empty for the whole ladder."""
+    workload: str | None = option(
+        "--workload",
+        "Application and request of ours: a name that `lab list` prints.",
+        metavar="NAME",
+        choices=workloads.find(),
+        shown=workloads.DEFAULT,
+    )
+    app: str | None = option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
+    path: str | None = option(
+        "--path",
+        "Request target; fib takes powers, as /10^99.",
+        metavar="/PATH",
+        shown="/9000, or / with --app",
+    )
+    chdir: Path | None = option(  # noqa: RUF009 - it is a field
+        "--chdir", "Folder to import --app in.", metavar="PATH", parse=Path
+    )
+    status: int | None = option(
+        "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"
+    )
+    check: str | None = option(
+        "--check",
+        "What a correct reply to --app contains, if it is not always the same.",
+        metavar="REGEX",
+    )
+    load: str = option(
+        "--load",
+        "sustained: as it suits the workload; article: as its article loads it; walkthrough: as "
+        "fib's does, 500 clients at once, 5,000 requests, a connection each.",
+        choices=("sustained", "article", "walkthrough"),
+        default="sustained",
+    )
+    generator: str = option(
+        "--generator",
+        "ab: the articles' tool, for --load article; it checks no body.",
+        choices=GENERATORS,
+        default="engine",
+        not_in_locust="Locust's own processes make the load; --client says with what",
+    )
+    client: str = option(
+        "--client",
+        "What makes the requests: the lab's engine, or Locust's FastHttpUser client.",
+        choices=CLIENTS,
+        default="engine",
+        not_in_lab="that client needs Locust around it",
+    )
+    generators: int | None = option(
+        "--generators",
+        "Processes of the engine that share the load, each on a CPU of its own.",
+        metavar="INTEGER",
+        parse=int,
+        shown="1 on up to 4 CPUs; else one for each core that the server leaves free",
+        not_in_locust="Locust's own --processes says how many there are",
+    )
+    connections: int | None = option(
+        "--connections",
+        "Connections of the load.",
+        metavar="INTEGER",
+        parse=int,
+        shown="64, unless the workload says",
+        not_in_locust="a connection is a Locust user, and -u says how many",
+    )
+    connection: str | None = option(
+        "--connection",
+        "Let the server keep connections open, or one request each.",
+        choices=("keep-alive", "close"),
+    )
+    blocks: int | None = option(
+        "--blocks", "Blocks.", metavar="INTEGER", parse=int, shown=f"{DEFAULT.blocks}"
+    )
+    minutes: float | None = option(
+        "--minutes",
+        "In place of --blocks: as many as fit; a profile that is decided early leaves.",
+        metavar="NUMBER",
+        parse=float,
+        shown=f"{MINUTES:g} for the whole ladder, unless --quick, --rate or long trials",
+    )
+    window: float | None = option(
+        "--window",
+        "Measured time.",
+        metavar="DURATION",
+        parse=seconds,
+        shown=f"{DEFAULT.window:g}s, unless the workload says",
+    )
+    warmup: float | None = option(
+        "--warmup",
+        "Unrecorded time before.",
+        metavar="DURATION",
+        parse=seconds,
+        shown=f"{DEFAULT.warmup:g}s, unless the workload says",
+    )
+    quick: bool = option(
+        "--quick", f"{QUICK.blocks} blocks of {QUICK.window:g} s windows.", kind=Kind.FLAG
+    )
+    rate: str | None = option(
+        "--rate",
+        "Open loop: requests per second, as in 2000, or shares of the slowest profile's measured "
+        "capacity, as in 50%,80%,95%; a run for each.",
+        metavar="RATES",
+    )
+    confirm: bool | None = option(
+        "--confirm",
+        "Put each cause to the test by toggling its one setting, in the same blocks.",
+        kind=Kind.SWITCH,
+        shown="confirm, unless --quick",
+    )
+    fail_if: Sequence[str] = option(
+        "--fail-if",
+        "Exit with 99 if the whole interval lies beyond, as in 'cpu(tuned/baseline) > 1.05'; "
+        "may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="LIMIT",
+    )
+    seed: int | None = option(
+        "--seed", "Repeat the order of an earlier run.", metavar="INTEGER", parse=int
+    )
+    pin: bool = option(
+        "--pin", "Server and generator on cores of their own.", kind=Kind.SWITCH, default=True
+    )
+    server_cores: str | None = option(
+        "--server-cores", "CPUs of the server, as in 0,2-3.", metavar="CPUS", shown="half"
+    )
+    generator_cores: str | None = option(
+        "--generator-cores",
+        "CPUs of the load; some may be the server's, too, if both are named.",
+        metavar="CPUS",
+        shown="the others",
+    )
+    results: Path = option(  # noqa: RUF009 - it is a field
+        "--results",
+        "Where the run's folder is made.",
+        metavar="PATH",
+        parse=Path,
+        default=Path("results"),
+    )
+    json: bool = option(
+        "--json",
+        "Print the summary as JSON.",
+        kind=Kind.FLAG,
+        not_in_locust="Locust has a --json of its own, for its statistics",
+    )
+
+
+OPTIONS: Mapping[str, Option] = {
+    each.name: each.metadata["option"] for each in fields(Asked) if each.metadata
+}
+"""Field of `Asked` -> its option, in the order of the help."""

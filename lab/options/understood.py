@@ -1,0 +1,184 @@
+"""What was asked for, checked, and carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from lab import workloads
+from lab.analysis.thresholds import PLANNED, Threshold, check, parse
+from lab.errors import UsageError
+from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
+from lab.experiment.cores import arrange
+from lab.experiment.minutes import usual_minutes
+from lab.experiment.plan import check_lasts, validate_load, validate_sizes
+from lab.experiment.progress import announcement
+from lab.experiment.rates import Rate, check_units, parse_rates, planned
+from lab.generators.ab import check_ab
+from lab.generators.wires import check_clients
+from lab.model import Load, Workload
+from lab.options.asked import Asked
+from lab.workloads import Fitting
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What was asked for, checked as far as it can be before anything starts."""
+
+    options: Options
+    thresholds: tuple[Threshold, ...]
+    rates: tuple[Rate, ...]
+
+
+def understand(asked: Asked) -> Understood:
+    """
+    Return what *asked* means.
+
+    Raises:
+        UsageError: Two options contradict each other, or one of them cannot be meant so.
+    """
+    thresholds = tuple(map(parse, asked.fail_if))
+    rates = parse_rates(asked.rate) if asked.rate is not None else ()
+    usual = _usual(asked)
+    _check_generator(asked, usual.load)
+    if rates:
+        _check_open_loop(usual.load, thresholds)
+    stay = {name for each in thresholds for name in (each.profile, each.against) if name}
+    options = replace(_options(asked, usual), stay=stay)
+    validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
+    validate_load(options.load)
+    return Understood(options, thresholds, rates)
+
+
+def application(asked: Asked) -> Workload:
+    """
+    Return what is asked of each server that is started.
+
+    Raises:
+        UsageError: A part of it cannot be meant so.
+    """
+    return workloads.workload(
+        asked.workload,
+        app=asked.app,
+        path=asked.path,
+        chdir=asked.chdir,
+        status=asked.status,
+        pattern=asked.check,
+    )
+
+
+def _usual(asked: Asked) -> Fitting:
+    """Return the load and the times of what is asked, where nobody says otherwise."""
+    if asked.load == "walkthrough":
+        name: str | None = workloads.DEFAULT
+    else:
+        name = asked.workload or (None if asked.app else workloads.DEFAULT)
+    described = workloads.read(name) if name else None
+    if asked.load == "sustained":
+        return described.own if described else Fitting(Load())
+    if described is None or described.article is None:
+        problem = f"no article loads {name or asked.app}"
+        raise UsageError(f"--load {asked.load}: {problem}; say --connections, or leave it out")
+    return described.article
+
+
+def _options(asked: Asked, usual: Fitting) -> Options:
+    load, size = usual.load, QUICK
+    if not asked.quick:
+        window = DEFAULT.window if usual.window is None else usual.window
+        warmup = DEFAULT.warmup if usual.warmup is None else usual.warmup
+        size = Sizes(DEFAULT.blocks, window, warmup)
+    sizes = Sizes(
+        size.blocks if asked.blocks is None else asked.blocks,
+        size.window if asked.window is None else asked.window,
+        size.warmup if asked.warmup is None else asked.warmup,
+    )
+    return Options(
+        profiles=asked.profiles,
+        load=replace(
+            load,
+            connections=load.connections if asked.connections is None else asked.connections,
+            keepalive=asked.connection == "keep-alive" if asked.connection else load.keepalive,
+        ),
+        sizes=sizes,
+        minutes=_minutes(asked, sizes),
+        seed=asked.seed,
+        results=asked.results,
+        pin=asked.pin,
+        cores=arrange(asked.server_cores, asked.generator_cores, pin=asked.pin),
+        generators=1 if asked.generator != "engine" else asked.generators,
+        confirm=not asked.quick if asked.confirm is None else asked.confirm,
+    )
+
+
+def _minutes(asked: Asked, sizes: Sizes) -> float | None:
+    """Return the time that the blocks may take: what was said, or the whole ladder's."""
+    if asked.minutes is not None and asked.blocks is not None:
+        raise UsageError(f"--blocks {asked.blocks} --minutes {asked.minutes:g}: say one of them")
+    said = asked.minutes is not None or asked.blocks is not None or asked.quick
+    # At several rates the first look would not be reached in that time.
+    if said or asked.rate is not None:
+        return asked.minutes
+    return usual_minutes(asked.profiles, sizes.window, sizes.warmup)
+
+
+def _check_generator(asked: Asked, load: Load) -> None:
+    if asked.workload is not None:
+        check_clients((asked.generator, asked.client), workloads.read(asked.workload).workload)
+    if asked.generator == "ab":
+        if asked.generators is not None:
+            raise UsageError("--generators is for the lab's engine: leave out --generator ab")
+        check_ab(load)
+    if asked.rate is not None:
+        for name, chosen in (("--generator", asked.generator), ("--client", asked.client)):
+            if chosen != "engine":
+                raise UsageError(f"--rate needs the lab's engine: leave out {name} {chosen}")
+
+
+def _check_open_loop(load: Load, thresholds: Sequence[Threshold]) -> None:
+    """Refuse what has no meaning in an open loop, before its capacity is measured for minutes."""
+    check_lasts(load)
+    for each in thresholds:
+        if each.metric == "throughput":
+            raise UsageError(f"--fail-if {each.text!r} with --rate: {PLANNED}")
+
+
+def carry_out(
+    asked: Asked,
+    understood: Understood,
+    conduct: Callable[[Prepared, Options], Outcome],
+    say: Callable[[str], None],
+) -> Outcome:
+    """
+    Return what came of the comparison; at rates that are shares the capacity is measured first.
+
+    Args:
+        asked: What was asked for.
+        understood: What that means.
+        conduct: Runs one plan.
+        say: Told in a line what comes next.
+
+    Raises:
+        LabError: The narrow one that says what ended it, or why it could not begin.
+    """
+    subject = application(asked)
+    if asked.rate is not None:
+        check_units(asked.rate)
+
+    def compare(options: Options) -> Outcome:
+        prepared = prepare(options, subject)
+        for each in understood.thresholds:
+            check(each, [profile.name for profile in prepared.plan.profiles])
+        for line in announcement(prepared):
+            say(line)
+        return conduct(prepared, options)
+
+    options = understood.options
+    if understood.rates:
+        rates = planned(understood.rates, options, compare, say)
+        if len(rates) > 1:
+            options = replace(options, rates=rates)
+        else:
+            (rate,) = rates.values()
+            options = replace(options, load=replace(options.load, rate=rate))
+    return compare(options)
