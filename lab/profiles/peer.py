@@ -11,7 +11,7 @@ from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profiles.digest import digest_of, told
 from lab.profiles.header import TEXTS, ProfileHeader, line_of, words
-from lab.system.programs import runs_here
+from lab.system.programs import runs_on
 
 Options = Sequence[tuple[str, str]]
 
@@ -99,7 +99,7 @@ def _pythons(path: Path, header: ProfileHeader) -> str:
     """Return on which Pythons it runs; raises ProfileError where that is none."""
     pythons = _text(header.table, "python")
     try:
-        _ = pythons and runs_here(pythons)
+        _ = pythons and runs_on("3.11", pythons)
     except ValueError as error:
         problem = f'python must be as in "<3.12" or ">=3.9,<3.13": {error}'
         raise ProfileError(path, problem, line_of(header.text, "python")) from None

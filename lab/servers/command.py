@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -14,7 +13,8 @@ from lab.model import Endpoint, Profile, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.system import temporary
-from lab.system.programs import ROOT, environment
+from lab.system.programs import ROOT
+from lab.system.runtime import command_of, environment_of, python_of
 
 
 class CommandServer:
@@ -33,12 +33,12 @@ class CommandServer:
             ProfileError: A command has a word in braces that is not known.
             ServerStartError: A command is not installed or ended, or no correct reply came in time.
         """
-        chdir = workload.chdir or ROOT
+        chdir, runtime = workload.chdir or ROOT, workload.runtime
         serves_app = any("{app}" in word for command in profile.commands for word in command)
 
         def order(endpoint: Endpoint) -> Order:
             words = {
-                "python": sys.executable,
+                "python": python_of(runtime),
                 "host": endpoint.host,
                 "port": str(endpoint.port),
                 "address": endpoint.address,
@@ -57,10 +57,10 @@ class CommandServer:
             return Order(
                 profile=profile.name,
                 commands=tuple(
-                    tuple(fill(word, words, profile.path) for word in command)
+                    command_of(runtime, *(fill(word, words, profile.path) for word in command))
                     for command in profile.commands
                 ),
-                environment=environment(BIND=endpoint.host, PORT=str(endpoint.port)),
+                environment=environment_of(runtime, BIND=endpoint.host, PORT=str(endpoint.port)),
                 folder=folder,
                 cwd=chdir,
                 cores=cores,

@@ -13,7 +13,8 @@ from lab.servers.application import Sought
 from lab.servers.in_use import check_unused
 from lab.servers.process import Order, Process, serve
 from lab.settings.uwsgi import BACKGROUND, BINDS, FOR_PROXIES, stop_signal
-from lab.system.programs import ROOT, binary, environment
+from lab.system.programs import ROOT
+from lab.system.runtime import UWSGI, command_of, environment_of
 
 
 class UwsgiServer:
@@ -51,6 +52,8 @@ class UwsgiServer:
                 profile.path, f"{problem}; choose a peer whose `run` has {{address}}"
             )
 
+        runtime = workload.runtime
+
         def order(endpoint: Endpoint) -> Order:
             variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
             if workload.app is not None:
@@ -58,10 +61,10 @@ class UwsgiServer:
                 variables["WSGI_CHDIR"] = str(workload.chdir or ROOT)
             return Order(
                 profile=profile.name,
-                commands=((binary(), str(profile.path)),),
-                environment=environment(**variables),
+                commands=(command_of(runtime, UWSGI, str(profile.path)),),
+                environment=environment_of(runtime, **variables),
                 folder=folder,
-                cwd=Path.cwd(),
+                cwd=runtime.cwd or Path.cwd(),
                 cores=cores,
                 stop_signal=stop_signal(profile.options),
                 sought=_sought(profile, workload),
