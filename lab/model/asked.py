@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from lab.model.own import Request, Runtime
+from lab.model.own import Altered, Request, Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,17 @@ class Profile:
     """Peers only: name of the profile that took its place."""
 
     own: bool = False
-    """Whether it is a configuration of the user's, which is served from a private copy."""
+    """Whether it is served from a private copy of *options*, in the trial's folder: it is a
+    configuration of the user's, or one of ours with what theirs says of their application."""
+
+    section: str = ""
+    """The section of the ini that is read; empty for [uwsgi]."""
+
+    cwd: Path | None = None
+    """Folder that its server is started in, unless `Runtime.cwd` says; None for the caller's."""
+
+    altered: tuple[Altered, ...] = ()
+    """What that copy has otherwise than the user's file, in its order."""
 
     reply: str | None = None
     """The body of every reply, where it serves no application: it shows what its server can do at
