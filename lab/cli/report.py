@@ -160,7 +160,9 @@ def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
         return said
     values = [value for each in said for value in each.run.plan.arms[0].at.values()]
     if len(said) == 1 or at not in values:
-        known = f"one of {', '.join(values)}" if len(said) > 1 else "the run has one load: leave it out"
+        known = (
+            f"one of {', '.join(values)}" if len(said) > 1 else "the run has one load: leave it out"
+        )
         raise UsageError(f"--at {at}: {known}")
     return [said[values.index(at)]]
 

@@ -247,7 +247,9 @@ def _with_reply(plan: Plan) -> Plan:
         OtherReplyError: A profile of the user's own answers something else.
         ServerStartError: The first profile does not give the reply that is to be required.
     """
-    asked = {arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None}
+    asked = {
+        arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
+    }
     expected = {
         name: capture(workload, plan.profiles, adapter, fetch).expect
         for name, workload in asked.items()
@@ -355,9 +357,7 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     return shlex.join(words)
 
 
-def count_generators(
-    wanted: int | None, connections: int, cores: environment.Cores | None
-) -> int:
+def count_generators(wanted: int | None, connections: int, cores: environment.Cores | None) -> int:
     """
     Return how many processes of the engine share a load of at least so many connections.
 

@@ -184,8 +184,8 @@ def carry_out(
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
     subject = application(asked)
-    if (rate := _swept(asked)[1]) is not None:
-        check_units(rate)
+    if (written := _swept(asked)[1]) is not None:
+        check_units(written)
 
     def compare(options: Options) -> Outcome:
         prepared = prepare(options, subject)

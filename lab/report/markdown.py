@@ -12,7 +12,7 @@ WARNING = "> **Warning:** "
 
 
 def render(*summaries: Summary) -> str:
-    """Return a run's report as Markdown (GitHub's, with tables), value by value where it has more."""
+    """Return a run's report as Markdown (GitHub's, with tables), those of all values."""
     return "\n".join(map(render_document, documents(summaries)))
 
 

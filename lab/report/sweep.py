@@ -9,7 +9,7 @@ from lab.analysis.health import told_apart
 from lab.analysis.looks import shown as judged_metrics
 from lab.analysis.summary import Summary
 from lab.analysis.swept import shown, value_of
-from lab.model import METRICS, Comparison, Verdict
+from lab.model import METRICS, Comparison, Finding, Verdict
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines
@@ -52,17 +52,20 @@ def document(found: Sequence[Summary]) -> Document:
     asked = f"{plan.workload.family if name == 'size' else plan.workload.name}"
     kept = "keep-alive offered" if plan.load.keepalive else "a connection for each request"
     said = counted(blocks(first.run), "block")
+    context = (
+        f"{said}, each with every profile at every value in random order; windows of "
+        f"{plan.window:g} s; {kept}; generator: {first.run.generator}"
+    )
+    measured = (_measured(found, metric) for metric in shown(found))
+    changes = (_changes(found, metric) for metric in judged_metrics(plan.load))
     return Document(
         title=f"{asked}: {name} {', '.join(values)}",
-        context=(
-            f"{said}, each with every profile at every value in random order; windows of "
-            f"{plan.window:g} s; {kept}; generator: {first.run.generator}",
-            *machine_lines(first.run.environments),
-        ),
+        context=(context, *machine_lines(first.run.environments)),
         banners=tuple(printable(_grouped(found))),
-        tables=(
-            *(_measured(found, metric) for metric in shown(found)),
-            *(_changes(found, metric) for metric in judged_metrics(plan.load)),
+        tables=tuple(
+            each
+            for each in (*measured, *changes)
+            if any(cell != NOTHING for row in each.rows for cell in row[1:])
         ),
         notes=tuple(printable(_notes(found))),
         legend=(
@@ -81,6 +84,8 @@ def sentence(found: Sequence[Summary]) -> str:
     parts = list(_differences(found, metric))
     passed = sum(told_apart(each.aa[metric]) for each in found if each.aa[metric].ratio is not None)
     noise = f"noise check passed at {passed} of {counted(len(found), 'value')}"
+    if not any(step.baseline[metric].ratio for each in found for step in each.steps):
+        return f"Nothing can be compared by {METRICS[metric].title}; {noise}."
     nothing = f"No profile differs measurably from {plan.profiles[0].name}"
     return f"{'; '.join(parts) or nothing} by {METRICS[metric].title}; {noise}."
 
@@ -132,13 +137,16 @@ def _changes(found: Sequence[Summary], metric: str) -> Table:
     rows = []
     for summary in found:
         sides = {step.profile: step.baseline.get(metric) for step in summary.steps}
-        cells = (
-            NOTHING if (each := sides.get(name)) is None else Cell(judged(each), MEANINGS[each.verdict])
-            for name in names
-        )
+        cells = (_change(sides.get(name)) for name in names)
         rows.append((Cell(value_of(summary)[1]), *cells))
     title = f"{METRICS[metric].title} against {found[0].run.plan.profiles[0].name}, value by value"
     return Table(title, texts((value_of(found[0])[0], *names)), tuple(rows))
+
+
+def _change(comparison: Comparison | None) -> Cell:
+    if comparison is None:
+        return NOTHING
+    return Cell(judged(comparison), MEANINGS[comparison.verdict])
 
 
 def _grouped(found: Sequence[Summary]) -> Iterator[str]:
@@ -157,16 +165,16 @@ def _grouped(found: Sequence[Summary]) -> Iterator[str]:
 def _notes(found: Sequence[Summary]) -> Iterator[str]:
     name = value_of(found[0])[0]
     places: dict[str, list[str]] = defaultdict(list)
-    examples = {}
+    examples: dict[str, tuple[str, Finding]] = {}
     for summary in found:
         for row in summary.rows:
             for tally in row.tallies:
                 where = f"{row.profile.name} at {value_of(summary)[1]}, {tally.trials}/{row.total}"
                 places[tally.gate].append(where)
                 examples.setdefault(tally.gate, (where, tally.example))
-    for gate, where in places.items():
+    for gate, all_places in places.items():
         first, example = examples[gate]
-        yield f"{gate} ({'; '.join(where)}). {first}: {example.reason}. {example.advice}"
+        yield f"{gate} ({'; '.join(all_places)}). {first}: {example.reason}. {example.advice}"
     if missing := [each for each in found if each.measured < each.planned]:
         said = (f"{value_of(each)[1]} has {each.measured} of {each.planned}" for each in missing)
         yield f"Trials are missing, as the run ended early: {name} {'; '.join(said)}."

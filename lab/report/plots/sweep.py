@@ -33,6 +33,9 @@ from lab.report.svg import Picture
 PANEL, BETWEEN, BELOW, ABOVE, LEFT, RIGHT = 2.3, 0.35, 0.55, 0.15, 0.75, 1.9
 """Inches."""
 
+MARGIN = 0.04
+"""Share of the axis that is left free at both ends; the same in every panel."""
+
 WIDE = 20
 """Times the smallest value from which on the largest makes the axis logarithmic."""
 
@@ -70,6 +73,11 @@ def _panel(axes: Axes, found: Sequence[Summary], metric: str) -> None:
     places = order_of(values) or [float(number) for number in range(len(values))]
     if min(places) > 0 and max(places) / min(places) >= WIDE:
         axes.set_xscale("log")
+        beside = (max(places) / min(places)) ** MARGIN
+        axes.set_xlim(min(places) / beside, max(places) * beside)
+    else:
+        beside = (max(places) - min(places)) * MARGIN
+        axes.set_xlim(min(places) - beside, max(places) + beside)
     counted = METRICS[metric].exact
     axes.set_yscale("symlog" if counted else "log")
     ends = [
