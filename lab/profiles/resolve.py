@@ -49,9 +49,7 @@ NUMERIC = ROOT / "uwsgi/numeric-options.txt"
 """Options whose value is a number; how they were found stands in the file."""
 
 
-def read_options(
-    path: Path, root: Path, runtime: Runtime = OURS
-) -> tuple[tuple[str, str], ...]:
+def read_options(path: Path, root: Path, runtime: Runtime = OURS) -> tuple[tuple[str, str], ...]:
     """
     Return the resolved options of an ini file in order, repeats kept.
 
