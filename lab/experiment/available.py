@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from lab import profiles
 from lab.errors import MissingError, UsageError
-from lab.experiment.plan import app_of
-from lab.model import OURS, Profile, Runtime, Workload
+from lab.experiment.plan import app_of, arm_of
+from lab.model import OURS, Load, Profile, Runtime, Workload
 from lab.profiles import backing
-from lab.servers import adapter
+from lab.servers import adapter, preflight
 from lab.servers.command import fill
 from lab.system.programs import find_command, runs_on, tried
 from lab.system.runtime import (
@@ -128,7 +129,33 @@ def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed]
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
     for each in chosen:
         adapter(each.profile).check(each.profile)  # now, and not when its turn comes
+        profiles.check_startable(each.profile)
     return chosen, skipped
+
+
+def import_applications(found: Sequence[Installed], workload: Workload) -> dict[str, Any]:
+    """
+    Import each application of the user's, once, as its server would.
+
+    Returns:
+        Of the user's own environment and uWSGI what the run depends on: their versions, and those
+        of its packages. Empty where both are ours.
+
+    Raises:
+        ApplicationError: One cannot be imported, or is not what its server serves.
+    """
+    soughts, runtime = [], workload.runtime
+    for profile in (each.profile for each in found):
+        asked = arm_of(profile, workload, Load()).workload
+        ours = asked.chdir is None and profile.path.resolve().is_relative_to(profiles.FOLDER)
+        if not ours and profile.reply is None and "wsgi" in profile.interfaces:
+            soughts.append(adapter(profile).sought(profile, asked))
+    packages = preflight.check(filter(None, soughts), runtime)
+    if runtime.python is None and runtime.uwsgi is None:
+        return {}
+    uwsgi = next((each.version for each in found if not each.profile.commands), None)
+    said = {"python": version_of_python(runtime), "uwsgi": uwsgi, "distributions": packages}
+    return {name: value for name, value in said.items() if value}
 
 
 def unserved(profile: Profile, workload: Workload) -> str | None:

@@ -27,7 +27,7 @@ class Setup:
     """See `lab.generators.open_loop.OpenLoop`."""
 
     def encode(self) -> dict[str, Any]:
-        """Return it as JSON values; where and how the application runs is nothing to a generator."""
+        """Return it as JSON values; how the application runs is nothing to a generator."""
         own = replace(self, workload=replace(self.workload, chdir=None, runtime=OURS))
         encoded: dict[str, Any] = msgspec.to_builtins(own)
         return encoded

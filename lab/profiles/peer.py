@@ -15,8 +15,8 @@ from lab.system.programs import runs_on
 
 Options = Sequence[tuple[str, str]]
 
-KEYS = (*TEXTS, "app", "backing", "deviations", "fill", "interface", "keepalive", "replace", "run",
-        "version")  # fmt: skip
+KEYS = (*TEXTS, "app", "backing", "deviations", "factory", "fill", "interface", "keepalive",
+        "replace", "run", "version")  # fmt: skip
 """What a peer may say."""
 
 SERVICE = "app.wsgi:app"
@@ -85,6 +85,7 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         apps=header.apps,
         backing=words(table, "backing", header.text, path),
         version=words(table, "version", header.text, path),
+        factory=words(table, "factory", header.text, path),
         python=_pythons(path, header),
         ended=_text(table, "ended"),
         successor=_text(table, "successor"),
