@@ -15,6 +15,7 @@ from lab.cli.machine import check_command, list_command
 from lab.cli.report import claims_command, compare_command, report_command
 from lab.cli.run import run_command
 from lab.cli.selftest import selftest_command
+from lab.cli.show import show_command
 from lab.cli.stress import stress_command
 from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError
@@ -90,7 +91,8 @@ def cli() -> None:
 
     \b
     lab run --quick                                the whole ladder, in five minutes
-    lab run --app mysite.wsgi:app --path /items/3  the same profiles on your application
+    lab run ~/shop/uwsgi.ini tuned --path /items/3 your configuration, and your application by ours
+    lab run --app mysite.wsgi:app --path /items/3  our profiles on your application
     """  # noqa: D301 - click wants the control character itself
 
 
@@ -100,6 +102,7 @@ for command in (
     compare_command,
     claims_command,
     list_command,
+    show_command,
     check_command,
     selftest_command,
     stress_command,

@@ -21,11 +21,12 @@ from typing import Any
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
+from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
 from lab.experiment.available import available, import_applications
-from lab.experiment.cores import share_cores
+from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
+from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Blocks, Pilot, Schedule
@@ -134,6 +135,8 @@ class Prepared:
     """Processes of the engine, where that makes the load."""
     ignored: tuple[str, ...] = ()
     """What a server ignores in its profile, in a line each."""
+    remarks: tuple[str, ...] = ()
+    """What the user has to know of their own configurations, in a line each."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Peer -> what its server says of its version."""
     runtime: Mapping[str, Any] = field(default_factory=dict)
@@ -150,10 +153,10 @@ def prepare(options: Options, workload: Workload) -> Prepared:
             a backing service is not installed.
     """
     cores = share_cores(options.cores) if options.pin else None
+    found, skipped, workload = available(options.profiles or profiles.usual(), workload)
     points = tuple(_points(options, workload))
     fewest = min(point.load.connections for point in points)
     generators = count_generators(options.generators, fewest, cores)
-    found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
     unread = ignored(chosen, workload.runtime)
     try:
@@ -186,7 +189,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     versions = {
         each.profile.name: each.version for each in found if each.profile.commands and each.version
     }
-    return Prepared(plan, skipped, seconds, cores, generators, unread, versions, theirs)
+    said = tuple(remarks(chosen, cores[0] if cores else None))
+    return Prepared(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
 
 
 @swept()
@@ -380,28 +384,6 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
-
-
-def count_generators(wanted: int | None, connections: int, cores: environment.Cores | None) -> int:
-    """
-    Return how many processes of the engine share a load of at least so many connections.
-
-    Raises:
-        UsageError: So many as were asked for have not a CPU and a connection each.
-    """
-    if wanted is None:
-        return environment.usual_generators(cores, connections)
-    own = len(cores[1]) if cores else len(os.sched_getaffinity(0))
-    if 1 <= wanted <= min(own, connections) or wanted == 1:
-        return wanted
-    if wanted < 1:
-        problem = "at least one process makes the load"
-    elif wanted > connections:
-        problem = f"each process needs a connection of the load's {connections}"
-    else:
-        problem = f"each process needs a CPU, and the generator has {own} here"
-        problem += "; --no-pin lets server and generators use all" if cores else ""
-    raise UsageError(f"--generators {wanted}: {problem}")
 
 
 def ignored(chosen: Sequence[Profile], runtime: Runtime = OURS) -> tuple[str, ...]:

@@ -230,7 +230,7 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
 
 
 def _check_sections(files: Sequence[Path], own: str) -> None:
-    """Refuse a section that is there twice: *own* of the first file, [uwsgi] of what it includes."""
+    """Refuse a section that is there twice: *own* of the first file, [uwsgi] of the others."""
     for number, each in enumerate(files):
         name = "uwsgi" if number else own
         if (line := second_section(_text(each), name)) is not None:

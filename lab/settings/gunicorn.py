@@ -29,7 +29,7 @@ def read(profile: Profile) -> Settings | None:
     options: dict[str, object] = {}
     for name, text in profile.options:
         if name.endswith(".py"):
-            options |= _assignments(text)
+            options |= assignments(text)
     return Settings(
         server="gunicorn",
         options=options | _flags(command),
@@ -38,7 +38,7 @@ def read(profile: Profile) -> Settings | None:
 
 
 @cache
-def _assignments(text: str) -> Mapping[str, object]:
+def assignments(text: str) -> Mapping[str, object]:
     """
     Return a module's own names and values; one that is computed is its source.
 

@@ -19,6 +19,7 @@ from lab.errors import UsageError
 from lab.experiment.available import available, import_applications
 from lab.experiment.conduct import ignored, repeatable
 from lab.experiment.cores import share_cores
+from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import capture
 from lab.generators.descriptors import most_connections
@@ -107,7 +108,10 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    chosen, skipped = _profiles(wishes)
+    chosen, skipped, workload = _profiles(wishes)
+    wishes = replace(wishes, workload=workload)
+    for line in remarks(chosen, cores[0] if cores else None):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in ignored(chosen, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
@@ -165,9 +169,10 @@ def _empty(
     )
 
 
-def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
-    """Return the profiles that can be tested here, and why the others cannot."""
-    found, skipped = available(tuple(dict.fromkeys(wishes.profiles)), wishes.workload)
+def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str], Workload]:
+    """Return the profiles that can be tested here, why the others cannot, and what is asked."""
+    names = tuple(dict.fromkeys(wishes.profiles))
+    found, skipped, workload = available(names, wishes.workload)
     chosen = [each.profile for each in found]
     for profile in chosen:
         if [each.name for each in chosen].count(profile.name) > 1:
@@ -181,5 +186,5 @@ def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
-    import_applications(found, wishes.workload)
-    return serving, skipped
+    import_applications(found, workload)
+    return serving, skipped, workload

@@ -35,14 +35,6 @@ BINDS = re.compile(
 )
 """Options that take an address and listen there."""
 
-FOR_PROXIES = re.compile(r"socket|s?u?wsgi-socket|(raw|(fastcgi|scgi)(-nph)?)-socket")
-"""Options that take an address at which a proxy, and no client, is understood."""
-
-PIDFILES = frozenset({"pidfile", "pidfile2", "safe-pidfile", "safe-pidfile2", "emperor-pidfile"})
-
-BACKGROUND = ("daemonize", "daemonize2")
-"""Options that take the server to the background."""
-
 APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
 """Options that say what is served, in place of which the environment may name another one."""
 
