@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from lab.settings import granian, gunicorn
 from lab.settings.lint.config import Config, Known
 from lab.settings.uwsgi import places
 
 Reader = Callable[[Path, Known], Config]
 
-READERS: dict[str, Reader] = {".ini": places.read}
+READERS: dict[str, Reader] = {
+    ".ini": places.read,
+    ".py": gunicorn.read_file,
+    ".cmd": granian.read,
+}
 """How a file's name ends -> what reads it."""
 
 
