@@ -9,6 +9,9 @@ from lab.settings.rules import flaws
 NAMES = {"UW": "uwsgi.ini", "GU": "gunicorn.conf.py", "GR": "granian.cmd"}
 """How a rule's code begins -> the file that its examples stand in."""
 
+MUCH = Known(container=True, root=True, db_connections=100, somaxconn=4096)
+"""What is known where every rule has something to say."""
+
 
 def whole(code, text):
     """Return the whole file of an example; without a section it is the body of `[uwsgi]`."""

@@ -213,6 +213,13 @@ class Config:
         edit = Edit(setting.at(), setting.raw, value)
         return Fix((edit,), safe, f"{setting.option} = {value}")
 
+    def rename(self, setting: Setting, option: str, *, safe: bool = False) -> Fix | None:
+        """Return the fix that writes another option; None where it stands in no file."""
+        if setting.spot.file not in self.texts:
+            return None
+        edit = Edit(setting.spot, setting.option, option)
+        return Fix((edit,), safe, f"{option} = {setting.raw}")
+
     def drop(self, *settings: Setting, safe: bool = False) -> Fix | None:
         """Return the fix that takes lines away; None where they stand in no file."""
         if any(each.spot.file not in self.texts for each in settings):
