@@ -206,6 +206,8 @@ SILENT = [
     ("GU005", "max_requests = int(limit)"),
     ("GU007", "timeout = 0\nthreads = 4"),
     ("GU007", "worker_class = 'uvicorn.workers.UvicornWorker'\ntimeout = 30"),
+    ("GU008", "workers = min(8, multiprocessing.cpu_count())"),
+    ("GU008", "workers = os.environ.get('W', cpu_count())"),
     ("GU008", "import os\nworkers = len(os.sched_getaffinity(0))"),
     ("GU010", "worker_class = 'sync'"),
     ("GU010", "worker_class = 'gthread'\nkeepalive = 0"),
@@ -252,6 +254,7 @@ def test_what_must_be_known_for_a_fault(code, text, known, tmp_path):
 
 def test_the_scheme_behind_a_proxy_is_a_remark(tmp_path):
     """The proxy may set the header itself, and its file is another one."""
-    (flaw,) = of("UW408", tmp_path, "socket = /run/app.sock\nmodule = site:app")
-    assert flaw.severity == "remark"
-    assert "unless the proxy sets that header" in flaw.message
+    for door in ("socket = /run/app.sock", "http-socket = 127.0.0.1:8080"):
+        (flaw,) = of("UW408", tmp_path, f"{door}\nmodule = site:app")
+        assert flaw.severity == "remark"
+        assert "unless the proxy sets that header" in flaw.message

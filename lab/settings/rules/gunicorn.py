@@ -210,7 +210,8 @@ def timeout_of_the_loop(config: Config) -> Iterator[Flaw]:
 def host_cpus(config: Config) -> Iterator[Flaw]:
     """A small container on a large host has 160."""
     for setting in config.all("workers", "threads"):
-        if config.known.container and "cpu_count(" in setting.raw:
+        bounded = "min(" in setting.raw or "env" in setting.raw
+        if config.known.container and "cpu_count(" in setting.raw and not bounded:
             text = (
                 "it counts the CPUs of the host and knows no limit of a container; write a "
                 "number, or take it from the environment"

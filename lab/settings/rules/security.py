@@ -158,16 +158,17 @@ present(
     "the scheme that a client says",
     why="a byte in X-Forwarded-Proto that is no UTF-8 crashes the worker in the Python plugin",
     seen="plugins/python/wsgi_subhandler.c:227 `wsgi.url_scheme`; docs/reference/malformed.md",
-    bad="http-socket = 127.0.0.1:8080\nmodule = site:app",
-    good=f"http-socket = 127.0.0.1:8080\nmodule = site:app\n{SCHEME}",
+    bad="http-socket = :8080\nmodule = site:app",
+    good=f"http-socket = :8080\nmodule = site:app\n{SCHEME}",
 )
 def scheme(config: Config) -> Iterator[Flaw]:
     """A few requests/s keep a small service down."""
     routes = config.starting("route", "final-route")
     if not serves_python(config) or any("setscheme:" in each.value for each in routes):
         return
-    for setting in config.sockets("http", "http11", "router", "uwsgi")[:1]:
-        proxied = not config.sockets("http", "http11", "router")
+    doors = config.sockets("http", "http11", "router", "uwsgi")
+    for setting in doors[:1]:
+        proxied = not any(is_open(each.value) for each in doors)
         text = (
             "a byte in a client's X-Forwarded-Proto that is no UTF-8 crashes the worker before the "
             f"application sees the request{', unless the proxy sets that header' * proxied}; "
