@@ -10,7 +10,10 @@ When = Callable[[Config], bool]
 Mends = Callable[[Config, Setting], Fix | None]
 
 REMARKS = ("UW317", "UW5")
-"""Codes, and beginnings of them, of remarks; all else that is made here is dangerous."""
+"""Codes, and beginnings of them, of remarks."""
+
+CLASSES = {"1": Severity.ERROR, "2": Severity.NO_EFFECT}
+"""First digit of a code -> how bad it is; all else that is made here is dangerous."""
 
 
 def always(_: Config) -> bool:
@@ -25,6 +28,11 @@ def nothing(_: Config, __: Setting) -> None:
 def without(config: Config, setting: Setting) -> Fix | None:
     """Mend by taking the line away."""
     return config.drop(setting)
+
+
+def without_safely(config: Config, setting: Setting) -> Fix | None:
+    """Mend by taking away a line that does nothing."""
+    return config.drop(setting, safe=True)
 
 
 def renamed(option: str) -> Mends:
@@ -101,4 +109,6 @@ def written(config: Config, *names: str) -> Iterator[Setting]:
 
 
 def _severity(code: str) -> Severity:
-    return Severity.REMARK if code.startswith(REMARKS) else Severity.DANGEROUS
+    if code.startswith(REMARKS):
+        return Severity.REMARK
+    return CLASSES.get(code[2], Severity.DANGEROUS)
