@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lab.settings.rules.rule import Config, Fix, Flaw, Setting, Severity, rule
+from lab.settings.rules.rule import Config, Edit, Fix, Flaw, Setting, Severity, Spot, rule
 
 When = Callable[[Config], bool]
 Mends = Callable[[Config, Setting], Fix | None]
@@ -33,6 +33,13 @@ def without(config: Config, setting: Setting) -> Fix | None:
 def without_safely(config: Config, setting: Setting) -> Fix | None:
     """Mend by taking away a line that does nothing."""
     return config.drop(setting, safe=True)
+
+
+def instead(config: Config, spot: Spot, old: str, new: str | None, *, safe: bool) -> Fix | None:
+    """Return the fix that writes *new* in the place of *old*; None without that or a file."""
+    if new is None or spot.file not in config.texts:
+        return None
+    return Fix((Edit(spot, old, new),), safe, new.replace("\n", ", "))
 
 
 def renamed(option: str) -> Mends:

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from lab.settings.rules.alike import written
 from lab.settings.rules.rule import Config, Flaw, Setting, Severity, rule
 
-OFFLOADED = ("static-", "check-static", "check-cache", "cache-", "route", "final-route", "file-serve")
-OFFLOADED += ("http-to", "error-route", "response-route", "document-root", "docroot", "mount")
+OFFLOADED = (
+    *("cache-", "check-cache", "check-static", "docroot", "document-root", "file-serve", "http-to"),
+    *("error-route", "final-route", "response-route", "route", "static-"),
+)
 """Beginnings of options of which one may have something to hand to offload threads."""
 
 

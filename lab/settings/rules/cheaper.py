@@ -16,7 +16,7 @@ ALGORITHMS = ("spare", "backlog", "manual", "busyness", "backlog2")
     "UW102",
     Severity.ERROR,
     "cheaper with all processes",
-    why="it is the number of workers in quiet times, and uWSGI ends if that is not below processes",
+    why="it is the number of workers in quiet times, which must be fewer than processes",
     seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
     bad="processes = 4\ncheaper = 4",
     good="processes = 4\ncheaper = 2",
@@ -45,16 +45,22 @@ def memory_limits(config: Config) -> Iterator[Flaw]:
     """It does not start."""
     soft, hard = config.last("cheaper-rss-limit-soft"), config.last("cheaper-rss-limit-hard")
     entries = [config.table.entries.get(each.option) for each in config.settings]
-    measured = config.on("memory-report") or any(each and "MEMORY" in each.flags for each in entries)
+    measured = config.on("memory-report") or any(
+        each and "MEMORY" in each.flags for each in entries
+    )
     if soft and config.on(soft.option) and not measured:
         line = "memory-report = true"
         yield config.flaw(soft, f"uWSGI does not start; add {line}", config.add(line, after=soft))
     if hard and config.number(hard.option) > 0:
         limit = config.number("cheaper-rss-limit-soft")
         if limit == 0:
-            yield config.flaw(hard, "uWSGI does not start; add cheaper-rss-limit-soft, lower than it")
+            yield config.flaw(
+                hard, "uWSGI does not start; add cheaper-rss-limit-soft, lower than it"
+            )
         elif config.number(hard.option) <= limit:
-            yield config.flaw(hard, f"uWSGI does not start; write more than the soft limit, {limit}")
+            yield config.flaw(
+                hard, f"uWSGI does not start; write more than the soft limit, {limit}"
+            )
 
 
 @rule(
@@ -112,5 +118,7 @@ def cheaper_alone(config: Config) -> Iterator[Flaw]:
     if config.number("cheaper") == 0:
         for setting in config.starting("cheaper-"):
             if setting.option in config.table.entries and not setting.option.endswith("-list"):
-                text = "without cheaper all processes are started and stay; add that, or leave it out"
+                text = (
+                    "without cheaper all processes are started and stay; add that, or leave it out"
+                )
                 yield config.flaw(setting, text, without_safely(config, setting))

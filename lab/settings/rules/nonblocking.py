@@ -23,7 +23,9 @@ def one_place(config: Config) -> Iterator[Flaw]:
     """The start fails after the application was loaded."""
     for setting in written(config, "gevent", "asyncio"):
         if config.number(setting.option) < 2:
-            text = "uWSGI ends at once, because a loop needs 2 places or more; write a larger number"
+            text = (
+                "uWSGI ends at once, because a loop needs 2 places or more; write a larger number"
+            )
             yield config.flaw(setting, text)
 
 
@@ -54,7 +56,7 @@ def no_loop(config: Config) -> Iterator[Flaw]:
     "threads with an event loop",
     why="uWSGI makes room for as many requests as threads, and the loop writes behind it: workers "
     "die by segmentation faults",
-    seen="core/init.c:436 `uwsgi.cores = uwsgi.threads`; core/init.c:431 `uwsgi.cores = uwsgi.async`",
+    seen="core/init.c:437 `uwsgi.threads`; core/init.c:432 `uwsgi.async`",
     bad="gevent = 100\nthreads = 2",
     good="gevent = 100",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.settings.rules.alike import present, renamed, with_line, without_safely, written
+from lab.settings.rules.alike import present, renamed, with_line, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
 OTHERS = ("attach-daemon", "attach-control-daemon", "smart-attach-daemon", "emperor", "legion")
@@ -28,7 +28,7 @@ present(
     Severity.NO_EFFECT,
     "a delta without what it spreads",
     why="it is added to an age, or to a count of requests, that is not set",
-    seen="core/master_checks.c:256 `max_worker_lifetime_delta`; core/utils.c:1192 `max_requests_delta`",
+    seen="core/master_checks.c:256 `lifetime_delta`; core/utils.c:1192 `max_requests_delta`",
     bad="master = true\nmax-worker-lifetime-delta = 60",
     good="master = true\nmax-worker-lifetime-delta = 60\nmax-worker-lifetime = 3600",
 )
@@ -56,8 +56,8 @@ present(
 present(
     "UW217",
     "touch-chain-reload touch-workers-reload",
-    "new workers are copies of the application that the master has loaded, so the old code goes on; "
-    "add lazy-apps = true",
+    "new workers are copies of the application that the master has loaded, so the old code goes "
+    "on; add lazy-apps = true",
     seen="core/uwsgi.c:3125 `lazy_apps`; core/uwsgi.c:3471 `lazy_apps`",
     bad="master = true\ntouch-chain-reload = /srv/app/reload",
     good="master = true\ntouch-chain-reload = /srv/app/reload\nlazy-apps = true",
@@ -76,7 +76,7 @@ present(
     good="master = true\nmax-worker-lifetime = 3600",
 )
 def not_replaced(config: Config) -> Iterator[Flaw]:
-    """gevent replaces workers after a number of requests, asyncio does not."""
+    """With gevent they are replaced after a number of requests, with asyncio not even then."""
     for setting in written(config, "max-worker-lifetime"):
         if config.all("gevent", "asyncio"):
             text = "a worker with gevent or asyncio does not notice its age; leave it out"

@@ -11,13 +11,15 @@ from lab.settings.rules.rule import Config, Flaw, Setting, Severity, rule
 from lab.settings.rules.start import APPLICATIONS
 from lab.settings.uwsgi import BINDS
 
-SOCKETLESS = ("emperor", "attach-", "smart-attach", "cron", "unique-cron", "legion", "spooler")
-SOCKETLESS += ("zerg", "no-server", "udp", "pyrun", "loop", "setns", "http-to", "rpc", "mule")
+SOCKETLESS = (
+    *("attach-", "cron", "emperor", "http-to", "legion", "loop", "mule", "no-server", "pyrun"),
+    *("rpc", "setns", "smart-attach", "spooler", "udp", "unique-cron", "zerg"),
+)
 """Beginnings of options of a server that needs no socket, or has one by another way."""
 
 
 def addresses(config: Config) -> list[tuple[str, Setting]]:
-    """Return the addresses to listen at, as they can be compared, with the options that say them."""
+    """Return the addresses to listen at, in one spelling, with the options that say them."""
     found = []
     for each in config.settings:
         if BINDS.fullmatch(each.option) and not each.option.endswith("subscription-server"):
@@ -37,13 +39,14 @@ def addresses(config: Config) -> list[tuple[str, Setting]]:
     good="http = :8080\nstats = 127.0.0.1:9191",
 )
 def address_twice(config: Config) -> Iterator[Flaw]:
-    """uWSGI ends by "Address already in use"."""
+    """It ends with "Address already in use"."""
     first: dict[str, Setting] = {}
     for address, setting in addresses(config):
         other = first.setdefault(address, setting)
         if other.spot != setting.spot and not config.on("reuse-port"):
             effect = "which takes its clients" if is_unix(address) else "and uWSGI does not start"
-            text = f"{other.option} in line {other.spot.line} has this address, {effect}; write another"
+            line = f"{other.option} in line {other.spot.line}"
+            text = f"{line} has this address, {effect}; write another"
             yield config.flaw(setting, text)
 
 
@@ -94,8 +97,8 @@ present(
     seen="core/socket.c:242 `chmod_socket`",
     bad="socket = 127.0.0.1:3031\nchmod-socket = 660",
     good="socket = /run/app.sock\nchmod-socket = 660",
-    when=lambda config: bool(addresses(config)) and not any(
-        is_unix(address) for address, _ in addresses(config)
+    when=lambda config: (
+        bool(addresses(config)) and not any(is_unix(address) for address, _ in addresses(config))
     ),
     mends=without_safely,
 )

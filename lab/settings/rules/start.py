@@ -13,7 +13,17 @@ HOMES = ("home", "virtualenv", "venv", "pyhome")
 
 APPLICATIONS = frozenset(
     {"module", "wsgi", "wsgi-file", "file", "mount", "paste", "ini-paste", "ini-paste-logged"}
-    | {"eval", "pyrun", "wsgi-lite", "pump", "web3", "web3-lite", "pecan", "vhost", "virtualhosting"}
+    | {
+        "eval",
+        "pyrun",
+        "wsgi-lite",
+        "pump",
+        "web3",
+        "web3-lite",
+        "pecan",
+        "vhost",
+        "virtualhosting",
+    }
     | {"http-to", "zerg", "no-server", "check-static", "docroot", "need-app"}
 )
 OTHER = ("route", "static-", "emperor", "vassal", "fastrouter", "rawrouter", "sslrouter", "mule")
@@ -26,7 +36,7 @@ OTHER = ("route", "static-", "emperor", "vassal", "fastrouter", "rawrouter", "ss
     "listen above net.core.somaxconn",
     why="uWSGI does not start with a longer queue than the kernel allows",
     seen="core/socket.c:122 `somaxconn`",
-    bad="listen = 4096",
+    bad="listen = 8192",
     good="listen = 128",
 )
 def queue_too_long(config: Config) -> Iterator[Flaw]:
@@ -55,7 +65,7 @@ def lifetime_too_short(config: Config) -> Iterator[Flaw]:
     least = config.number("min-worker-lifetime", 10)
     for setting in written(config, "max-worker-lifetime"):
         if 0 < config.number("max-worker-lifetime") <= least:
-            text = f"uWSGI does not start, because min-worker-lifetime is {least}; write more than that"
+            text = f"uWSGI does not start, because min-worker-lifetime is {least}; write more"
             yield config.flaw(setting, text)
 
 
@@ -91,7 +101,7 @@ def not_in_build(config: Config) -> Iterator[Flaw]:
     good="need-plugins = /usr/lib/uwsgi/plugins/python3_plugin.so",
 )
 def plugin_inside(config: Config) -> Iterator[Flaw]:
-    """pip's build has python inside; whether another plugin's file is there is not looked at."""
+    """As python in pip's build. Whether another plugin's file is there is not looked at."""
     inside = config.known.plugins or frozenset()
     for setting in config.all("plugin", "plugins", "need-plugin", "need-plugins"):
         names = [each.strip() for each in setting.value.split(",")]
@@ -101,8 +111,8 @@ def plugin_inside(config: Config) -> Iterator[Flaw]:
             ends = setting.option.startswith("need-")
             effect = "does not start" if ends else "says that it cannot, and goes on"
             text = (
-                f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so all the same "
-                f"and {effect}; leave it out"
+                f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so all the "
+                f"same and {effect}; leave it out"
             )
             fix = config.drop(setting, safe=True) if found == names else None
             yield config.flaw(setting, text, fix, harmless=not ends)
@@ -142,8 +152,8 @@ def other_python(config: Config) -> Iterator[Flaw]:
         found = re.search(r"^version(?:_info)?\s*=\s*(\d+)\.(\d+)", content, re.MULTILINE)
         if ours and found and (int(found[1]), int(found[2])) != ours:
             text = (
-                f"it has Python {found[1]}.{found[2]}, and this uWSGI {ours[0]}.{ours[1]}, so that no "
-                "package of it is found; install uWSGI into it"
+                f"it has Python {found[1]}.{found[2]}, and this uWSGI {ours[0]}.{ours[1]}, so "
+                "that no package of it is found; install uWSGI into it"
             )
             yield config.flaw(setting, text)
 
