@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lab.settings.lint.flaw import WHY, Edit, Fix, Flaw, Setting, Severity, Spot
+from lab.settings.lint.suppress import Suppression
 from lab.settings.uwsgi import OFF
 from lab.settings.uwsgi.table import NOTHING, OptionTable, atoi
 
@@ -70,6 +71,12 @@ class Known:
     cwd: Path | None = None
     """Folder that it is started in; None for the configuration's own."""
 
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that it is started with."""
+
+    overlay: Mapping[Path, str] = field(default_factory=dict)
+    """File -> what stands in it instead of what is on the disk."""
+
     def exists(self, path: Path) -> bool:
         """Return whether there is such a file or folder."""
         return path.exists()
@@ -79,9 +86,11 @@ class Known:
         return path.is_dir()
 
     def read(self, path: Path) -> str | None:
-        """Return a file's text; None where it cannot be read."""
+        """Return a file's text, what is no UTF-8 as surrogates; None if it cannot be read."""
+        if path in self.overlay:
+            return self.overlay[path]
         try:
-            return path.read_text(encoding="utf-8", errors="replace")
+            return path.read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             return None
 
@@ -111,6 +120,12 @@ class Config:
     table: OptionTable = NOTHING
     top: Spot = field(default_factory=lambda: Spot(Path(), 0, 0))
     """Where the section begins, for what is said of an option that is missing."""
+
+    guesses: str = ""
+    """Why uWSGI may get something else than *settings*; empty where it does not."""
+
+    unused: tuple[Suppression, ...] = ()
+    """Suppressions of what was not found."""
 
     @cached_property
     def _by_name(self) -> dict[str, list[Setting]]:
@@ -210,7 +225,8 @@ class Config:
         severity = Severity.REMARK if harmless else Severity.ERROR
         if isinstance(where, Spot):
             return Flaw("", severity, text, where, fix)
-        return Flaw("", severity, f"{where.written}: {text}", where.spot, fix)
+        written = where.written.encode("utf-8", "replace").decode()
+        return Flaw("", severity, f"{written}: {text}", where.spot, fix)
 
     def change(self, setting: Setting, value: str, *, safe: bool = False) -> Fix | None:
         """Return the fix that writes another value; None where it stands in no file."""

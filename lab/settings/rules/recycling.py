@@ -50,6 +50,10 @@ max-worker-lifetime-delta = 60
 def delta_alone(config: Config) -> Iterator[Flaw]:
     """There is nothing to spread."""
     setting = config.last("max-worker-lifetime-delta")
-    if setting and config.on("max-worker-lifetime-delta") and not config.last("max-worker-lifetime"):
+    if (
+        setting
+        and config.on("max-worker-lifetime-delta")
+        and not config.last("max-worker-lifetime")
+    ):
         text = "it spreads max-worker-lifetime, which is not set; set that, or leave it out"
         yield config.flaw(setting, text, config.drop(setting, safe=True))

@@ -28,13 +28,9 @@ http-keepalive = 1
 def keepalive_no_number(config: Config) -> Iterator[Flaw]:
     """It stays off."""
     setting = config.last("http-keepalive")
-    if setting and config.on("http-keepalive") and setting.value:
-        if not setting.value[0].isdigit():
-            text = (
-                "uWSGI reads a number there, and this is none, so it stays off; write "
-                "http-keepalive = 1"
-            )
-            yield config.flaw(setting, text, config.change(setting, "1"))
+    if setting and config.on("http-keepalive") and not setting.value[:1].isdigit():
+        text = "uWSGI reads a number there, and this is none, so it stays off; write "
+        yield config.flaw(setting, f"{text}http-keepalive = 1", config.change(setting, "1"))
 
 
 @rule(

@@ -44,10 +44,11 @@ class Rule:
 
     looks: Looks
     server: str = "uWSGI"
+    """Name of the server that it is for; "" for any."""
 
     def flaws(self, config: Config) -> Iterator[Flaw]:
         """Yield what it finds, nothing for another server."""
-        if config.server != self.server:
+        if self.server not in ("", config.server):
             return
         for flaw in self.looks(config):
             remark = flaw.severity is Severity.REMARK
@@ -73,8 +74,9 @@ def rule(
 
     def add(looks: Looks) -> Looks:
         assert code not in RULES, f"{code} is there twice"
+        server = "" if code[2] == "9" else SERVERS[code[:2]]
         RULES[code] = Rule(
-            code, severity, title, why, seen, bad.strip(), good.strip(), looks, SERVERS[code[:2]]
+            code, severity, title, why, seen, bad.strip("\n"), good.strip("\n"), looks, server
         )
         return looks
 

@@ -32,8 +32,11 @@ what is wrong.
 SWITCHES = frozenset({"uwsgi_opt_true", "uwsgi_opt_false", "uwsgi_opt_dyn_true"})
 """Functions for which "false", "off", "no" and "0" are no, and all else is yes."""
 
-COLLECTS = re.compile("add|append|load|env|hook|route|logic|cron|mule|spooler|daemon|static")
-"""In the name of a function that keeps every value; any other keeps the last."""
+KEEPS_LAST = re.compile(
+    r"uwsgi_opt_(true|false|set_(str|str_spaced|int|rawint|16bit|64bit|megabytes|[ug]id|umask|null)"
+    r"|setup_\w+|log_date|(chmod|logfile)_\w+|fileserve_mode|max_vars|pyver)"
+)
+"""Functions for which the last value counts; all others collect."""
 
 MASTER = ("MASTER", "LOG_MASTER", "REQ_LOG_MASTER")
 """Flags that switch the master on."""
@@ -94,8 +97,9 @@ class OptionTable:
         return name in self.entries and self.entries[name].setter in SWITCHES
 
     def repeats(self, name: str) -> bool:
-        """Return whether every value of the option counts; of an unknown one it may."""
-        return name not in self.entries or bool(COLLECTS.search(self.entries[name].setter))
+        """Return whether every value of the option counts, and not the last alone."""
+        entry = self.entries.get(name)
+        return entry is not None and not KEEPS_LAST.fullmatch(entry.setter)
 
     def implies_master(self, name: str) -> bool:
         """Return whether the option switches the master on."""

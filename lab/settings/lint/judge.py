@@ -1,0 +1,48 @@
+"""What counts of what the rules find: what is asked for, and not suppressed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lab.settings.lint.config import Config
+from lab.settings.lint.flaw import Flaw
+from lab.settings.lint.suppress import suppressions
+from lab.settings.rules import flaws
+from lab.settings.rules.rule import RULES
+
+UNUSED = "UW900"
+"""The rule about suppressions, which is asked when all others have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Rules by code, or the beginning of several."""
+
+    select: tuple[str, ...] = ()
+    """Empty: all."""
+
+    ignore: tuple[str, ...] = ()
+
+    def __contains__(self, code: str) -> bool:
+        return code.startswith(self.select or "") and not code.startswith(self.ignore)
+
+    def all_of(self, beginning: str) -> bool:
+        """Return whether each rule is asked whose code begins so."""
+        return all(code in self for code in RULES if code.startswith(beginning))
+
+
+def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
+    """Return what is wrong with a configuration, in the order of the places."""
+    chosen = chosen or Chosen()
+    found = [flaw for flaw in flaws(config) if flaw.code in chosen]
+    meant = list(suppressions(config.texts))
+    counts = [flaw for flaw in found if not any(each.covers(flaw) for each in meant)]
+    if UNUSED in chosen:
+        unused = tuple(
+            each
+            for each in meant
+            # What was not looked for may well be there.
+            if chosen.all_of(each.code) and not any(each.covers(flaw) for flaw in found)
+        )
+        counts += RULES[UNUSED].flaws(replace(config, unused=unused))
+    return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
