@@ -76,9 +76,9 @@ def test_the_lines_of_uwsgis_source_say_so(source):
 
 
 @pytest.mark.parametrize("code", PLACES)
-def test_a_figure_of_a_message_is_that_of_the_stored_run(code, tmp_path):
+def test_a_figure_of_a_message_is_that_of_the_stored_run(code):
     """What a message calls measured stands where FIGURES says, in other words if need be."""
-    for flaw in of(code, tmp_path, rules.RULES[code].bad):
+    for flaw in of(code, rules.RULES[code].bad):
         assert ("measured)" in flaw.message) == (code in FIGURES)
         if code in FIGURES:
             figure, page = FIGURES[code]

@@ -4,8 +4,9 @@ import pytest
 
 from lab.settings.lint.config import Known
 from lab.settings.lint.fix import applied
+from lab.settings.lint.read import example
 from lab.settings.rules.rule import RULES
-from tests.kit.linting import MUCH, NAMES, codes, found, whole
+from tests.kit.linting import MUCH, codes, found
 
 CLASSES = ("UW3", "UW4", "UW5", "GU", "GR")
 
@@ -78,9 +79,9 @@ PLACES = {
 """Code -> line and column of what is found in the rule's bad example."""
 
 
-def of(code, folder, text, known=MUCH):
+def of(code, text, known=MUCH):
     """Return what one rule finds in a text."""
-    return [flaw for flaw in found(folder, text, code, known) if flaw.code == code]
+    return [flaw for flaw in found(text, code, known) if flaw.code == code]
 
 
 def test_every_rule_of_these_classes_is_here():
@@ -89,30 +90,30 @@ def test_every_rule_of_these_classes_is_here():
 
 
 @pytest.mark.parametrize("code", PLACES)
-def test_a_fault_is_found_at_its_place(code, tmp_path):
+def test_a_fault_is_found_at_its_place(code):
     """In the bad example once; the good one has none; a remark is a remark."""
-    (flaw,) = of(code, tmp_path, RULES[code].bad)
+    (flaw,) = of(code, RULES[code].bad)
     assert (flaw.spot.line, flaw.spot.column) == PLACES[code]
     assert (flaw.severity == "remark") == (code in REMARKS)
-    assert not of(code, tmp_path, RULES[code].good)
+    assert not of(code, RULES[code].good)
 
 
 @pytest.mark.parametrize("code", PLACES)
-def test_a_fix_mends(code, tmp_path):
+def test_a_fix_mends(code):
     """What it leaves has no such fault."""
     text = RULES[code].bad
-    (flaw,) = of(code, tmp_path, text)
+    (flaw,) = of(code, text)
     if flaw.fix is not None:
-        path = tmp_path / NAMES[code[:2]]
-        mended = applied({path: whole(code, text)}, [flaw.fix])[path]
-        assert mended != whole(code, text)
-        assert not of(code, tmp_path, mended)
+        texts = example(code, text).texts
+        (mended,) = applied(texts, [flaw.fix]).values()
+        assert mended not in texts.values()
+        assert not of(code, mended)
 
 
 @pytest.mark.parametrize("code", PLACES)
-def test_a_message_is_one_sentence_that_says_what_to_do(code, tmp_path):
+def test_a_message_is_one_sentence_that_says_what_to_do(code):
     """Without a full stop; what is wrong, and after a semicolon what to do."""
-    for flaw in of(code, tmp_path, RULES[code].bad):
+    for flaw in of(code, RULES[code].bad):
         assert ";" in flaw.message
         assert not flaw.message.endswith(".")
         assert len(flaw.message) < 360
@@ -222,15 +223,15 @@ SILENT = [
 
 
 @pytest.mark.parametrize(("code", "text"), FOUND)
-def test_a_fault_is_found_in_other_words(code, text, tmp_path):
+def test_a_fault_is_found_in_other_words(code, text):
     """By another spelling, another option, or where it follows from several."""
-    assert of(code, tmp_path, text)
+    assert of(code, text)
 
 
 @pytest.mark.parametrize(("code", "text"), SILENT)
-def test_no_false_alarm(code, text, tmp_path):
+def test_no_false_alarm(code, text):
     """What is meant so, is not known, or cannot do harm is not found."""
-    assert not of(code, tmp_path, text)
+    assert not of(code, text)
 
 
 @pytest.mark.parametrize(
@@ -246,15 +247,15 @@ def test_no_false_alarm(code, text, tmp_path):
         ("GR004", "granian --backlog 2048 site:app", Known(somaxconn=128)),
     ],
 )
-def test_what_must_be_known_for_a_fault(code, text, known, tmp_path):
+def test_what_must_be_known_for_a_fault(code, text, known):
     """It is found where that is known, and not where nothing is."""
-    assert of(code, tmp_path, text, known)
-    assert code not in codes(tmp_path, text, code)
+    assert of(code, text, known)
+    assert code not in codes(text, code)
 
 
-def test_the_scheme_behind_a_proxy_is_a_remark(tmp_path):
+def test_the_scheme_behind_a_proxy_is_a_remark():
     """The proxy may set the header itself, and its file is another one."""
     for door in ("socket = /run/app.sock", "http-socket = 127.0.0.1:8080"):
-        (flaw,) = of("UW408", tmp_path, f"{door}\nmodule = site:app")
+        (flaw,) = of("UW408", f"{door}\nmodule = site:app")
         assert flaw.severity == "remark"
         assert "unless the proxy sets that header" in flaw.message

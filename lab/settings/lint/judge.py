@@ -36,13 +36,15 @@ def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
     chosen = chosen or Chosen()
     found = [flaw for flaw in flaws(config) if flaw.code in chosen]
     meant = list(suppressions(config.texts))
-    counts = [flaw for flaw in found if not any(each.covers(flaw) for each in meant)]
+    counts = [flaw for flaw in found if not any(each.covers(flaw, config.file) for each in meant)]
     if UNUSED in chosen:
         unused = tuple(
             each
             for each in meant
-            # What was not looked for may well be there.
-            if chosen.all_of(each.code) and not any(each.covers(flaw) for flaw in found)
+            # What was not looked for may well be there, and so may what another file includes.
+            if chosen.all_of(each.code)
+            and each.spot.file == config.file
+            and not any(each.covers(flaw, config.file) for flaw in found)
         )
         counts += RULES[UNUSED].flaws(replace(config, unused=unused))
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))

@@ -18,7 +18,8 @@ COMMAND, STDIN = Path("granian"), Path("-")
 READERS: dict[str, Reader] = {
     ".ini": places.read,
     ".py": gunicorn.read_file,
-    "granian": granian.read,
+    COMMAND.name: granian.read,
+    STDIN.name: granian.read,
 }
 """How a file's name ends -> what reads it."""
 

@@ -64,7 +64,7 @@ def lines(config: Config) -> Iterator[Line]:
 
 def asked(config: Config) -> frozenset[str]:
     """Return the names of the sections that are read: [uwsgi], or the one asked for."""
-    here = (config.top.file, config.top.line)
+    here = (config.top.file, config.top.line) if config.settings else ()
     top = {each.section for each in lines(config) if (each.spot.file, each.spot.line) == here}
     return frozenset({"uwsgi"} | top)
 

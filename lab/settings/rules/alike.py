@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lab.settings.rules.rule import Config, Edit, Fix, Flaw, Setting, Severity, Spot, rule
+from lab.settings.rules.rule import WHY, Config, Edit, Fix, Flaw, Setting, Severity, Spot, rule
 
 When = Callable[[Config], bool]
 Mends = Callable[[Config, Setting], Fix | None]
@@ -80,7 +80,7 @@ def present(
     def looks(config: Config) -> Iterator[Flaw]:
         if when(config):
             for setting in written(config, *options.split()):
-                yield config.flaw(setting, says, mends(config, setting))
+                yield config.flaw(setting, fix=mends(config, setting))
 
     title = ", ".join(options.split())
     rule(code, _severity(code), title, why=says, seen=seen, bad=bad, good=good)(looks)
@@ -102,7 +102,7 @@ def missing(code: str, line: str, says: str, *, seen: str, bad: str, when: When 
 
     def looks(config: Config) -> Iterator[Flaw]:
         if config.last(name) is None and when(config):
-            yield config.flaw(config.top, f"no {name}: {says}", config.add(line))
+            yield config.flaw(config.top, f"no {name}: {WHY}", config.add(line))
 
     good = f"{bad}\n{line}"
     rule(code, _severity(code), f"no {name}", why=says, seen=seen, bad=bad, good=good)(looks)

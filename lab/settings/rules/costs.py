@@ -78,7 +78,8 @@ present(
     "UW506",
     Severity.REMARK,
     "post-buffering below the size of a body",
-    why="a body that is larger goes through a temporary file",
+    why="it is the size in bytes above which a body goes through a temporary file, so that nearly "
+    "every one does; write post-buffering = 8192",
     seen="core/protocol.c:707 `post_buffering`; uwsgi#2606",
     bad="post-buffering = 1",
     good="post-buffering = 8192",
@@ -87,11 +88,7 @@ def bodies_to_disk(config: Config) -> Iterator[Flaw]:
     """Every body goes to the disk."""
     setting = config.last("post-buffering")
     if setting and 0 < config.number("post-buffering") < 4096:
-        text = (
-            "it is the size in bytes above which a body goes through a temporary file, so nearly "
-            "every one does; write post-buffering = 8192"
-        )
-        yield config.flaw(setting, text, config.change(setting, "8192"))
+        yield config.flaw(setting, fix=config.change(setting, "8192"))
 
 
 present(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.settings.rules.rule import Config, Edit, Fix, Flaw, Severity, rule
+from lab.settings.rules.rule import WHY, Config, Edit, Fix, Flaw, Severity, rule
 
 
 @rule(
     "GR001",
     Severity.ERROR,
     "no interface",
-    why="granian speaks RSGI, an interface of its own, unless it is told another one",
+    why="granian calls the application by RSGI, and one that is written for WSGI answers 500; "
+    "write --interface wsgi, or rsgi where that is meant",
     seen="granian/cli.py:127 `Interfaces.RSGI`",
     bad="granian site:app",
     good="granian --interface wsgi site:app",
@@ -19,12 +20,9 @@ from lab.settings.rules.rule import Config, Edit, Fix, Flaw, Severity, rule
 def rsgi(config: Config) -> Iterator[Flaw]:
     """A WSGI application cannot be called that way."""
     if config.last("interface") is None:
-        text = (
-            "no --interface: granian calls the application by RSGI, and one that is written for "
-            "WSGI answers 500; write --interface wsgi (or rsgi, where that is meant)"
-        )
         edit = Edit(config.top, "granian", "granian --interface wsgi")
-        yield config.flaw(config.top, text, Fix((edit,), safe=False, says="--interface wsgi"))
+        fix = Fix((edit,), safe=False, says="--interface wsgi")
+        yield config.flaw(config.top, f"no --interface: {WHY}", fix)
 
 
 @rule(
@@ -55,7 +53,8 @@ def many_threads(config: Config) -> Iterator[Flaw]:
     "GR003",
     Severity.REMARK,
     "one thread a worker",
-    why="a second thread takes the next request while the first one waits or writes",
+    why="each worker runs one request at a time, and one that waits holds up the others; use "
+    "more, or leave it out",
     seen="granian/server/common.py:171 `blocking_threads`",
     bad="granian --interface wsgi --blocking-threads 1 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
@@ -64,11 +63,7 @@ def one_thread(config: Config) -> Iterator[Flaw]:
     """Requests wait for one another."""
     setting = config.last("blocking-threads")
     if setting and config.number("blocking-threads") == 1:
-        text = (
-            "each worker runs one request at a time, and a request that waits holds up the others; "
-            "use more, or leave it out"
-        )
-        yield config.flaw(setting, text)
+        yield config.flaw(setting)
 
 
 @rule(

@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator
 
 from lab.settings.gunicorn import spellings
-from lab.settings.rules.rule import Config, Fix, Flaw, Setting, Severity, rule
+from lab.settings.rules.rule import WHY, Config, Fix, Flaw, Setting, Severity, rule
 
 KEEPING = frozenset({"gthread", "gevent", "gevent_wsgi", "gevent_pywsgi", "tornado", "asgi"})
 """Worker classes that keep a client's connection."""
@@ -32,12 +32,6 @@ def worker_class(config: Config) -> str | None:
     if name == "sync":
         return None if threads is None else "gthread" if threads > 1 else "sync"
     return name or None
-
-
-def true(config: Config, name: str) -> Setting | None:
-    """Return what sets a switch to yes."""
-    setting = config.last(name)
-    return setting if setting and setting.value.lower() == "true" else None
 
 
 def whole(setting: Setting) -> bool:
@@ -88,7 +82,8 @@ def unknown_name(config: Config) -> Iterator[Flaw]:
     "GU002",
     Severity.NO_EFFECT,
     "keepalive with sync workers",
-    why="sync workers close after every reply",
+    why="gunicorn's sync workers close after every reply; leave it out, or set worker_class = "
+    '"gthread"',
     seen="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
     bad="keepalive = 75",
     good='worker_class = "gthread"\nkeepalive = 75',
@@ -97,18 +92,14 @@ def keepalive_with_sync(config: Config) -> Iterator[Flaw]:
     """No connection is kept."""
     setting = config.last("keepalive")
     if setting and worker_class(config) == "sync":
-        text = (
-            "gunicorn's sync workers close after every reply; leave it out, or set worker_class = "
-            '"gthread"'
-        )
-        yield config.flaw(setting, text, config.add('worker_class = "gthread"', after=setting))
+        yield config.flaw(setting, fix=config.add('worker_class = "gthread"', after=setting))
 
 
 @rule(
     "GU003",
     Severity.NO_EFFECT,
     "sync with threads",
-    why="with more than one thread gunicorn takes gthread workers in place of sync",
+    why="with more than one thread gunicorn runs gthread workers all the same; say so",
     seen="gunicorn/config.py:139 `is_sync and self.threads > 1`",
     bad='worker_class = "sync"\nthreads = 4',
     good='worker_class = "gthread"\nthreads = 4',
@@ -117,15 +108,14 @@ def not_sync(config: Config) -> Iterator[Flaw]:
     """Another class runs than is written."""
     setting = config.last("worker_class")
     if setting and setting.value == "sync" and worker_class(config) == "gthread":
-        text = "with more than one thread gunicorn runs gthread workers all the same; say so"
-        yield config.flaw(setting, text, config.change(setting, '"gthread"', safe=True))
+        yield config.flaw(setting, fix=config.change(setting, '"gthread"', safe=True))
 
 
 @rule(
     "GU004",
     Severity.NO_EFFECT,
     "worker_connections with workers that have no limit",
-    why="gthread, gevent and asgi workers read it, and no other",
+    why="only gthread, gevent and asgi workers read it; leave it out",
     seen="gunicorn/workers/gthread.py:256 `worker_connections`; gunicorn/config.py:847 `gthread`",
     bad="worker_connections = 1000",
     good='worker_class = "gevent"\nworker_connections = 1000',
@@ -134,8 +124,7 @@ def connections_of_sync(config: Config) -> Iterator[Flaw]:
     """A sync worker has one."""
     setting, runs = config.last("worker_connections"), worker_class(config)
     if setting and runs in {"sync", "tornado"}:
-        text = f"{runs} workers do not read it; leave it out"
-        yield config.flaw(setting, text, drop(config, setting))
+        yield config.flaw(setting, fix=drop(config, setting))
 
 
 @rule(
@@ -162,7 +151,8 @@ def no_jitter(config: Config) -> Iterator[Flaw]:
     "GU006",
     Severity.REMARK,
     "the workers' heartbeat on a disk",
-    why="a worker touches a file each second, and a busy disk holds it up until it is killed",
+    why="each worker touches a file in /tmp, which is a disk in a container, and is killed where "
+    'that makes it wait for longer than timeout; write worker_tmp_dir = "/dev/shm"',
     seen="gunicorn/config.py:1294 `may block a worker`",
     bad="workers = 4",
     good='workers = 4\nworker_tmp_dir = "/dev/shm"',
@@ -170,19 +160,16 @@ def no_jitter(config: Config) -> Iterator[Flaw]:
 def heartbeat_on_disk(config: Config) -> Iterator[Flaw]:
     """In a container /tmp is a disk."""
     if config.known.container and config.last("worker_tmp_dir") is None:
-        text = (
-            "no worker_tmp_dir: each worker touches a file in /tmp, which is a disk in a "
-            "container, and is killed where that makes it wait for longer than timeout; write "
-            'worker_tmp_dir = "/dev/shm"'
-        )
-        yield config.flaw(config.top, text, add(config, 'worker_tmp_dir = "/dev/shm"'))
+        fix = add(config, 'worker_tmp_dir = "/dev/shm"')
+        yield config.flaw(config.top, f"no worker_tmp_dir: {WHY}", fix)
 
 
 @rule(
     "GU007",
     Severity.DANGEROUS,
     "a timeout that bounds no request",
-    why="the loop of such a worker keeps the heartbeat, however long a request takes",
+    why="such a worker says that it lives while its requests wait, so that this ends none of them; "
+    "give what a request waits for a timeout of its own",
     seen="gunicorn/workers/gthread.py:417 `notify`; gunicorn/arbiter.py:612 `last_update`",
     bad='worker_class = "gthread"\ntimeout = 30',
     good="timeout = 30",
@@ -191,18 +178,15 @@ def timeout_of_the_loop(config: Config) -> Iterator[Flaw]:
     """A stuck request keeps its thread for good."""
     setting = config.last("timeout")
     if setting and number(config, "timeout", 30) != 0 and worker_class(config) in KEEPING:
-        text = (
-            f"a {worker_class(config)} worker says that it lives while its requests wait, so that "
-            "this ends none of them; give what a request waits for a timeout of its own"
-        )
-        yield config.flaw(setting, text)
+        yield config.flaw(setting)
 
 
 @rule(
     "GU008",
     Severity.DANGEROUS,
     "as many workers as the host has CPUs",
-    why="cpu_count() counts the CPUs of the host, whatever a container's limit is",
+    why="it counts the CPUs of the host and knows no limit of a container; write a number, or "
+    "take it from the environment",
     seen="gunicorn#2028; hyperglass#356",
     bad="import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1",
     good="workers = 4",
@@ -212,18 +196,14 @@ def host_cpus(config: Config) -> Iterator[Flaw]:
     for setting in config.all("workers", "threads"):
         bounded = "min(" in setting.raw or "env" in setting.raw
         if config.known.container and "cpu_count(" in setting.raw and not bounded:
-            text = (
-                "it counts the CPUs of the host and knows no limit of a container; write a "
-                "number, or take it from the environment"
-            )
-            yield config.flaw(setting, text)
+            yield config.flaw(setting)
 
 
 @rule(
     "GU009",
     Severity.ERROR,
     "eventlet",
-    why="gunicorn 27 has no such class of workers",
+    why='gunicorn 27 has no such workers and does not start; write "gevent"',
     seen="gunicorn/workers/__init__.py:6 `SUPPORTED_WORKERS`",
     bad='worker_class = "eventlet"',
     good='worker_class = "gevent"',
@@ -232,8 +212,7 @@ def eventlet(config: Config) -> Iterator[Flaw]:
     """It does not start."""
     setting = config.last("worker_class")
     if setting and setting.value == "eventlet":
-        text = 'gunicorn 27 has no such workers and does not start; write "gevent"'
-        yield config.flaw(setting, text, config.change(setting, '"gevent"'))
+        yield config.flaw(setting, fix=config.change(setting, '"gevent"'))
 
 
 @rule(
@@ -266,27 +245,25 @@ def shorter_than_the_proxy(config: Config) -> Iterator[Flaw]:
     "GU011",
     Severity.DANGEROUS,
     "reload",
-    why="it is for development, shows tracebacks to clients and does not go with preload_app",
+    why="workers restart when a file changes, clients see the traceback of one that cannot be "
+    "imported, and preload_app does not go with it; leave it out where people use it",
     seen="gunicorn/config.py:1044 `incompatible with application preloading`",
     bad="reload = True",
     good="reload = False",
 )
 def reloads(config: Config) -> Iterator[Flaw]:
     """A changed file restarts the workers."""
-    if setting := true(config, "reload"):
-        more = ", and has no effect on preload_app's code" if true(config, "preload_app") else ""
-        text = (
-            "workers restart when a file changes, and clients see the traceback of one that "
-            f"cannot be imported{more}; leave it out where people use it"
-        )
-        yield config.flaw(setting, text, drop(config, setting))
+    setting = config.last("reload")
+    if setting and setting.value.lower() == "true":
+        yield config.flaw(setting, fix=drop(config, setting))
 
 
 @rule(
     "GU012",
     Severity.DANGEROUS,
     "headers of a proxy from anybody",
-    why="any client may say that it came by https",
+    why="any client that reaches the port may say that it came by https; name the proxy's "
+    "address, or bind to a UNIX socket",
     seen="gunicorn/config.py:1436 `disable checking of front-end IPs`",
     bad='forwarded_allow_ips = "*"',
     good='forwarded_allow_ips = "10.0.0.1"',
@@ -296,8 +273,4 @@ def any_proxy(config: Config) -> Iterator[Flaw]:
     setting, bind = config.last("forwarded_allow_ips"), config.last("bind")
     local = bind is not None and bind.value.startswith("unix:")
     if setting and "*" in setting.value.split(",") and not local:
-        text = (
-            "any client that reaches the port may say that it came by https; name the proxy's "
-            "address, or bind to a UNIX socket"
-        )
-        yield config.flaw(setting, text)
+        yield config.flaw(setting)

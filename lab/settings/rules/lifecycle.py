@@ -37,7 +37,8 @@ missing(
     "UW315",
     Severity.DANGEROUS,
     "SIGTERM means reload",
-    why="a master reloads at SIGTERM, which everybody else sends to stop a server",
+    why="the master takes SIGTERM for a reload, so that docker, Kubernetes and systemd stop it in "
+    f"vain and then kill it; write {HOOK}",
     seen="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; netbox#16043",
     bad="socket = /run/app.sock\nmaster = true",
     good=f"socket = /run/app.sock\nmaster = true\n{HOOK}",
@@ -46,13 +47,9 @@ def sigterm_reloads(config: Config) -> Iterator[Flaw]:
     """A container's stop waits for its limit and then kills."""
     said = hooked(config) or config.on("die-on-term") or config.on("exit-on-reload")
     if config.master and config.sockets() and not said:
-        text = (
-            "the master takes SIGTERM for a reload, so that docker, Kubernetes and systemd stop "
-            f"it in vain and then kill it; write {HOOK}"
-        )
         setting = config.last("master")
         where = config.top if setting is None else setting
-        yield config.flaw(where, text, config.add(HOOK, after=setting))
+        yield config.flaw(where, fix=config.add(HOOK, after=setting))
 
 
 present(
@@ -71,7 +68,7 @@ present(
     "UW317",
     Severity.REMARK,
     "no strict",
-    why="an option that is mistyped is ignored without a word",
+    why="no strict: uWSGI ignores a mistyped option without a word; write strict = true",
     seen="core/config.c:382 `uwsgi.strict`; docs/reference/production-settings.md",
     bad="http-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080\nstrict = true",
@@ -79,12 +76,11 @@ present(
 def lax(config: Config) -> Iterator[Flaw]:
     """A mistyped option is ignored."""
     if config.sockets() and not config.on("strict"):
-        text = "no strict: uWSGI ignores a mistyped option without a word; write strict = true"
         known = all(each.option in config.table.entries for each in config.settings)
         fix = (
             config.add("strict = true", safe=True) if known and not config.last("strict") else None
         )
-        yield config.flaw(config.top, text, fix)
+        yield config.flaw(config.top, fix=fix)
 
 
 present(

@@ -26,7 +26,8 @@ def _loopback(config: Config, setting: Setting) -> Fix | None:
     "UW401",
     Severity.DANGEROUS,
     "a socket for proxies that everybody reaches",
-    why="in its protocol a request may name a file that uWSGI then runs",
+    why="any host can reach it, and in this protocol whoever does can make uWSGI run any file; "
+    "listen on a UNIX socket, 127.0.0.1 or the proxy's network",
     seen="core/protocol.c:294 `UWSGI_FILE`; uwsgi#2336",
     bad="socket = 0.0.0.0:3031",
     good="socket = 127.0.0.1:3031",
@@ -35,18 +36,15 @@ def code_execution(config: Config) -> Iterator[Flaw]:
     """Whoever reaches it runs what they like."""
     for setting in config.sockets("uwsgi", "fastcgi", "scgi"):
         if is_open(setting.value):
-            text = (
-                "any host can reach it, and in this protocol whoever does can make uWSGI run any "
-                "file; listen on a UNIX socket, 127.0.0.1 or the proxy's network"
-            )
-            yield config.flaw(setting, text, _loopback(config, setting))
+            yield config.flaw(setting, fix=_loopback(config, setting))
 
 
 @rule(
     "UW402",
     Severity.DANGEROUS,
     "statistics for everybody",
-    why="they show the variables of the requests under way, cookies among them",
+    why="any host can read the headers of the requests under way there, cookies among them; "
+    "listen on a UNIX socket or 127.0.0.1",
     seen="core/master_utils.c:1241 `vars`; newrelic-plugin-agent#287",
     bad="stats = :1717",
     good="stats = 127.0.0.1:1717",
@@ -55,11 +53,7 @@ def public_stats(config: Config) -> Iterator[Flaw]:
     """They show cookies."""
     for setting in config.all("stats"):
         if is_open(setting.value):
-            text = (
-                "any host can read the headers of the requests under way there, cookies among "
-                "them; listen on a UNIX socket or 127.0.0.1"
-            )
-            yield config.flaw(setting, text, _loopback(config, setting))
+            yield config.flaw(setting, fix=_loopback(config, setting))
 
 
 missing(
@@ -78,7 +72,8 @@ missing(
     "UW404",
     Severity.DANGEROUS,
     "a socket that every local user may write to",
-    why="who may write to the socket may send requests past the proxy",
+    why="every user of the machine may send requests past the proxy, and in uWSGI's protocol run "
+    "code; write 660, with the proxy in the socket's group",
     seen="core/socket.c:242 `chmod_socket`",
     bad="socket = /run/app.sock\nchmod-socket = 666",
     good="socket = /run/app.sock\nchmod-socket = 660",
@@ -88,18 +83,15 @@ def open_to_users(config: Config) -> Iterator[Flaw]:
     setting = config.last("chmod-socket")
     others_write = setting and (setting.value == "1" or setting.value[-1:] in set("2367"))
     if setting and others_write and any(is_unix(each.value) for each in config.sockets()):
-        text = (
-            "every user of the machine may send requests past the proxy, and in uWSGI's protocol "
-            "run code; write 660, with the proxy in the socket's group"
-        )
-        yield config.flaw(setting, text, config.change(setting, "660"))
+        yield config.flaw(setting, fix=config.change(setting, "660"))
 
 
 @rule(
     "UW405",
     Severity.REMARK,
     "a socket or pidfile in /tmp",
-    why="cleaners remove it, other users may take its name, and PrivateTmp hides it",
+    why="cleaners remove it, another user may take its name first, and a proxy with PrivateTmp "
+    "does not see it; use a folder of its own below /run",
     seen="https://www.freedesktop.org/software/systemd/man/latest/tmpfiles.d.html",
     bad="socket = /tmp/app.sock",
     good="socket = /run/app/app.sock",
@@ -109,19 +101,16 @@ def in_tmp(config: Config) -> Iterator[Flaw]:
     others = config.all("stats", "pidfile", "pidfile2", "safe-pidfile", "master-fifo")
     for setting in (*config.sockets(), *others):
         if setting.value.startswith(TEMPORARY):
-            text = (
-                "in /tmp cleaners remove it, another user may take its name first, and a proxy "
-                "with PrivateTmp does not see it; use a folder of its own below /run"
-            )
             fix = config.change(setting, f"/run/{setting.value.removeprefix(TEMPORARY)}")
-            yield config.flaw(setting, text, fix)
+            yield config.flaw(setting, fix=fix)
 
 
 @rule(
     "UW406",
     Severity.DANGEROUS,
     "static files from the application's folder",
-    why="any file below the folder is sent, the application's source and settings, too",
+    why="the application lies in there, so that anybody can read its source and settings; name a "
+    "folder that has nothing else in it",
     seen="core/protocol.c:820 `check_static`",
     bad="chdir = /srv/app\ncheck-static = /srv/app",
     good="chdir = /srv/app\ncheck-static = /srv/app/public",
@@ -133,11 +122,7 @@ def serves_itself(config: Config) -> Iterator[Flaw]:
     for setting in config.all("check-static", "static-map", "static-map2"):
         folder = setting.value.partition("=")[2] or setting.value
         if PurePosixPath(home).is_relative_to(posixpath.normpath(posixpath.join(home, folder))):
-            text = (
-                f"the application lies in {home}, so anybody can read its source and settings; "
-                "name a folder that has nothing else in it"
-            )
-            yield config.flaw(setting, text)
+            yield config.flaw(setting)
 
 
 present(

@@ -68,7 +68,8 @@ def no_delta(config: Config) -> Iterator[Flaw]:
     "UW320",
     Severity.DANGEROUS,
     "as many workers as the host has CPUs",
-    why="%k counts the CPUs of the host, whatever a container's limit is",
+    why="%k counts the CPUs of the host and knows no limit of a container, so that half a CPU on a "
+    "host of 64 gets 64; write a number, or take it from the environment",
     seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#447",
     bad="processes = %k",
     good="processes = 4",
@@ -77,11 +78,7 @@ def host_cpus(config: Config) -> Iterator[Flaw]:
     """Half a CPU on a host of 64 has 64 workers."""
     for setting in written(config, "processes", "threads", "cheaper", "cheaper-initial"):
         if "%k" in setting.raw and config.known.container:
-            text = (
-                "%k counts the CPUs of the host and knows no limit of a container, so that half a "
-                "CPU on a host of 64 gets 64; write a number, or take it from the environment"
-            )
-            yield config.flaw(setting, text)
+            yield config.flaw(setting)
 
 
 @rule(
