@@ -28,6 +28,7 @@ from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Blocks, Pilot, Schedule
+from lab.experiment.sweep import Point, Sweep
 from lab.model import CounterRun, Generator, Load, Plan, Profile, Run, Trial, Workload
 from lab.profiles.backing import needed
 from lab.runs import environment
@@ -70,6 +71,8 @@ class Options:
     load: Load = SUSTAINED
     rates: Mapping[str, float] = field(default_factory=dict)
     """Open loops beside each other in every block: what each is called -> requests per second."""
+    sweep: Sweep | None = None
+    """Values of another quantity, beside each other in the same way; not with *rates*."""
     sizes: Sizes = DEFAULT
     minutes: float | None = None
     """Time that the blocks may take; None for as many as *sizes* says."""
@@ -132,14 +135,16 @@ def prepare(options: Options, workload: Workload) -> Prepared:
             a backing service is not installed.
     """
     cores = share_cores(options.cores) if options.pin else None
-    generators = count_generators(options, cores)
+    points = tuple(_points(options, workload))
+    fewest = min(point.load.connections for point in points)
+    generators = count_generators(options.generators, fewest, cores)
     found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     plan = Plan(
         arms=tuple(
-            arm_of(profile, workload, load, at)
-            for at, load in _points(options)
+            arm_of(profile, point.workload, point.load, point.at)
+            for point in points
             for profile in chosen
         ),
         reference=chosen[0].name,
@@ -242,11 +247,17 @@ def _with_reply(plan: Plan) -> Plan:
         OtherReplyError: A profile of the user's own answers something else.
         ServerStartError: The first profile does not give the reply that is to be required.
     """
-    expect = capture(plan.workload, plan.profiles, adapter, fetch).expect
+    asked = {
+        arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
+    }
+    expected = {
+        name: capture(workload, plan.profiles, adapter, fetch).expect
+        for name, workload in asked.items()
+    }
     arms = tuple(
         arm
         if arm.profile.reply is not None
-        else replace(arm, workload=replace(arm.workload, expect=expect))
+        else replace(arm, workload=replace(arm.workload, expect=expected[arm.workload.name]))
         for arm in plan.arms
     )
     for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
@@ -317,12 +328,14 @@ def real_parts(
     )
 
 
-def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:
-    """Yield what is set apart, and the load: one for each rate, or what was asked for alone."""
-    if not options.rates:
-        yield {}, options.load
+def _points(options: Options, workload: Workload) -> Iterator[Point]:
+    """Yield what is asked for: at each rate or value, or alone."""
+    if options.sweep is not None:
+        yield from options.sweep.points(options.load, workload)
+    elif not options.rates:
+        yield Point({}, options.load, workload)
     for name, rate in options.rates.items():
-        yield {"rate": name}, replace(options.load, rate=rate)
+        yield Point({"rate": name}, replace(options.load, rate=rate), workload)
 
 
 def _summarise(writer: RunWriter, files: Files) -> tuple[Summary, ...]:
@@ -344,14 +357,13 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     return shlex.join(words)
 
 
-def count_generators(options: Options, cores: environment.Cores | None) -> int:
+def count_generators(wanted: int | None, connections: int, cores: environment.Cores | None) -> int:
     """
-    Return how many processes of the engine share the load.
+    Return how many processes of the engine share a load of at least so many connections.
 
     Raises:
         UsageError: So many as were asked for have not a CPU and a connection each.
     """
-    wanted, connections = options.generators, options.load.connections
     if wanted is None:
         return environment.usual_generators(cores, connections)
     own = len(cores[1]) if cores else len(os.sched_getaffinity(0))

@@ -156,7 +156,7 @@ class Workload:
     words: tuple[tuple[str, str], ...] = ()
     """What their commands are filled with: (("delay", "50"),)."""
 
-    runtime: Runtime = Runtime()
+    runtime: Runtime = field(default_factory=Runtime)
     """What a server of the application is started with."""
 
     requests: tuple[Request, ...] = ()

@@ -125,6 +125,13 @@ class Asked:
         "capacity, as in 50%,80%,95%; a run for each.",
         metavar="RATES",
     )
+    sweep: str | None = option(
+        "--sweep",
+        "Several values of connections, rate or size in every block, as in connections=1,20,100: "
+        "one chart, one table.",
+        metavar="NAME=VALUES",
+        not_in_locust="its users are a number that does not change within a run",
+    )
     confirm: bool | None = option(
         "--confirm",
         "Put each cause to the test by toggling its one setting, in the same blocks.",
