@@ -174,8 +174,10 @@ class Workload:
         """What is asked, for people: the request's target, or the size of the message."""
         if self.wire is Wire.HTTP:
             return self.path
-        lines = f"{self.lines} lines of " if self.lines > 1 else ""
         carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
+        if self.wire is Wire.UWSGI:
+            return f"{self.path} by the uwsgi protocol over {carrier}"
+        lines = f"{self.lines} lines of " if self.lines > 1 else ""
         return f"{lines}{self.size:,} bytes over {carrier}"
 
     @property

@@ -192,6 +192,8 @@ def carry_out(
 
     def compare(options: Options) -> Outcome:
         prepared = prepare(options, subject)
+        for arm in prepared.plan.arms:  # what each is asked in, its profile has said
+            check_clients((asked.generator, asked.client), arm.workload)
         for each in understood.thresholds:
             check(each, [profile.name for profile in prepared.plan.profiles])
         for line in announcement(prepared):

@@ -303,7 +303,7 @@ def serve(
 
 def _start(order_for: Callable[[Endpoint], Order], workload: Workload, folder: Path) -> Process:
     for attempt in range(1, PORT_ATTEMPTS + 1):
-        endpoint = free_endpoint(workload.transport, folder)
+        endpoint = free_endpoint(workload, folder)
         order = order_for(endpoint)
         process = Process(order, endpoint)
         try:

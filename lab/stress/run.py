@@ -140,8 +140,9 @@ def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     # and a server that hangs would be asked no more.
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
     load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
-    judged = capture(wishes.workload, chosen, adapter, fetch)
-    return [arm_of(profile, judged, load) for profile in chosen]
+    arms = [arm_of(profile, wishes.workload, load) for profile in chosen]
+    expect = capture(arms[0].workload, chosen, adapter, fetch).expect
+    return [replace(arm, workload=replace(arm.workload, expect=expect)) for arm in arms]
 
 
 def _empty(
