@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from lab import profiles
-from lab.errors import MissingError, UsageError
+from lab.errors import ApplicationError, MissingError, UsageError
 from lab.experiment.plan import app_of, arm_of
 from lab.model import OURS, Load, Profile, Runtime, Workload
 from lab.profiles import backing
@@ -133,9 +133,21 @@ def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed]
     return chosen, skipped
 
 
-def import_applications(found: Sequence[Installed], workload: Workload) -> dict[str, Any]:
+def ignored(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
+    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
+    return tuple(line for profile in chosen for line in profiles.ignored(profile, runtime))
+
+
+def import_applications(
+    found: Sequence[Installed], workload: Workload, unread: Sequence[str] = ()
+) -> dict[str, Any]:
     """
     Import each application of the user's, once, as its server would.
+
+    Args:
+        found: The profiles that serve it.
+        workload: What is asked of them.
+        unread: What a server ignores in its profile, in lines: it may be why an import fails.
 
     Returns:
         Of the user's own environment and uWSGI what the run depends on: their versions, and those
@@ -150,7 +162,12 @@ def import_applications(found: Sequence[Installed], workload: Workload) -> dict[
         ours = asked.chdir is None and profile.path.resolve().is_relative_to(profiles.FOLDER)
         if not ours and profile.reply is None and "wsgi" in profile.interfaces:
             soughts.append(adapter(profile).sought(profile, asked))
-    packages = preflight.check(filter(None, soughts), runtime)
+    try:
+        packages = preflight.check(filter(None, soughts), runtime)
+    except ApplicationError as error:
+        for line in unread:
+            error.add_note(f"warning: {line}")
+        raise
     if runtime.python is None and runtime.uwsgi is None:
         return {}
     uwsgi = next((each.version for each in found if not each.profile.commands), None)

@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.available import available, import_applications
-from lab.experiment.conduct import ignored, repeatable
+from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import capture
