@@ -21,9 +21,9 @@ from typing import Any
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
+from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
 from lab.experiment.available import available, ignored, import_applications
-from lab.experiment.cores import share_cores
+from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
@@ -375,25 +375,3 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
-
-
-def count_generators(wanted: int | None, connections: int, cores: environment.Cores | None) -> int:
-    """
-    Return how many processes of the engine share a load of at least so many connections.
-
-    Raises:
-        UsageError: So many as were asked for have not a CPU and a connection each.
-    """
-    if wanted is None:
-        return environment.usual_generators(cores, connections)
-    own = len(cores[1]) if cores else len(os.sched_getaffinity(0))
-    if 1 <= wanted <= min(own, connections) or wanted == 1:
-        return wanted
-    if wanted < 1:
-        problem = "at least one process makes the load"
-    elif wanted > connections:
-        problem = f"each process needs a connection of the load's {connections}"
-    else:
-        problem = f"each process needs a CPU, and the generator has {own} here"
-        problem += "; --no-pin lets server and generators use all" if cores else ""
-    raise UsageError(f"--generators {wanted}: {problem}")
