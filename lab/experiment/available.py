@@ -129,7 +129,7 @@ def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed]
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
     for each in chosen:
         adapter(each.profile).check(each.profile)  # now, and not when its turn comes
-        profiles.check_startable(each.profile)
+        profiles.check_startable(each.profile, workload.runtime)
     return chosen, skipped
 
 
