@@ -15,7 +15,7 @@ from lab.experiment.plan import app_of
 from lab.model import Profile, Workload
 from lab.profiles import backing
 from lab.servers import adapter
-from lab.servers.command import fill
+from lab.servers.command import fill, places
 from lab.system.programs import find_command, runs_here, tried
 
 WRITTEN = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
@@ -48,15 +48,16 @@ def look(name: str) -> Installed:
     if profile.python and not runs_here(profile.python):
         here = f"{sys.version_info[0]}.{sys.version_info[1]}"
         return Installed(profile, f"needs Python {profile.python}, and this is {here}")
-    for command in profile.commands:
-        if command[0] != "{python}" and find_command(command[0]) is None:
-            return Installed(profile, f"needs {command[0]}{hint}, which is not installed")
+    words = places(profile)
+    for first, *_ in filter(None, (*profile.commands, profile.build)):
+        if first != "{built}" and find_command(fill(first, words, profile.path)) is None:
+            program = fill(first, words | {"venv": f".peers/{profile.venv}/bin"}, profile.path)
+            return Installed(profile, f"needs {program}{hint}, which is not installed")
     services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.backing)
     if (reason := next(filter(None, map(backing.missing, services)), None)) is not None:
         return Installed(profile, reason)
     if not profile.version:
         return Installed(profile, None)
-    words = {"python": sys.executable, "here": str(profile.path.parent)}
     program, *rest = (fill(word, words, profile.path) for word in profile.version)
     done = _told(find_command(program) or program, *rest)
     said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
