@@ -1,0 +1,18 @@
+"""Configurations of a few lines, and what the linter finds in them."""
+
+from lab.settings.lint.config import Known
+from lab.settings.lint.judge import judged
+from lab.settings.lint.read import example
+
+MUCH = Known(container=True, root=True, db_connections=100, somaxconn=4096)
+"""What is known where every rule has something to say."""
+
+
+def found(text, code="UW", known=None):
+    """Return the flaws in *text*, a configuration of the server that *code* begins with."""
+    return judged(example(code, text, known))
+
+
+def codes(text, code="UW", known=None):
+    """Return the codes of the flaws in *text*, each once, in the order of their places."""
+    return list(dict.fromkeys(flaw.code for flaw in found(text, code, known)))
