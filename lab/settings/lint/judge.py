@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lab.settings.lint.config import Config
 from lab.settings.lint.flaw import Flaw
-from lab.settings.lint.suppress import suppressions
+from lab.settings.lint.suppress import Suppression, suppressions
 from lab.settings.rules import flaws
 from lab.settings.rules.rule import RULES
 
@@ -38,13 +40,18 @@ def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
     meant = list(suppressions(config.texts))
     counts = [flaw for flaw in found if not any(each.covers(flaw, config.file) for each in meant)]
     if UNUSED in chosen:
-        unused = tuple(
-            each
-            for each in meant
-            # What was not looked for may well be there, and so may what another file includes.
-            if chosen.all_of(each.code)
-            and each.spot.file == config.file
-            and not any(each.covers(flaw, config.file) for flaw in found)
-        )
-        counts += RULES[UNUSED].flaws(replace(config, unused=unused))
+        asked = [each for each in meant if each.spot.file == config.file]
+        counts += RULES[UNUSED].flaws(replace(config, unused=_unused(config, asked, chosen, found)))
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
+
+
+def _unused(
+    config: Config, asked: Iterable[Suppression], chosen: Chosen, found: Iterable[Flaw]
+) -> tuple[Suppression, ...]:
+    """Return which suppressions are of nothing that was found, or would be in a container."""
+    # What was not looked for may well be there, and what is included may be for others.
+    left = [each for each in asked if chosen.all_of(each.code)]
+    container = replace(config.known, container=True)
+    for flaw in itertools.chain(found, flaws(replace(config, known=container)) if left else ()):
+        left = [each for each in left if not each.covers(flaw, config.file)]
+    return tuple(left)
