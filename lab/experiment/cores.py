@@ -46,6 +46,16 @@ def arrange(server: str | None, generator: str | None, *, pin: bool) -> Cores | 
     return first, second
 
 
+def _cpus(name: str, text: str) -> set[int]:
+    usable = os.sched_getaffinity(0)
+    found = parse_cpu_list(text) if _LIST.fullmatch(text) else None
+    if not found:
+        raise UsageError(f"{name} {text}: no list of CPUs; write 0,2-3")
+    if missing := written(found - usable):
+        raise UsageError(f"{name} {text}: no CPU {missing} here; there are {written(usable)}")
+    return found
+
+
 def count_generators(wanted: int | None, connections: int, cores: Cores | None) -> int:
     """
     Return how many processes of the engine share a load of at least so many connections.
@@ -66,13 +76,3 @@ def count_generators(wanted: int | None, connections: int, cores: Cores | None) 
         problem = f"each process needs a CPU, and the generator has {own} here"
         problem += "; --no-pin lets server and generators use all" if cores else ""
     raise UsageError(f"--generators {wanted}: {problem}")
-
-
-def _cpus(name: str, text: str) -> set[int]:
-    usable = os.sched_getaffinity(0)
-    found = parse_cpu_list(text) if _LIST.fullmatch(text) else None
-    if not found:
-        raise UsageError(f"{name} {text}: no list of CPUs; write 0,2-3")
-    if missing := written(found - usable):
-        raise UsageError(f"{name} {text}: no CPU {missing} here; there are {written(usable)}")
-    return found

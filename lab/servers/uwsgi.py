@@ -103,7 +103,7 @@ class UwsgiServer:
             folder,
             how,
             named=str(profile.path),
-            python=python if module else None,
+            python=python if module and not _gives_up_root(options) else None,
         )
 
 
@@ -147,6 +147,11 @@ def _hand_over(folder: Path, options: dict[str, str]) -> None:
 
 def _values(pairs: Sequence[tuple[str, str]], names: Collection[str]) -> tuple[str, ...]:
     return tuple(value for option, value in pairs if option in names)
+
+
+def _gives_up_root(options: Collection[str]) -> bool:
+    """Return whether uWSGI loads the application as another user, who owns what that writes."""
+    return not os.geteuid() and not {"uid", "gid"}.isdisjoint(options)
 
 
 def _filled(profile: Profile) -> list[tuple[str, str]]:

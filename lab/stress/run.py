@@ -11,13 +11,14 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
+from typing import Any
 
 from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.available import available, import_applications
-from lab.experiment.conduct import ignored, repeatable
+from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
@@ -108,7 +109,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    chosen, skipped, workload = _profiles(wishes)
+    chosen, skipped, workload, theirs = _profiles(wishes)
     wishes = replace(wishes, workload=workload)
     for line in remarks(chosen, cores[0] if cores else None):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
@@ -119,6 +120,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     quick = replace(QUICK, runtime=wishes.workload.runtime) if own else None
     conditions = Conditions(cores, quick=quick, pace=wishes.pace)
     result = _empty(wishes, faults, arms, skipped)
+    result = replace(result, machine={**result.machine, **theirs})
     turns = [(fault, arm) for fault in faults for arm in arms]
     try:
         for fault, arm in track(turns, "planted faults", console=console, transient=True):
@@ -169,8 +171,10 @@ def _empty(
     )
 
 
-def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str], Workload]:
-    """Return the profiles that can be tested here, why the others cannot, and what is asked."""
+def _profiles(
+    wishes: Wishes,
+) -> tuple[list[Profile], dict[str, str], Workload, dict[str, Any]]:
+    """Return the profiles that can be tested, why others cannot, what is asked and runs them."""
     names = tuple(dict.fromkeys(wishes.profiles))
     found, skipped, workload = available(names, wishes.workload)
     chosen = [each.profile for each in found]
@@ -186,5 +190,5 @@ def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str], Workload]:
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
-    import_applications(found, workload)
-    return serving, skipped, workload
+    theirs = import_applications(found, workload)
+    return serving, skipped, workload, {"runtime": theirs} if theirs else {}

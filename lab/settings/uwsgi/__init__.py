@@ -12,20 +12,13 @@ from collections.abc import Mapping, Sequence
 
 from lab.model import Profile
 from lab.settings.meaning import Settings, is_written
+from lab.settings.uwsgi.table import uwsgi_options
 
 Options = Sequence[tuple[str, str]]
 """Options in order, repeats kept."""
 
 OFF = frozenset({"false", "off", "no", "0"})
 """What uWSGI takes for no; any other text is yes."""
-
-REPEATABLE = frozenset(
-    {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
-    | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
-)
-REPEATED = ("exec-", "hook-", "route", "final-route")
-"""Options, and beginnings of them, of which uWSGI keeps every value, as of `env`; of any other the
-last counts."""
 
 BINDS = re.compile(
     r"socket|(u|su|pu)wsgi-socket|(ssl|raw|http|http11|https|(fastcgi|scgi)(-nph)?)-socket"
@@ -115,7 +108,7 @@ def effective(pairs: Options) -> dict[str, str]:
         if key == "env":
             name, _, content = value.partition("=")
             found[f"env {name}"] = content
-        elif key in found and (key in REPEATABLE or key.startswith(REPEATED)):
+        elif key in found and uwsgi_options().repeats(key):
             found[key] += f", {value}"
         else:
             found[key] = value
