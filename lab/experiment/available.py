@@ -16,14 +16,13 @@ from lab.experiment.plan import app_of, arm_of
 from lab.model import OURS, Load, Profile, Runtime, Workload
 from lab.profiles import backing
 from lab.servers import adapter, preflight
-from lab.servers.command import fill
-from lab.system.programs import find_command, runs_on, tried
+from lab.servers.command import fill, places
+from lab.system.programs import ROOT, find_command, runs_on, tried
 from lab.system.runtime import (
     UWSGI,
     command_of,
     pip,
     program,
-    python_of,
     version_of_python,
 )
 
@@ -63,21 +62,22 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
     hint = f" ({needs})" if needs else ""
     if profile.python and not runs_on(here := version_of_python(runtime), profile.python):
         return Installed(profile, f"needs Python {profile.python}, and this is {here}")
-    for command in profile.commands:
-        if command[0] == "{python}":
+    words = places(profile, runtime)
+    for command in filter(None, (*profile.commands, profile.build)):
+        if command[0] in ("{python}", "{built}"):  # which is made when a run begins
             continue
+        first = fill(command[0], words, profile.path)
         try:
-            program(runtime, command[0])
-            command_of(runtime, *command)
+            program(runtime, first)
+            command_of(runtime, first, *command[1:])
         except MissingError as error:
-            absent = f"needs {command[0]}{hint}, which is not installed"
+            absent = f"needs {first.removeprefix(f'{ROOT}/')}{hint}, which is not installed"
             return Installed(profile, str(error) if UWSGI in command else absent)
     services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.backing)
     if (reason := next(filter(None, map(backing.missing, services)), None)) is not None:
         return Installed(profile, reason)
     if not profile.version:
         return Installed(profile, None)
-    words = {"python": python_of(runtime), "here": str(profile.path.parent)}
     asked = tuple(fill(word, words, profile.path) for word in profile.version)
     with suppress(MissingError):
         asked = command_of(runtime, *asked)

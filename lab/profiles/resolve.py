@@ -95,7 +95,7 @@ def ignored(
         ProfileError: uWSGI refuses the file.
     """
     names = dict(options)
-    if is_on(names, "strict") or not (known := _known(program(runtime, UWSGI))):
+    if is_on(names, "strict") or not (known := known_options(program(runtime, UWSGI))):
         return ()
     unknown = [name for name in names if name not in known]
     if not unknown:
@@ -117,7 +117,7 @@ def ignored(
 
 
 @cache
-def _known(uwsgi: str) -> tuple[str, ...]:
+def known_options(uwsgi: str) -> tuple[str, ...]:
     """Return the names of uWSGI's own options, with those of the plugins that are part of it."""
     done = subprocess.run([uwsgi, "--help"], capture_output=True, text=True, check=False)
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", done.stdout, re.MULTILINE))
@@ -237,7 +237,9 @@ def _refusal(path: Path, printed: Sequence[str], runtime: Runtime) -> ProfileErr
         for read in _files(path, printed):
             number = line_of(_text(read), unknown[1])
             if number is not None:
-                close = difflib.get_close_matches(unknown[1], _known(program(runtime, UWSGI)), n=1)
+                close = difflib.get_close_matches(
+                    unknown[1], known_options(program(runtime, UWSGI)), n=1
+                )
                 hint = f"did you mean {close[0]}? It says: {said}" if close else said
                 return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
     if said.startswith(READING):
