@@ -115,6 +115,8 @@ def ask(tmp_path):
         ("needs", ["\n    needs.py:1  import no_such_package\n    ModuleNotFoundError: ",
                    "The lab's own environment has no no_such_package: give yours, --python PATH"]),
         ("god", ["god was looked for in {}; did you mean good? (--chdir names another folder)"]),
+        ("elsewhere.web", ["elsewhere was looked for in {} (--chdir names another folder)\n  If it",
+                           "is installed in an environment of yours, give that: --python PATH"]),
         ("odd", ["\n    odd.py:1  def application(environ, start)\n", "SyntaxError: expected ':'"]),
         ("leaving", ["leaving:application ended its process while it was loaded in {}",
                      "as sys.exit() does\n    no settings"]),
