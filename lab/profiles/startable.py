@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from lab.errors import MissingError, ProfileError
 from lab.model import Profile, Runtime
@@ -27,11 +26,13 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
     """
     if profile.path.suffix != ".ini" or profile.path.is_relative_to(FOLDER):
         return
-    environ, cwd = environment_of(runtime), runtime.cwd or Path.cwd()
-    known = replace(known_of(program(runtime, UWSGI)), cwd=cwd, environ=environ)
+    runtime = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    environ = environment_of(runtime)
+    known = replace(known_of(program(runtime, UWSGI)), cwd=runtime.cwd, environ=environ)
     linted = lint(str(profile.path), known, RULES)
     for flaw in linted.flaws:
-        if flaw.severity is Severity.ERROR and not linted.config.guesses:
+        judged = not (linted.config.guesses or profile.section)  # it reads [uwsgi] alone
+        if judged and flaw.severity is Severity.ERROR:
             raise ProfileError(flaw.spot.file, flaw.message, flaw.spot.line)
     places = ("{here}", str(profile.path.parent)), ("{root}", str(ROOT))
     for option, value in profile.options:

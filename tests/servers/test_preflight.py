@@ -265,6 +265,25 @@ def test_an_ini_that_uwsgi_would_not_start_is_refused_with_the_line(tmp_path, li
         profiles.check_startable(profiles.read(str(tmp_path / "mine.ini"), GIVEN), GIVEN)
 
 
+def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):
+    """Its copy has no `home` then."""
+    own, other = empty(tmp_path / "own"), empty(tmp_path / "other")
+    (tmp_path / "web.py").write_text(
+        "import sys\n\ndef application(environ, start):\n"
+        "    start('200 OK', [])\n    return [sys.prefix.encode()]\n"
+    )
+    (tmp_path / "mine.ini").write_text(
+        f"[uwsgi]\nhttp-socket = :80\nmodule = web\nhome = {other}\n"
+    )
+    profile = profiles.read(str(tmp_path / "mine.ini"))
+    for given, prefix in ((OURS, other), (Runtime(python=own), own)):
+        expect = Expectation(body=str(prefix).encode())
+        workload = Workload("x", "/", expect, runtime=given)
+        (folder := tmp_path / prefix.name / "trial").mkdir()
+        with adapter(profile).start(profile, workload, folder, None) as server:
+            assert server.ended() is None
+
+
 @pytest.mark.parametrize("name", ["tuned", "gunicorn-sync", "granian"])
 def test_a_factory_is_served(start, name):
     """As each server takes it."""
