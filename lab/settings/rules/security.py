@@ -45,7 +45,7 @@ def code_execution(config: Config) -> Iterator[Flaw]:
     "statistics for everybody",
     why="any host can read the headers of the requests under way there, cookies among them; "
     "listen on a UNIX socket or 127.0.0.1",
-    seen="core/master_utils.c:1241 `vars`; newrelic-plugin-agent#287",
+    seen="core/master_utils.c:1241 `vars`; uwsgi#1317",
     bad="stats = :1717",
     good="stats = 127.0.0.1:1717",
 )

@@ -70,7 +70,7 @@ def no_delta(config: Config) -> Iterator[Flaw]:
     "as many workers as the host has CPUs",
     why="%k counts the CPUs of the host and knows no limit of a container, so that half a CPU on a "
     "host of 64 gets 64; write a number, or take it from the environment",
-    seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#447",
+    seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#2096",
     bad="processes = %k",
     good="processes = 4",
 )
