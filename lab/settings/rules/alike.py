@@ -39,7 +39,7 @@ def instead(config: Config, spot: Spot, old: str, new: str | None, *, safe: bool
     """Return the fix that writes *new* in the place of *old*; None without that or a file."""
     if new is None or spot.file not in config.texts:
         return None
-    return Fix((Edit(spot, old, new),), safe, new.replace("\n", ", "))
+    return Fix((Edit(spot, old, new),), safe, new.replace("\n", ", ") or "without it")
 
 
 def renamed(option: str) -> Mends:
@@ -50,6 +50,11 @@ def renamed(option: str) -> Mends:
 def with_line(line: str) -> Mends:
     """Mend by a line below what is written."""
     return lambda config, setting: config.add(line, after=setting)
+
+
+def at_top(line: str) -> Mends:
+    """Mend by a line below [uwsgi], once for all that is written."""
+    return lambda config, _: config.add(line)
 
 
 def present(

@@ -16,7 +16,7 @@ ALGORITHMS = ("spare", "backlog", "manual", "busyness", "backlog2")
     "UW102",
     Severity.ERROR,
     "cheaper with all processes",
-    why="it is the number of workers in quiet times, which must be fewer than processes",
+    why="it is the number of workers in quiet times, fewer than processes",
     seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
     bad="processes = 4\ncheaper = 4",
     good="processes = 4\ncheaper = 2",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lab.settings.lint import sections
 from lab.settings.rules.alike import instead
-from lab.settings.rules.rule import Config, Edit, Fix, Flaw, Severity, Spot, rule
+from lab.settings.rules.rule import WHY, Config, Flaw, Severity, Spot, rule
 
 LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
 """Functions of options that read another file."""
@@ -18,7 +18,7 @@ LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
     Severity.ERROR,
     "a line without =",
     why="all of it is taken for an option's name",
-    seen="core/ini.c:41",
+    seen="core/ini.c:48 `key[i] == '='`",
     bad="processes: 4",
     good="processes = 4",
 )
@@ -40,7 +40,7 @@ def no_equals(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "no [uwsgi], or more than that in its line",
     why="another section is not read, and uWSGI starts as if its options were not there",
-    seen="core/ini.c:138",
+    seen="core/ini.c:138 `section[strlen(section) - 1] = 0`",
     bad="[uwsgi] ; main\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
 )
@@ -68,8 +68,9 @@ def section_misnamed(config: Config) -> Iterator[Flaw]:
     "UW008",
     Severity.ERROR,
     "a byte order mark",
-    why="the first line begins with it, so [uwsgi] is no section and nothing of it is read",
-    seen="core/ini.c:136",
+    why="the first line begins with it, so that [uwsgi] is no section, and nothing of it is read; "
+    "save the file as UTF-8 without it",
+    seen="core/ini.c:136 `key[0] == '['`",
     bad="\ufeff[uwsgi]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
 )
@@ -78,11 +79,8 @@ def byte_order_mark(config: Config) -> Iterator[Flaw]:
     for file, text in config.texts.items():
         if text.startswith("\ufeff"):
             spot = Spot(file, 1, 1)
-            message = (
-                "the file begins with a byte order mark, so its first line is no section, and what "
-                "follows is not read; save it as UTF-8 without one"
-            )
-            yield config.flaw(spot, message, instead(config, spot, "\ufeff", "", safe=True))
+            fix = instead(config, spot, "\ufeff", "", safe=True)
+            yield config.flaw(spot, f"a byte order mark: {WHY}", fix)
 
 
 @rule(
@@ -90,7 +88,7 @@ def byte_order_mark(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "a condition without an end",
     why="everything below belongs to it, in the files that are read later, too",
-    seen="core/config.c:441",
+    seen="core/config.c:441 `endif`",
     bad="if-env = DEBUG\nlog-5xx = true\nmaster = true",
     good="if-env = DEBUG\nlog-5xx = true\nendif =\nmaster = true",
 )
@@ -98,15 +96,11 @@ def no_end(config: Config) -> Iterator[Flaw]:
     """The end of the file does not end it."""
     found = list(sections.options(config))
     for at, each in enumerate(found):
-        inside = each.inside or each.spot
         below = [line for line in found[at + 1 :] if line.spot.file == each.spot.file]
-        if not sections.opens(config, each.option) or inside != each.spot:
+        ends = any(line.option in sections.ENDS for line in below)
+        if ends or each.inside or not sections.opens(config, each.option):
             continue
-        if any(line.option in sections.ENDS for line in below):
-            continue
-        fix = None
-        if below:
-            fix = Fix((Edit(below[0].spot, "", "endif ="),), safe=False, says="endif =")
+        fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
         text = f"{each.text}: no endif follows, so all below belongs to it; add endif ="
         yield config.flaw(each.spot, text, fix)
 
@@ -115,8 +109,8 @@ def no_end(config: Config) -> Iterator[Flaw]:
     "UW011",
     Severity.ERROR,
     "a condition in a condition",
-    why='uWSGI ends with "recursive logic in options is not supported"',
-    seen="core/uwsgi.c:4704",
+    why="uWSGI does not start; end the first before the second",
+    seen="core/uwsgi.c:4704 `recursive logic in options is not supported`",
     bad="if-env = A\nif-env = B\nmaster = true\nendif =\nendif =",
     good="if-env = A\nmaster = true\nendif =",
 )
@@ -124,10 +118,7 @@ def condition_inside(config: Config) -> Iterator[Flaw]:
     """A loop is one, too."""
     for each in sections.options(config):
         if each.inside and sections.opens(config, each.option):
-            text = (
-                f"{each.text}: it stands inside the one of line {each.inside.line}, and uWSGI does "
-                "not start; end that first"
-            )
+            text = f"{each.text}: it stands inside that of line {each.inside.line}, and {WHY}"
             yield config.flaw(each.spot, text)
 
 
@@ -135,8 +126,8 @@ def condition_inside(config: Config) -> Iterator[Flaw]:
     "UW015",
     Severity.ERROR,
     "a line that ends with \\",
-    why="lines cannot be continued: it is part of the value",
-    seen="core/ini.c:75",
+    why="uWSGI does not continue lines, so the \\ is part of the value; write one line",
+    seen="core/ini.c:64 `ini[i] == '\\n'`",
     bad="module = app:app \\",
     good="module = app:app",
 )
@@ -144,27 +135,27 @@ def continued(config: Config) -> Iterator[Flaw]:
     """The next line is an option of its own."""
     for each in config.settings:
         if each.raw.endswith("\\"):
-            text = "uWSGI does not continue lines, so the \\ is part of the value; write one line"
-            yield config.flaw(each, text)
+            yield config.flaw(each)
 
 
 @rule(
     "UW016",
     Severity.ERROR,
     "a relative include",
-    why="it is looked for in the folder that uWSGI is started in, not beside this file",
-    seen="core/utils.c:3216",
+    why="it is looked for in the folder that uWSGI is started in, not beside this file; write %d "
+    "before it",
+    seen="core/uwsgi.c:1073 `uwsgi_expand_path`; core/utils.c:3639 `realpath`",
     bad="ini = base.ini",
     good="ini = %dbase.ini",
 )
 def relative_include(config: Config) -> Iterator[Flaw]:
-    """The start from another folder fails."""
+    """A remark, because that may be the folder of the file."""
     for each in config.settings:
         entry = config.table.entries.get(each.option)
         loads = entry is not None and entry.setter in LOADS
         if loads and re.match(r"[\w.-]", each.raw) and "://" not in each.raw:
-            text = "it is looked for in the folder that uWSGI is started in; write %d before it"
-            yield config.flaw(each, text, config.change(each, f"%d{each.raw}", safe=True))
+            fix = config.change(each, f"%d{each.raw}", safe=True)
+            yield config.flaw(each, fix=fix, harmless=True)
 
 
 @rule(
@@ -172,7 +163,7 @@ def relative_include(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "a second [uwsgi]",
     why="both are read, and of an option in both the last line counts",
-    seen="core/ini.c:148; docs/reference/production-settings.md",
+    seen="core/ini.c:147 `section_asked`; docs/reference/production-settings.md",
     bad="[uwsgi]\nprocesses = 4\n[uwsgi]\nprocesses = 2",
     good="[uwsgi]\nprocesses = 4",
 )

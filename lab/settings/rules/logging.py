@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.settings.rules.alike import present, with_line, without_safely
+from lab.settings.rules.alike import at_top, present, without_safely
 from lab.settings.rules.rule import Config
 
 STILL = ("log-4xx", "log-5xx", "log-slow", "log-big", "log-zero", "log-ioerror", "log-sendfile")
@@ -38,5 +38,5 @@ present(
     bad="log-maxsize = 20971520",
     good="log-maxsize = 20971520\nlogto = /var/log/app.log",
     when=lambda config: not config.all("logto", "logto2", "daemonize", "daemonize2"),
-    mends=with_line("logto = /var/log/uwsgi.log"),
+    mends=at_top("logto = /var/log/uwsgi.log"),
 )

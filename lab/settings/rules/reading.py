@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lab.settings.lint import sections
 from lab.settings.rules.alike import instead
-from lab.settings.rules.rule import Config, Flaw, Setting, Severity, Spot, rule
+from lab.settings.rules.rule import WHY, Config, Flaw, Setting, Severity, Spot, rule
 from lab.settings.uwsgi import OFF
 from lab.settings.uwsgi.table import atoi
 
@@ -35,8 +35,8 @@ FORMATS = frozenset({"log-date", "logdate"})
     "UW001",
     Severity.ERROR,
     "an unknown option",
-    why="without strict it is dropped in silence",
-    seen="core/config.c:362; docker-mailman#428",
+    why="without strict its line is dropped in silence",
+    seen="core/config.c:383 `unknown config directive`; docker-mailman#428",
     bad="procesess = 4",
     good="processes = 4",
 )
@@ -62,7 +62,7 @@ def unknown_option(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "a comment after a value",
     why="uWSGI has comments on lines of their own only; behind a value it is part of that",
-    seen="core/ini.c:141; uwsgi#2573",
+    seen="core/ini.c:141 `this is a comment`; uwsgi#2573",
     bad="socket = :8001 # app",
     good="# app\nsocket = :8001",
 )
@@ -70,7 +70,7 @@ def comment_behind(config: Config) -> Iterator[Flaw]:
     """Behind a number, or a word for yes, it does no harm."""
     for each in config.settings:
         comment = re.search(r"\s+([;#].*)", each.raw)
-        if comment is None or TEXTS.match(each.option) or each.spot.file not in config.texts:
+        if comment is None or TEXTS.match(each.option) or each.raw.startswith("exec://"):
             continue
         value = each.raw[: comment.start()]
         harmless = config.table.is_number(each.option) and value.isdecimal()
@@ -80,9 +80,8 @@ def comment_behind(config: Config) -> Iterator[Flaw]:
             effect = "which then is no word for no, so that it is on"
         effect = "which is read as meant here" if harmless else effect
         text = f"{each.written}: the comment is part of the value, {effect}; write it above"
-        old = config.line(each.spot)[each.spot.column - 1 :]
         new = f"{comment[1]}\n{each.option} = {value}"
-        fix = instead(config, each.spot, old, new, safe=True)
+        fix = instead(config, each.spot, _rest(config, each.spot), new, safe=True)
         yield config.flaw(each.at(comment.start(1)), text, fix, harmless=harmless)
 
 
@@ -91,7 +90,7 @@ def comment_behind(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "no number where one is read",
     why='uWSGI takes the digits at the beginning, and 0 where there are none: "30s" is 30, "4k" 4',
-    seen="core/uwsgi.c:4028",
+    seen="core/uwsgi.c:4031 `atoi`; docs/reference/production-settings.md",
     bad="post-buffering = true",
     good="post-buffering = 8192",
 )
@@ -114,8 +113,8 @@ def no_number(config: Config) -> Iterator[Flaw]:
     "UW004",
     Severity.ERROR,
     "a word for no that is yes",
-    why="only false, off, no and 0 are no; any other text is yes",
-    seen="core/uwsgi.c:3943",
+    why="only false, off, no and 0 are no, so this is yes; write false",
+    seen='core/uwsgi.c:3948 `strcasecmp("false", value)`',
     bad="master = none",
     good="master = false",
 )
@@ -123,16 +122,15 @@ def yes_by_mistake(config: Config) -> Iterator[Flaw]:
     """Switched on."""
     for each in config.settings:
         if config.table.is_switch(each.option) and each.value.lower() in NO:
-            text = "only false, off, no and 0 are no, so this is yes; write false"
-            yield config.flaw(each, text, config.change(each, "false"))
+            yield config.flaw(each, fix=config.change(each, "false"))
 
 
 @rule(
     "UW005",
     Severity.ERROR,
     "quotes around a value",
-    why="they are part of the value",
-    seen="core/ini.c:141; uwsgi#1089; django#6970",
+    why="the quotes are part of the value; leave them out",
+    seen="core/ini.c:151 `ini_rstrip(val)`; uwsgi#1089; django#6970",
     bad='module = "app:app"',
     good="module = app:app",
 )
@@ -146,8 +144,7 @@ def quotes(config: Config) -> Iterator[Flaw]:
         if found is None or TEXTS.match(each.option):
             continue
         fix = instead(config, each.at(start), bare, found[2], safe=True)
-        text = f"{each.written}: the quotes are part of the value; leave them out"
-        yield config.flaw(each.at(start), text, fix)
+        yield config.flaw(each.at(start), f"{each.written}: {WHY}", fix)
 
 
 @rule(
@@ -156,7 +153,7 @@ def quotes(config: Config) -> Iterator[Flaw]:
     "a single %",
     why="% and the next character are a variable, an unknown one is empty; at the end of a line it "
     "takes the line's end away",
-    seen="core/utils.c:1823; uwsgi#1683",
+    seen='core/utils.c:1832 `magic_table`; core/utils.c:1857 `magic_table[i] = ""`; uwsgi#1683',
     bad="log-date = %Y-%m-%d",
     good="log-date = %%Y-%%m-%%d",
 )
@@ -186,7 +183,7 @@ def single_percent(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "a name that stands for nothing",
     why="it stays as it is; in a sum it counts as 0",
-    seen="core/config.c:595",
+    seen='core/config.c:797 `ov = ""`',
     bad="chdir = %(bsae)/app\nset-ph = base=/srv",
     good="chdir = %(base)/app\nset-ph = base=/srv",
 )
@@ -194,7 +191,7 @@ def unresolved(config: Config) -> Iterator[Flaw]:
     """A variable of the environment may be there elsewhere, so that is a remark."""
     own = {"_"} | {each.option for each in config.settings}
     for each in config.settings:
-        if TEXTS.match(each.option):
+        if TEXTS.match(each.option) or config.guesses:  # what is not read may name it
             continue
         unknown = sorted(set(_named(each)) - own)
         if unknown:
@@ -212,7 +209,7 @@ def unresolved(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "env with blanks, or without =",
     why="the text goes to putenv(3) as it is: the name ends with a blank, or is taken away",
-    seen="core/uwsgi.c:4398",
+    seen="core/uwsgi.c:4399 `putenv(value)`",
     bad="env = DEBUG = 1",
     good="env = DEBUG=1",
 )
@@ -234,7 +231,7 @@ def env_with_blanks(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "an option twice",
     why="of an option with one value the last line counts, of a placeholder the first",
-    seen="core/uwsgi.c:3996",
+    seen="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:695 `return`",
     bad="harakiri = 30\nharakiri = 60",
     good="harakiri = 60",
 )
@@ -255,6 +252,11 @@ def twice(config: Config) -> Iterator[Flaw]:
             last[key] = counts
             text = f"line {counts.spot.line} counts, {counts.written}; leave this one out"
             yield config.flaw(dead, text, config.drop(dead, safe=True))
+
+
+def _rest(config: Config, spot: Spot) -> str:
+    """Return a line from a place on."""
+    return config.line(spot)[spot.column - 1 :] if spot.file in config.texts else ""
 
 
 def _named(setting: Setting) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.settings.rules.alike import present, renamed, with_line, written
+from lab.settings.rules.alike import at_top, present, renamed, with_line, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
 OTHERS = ("attach-daemon", "attach-control-daemon", "smart-attach-daemon", "emperor", "legion")
@@ -45,7 +45,7 @@ present(
     "UW213",
     "reload-mercy",
     "it is for the Emperor and for daemons, and there are none; workers have worker-reload-mercy, "
-    "60 seconds by default",
+    "of 60 seconds; write that",
     seen="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
     bad="master = true\nreload-mercy = 8",
     good="master = true\nworker-reload-mercy = 8",
@@ -62,7 +62,7 @@ present(
     bad="master = true\ntouch-chain-reload = /srv/app/reload",
     good="master = true\ntouch-chain-reload = /srv/app/reload\nlazy-apps = true",
     when=lambda config: not (config.on("lazy-apps") or config.on("lazy")),
-    mends=with_line("lazy-apps = true"),
+    mends=at_top("lazy-apps = true"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.settings.rules.alike import present, with_line, without_safely, written
+from lab.settings.rules.alike import at_top, present, without_safely, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
 ROUTERS = ("http", "https", "https2", "httprouter", "http-to", "http-to-https", "plugin", "plugins")
@@ -62,14 +62,14 @@ present(
     "of an HTTP request SCRIPT_NAME is empty, so the first application answers every path (tried "
     "with 2.0.31); add manage-script-name = true",
     seen="proto/http.c:263 `manage_script_name`",
-    bad="http-socket = :8080\nmount = /a=a:app\nmount = /b=b:app",
-    good="http-socket = :8080\nmount = /a=a:app\nmount = /b=b:app\nmanage-script-name = true",
+    bad="http-socket = :8080\nmodule = a:app\nmount = /b=b:app",
+    good="http-socket = :8080\nmodule = a:app\nmount = /b=b:app\nmanage-script-name = true",
     when=lambda config: (
         bool(config.sockets("http", "http11", "router"))
         and not config.on("manage-script-name")
         and any(not each.value.startswith("/=") for each in config.all("mount"))
     ),
-    mends=with_line("manage-script-name = true"),
+    mends=at_top("manage-script-name = true"),
 )
 
 present(

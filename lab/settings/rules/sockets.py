@@ -63,7 +63,7 @@ def no_socket(config: Config) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
     bound = any(BINDS.fullmatch(each.option) for each in config.settings)
     named = any(each.option in APPLICATIONS for each in config.settings)
-    if named and not bound and not config.starting(*SOCKETLESS):
+    if named and not (bound or config.guesses or config.starting(*SOCKETLESS)):
         text = (
             "no socket: unless the command line or the environment names one, uWSGI ends at once; "
             "add http-socket, or socket behind a proxy"

@@ -172,7 +172,7 @@ def no_application(config: Config) -> Iterator[Flaw]:
     known = [config.table.entries.get(each.option) for each in config.settings]
     foreign = any(each and each.plugin not in {"", "python", "http"} for each in known)
     named = any(each.option in APPLICATIONS for each in config.settings) or config.starting(*OTHER)
-    if config.sockets() and not (foreign or named):
+    if config.sockets() and not (foreign or named or config.guesses):
         text = (
             "no application: unless the command line or the environment names one, every reply is "
             "500; add module = PACKAGE.MODULE:CALLABLE"
