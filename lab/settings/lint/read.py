@@ -46,4 +46,5 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
     whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
     reader = reader_of(path)
     assert reader is not None, f"nothing reads {path}"
-    return reader(path, replace(known or Known(), overlay={path: f"{whole}\n"}))
+    known = known or Known()
+    return reader(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))
