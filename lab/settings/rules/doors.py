@@ -122,7 +122,7 @@ missing(
     "buffer-size = 32768",
     "a request whose headers are longer than 4096 bytes, as one with many cookies, is closed "
     "without a reply; write buffer-size = 32768",
-    seen="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; uwsgi#1164; zulip#22349",
+    seen="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; zulip#22349",
     bad="http-socket = 127.0.0.1:8080",
     when=lambda config: bool(config.sockets()),
 )
