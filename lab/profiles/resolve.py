@@ -88,7 +88,7 @@ def ignored(path: Path, options: Sequence[tuple[str, str]]) -> tuple[str, ...]:
         ProfileError: uWSGI refuses the file.
     """
     names = dict(options)
-    if is_on(names, "strict") or not (known := _known(binary())):
+    if is_on(names, "strict") or not (known := known_options(binary())):
         return ()
     unknown = [name for name in names if name not in known]
     if not unknown:
@@ -110,7 +110,7 @@ def ignored(path: Path, options: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 @cache
-def _known(program: str) -> tuple[str, ...]:
+def known_options(program: str) -> tuple[str, ...]:
     """Return the names of uWSGI's own options, with those of the plugins that are part of it."""
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", done.stdout, re.MULTILINE))
@@ -228,7 +228,7 @@ def _refusal(path: Path, printed: Sequence[str]) -> ProfileError:
         for read in _files(path, printed):
             number = line_of(_text(read), unknown[1])
             if number is not None:
-                close = difflib.get_close_matches(unknown[1], _known(binary()), n=1)
+                close = difflib.get_close_matches(unknown[1], known_options(binary()), n=1)
                 hint = f"did you mean {close[0]}? It says: {said}" if close else said
                 return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
     if said.startswith(READING):
