@@ -112,9 +112,9 @@ missing(
     "max-fd = 65536",
     "the HTTP router takes 8 bytes for each descriptor that it may open, 8.6 GB where a container "
     "allows 2^30; write max-fd = 65536",
-    seen="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; uwsgi#2586; helm-charts#760",
+    seen="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; nautobot/helm-charts#760",
     bad="http = 127.0.0.1:8080",
-    when=lambda config: config.known.container and routed(config),
+    when=lambda config: bool(config.known.container and routed(config)),
 )
 
 missing(

@@ -102,7 +102,7 @@ present(
     seen="core/utils.c:137 `fork()`",
     bad="daemonize = /var/log/uwsgi.log",
     good="logto = /var/log/uwsgi.log",
-    when=lambda config: config.known.container,
+    when=lambda config: bool(config.known.container),
     mends=without,
 )
 

@@ -159,4 +159,6 @@ def scheme(config: Config) -> Iterator[Flaw]:
             f"application sees the request{', unless the proxy sets that header' * proxied}; "
             f"write {SCHEME}"
         )
-        yield config.flaw(setting, text, config.add(SCHEME, after=setting), harmless=proxied)
+        routing = config.known.options is None or "route-if-not" in config.known.options
+        fix = config.add(SCHEME, after=setting) if routing else None
+        yield config.flaw(setting, text, fix, harmless=proxied)

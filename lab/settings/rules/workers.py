@@ -86,7 +86,7 @@ def host_cpus(config: Config) -> Iterator[Flaw]:
     Severity.REMARK,
     "more workers than the database allows connections",
     why="each request that is served at a time may hold a connection",
-    seen="docs/how-to/own-application.md",
+    seen="https://www.postgresql.org/docs/current/runtime-config-connection.html",
     bad="processes = 8\nthreads = 16",
     good="processes = 8\nthreads = 4",
 )
