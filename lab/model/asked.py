@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from lab.model.own import Request, Runtime
+from lab.model.own import OURS, Request, Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,9 @@ class Profile:
 
     version: tuple[str, ...] = ()
     """The command whose first line is its server's version, with {python} and {here}."""
+
+    factory: tuple[str, ...] = ()
+    """Peers only: words that say that {app} makes the application, which is not one itself."""
 
     python: str = ""
     """Peers only: Pythons that it runs on, such as "<3.12"; empty for all."""
@@ -156,7 +159,7 @@ class Workload:
     words: tuple[tuple[str, str], ...] = ()
     """What their commands are filled with: (("delay", "50"),)."""
 
-    runtime: Runtime = field(default_factory=Runtime)
+    runtime: Runtime = OURS
     """What a server of the application is started with."""
 
     requests: tuple[Request, ...] = ()
@@ -171,8 +174,10 @@ class Workload:
         """What is asked, for people: the request's target, or the size of the message."""
         if self.wire is Wire.HTTP:
             return self.path
-        lines = f"{self.lines} lines of " if self.lines > 1 else ""
         carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
+        if self.wire is Wire.UWSGI:
+            return f"{self.path} by the uwsgi protocol over {carrier}"
+        lines = f"{self.lines} lines of " if self.lines > 1 else ""
         return f"{lines}{self.size:,} bytes over {carrier}"
 
     @property

@@ -11,12 +11,12 @@ from lab.errors import ProfileError
 from lab.model import Profile
 from lab.profiles.digest import digest_of, told
 from lab.profiles.header import TEXTS, ProfileHeader, line_of, words
-from lab.system.programs import runs_here
+from lab.system.programs import runs_on
 
 Options = Sequence[tuple[str, str]]
 
-KEYS = (*TEXTS, "app", "backing", "deviations", "fill", "interface", "keepalive", "replace", "run",
-        "version")  # fmt: skip
+KEYS = (*TEXTS, "app", "backing", "deviations", "factory", "fill", "interface", "keepalive",
+        "replace", "run", "version")  # fmt: skip
 """What a peer may say."""
 
 SERVICE = "app.wsgi:app"
@@ -85,6 +85,7 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         apps=header.apps,
         backing=words(table, "backing", header.text, path),
         version=words(table, "version", header.text, path),
+        factory=words(table, "factory", header.text, path),
         python=_pythons(path, header),
         ended=_text(table, "ended"),
         successor=_text(table, "successor"),
@@ -99,7 +100,7 @@ def _pythons(path: Path, header: ProfileHeader) -> str:
     """Return on which Pythons it runs; raises ProfileError where that is none."""
     pythons = _text(header.table, "python")
     try:
-        _ = pythons and runs_here(pythons)
+        _ = pythons and runs_on("3.11", pythons)
     except ValueError as error:
         problem = f'python must be as in "<3.12" or ">=3.9,<3.13": {error}'
         raise ProfileError(path, problem, line_of(header.text, "python")) from None

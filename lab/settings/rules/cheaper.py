@@ -26,7 +26,7 @@ def nothing_to_add(config: Config) -> Iterator[Flaw]:
     for setting in written(config, "cheaper"):
         if config.number("cheaper") >= config.processes:
             text = (
-                f"uWSGI does not start, because there are {config.processes} processes at the most; "
+                f"uWSGI does not start, because there are at most {config.processes} processes; "
                 "write a smaller number"
             )
             yield config.flaw(setting, text)
