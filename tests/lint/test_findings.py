@@ -253,6 +253,25 @@ def test_what_must_be_known_for_a_fault(code, text, known):
     assert not of(code, text, Known())
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("processes = 4\ncheaper = 4", {"UW102"}),
+        (
+            "master = on\nprocesses = 8\nthreads = 2\nmax-requests = 9 ; all\nharakiri = 60 ; s",
+            {"UW002", "UW303", "UW304"},
+        ),
+        (
+            "stats = :91\nworkers = 4\nthreads = 2\nharakiri = 9\nmax-requests = 9\nmemory-report = 1",
+            {"UW303", "UW304", "UW402", "UW503"},
+        ),
+    ],
+)
+def test_what_public_configurations_have_in_common(text, expected):
+    """Three patterns that are copied from one to the next."""
+    assert expected <= {flaw.code for flaw in found(text)}
+
+
 def test_the_scheme_behind_a_proxy_is_a_remark():
     """The proxy may set the header itself, and its file is another one."""
     for door in ("socket = /run/app.sock", "http-socket = 127.0.0.1:8080"):
