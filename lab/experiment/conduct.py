@@ -22,7 +22,7 @@ from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
-from lab.experiment.available import available, import_applications
+from lab.experiment.available import available, ignored, import_applications
 from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
@@ -31,14 +31,11 @@ from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Blocks, Pilot, Schedule
 from lab.experiment.sweep import Point, Sweep
 from lab.model import (
-    OURS,
     CounterRun,
     Generator,
     Load,
     Plan,
-    Profile,
     Run,
-    Runtime,
     Trial,
     Workload,
     without_values,
@@ -157,10 +154,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     chosen = [each.profile for each in found]
     unread = ignored(chosen, workload.runtime)
     try:
-        theirs = import_applications(found, workload)
+        theirs = import_applications(found, workload, unread)
     except ServerStartError as error:
-        for line in unread:  # which may be why
-            error.add_note(f"warning: {line}")
         _keep_early(options.results, workload, error)
         raise
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
@@ -380,8 +375,3 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
-
-
-def ignored(chosen: Sequence[Profile], runtime: Runtime = OURS) -> tuple[str, ...]:
-    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
-    return tuple(line for profile in chosen for line in profiles.ignored(profile, runtime))

@@ -38,7 +38,7 @@ class Profile:
 
     commands: tuple[tuple[str, ...], ...] = ()
     """Peers only: commands in start order, with {host} {port} {address} {socket} {app} {chdir}
-    {here} {folder} {workers}; {address} is host:port, or unix:/path."""
+    {here} {folder} {workers} {venv} {built}; {address} is host:port, or unix:/path."""
 
     fill: tuple[str, ...] = ()
     """Peers only: those of its own files that are written to {folder} with their words filled."""
@@ -76,6 +76,12 @@ class Profile:
 
     successor: str = ""
     """Peers only: name of the profile that took its place."""
+
+    venv: str = ""
+    """Peers only: the virtual environment under .peers whose programs {venv} holds."""
+
+    build: tuple[str, ...] = ()
+    """Peers only: the command that compiles {built} from a source beside it."""
 
     own: bool = False
     """Whether it is a configuration of the user's, which is served from a private copy."""

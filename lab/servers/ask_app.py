@@ -5,7 +5,7 @@ Run by the Python of the application's environment as `python ask_app.py ANSWER 
 server's folder and with its variables. So it needs nothing but the standard library of Python 3.8.
 
 QUESTION is {"module": name or path of a file, "callable": name or name(), "path": [folder, ...],
-"limit": seconds}. The answer has "version" and "distributions" of the environment, and one of:
+"limit": seconds}. The answer has the "distributions" of the environment, and one of:
 
     "unknown"     why nothing can be said, such as that only uWSGI has what is imported
     "raised"      {"text", "type", "frames": [[file, line, code], ...], "module", "variable"}
@@ -22,7 +22,6 @@ import inspect
 import json
 import linecache
 import os
-import platform
 import re
 import sys
 import traceback
@@ -53,7 +52,6 @@ def main() -> None:
             found["unknown"] = "it imports uwsgi, which only uWSGI has"
         else:
             found["raised"] = raised(error)
-    found["version"] = platform.python_version()
     found["distributions"] = {
         re.sub(r"[-_.]+", "-", each.metadata["Name"]).lower(): each.version
         for each in metadata.distributions()

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import Endpoint, Profile, Workload
+from lab.model import OURS, Endpoint, Profile, Runtime, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.system import temporary
-from lab.system.programs import ROOT
+from lab.system.programs import ROOT, environment, output_of
 from lab.system.runtime import command_of, environment_of, python_of
+
+FOLDER = ROOT / ".peers"
+"""Virtual environments of peers that cannot share the lab's, and in `built` compiled programs."""
 
 
 class CommandServer:
     """A `lab.model.Server` that runs the commands of a peer."""
 
     def check(self, profile: Profile) -> None:
-        """Refuse nothing: what a command's own options mean is not known here."""
+        """
+        Compile its program, where it has one: not when its turn comes.
+
+        Raises:
+            ProfileError: Its compiler fails.
+        """
+        if profile.build:
+            built(profile)
 
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
@@ -40,14 +52,14 @@ class CommandServer:
 
         def order(endpoint: Endpoint) -> Order:
             words = {
-                "python": python_of(runtime),
+                **places(profile, runtime),
+                **({"built": str(built(profile))} if profile.build else {}),
                 "host": endpoint.host,
                 "port": str(endpoint.port),
                 "address": endpoint.address,
                 "socket": endpoint.socket,
                 "app": app,
                 "chdir": str(chdir),
-                "here": str(profile.path.parent),
                 "folder": str(folder),
                 "workers": _workers(),
             }
@@ -95,6 +107,42 @@ def _app(profile: Profile, workload: Workload) -> str:
 def _with(command: Sequence[str], more: Sequence[str]) -> Sequence[str]:
     """Return a command with *more* words, if it is the one that names the application."""
     return (*command, *more) if any("{app}" in word for word in command) else command
+
+
+def places(profile: Profile, runtime: Runtime = OURS) -> dict[str, str]:
+    """Return those words of its commands that are known before a server has its address."""
+    venv = {"venv": str(FOLDER / profile.venv / "bin")} if profile.venv else {}
+    return {"python": python_of(runtime), "here": str(profile.path.parent), **venv}
+
+
+def built(profile: Profile) -> Path:
+    """
+    Return the program of a profile that says how to compile it.
+
+    It is made once for what the profile says, its sources, and the compiler's version.
+
+    Raises:
+        ProfileError: The compiler is not installed, or fails.
+    """
+    compiler = profile.version and output_of(*profile.version)
+    made_of = f"{profile.digest} {compiler}"
+    name = f"{profile.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
+    program = FOLDER / "built" / name
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = program.with_name(f"{name}.{os.getpid()}")
+        words = {**places(profile), "built": str(unfinished)}
+        command = [fill(word, words, profile.path) for word in profile.build]
+        problem = f"{command[0]} is not installed"
+        with suppress(FileNotFoundError):
+            done = subprocess.run(
+                command, env=environment(), capture_output=True, text=True, check=False
+            )
+            problem = f"{command[0]} fails: {done.stderr.strip()}"
+        if not unfinished.exists():
+            raise ProfileError(profile.path, problem)
+        unfinished.replace(program)
+    return program
 
 
 def _workers() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
@@ -102,7 +103,7 @@ class UwsgiServer:
             folder,
             how,
             named=str(profile.path),
-            python=python if module else None,
+            python=python if module and not _gives_up_root(options) else None,
             variables=tuple((name, value) for name, _, value in env),
         )
         if _obeys_app(profile) or workload.app == str(found):
@@ -142,6 +143,11 @@ def _check_address(profile: Profile) -> None:
 
 def _values(pairs: Sequence[tuple[str, str]], names: Collection[str]) -> tuple[str, ...]:
     return tuple(value for option, value in pairs if option in names)
+
+
+def _gives_up_root(options: Collection[str]) -> bool:
+    """Return whether uWSGI loads the application as another user, who owns what that writes."""
+    return not os.geteuid() and not {"uid", "gid"}.isdisjoint(options)
 
 
 def _filled(profile: Profile) -> list[tuple[str, str]]:

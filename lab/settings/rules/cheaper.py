@@ -16,7 +16,7 @@ ALGORITHMS = ("spare", "backlog", "manual", "busyness", "backlog2")
     "UW102",
     Severity.ERROR,
     "cheaper with all processes",
-    why="it is the number of workers in quiet times, fewer than processes",
+    why="it is how many workers there are in quiet times, fewer than processes",
     seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
     bad="processes = 4\ncheaper = 4",
     good="processes = 4\ncheaper = 2",
@@ -26,7 +26,7 @@ def nothing_to_add(config: Config) -> Iterator[Flaw]:
     for setting in written(config, "cheaper"):
         if config.number("cheaper") >= config.processes:
             text = (
-                f"uWSGI does not start, because there are at most {config.processes} processes; "
+                f"uWSGI does not start, because there are {config.processes} processes at most; "
                 "write a smaller number"
             )
             yield config.flaw(setting, text)
@@ -68,7 +68,7 @@ def memory_limits(config: Config) -> Iterator[Flaw]:
     Severity.NO_EFFECT,
     "cheaper-algo = backlog with UNIX sockets",
     why="uWSGI cannot read the queue of a UNIX socket, so it is 0 and no worker is added",
-    seen="core/master.c:259 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2709",
+    seen="core/master.c:260 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2588",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = /run/app.sock",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness\nsocket = /run/app.sock",
 )

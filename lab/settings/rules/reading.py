@@ -182,8 +182,9 @@ def single_percent(config: Config) -> Iterator[Flaw]:
     "UW012",
     Severity.ERROR,
     "a name that stands for nothing",
-    why="it stays as it is; in a sum it counts as 0",
-    seen='core/config.c:797 `ov = ""`',
+    why="a name that is unknown stays as it is, and in a sum counts as 0; so does any in an option "
+    "that is obeyed before names are replaced",
+    seen='core/config.c:797 `ov = ""`; core/uwsgi.c:2262 `uwsgi_apply_config_pass`; uwsgi#2777',
     bad="chdir = %(bsae)/app\nset-ph = base=/srv",
     good="chdir = %(base)/app\nset-ph = base=/srv",
 )
@@ -193,14 +194,18 @@ def unresolved(config: Config) -> Iterator[Flaw]:
     for each in config.settings:
         if TEXTS.match(each.option) or config.guesses:  # what is not read may name it
             continue
-        unknown = sorted(set(_named(each)) - own)
-        if unknown:
-            text = (
-                f"there is no {unknown[0]}, so {_gets(each)}; name an option or a set-placeholder"
-            )
+        entry = config.table.entries.get(each.option)
+        early = entry and "IMMEDIATE" in entry.flags and each.option not in PLACEHOLDERS
+        variable = re.search(r"\$\((\w+)\)", each.value)
+        if unknown := sorted(set(_named(each)) - own):
+            stays = "the text stays" if "%(" in each.value else f'the value is "{each.value}"'
+            text = f"there is no {unknown[0]}, so {stays}; name an option or a set-placeholder"
             yield config.flaw(each, text)
-        elif variable := re.search(r"\$\((\w+)\)", each.value):
-            text = f"where {variable[1]} is not set, as here, {variable[0]} stays as it is"
+        elif early and re.search(r"[$%]\(", each.value):
+            text = "uWSGI obeys this option before it replaces names; write the value itself"
+            yield config.flaw(each, text)
+        elif variable:
+            text = f"where {variable[1]} is not set, as here, the text stays; see to it that it is"
             yield config.flaw(each, text, harmless=True)
 
 
@@ -231,7 +236,7 @@ def env_with_blanks(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "an option twice",
     why="of an option with one value the last line counts, of a placeholder the first",
-    seen="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:695 `return`",
+    seen="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:697 `exported_opts[i]->value`",
     bad="harakiri = 30\nharakiri = 60",
     good="harakiri = 60",
 )
@@ -267,12 +272,6 @@ def _named(setting: Setting) -> list[str]:
     return [
         name for each in inner for name in each.split() if not re.fullmatch(r"[-+*/]+|\d+", name)
     ]
-
-
-def _gets(setting: Setting) -> str:
-    """Return what becomes of a value that names what is not there."""
-    stays = "%(" in setting.value
-    return "the text stays as it is" if stays else f'it counts as 0 or nothing: "{setting.value}"'
 
 
 def _meant(option: str, value: str) -> str | None:

@@ -76,7 +76,7 @@ def no_socket(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "chmod-socket that is not three octal digits",
     why="uWSGI takes nothing else and ends",
-    seen="core/uwsgi.c:4608 `strlen(value) != 3`",
+    seen="core/uwsgi.c:4609 `strlen(value) != 3`",
     bad="socket = /run/app.sock\nchmod-socket = 0666",
     good="socket = /run/app.sock\nchmod-socket = 666",
 )
@@ -109,7 +109,7 @@ present(
     Severity.NO_EFFECT,
     "buffer-size above 65535",
     why="uWSGI keeps it in 16 bits, and cuts what is more",
-    seen="core/uwsgi.c:4107 `65535`; uwsgi#324",
+    seen="core/uwsgi.c:4108 `65535`; uwsgi#1573",
     bad="buffer-size = 131072",
     good="buffer-size = 65535",
 )

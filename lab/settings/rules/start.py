@@ -35,7 +35,7 @@ OTHER = ("route", "static-", "emperor", "vassal", "fastrouter", "rawrouter", "ss
     Severity.ERROR,
     "listen above net.core.somaxconn",
     why="uWSGI does not start with a longer queue than the kernel allows",
-    seen="core/socket.c:122 `somaxconn`",
+    seen="core/socket.c:120 `somaxconn`",
     bad="listen = 8192",
     good="listen = 128",
 )
@@ -96,7 +96,7 @@ def not_in_build(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "a plugin that is part of the build",
     why="uWSGI looks for a file of its name: plugins goes on without one, need-plugins ends",
-    seen="core/uwsgi.c:4437 `need-`; uwsgi#1992; docker-ckan#6",
+    seen="core/uwsgi.c:4438 `need-`; uwsgi#1992; docker-ckan#6",
     bad="need-plugins = python3",
     good="need-plugins = /usr/lib/uwsgi/plugins/python3_plugin.so",
 )
@@ -140,7 +140,7 @@ def no_such_path(config: Config) -> Iterator[Flaw]:
     Severity.ERROR,
     "a virtual environment of another Python",
     why="uWSGI brings its own Python, which finds no packages there",
-    seen="plugins/python/python_plugin.c:238 `pyvenv.cfg`",
+    seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
     bad="home = %dvenv",
     good="home = %dother",
 )
