@@ -18,7 +18,7 @@ from lab.model import Profile, Run
 from lab.model.nested import flatten, steady
 from lab.settings.difference import difference
 
-COMPARED = ("distributions.", "fib.", "git.")
+COMPARED = ("distributions.", "fib.", "git.", "runtime.distributions.")
 """Keys of an environment that may differ: the code under test."""
 
 UNSTEADY = ("machine.memory", "machine.swap")
@@ -109,10 +109,12 @@ def _may_differ(key: str) -> bool:
 
 
 def _asked(run: Run) -> dict[str, Any]:
-    """Return what the server was asked, but for the folder: two checkouts may be compared."""
+    """Return what the server was asked, but for folders: two checkouts may be compared."""
     plan = run.plan
+    runtime = dataclasses.replace(plan.workload.runtime, python=None, uwsgi=None, cwd=None)
+    asked_of = dataclasses.replace(plan.workload, chdir=None, runtime=runtime)
     asked: dict[str, Any] = {
-        "workload": dataclasses.asdict(dataclasses.replace(plan.workload, chdir=None)),
+        "workload": dataclasses.asdict(asked_of),
         "load": dataclasses.asdict(plan.load),
         "plan": {"reference": plan.reference, "window": plan.window, "warmup": plan.warmup},
         "generator": run.generator,

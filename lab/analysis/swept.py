@@ -11,7 +11,7 @@ from lab.analysis.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Measured:
     """One metric of one profile at one value, in SI units."""
 
     median: float
@@ -21,7 +21,7 @@ class Reading:
     """False where a gate withholds it in every trial: then it is shown, and nothing follows."""
 
 
-def reading(summary: Summary, profile: str, metric: str) -> Reading | None:
+def reading(summary: Summary, profile: str, metric: str) -> Measured | None:
     """Return what *metric* was in the trials that count, else in all; None where it was in none."""
     own = [item for item in summary.observations if item.trial.is_own(profile)]
     found = tuple(item.metrics[metric] for item in own if metric in item.metrics)
@@ -29,7 +29,7 @@ def reading(summary: Summary, profile: str, metric: str) -> Reading | None:
     if not counts:
         derived = (derive(item.trial) for item in own)
         found = tuple(each[metric] for each in derived if metric in each)
-    return Reading(statistics.median(found), found, counts) if found else None
+    return Measured(statistics.median(found), found, counts) if found else None
 
 
 def value_of(summary: Summary) -> tuple[str, str]:

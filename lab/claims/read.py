@@ -13,11 +13,10 @@ import msgspec
 from lab.claims.conditions import numbers
 from lab.errors import FileError
 from lab.model import METRICS, Article, Claim, Inaction
-from lab.system.programs import ROOT
 
 FILE = Path(__file__).with_name("claims.toml")
 
-RUNS = ROOT / "docs" / "runs"
+RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
 """The stored runs that decide the claims by default."""
 
 DIRECTIONS = ("above", "below", "same")

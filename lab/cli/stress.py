@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from lab.cli.options import RequestsPerSecond, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Workload
 from lab.model.wording import counted
+from lab.options import runtime
 from lab.report import terminal
 from lab.runs.folder import write_json, write_text
 from lab.stress.faults import FAULTS
@@ -32,6 +34,11 @@ from lab.workloads import refuse_without_app, workload
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
 @offered("path", help="Request target.", shown="/ with --app")
 @offered("chdir")
+@offered("cwd")
+@offered("python")
+@offered("uwsgi")
+@offered("env")
+@offered("env_file")
 @offered("status")
 @offered("check")
 @click.option(
@@ -88,11 +95,14 @@ def _application(
     chdir: Path | None,
     status: int | None,
     check: str | None,
+    **started: Any,
 ) -> Workload:
     if app is None:
         refuse_without_app(path=path, chdir=chdir, status=status, check=check)
-        return WAITING
-    return workload(app=app, path=path, chdir=chdir, status=status, pattern=check)
+        said = WAITING
+    else:
+        said = workload(app=app, path=path, chdir=chdir, status=status, pattern=check)
+    return replace(said, runtime=runtime(**started))
 
 
 class _Files:

@@ -16,20 +16,30 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
-from lab.experiment.available import available
-from lab.experiment.cores import share_cores
+from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
+from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Blocks, Pilot, Schedule
 from lab.experiment.sweep import Point, Sweep
-from lab.model import CounterRun, Generator, Load, Plan, Profile, Run, Trial, Workload
+from lab.model import (
+    CounterRun,
+    Generator,
+    Load,
+    Plan,
+    Run,
+    Trial,
+    Workload,
+    without_values,
+)
 from lab.profiles.backing import needed
 from lab.runs import environment
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, read_run, run_of
@@ -89,7 +99,7 @@ class Options:
     """Processes of the engine that share the load; None for what is usual on this machine."""
     confirm: bool = True
     """Put the causes that the first blocks show to the test in the others."""
-    command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
+    command: Sequence[str] = field(default_factory=lambda: without_values(sys.argv))
     """The command that repeats the run."""
 
 
@@ -123,6 +133,8 @@ class Prepared:
     """What a server ignores in its profile, in a line each."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Peer -> what its server says of its version."""
+    runtime: Mapping[str, Any] = field(default_factory=dict)
+    """Of the user's own environment and uWSGI: their versions, and those of its packages."""
 
 
 def prepare(options: Options, workload: Workload) -> Prepared:
@@ -140,6 +152,12 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     generators = count_generators(options.generators, fewest, cores)
     found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
+    unread = ignored(chosen, workload.runtime)
+    try:
+        theirs = import_applications(found, workload, unread)
+    except ServerStartError as error:
+        _keep_early(options.results, workload, error)
+        raise
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     plan = Plan(
         arms=tuple(
@@ -163,7 +181,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     versions = {
         each.profile.name: each.version for each in found if each.profile.commands and each.version
     }
-    return Prepared(plan, skipped, seconds, cores, generators, ignored(chosen), versions)
+    return Prepared(plan, skipped, seconds, cores, generators, unread, versions, theirs)
 
 
 @swept()
@@ -189,6 +207,8 @@ def conduct(
     env = environment.read_environment()
     if prepared.versions:
         env["servers"] = dict(prepared.versions)
+    if prepared.runtime:
+        env["runtime"] = dict(prepared.runtime)
     digest = environment.digest(env)
     with running(prepared.plan.backing, prepared.cores) as backing:
         started = {each.service.name: each.service for each in backing}
@@ -196,7 +216,7 @@ def conduct(
         try:
             plan = _with_reply(replace(prepared.plan, backing=services))
         except ServerStartError as error:
-            _keep_early(options.results, prepared.plan, error)
+            _keep_early(options.results, prepared.plan.workload, error)
             raise
         header = RunHeader(
             format=FORMAT,
@@ -271,11 +291,11 @@ def _with_reply(plan: Plan) -> Plan:
     return replace(plan, arms=arms)
 
 
-def _keep_early(results: Path, plan: Plan, error: ServerStartError) -> None:
+def _keep_early(results: Path, workload: Workload, error: ServerStartError) -> None:
     """Keep the log of a server that did not start in a folder as the run's would have been."""
     if error.log:
         with suppress(OSError, ResultsError):  # without room, the error has its end
-            keep_log(new_folder(results, plan.workload.name, time.time()), error)
+            keep_log(new_folder(results, workload.name, time.time()), error)
 
 
 def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observer) -> Schedule:
@@ -355,30 +375,3 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
-
-
-def count_generators(wanted: int | None, connections: int, cores: environment.Cores | None) -> int:
-    """
-    Return how many processes of the engine share a load of at least so many connections.
-
-    Raises:
-        UsageError: So many as were asked for have not a CPU and a connection each.
-    """
-    if wanted is None:
-        return environment.usual_generators(cores, connections)
-    own = len(cores[1]) if cores else len(os.sched_getaffinity(0))
-    if 1 <= wanted <= min(own, connections) or wanted == 1:
-        return wanted
-    if wanted < 1:
-        problem = "at least one process makes the load"
-    elif wanted > connections:
-        problem = f"each process needs a connection of the load's {connections}"
-    else:
-        problem = f"each process needs a CPU, and the generator has {own} here"
-        problem += "; --no-pin lets server and generators use all" if cores else ""
-    raise UsageError(f"--generators {wanted}: {problem}")
-
-
-def ignored(chosen: Sequence[Profile]) -> tuple[str, ...]:
-    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
-    return tuple(line for profile in chosen for line in profiles.ignored(profile))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from lab import profiles, settings
@@ -102,7 +103,8 @@ def _counter(
         return None
     asked = arm.workload
     if move.workload:
-        asked = arm_of(arm.profile, workload(move.workload), arm.load).workload
+        other = replace(workload(move.workload), runtime=asked.runtime)
+        asked = arm_of(arm.profile, other, arm.load).workload
     name = f"{arm.name}~{move.name}"
     if named(name, arm.at) in taken or (move.workload and asked.app == arm.workload.app):
         return None
@@ -116,7 +118,7 @@ def _counter(
     metric, expects = hypothesis.aim(arm, windows)
     changed = Arm(
         name=named(name, arm.at),
-        profile=profiles.read(str(path)),
+        profile=profiles.read(str(path), asked.runtime),
         workload=asked,
         load=move.load or arm.load,
         at=arm.at,

@@ -26,7 +26,9 @@ def arm_of(
     """Return the arm of *profile* in a run of *workload*: with what it serves, or its own reply."""
     if profile.reply is not None:
         body = profile.reply.encode()
-        workload = Workload(profile.name, workload.path, Expectation(body=body))
+        workload = Workload(
+            profile.name, workload.path, Expectation(body=body), runtime=workload.runtime
+        )
     else:
         workload = replace(workload, app=app_of(profile, workload) or None, apps={})
     return Arm(named(profile.name, at or {}), profile, workload, load, at or {})

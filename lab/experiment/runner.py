@@ -202,7 +202,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             shared = {*parts.server_cores} & {*(parts.generator_cores or ())}
             readings["cores.shared"] = float(len(shared))
         seen = dict(parts.facts(subject))
-        if arm.workload.app is not None or arm.workload.wire is not Wire.HTTP:
+        if arm.workload.app is not None or arm.workload.wire is Wire.ECHO:
             seen.pop("fib", None)  # another application has no business with it
         if restarted:
             seen["restarted"] = " and ".join(restarted)
@@ -234,7 +234,7 @@ def capture(
         UsageError: Its two replies differ.
     """
     profile = next((each for each in profiles if each.reply is None), None)
-    known = workload.expect.body is not None or workload.wire is not Wire.HTTP
+    known = workload.expect.body is not None or workload.wire is Wire.ECHO
     if known or profile is None:
         return workload
     if workload.expect.pattern is not None:

@@ -10,7 +10,7 @@ import msgspec
 from lab.generators.engine import Engine
 from lab.generators.open_loop import make_engine
 from lab.generators.wires import AnyWire, wire_of
-from lab.model import Endpoint, Load, Workload
+from lab.model import OURS, Endpoint, Load, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class Setup:
     """See `lab.generators.open_loop.OpenLoop`."""
 
     def encode(self) -> dict[str, Any]:
-        """Return it as JSON values; where the application lies is nothing to a generator."""
-        own = replace(self, workload=replace(self.workload, chdir=None))
+        """Return it as JSON values; how the application runs is nothing to a generator."""
+        own = replace(self, workload=replace(self.workload, chdir=None, runtime=OURS))
         encoded: dict[str, Any] = msgspec.to_builtins(own)
         return encoded
 

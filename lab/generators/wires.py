@@ -17,6 +17,7 @@ from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
 from lab.generators.request import build_request
 from lab.model import Expectation, Transport, Wire, Workload
 from lab.model.echo import difference, message
+from lab.model.uwsgi import passed_on
 from lab.model.wording import MOST_SHOWN, shown
 
 RECEIVE = 65536
@@ -73,6 +74,8 @@ class HttpWire:
     """HTTP/1.1: one request for all connections, whose replies are parsed and judged."""
 
     receive = RECEIVE
+    keepalive = True
+    """Whether a connection can carry a second request."""
 
     def __init__(self, request: bytes, expect: Expectation) -> None:
         """Send *request* as it is, and *expect* this of its replies; see `Judge`."""
@@ -92,6 +95,16 @@ class HttpWire:
     def reply(self, _request: bytes) -> JudgedReply:
         """Return what takes in the reply to *request*."""
         return JudgedReply(self._judge)
+
+
+class UwsgiWire(HttpWire):
+    """The same requests as nginx's `uwsgi_pass` sends them; a reply ends its connection."""
+
+    keepalive = False
+
+    def __init__(self, request: bytes, expect: Expectation) -> None:
+        """See `HttpWire`; raises ValueError where the protocol does not take *request*."""
+        super().__init__(passed_on(request), expect)
 
 
 class EchoReply:
@@ -124,6 +137,8 @@ class EchoReply:
 class EchoWire:
     """As many bytes back as were sent, and the same: vmbench's protocol, without any framing."""
 
+    keepalive = True
+
     def __init__(self, size: int, lines: int = 1) -> None:
         """Send *lines* of *size* bytes at once."""
         self._size, self._lines = size, lines
@@ -153,7 +168,7 @@ def wire_of(workload: Workload, authority: str, *, keepalive: bool) -> AnyWire:
 
     Args:
         workload: What is asked.
-        authority: HTTP: value of the Host header.
+        authority: Value of the Host header.
         keepalive: HTTP: without it each request asks the server to close the connection.
 
     Raises:
@@ -161,11 +176,13 @@ def wire_of(workload: Workload, authority: str, *, keepalive: bool) -> AnyWire:
     """
     if workload.wire is Wire.ECHO:
         return EchoWire(workload.size, workload.lines)
+    kind = UwsgiWire if workload.wire is Wire.UWSGI else HttpWire
     try:
-        request = build_request(workload.path, authority, keepalive=keepalive)
+        # A proxy's clients keep their connections, and it tells the server nothing of that.
+        kept = keepalive or not kind.keepalive
+        return kind(build_request(workload.path, authority, keepalive=kept), workload.expect)
     except ValueError as error:
         raise UsageError(f"workload {workload.name}: {error}") from error
-    return HttpWire(request, workload.expect)
 
 
 def check_clients(clients: Iterable[str], workload: Workload) -> None:

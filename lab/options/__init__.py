@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from lab.options.asked import CLIENTS, OPTIONS, Asked
 from lab.options.option import Kind, Option
+from lab.options.own import runtime
 from lab.options.understood import Understood, application, carry_out, understand
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "Understood",
     "application",
     "carry_out",
+    "runtime",
     "understand",
 ]

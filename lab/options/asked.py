@@ -42,6 +42,38 @@ class Asked:
     chdir: Path | None = option(  # noqa: RUF009 - it is a field
         "--chdir", "Folder to import --app in.", metavar="PATH", parse=Path
     )
+    cwd: Path | None = option(  # noqa: RUF009 - it is a field
+        "--cwd",
+        "Folder that your server is started in.",
+        metavar="PATH",
+        parse=Path,
+        shown="the ini's folder",
+    )
+    python: Path | None = option(  # noqa: RUF009 - it is a field
+        "--python",
+        "Your virtual environment, or its python: it runs your application.",
+        metavar="PATH",
+        parse=Path,
+        shown="the ini's home",
+    )
+    uwsgi: Path | None = option(  # noqa: RUF009 - it is a field
+        "--uwsgi",
+        "Your uwsgi.",
+        metavar="PATH",
+        parse=Path,
+        shown="the environment's, then ours",
+    )
+    env: Sequence[str] = option(
+        "--env",
+        "Environment variable of your server, without =VALUE the caller's own; may be repeated. "
+        "Its value is stored nowhere.",
+        kind=Kind.SEVERAL,
+        metavar="NAME[=VALUE]",
+        secret=True,
+    )
+    env_file: Path | None = option(  # noqa: RUF009 - it is a field
+        "--env-file", "Lines NAME=VALUE, as for docker.", metavar="FILE", parse=Path
+    )
     status: int | None = option(
         "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"
     )

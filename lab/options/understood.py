@@ -19,6 +19,7 @@ from lab.generators.ab import check_ab
 from lab.generators.wires import check_clients
 from lab.model import Load, Workload
 from lab.options.asked import Asked
+from lab.options.own import runtime
 from lab.workloads import Fitting
 
 
@@ -60,7 +61,7 @@ def application(asked: Asked) -> Workload:
     Raises:
         UsageError: A part of it cannot be meant so.
     """
-    return workloads.workload(
+    said = workloads.workload(
         asked.workload,
         app=asked.app,
         path=asked.path,
@@ -68,6 +69,8 @@ def application(asked: Asked) -> Workload:
         status=asked.status,
         pattern=asked.check,
     )
+    started = runtime(asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file)
+    return replace(said, runtime=started)
 
 
 def _swept(asked: Asked) -> tuple[Sweep | None, str | None]:
@@ -189,6 +192,8 @@ def carry_out(
 
     def compare(options: Options) -> Outcome:
         prepared = prepare(options, subject)
+        for arm in prepared.plan.arms:  # what each is asked in, its profile has said
+            check_clients((asked.generator, asked.client), arm.workload)
         for each in understood.thresholds:
             check(each, [profile.name for profile in prepared.plan.profiles])
         for line in announcement(prepared):

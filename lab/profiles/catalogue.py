@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import MissingError, ProfileError
-from lab.model import Profile
+from lab.model import OURS, Profile, Runtime
 from lab.profiles import resolve
 from lab.profiles.digest import digest_of
 from lab.profiles.header import ProfileHeader, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
 from lab.settings.uwsgi import keeps_connections
-from lab.system.programs import ROOT, binary, plugins
+from lab.system.programs import ROOT, plugins
+from lab.system.runtime import UWSGI, program
 
 FOLDER = ROOT / "profiles"
 PEERS = FOLDER / "peers"
@@ -30,24 +31,28 @@ def find() -> tuple[str, ...]:
     return tuple(path.stem for path in (*_own(), *sorted(PEERS.glob("*.toml"))))
 
 
-def read(name: str) -> Profile:
+def read(name: str, runtime: Runtime = OURS) -> Profile:
     """
     Read and resolve a profile.
 
     Args:
         name: Of a profile of this project, or the path of an ini or TOML (with a slash or suffix).
+        runtime: What its server is started with.
 
     Raises:
         ProfileError: There is none, its header is incomplete, or its server refuses it.
-        MissingError: uWSGI is not installed, or lacks a plug-in that it needs.
+        MissingError: uWSGI is not installed, has another Python than the user's environment, or
+            lacks a plug-in that the profile needs.
     """
     profile = described(name)
     if profile.commands:
         return profile
-    absent = [each for each in read_header(profile.path).plugins if each not in plugins(binary())]
+    uwsgi = program(runtime, UWSGI)
+    absent = [each for each in read_header(profile.path).plugins if each not in plugins(uwsgi)]
     if absent:
-        raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: make setup")
-    options = resolve.read_options(profile.path, ROOT)
+        hint = "make setup" if runtime == OURS else f"it is {uwsgi}"
+        raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
+    options = resolve.read_options(profile.path, ROOT, runtime)
     served = tuple((f"{APP}{family}", app) for family, app in profile.apps)
     return replace(
         profile,
@@ -85,7 +90,7 @@ def described(name: str) -> Profile:
     )
 
 
-def ignored(profile: Profile) -> tuple[str, ...]:
+def ignored(profile: Profile, runtime: Runtime = OURS) -> tuple[str, ...]:
     """
     Return what its server ignores in a profile, in a line each: mistyped options.
 
@@ -94,7 +99,7 @@ def ignored(profile: Profile) -> tuple[str, ...]:
     """
     if profile.path.suffix != ".ini":
         return ()
-    return resolve.ignored(profile.path, profile.options)
+    return resolve.ignored(profile.path, profile.options, runtime)
 
 
 def read_header(path: Path) -> ProfileHeader:

@@ -22,10 +22,11 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import ProfileError
+from lab.model import OURS, Runtime
 from lab.profiles.header import line_of, second_section
-from lab.settings.uwsgi import is_on
+from lab.settings.uwsgi import APPLICATION, is_on
 from lab.settings.uwsgi.table import uwsgi_options
-from lab.system.programs import binary, environment
+from lab.system.runtime import UWSGI, environment_of, program
 
 HOST, PORT = "192.0.2.1", "61999"
 """An address that no machine has (RFC 5737): what is resolved with it can be told from what a
@@ -45,23 +46,24 @@ PLUGINS = ("plugin", "plugins", "need-plugin", "need-plugins", "autoload")
 """Options that load plugins, whose own options `uwsgi --help` does not list."""
 
 
-def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
+def read_options(path: Path, root: Path, runtime: Runtime = OURS) -> tuple[tuple[str, str], ...]:
     """
     Return the resolved options of an ini file in order, repeats kept.
 
     Address and folders are written {host}, {port}, {root} and {here}, so that they are the same in
-    every checkout and on every port.
+    every checkout and on every port; and for what may be a secret of the user's stands $(NAME).
 
     Args:
         path: The file.
         root: This project's folder.
+        runtime: Whose uWSGI is asked, with which variables.
 
     Raises:
         ProfileError: uWSGI refuses the file, with uWSGI's own words; or it takes in silence what
             cannot be meant: text for a number, or a second section.
         MissingError: uWSGI is not installed.
     """
-    printed = _printed(path)
+    printed = _printed(path, runtime)
     files = _files(path, printed[: printed.index(OPENING)])
     _check_sections(files)
     replacements = ((str(root.resolve()), "{root}"), (str(path.resolve().parent), "{here}"))
@@ -70,10 +72,14 @@ def read_options(path: Path, root: Path) -> tuple[tuple[str, str], ...]:
     prefix = lines[0].index(" = ".join(HOOKS[0]))
     options = parse_config([line[prefix:] for line in lines[len(HOOKS) :]])
     _check_numbers(options, files)
-    return tuple((key, _portable(value, replacements)) for key, value in options)
+    named = [(key, _portable(value, replacements)) for key, value in options]
+    hide = runtime.variables.hide
+    return tuple((key, value if key in APPLICATION else hide(value)) for key, value in named)
 
 
-def ignored(path: Path, options: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+def ignored(
+    path: Path, options: Sequence[tuple[str, str]], runtime: Runtime = OURS
+) -> tuple[str, ...]:
     """
     Return what uWSGI has no option for and therefore ignores in an ini file, in a line each.
 
@@ -83,17 +89,18 @@ def ignored(path: Path, options: Sequence[tuple[str, str]]) -> tuple[str, ...]:
     Args:
         path: The file.
         options: Its resolved options.
+        runtime: Whose uWSGI is asked.
 
     Raises:
         ProfileError: uWSGI refuses the file.
     """
     names = dict(options)
-    if is_on(names, "strict") or not (known := known_options(binary())):
+    if is_on(names, "strict") or not (known := known_options(program(runtime, UWSGI))):
         return ()
     unknown = [name for name in names if name not in known]
     if not unknown:
         return ()
-    printed = _printed(path)
+    printed = _printed(path, runtime)
     files = _files(path, printed[: printed.index(OPENING)])
     used = set(re.findall(r"%\(([^)\s]+)\)", "".join(map(_text, files))))
     plugins = any(name in names for name in PLUGINS)
@@ -110,13 +117,13 @@ def ignored(path: Path, options: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 @cache
-def known_options(program: str) -> tuple[str, ...]:
+def known_options(uwsgi: str) -> tuple[str, ...]:
     """Return the names of uWSGI's own options, with those of the plugins that are part of it."""
-    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
+    done = subprocess.run([uwsgi, "--help"], capture_output=True, text=True, check=False)
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", done.stdout, re.MULTILINE))
 
 
-def _printed(path: Path) -> list[str]:
+def _printed(path: Path, runtime: Runtime) -> list[str]:
     """
     Return what uWSGI prints of an ini file: which files it reads, and then its configuration.
 
@@ -125,13 +132,14 @@ def _printed(path: Path) -> list[str]:
         MissingError: uWSGI is not installed.
     """
     hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
-    command = (binary(), *hooks, str(path.resolve()))
+    command = (program(runtime, UWSGI), *hooks, str(path.resolve()))
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env=environment(BIND=HOST, PORT=PORT),
+        cwd=runtime.cwd,
+        env=environment_of(runtime, BIND=HOST, PORT=PORT),
         start_new_session=True,
     ) as process:
         assert process.stdout is not None
@@ -147,7 +155,7 @@ def _printed(path: Path) -> list[str]:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
     if OPENING not in printed or not printed[-1].endswith(CLOSING):
-        raise _refusal(path, printed)
+        raise _refusal(path, printed, runtime)
     return printed
 
 
@@ -222,13 +230,16 @@ def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
 
 
-def _refusal(path: Path, printed: Sequence[str]) -> ProfileError:
+def _refusal(path: Path, printed: Sequence[str], runtime: Runtime) -> ProfileError:
     said = next((line for line in reversed(printed) if line.strip()), READING)
+    said = runtime.variables.hide(said)
     if unknown := re.search(r"unknown config directive: (\S+)", said):
         for read in _files(path, printed):
             number = line_of(_text(read), unknown[1])
             if number is not None:
-                close = difflib.get_close_matches(unknown[1], known_options(binary()), n=1)
+                close = difflib.get_close_matches(
+                    unknown[1], known_options(program(runtime, UWSGI)), n=1
+                )
                 hint = f"did you mean {close[0]}? It says: {said}" if close else said
                 return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
     if said.startswith(READING):

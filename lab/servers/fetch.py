@@ -1,5 +1,5 @@
 """
-One exchange with a server: a GET and its reply, or a message and its echo.
+One exchange with a server: a GET, of HTTP or as nginx hands it on, or a message and its echo.
 
 A reply may neither drip for ever nor fill the memory.
 `http.client` has a timeout for each read and none for the reply, so a byte each 400 ms holds it for
@@ -15,8 +15,10 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection, HTTPException, HTTPResponse
+from typing import Any
 
-from lab.model import LONGEST_BODY, Endpoint
+from lab.model import LONGEST_BODY, Endpoint, Wire
+from lab.model.uwsgi import passed_on
 
 MAX_HEADS = 1 << 20
 """Bytes of heads, interim ones included: http.client takes a hundred lines of 64 KB for each."""
@@ -51,7 +53,8 @@ def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = N
         OSError: It could not be reached, or went silent.
         http.client.HTTPException: What it sent is not a whole reply.
     """
-    connection = HTTPConnection(endpoint.host, endpoint.port, timeout=timeout)
+    kind = _UwsgiConnection if endpoint.wire is Wire.UWSGI else HTTPConnection
+    connection = kind(endpoint.host, endpoint.port, timeout=timeout)
     began = time.monotonic()
     watched = None
     try:
@@ -126,6 +129,17 @@ def _connected(endpoint: Endpoint, timeout: float) -> socket.socket:
         sock.close()
         raise
     return sock
+
+
+class _UwsgiConnection(HTTPConnection):
+    """Hands requests on as nginx does; their replies are of HTTP."""
+
+    def send(self, data: Any) -> None:
+        """Send the head, which comes first and alone; a body goes as it is."""
+        super().send(data if self._headed else passed_on(data))
+        self._headed = True
+
+    _headed = False
 
 
 def _pieces(reply: HTTPResponse) -> Iterator[bytes]:

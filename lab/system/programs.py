@@ -86,22 +86,22 @@ def output_of(*command: str) -> str | None:
     return None if done is None else done.stdout
 
 
-def runs_here(pythons: str) -> bool:
+def runs_on(version: str, pythons: str) -> bool:
     """
-    Return whether this Python is among *pythons*, such as ">=3.9,<3.12".
+    Return whether a version of Python is among *pythons*, such as ">=3.9,<3.12".
 
     Raises:
         ValueError: It is no list of versions.
 
-    >>> runs_here(">=3.11"), runs_here(">=3.9,<3.10")
+    >>> runs_on("3.11.7", ">=3.11"), runs_on("3.11", ">=3.9,<3.10")
     (True, False)
     """
-    fits = True
+    fits, (major, minor) = True, version.split(".")[:2]
     for part in pythons.split(","):
         bound = re.fullmatch(r"\s*(<|<=|>|>=)\s*(\d+)\.(\d+)\s*", part)
         if bound is None:
             raise ValueError(f'{part!r} is no bound of versions, as in "<3.12"')
-        least, here = (int(bound[2]), int(bound[3])), sys.version_info[:2]
+        least, here = (int(bound[2]), int(bound[3])), (int(major), int(minor))
         beside = here < least if "<" in bound[1] else here > least
         fits &= beside or ("=" in bound[1] and here == least)
     return fits

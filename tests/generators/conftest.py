@@ -10,7 +10,7 @@ from lab.generators import open_loop
 from lab.generators.engine import Engine
 from lab.generators.open_loop import make_engine
 from lab.generators.request import build_request
-from lab.generators.wires import EchoWire, HttpWire
+from lab.generators.wires import AnyWire, HttpWire
 from lab.model import Expectation, Load
 from tests.kit.replies import BODY
 from tests.kit.socket_server import SocketServer, socket_servers
@@ -36,10 +36,10 @@ def engine() -> Iterator[Callable[..., Engine]]:
         keepalive: bool = True,
         timeout: float = 5.0,
         rate: float | None = None,
-        echo: EchoWire | None = None,
+        wire: AnyWire | None = None,
     ) -> Engine:
         request = build_request("/9", "127.0.0.1", keepalive=keepalive)
-        wire = echo or HttpWire(request, expect or Expectation(body=BODY))
+        wire = wire or HttpWire(request, expect or Expectation(body=BODY))
         load = Load(connections, keepalive, timeout=timeout, rate=rate)
         engines.append(make_engine(address, wire, load))
         return engines[-1]

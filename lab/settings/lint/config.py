@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from lab.settings.lint.flaw import Edit, Fix, Flaw, Setting, Severity, Spot
+from lab.settings.lint.flaw import WHY, Edit, Fix, Flaw, Setting, Severity, Spot
 from lab.settings.lint.suppress import Suppression
 from lab.settings.uwsgi import OFF
 from lab.settings.uwsgi.table import NOTHING, OptionTable, atoi
@@ -208,14 +208,20 @@ class Config:
         ]
 
     def flaw(
-        self, where: Setting | Spot, text: str, fix: Fix | None = None, *, harmless: bool = False
+        self,
+        where: Setting | Spot,
+        text: str = WHY,
+        fix: Fix | None = None,
+        *,
+        harmless: bool = False,
     ) -> Flaw:
         """
         Return a flaw for the rule that looks, which adds its code and severity.
 
         Args:
             where: A setting, with which the message begins; or a place, with *text* alone.
-            text: Why it is wrong, and what to do; without a full stop at the end.
+            text: Why it is wrong, and what to do; without a full stop at the end. In it `WHY` is
+                what the rule says of all that it finds.
             fix: What would mend it.
             harmless: Whether it is a remark, whatever the rule's severity is.
         """
@@ -231,6 +237,13 @@ class Config:
             return None
         edit = Edit(setting.at(), setting.raw, value)
         return Fix((edit,), safe, f"{setting.option} = {value}")
+
+    def rename(self, setting: Setting, option: str, *, safe: bool = False) -> Fix | None:
+        """Return the fix that writes another option; None where it stands in no file."""
+        if setting.spot.file not in self.texts:
+            return None
+        edit = Edit(setting.spot, setting.option, option)
+        return Fix((edit,), safe, f"{option} = {setting.raw}")
 
     def drop(self, *settings: Setting, safe: bool = False) -> Fix | None:
         """Return the fix that takes lines away; None where their place is not known."""

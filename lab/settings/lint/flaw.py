@@ -6,6 +6,9 @@ import enum
 from dataclasses import dataclass
 from pathlib import Path
 
+WHY = "{why}"
+"""In a message: what the rule says of all that it finds."""
+
 
 class Severity(enum.StrEnum):
     """How bad it is. All but a remark end `lab lint` with 1."""

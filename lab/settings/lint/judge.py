@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lab.settings.lint.config import Config
 from lab.settings.lint.flaw import Flaw
-from lab.settings.lint.suppress import suppressions
+from lab.settings.lint.suppress import Suppression, suppressions
 from lab.settings.rules import flaws
 from lab.settings.rules.rule import RULES
 
@@ -36,13 +38,20 @@ def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
     chosen = chosen or Chosen()
     found = [flaw for flaw in flaws(config) if flaw.code in chosen]
     meant = list(suppressions(config.texts))
-    counts = [flaw for flaw in found if not any(each.covers(flaw) for each in meant)]
+    counts = [flaw for flaw in found if not any(each.covers(flaw, config.file) for each in meant)]
     if UNUSED in chosen:
-        unused = tuple(
-            each
-            for each in meant
-            # What was not looked for may well be there.
-            if chosen.all_of(each.code) and not any(each.covers(flaw) for flaw in found)
-        )
-        counts += RULES[UNUSED].flaws(replace(config, unused=unused))
+        asked = [each for each in meant if each.spot.file == config.file]
+        counts += RULES[UNUSED].flaws(replace(config, unused=_unused(config, asked, chosen, found)))
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
+
+
+def _unused(
+    config: Config, asked: Iterable[Suppression], chosen: Chosen, found: Iterable[Flaw]
+) -> tuple[Suppression, ...]:
+    """Return which suppressions are of nothing that was found, or would be in a container."""
+    # What was not looked for may well be there, and what is included may be for others.
+    left = [each for each in asked if chosen.all_of(each.code)]
+    container = replace(config.known, container=True)
+    for flaw in itertools.chain(found, flaws(replace(config, known=container)) if left else ()):
+        left = [each for each in left if not each.covers(flaw, config.file)]
+    return tuple(left)

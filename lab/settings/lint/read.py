@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from lab.settings import granian, gunicorn
 from lab.settings.lint.config import Config, Known
 from lab.settings.uwsgi import places
 
@@ -14,7 +15,12 @@ Reader = Callable[[Path, Known], Config]
 COMMAND, STDIN = Path("granian"), Path("-")
 """What granian's command is called that is given in quotes, or on standard input."""
 
-READERS: dict[str, Reader] = {".ini": places.read}
+READERS: dict[str, Reader] = {
+    ".ini": places.read,
+    ".py": gunicorn.read_file,
+    COMMAND.name: granian.read,
+    STDIN.name: granian.read,
+}
 """How a file's name ends -> what reads it."""
 
 EXAMPLES = {"UW": Path("uwsgi.ini"), "GU": Path("gunicorn.conf.py"), "GR": COMMAND}
@@ -40,4 +46,5 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
     whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
     reader = reader_of(path)
     assert reader is not None, f"nothing reads {path}"
-    return reader(path, replace(known or Known(), overlay={path: f"{whole}\n"}))
+    known = known or Known()
+    return reader(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))

@@ -2,7 +2,7 @@
 Comments that say that something is meant so.
 
     ; lab: ignore[UW310] nginx is in the same pod      the next line that is no comment
-    ; lab: ignore-file[UW2,UW401]                      the whole file
+    ; lab: ignore-file[UW2,UW401] an article has it    the whole file, and what it includes
 
 A line of its own, because uWSGI has no other comments. A code may be the beginning of several.
 """
@@ -30,10 +30,17 @@ class Suppression:
     line: int | None
     """The line that it is about; None for the whole file."""
 
-    def covers(self, flaw: Flaw) -> bool:
-        """Return whether it is this flaw that is meant so."""
-        here = flaw.spot.file == self.spot.file and self.line in (None, flaw.spot.line)
-        return here and flaw.code.startswith(self.code)
+    def covers(self, flaw: Flaw, read: Path) -> bool:
+        """
+        Return whether it is this flaw that is meant so.
+
+        Args:
+            flaw: What was found.
+            read: The file that was named, which speaks for what it includes.
+        """
+        line = self.line in (None, flaw.spot.line) and flaw.spot.file == self.spot.file
+        whole = self.line is None and self.spot.file == read
+        return (line or whole) and flaw.code.startswith(self.code)
 
 
 def suppressions(texts: Mapping[Path, str]) -> Iterator[Suppression]:

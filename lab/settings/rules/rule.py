@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from lab.settings.lint.config import Config, Known
-from lab.settings.lint.flaw import Edit, Fix, Flaw, Setting, Severity, Spot
+from lab.settings.lint.flaw import WHY, Edit, Fix, Flaw, Setting, Severity, Spot
 
 __all__ = [
-    "RULES", "Config", "Edit", "Fix", "Flaw", "Known", "Rule", "Setting", "Severity", "Spot", "rule"
+    "RULES", "WHY", "Config", "Edit", "Fix", "Flaw", "Known", "Rule", "Setting", "Severity", "Spot",
+    "rule",
 ]  # fmt: skip
 
 Looks = Callable[[Config], Iterator[Flaw]]
@@ -52,7 +53,10 @@ class Rule:
         for flaw in self.looks(config):
             remark = flaw.severity is Severity.REMARK
             yield replace(
-                flaw, code=self.code, severity=Severity.REMARK if remark else self.severity
+                flaw,
+                code=self.code,
+                severity=Severity.REMARK if remark else self.severity,
+                message=flaw.message.replace(WHY, self.why),
             )
 
 

@@ -39,6 +39,9 @@ BACKGROUND = ("daemonize", "daemonize2")
 APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
 """Options that say what is served, in place of which the environment may name another one."""
 
+PYTHONPATH = ("pythonpath", "python-path", "pp")
+"""Options that name folders to import from."""
+
 
 def read(profile: Profile) -> Settings | None:
     """Return what the options of a uWSGI profile mean; None for another server."""
