@@ -331,6 +331,7 @@ SILENT = [
     ("UW203", "max-requests = 9\nmax-requests-delta = 3\nmax-worker-lifetime-delta = 0"),
     ("UW207", "processes = 2\nsocket = /run/a.sock\nthunder-lock = true"),
     ("UW208", "plugins = http\nhttp-timeout = 5"),
+    ("UW208", "master = true\nhttp-timeout = 5"),
     ("UW208", "http-socket = :80\nhttp-socket-modifier1 = 9"),
     ("UW210", "offload-threads = 4\ncheck-static = /srv"),
     ("UW211", "log-format = %(uri)"),
@@ -472,3 +473,41 @@ def test_the_scheme_behind_a_proxy_is_a_remark():
         (flaw,) = of("UW408", f"{door}\nmodule = site:app")
         assert flaw.severity == "remark"
         assert "unless the proxy sets that header" in flaw.message
+
+
+@pytest.mark.parametrize(
+    ("line", "advice", "safe"),
+    [
+        ("procesess = 4", "write processes", True),
+        ("max_requests = 9", "write max-requests", True),
+        ("process = 4", "write processes", False),
+        ("log_file = a", "write logto", False),
+        ("timeout = 60", "leave it out", None),
+        ("processes = 2\nprocesess = 4", "write processes", False),
+    ],
+)
+def test_what_an_unknown_option_may_be(line, advice, safe):
+    """Its fix is safe where it is mistyped, and what is meant is not there as well."""
+    (flaw,) = of("UW001", line)
+    assert flaw.message.endswith(f"; {advice}")
+    assert (flaw.fix and flaw.fix.safe) is safe
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "severity"),
+    [
+        ("UW002", "harakiri = 30 ; s", "remark"),
+        ("UW002", "master = true # yes", "remark"),
+        ("UW002", "master = no # yet", "error"),
+        ("UW002", "chdir = /srv # app", "error"),
+        ("UW012", "chdir = $(HOEM)", "remark"),
+        ("UW012", "chdir = %(hoem)", "error"),
+        ("UW012", "listen = $(QUEUE)", "error"),
+        ("UW108", "plugins = python3", "remark"),
+        ("UW108", "need-plugin = python3", "error"),
+    ],
+)
+def test_what_does_no_harm_is_a_remark(code, text, severity):
+    """A comment behind a number is one; behind a path it is a fault."""
+    (flaw,) = of(code, text)
+    assert flaw.severity == severity
