@@ -129,7 +129,7 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     if path.is_file():
         return path, known
     with suppress(ValueError):
-        if Path(shlex.split(name)[0]).name == COMMAND.name:
+        if COMMAND.name in (Path(word).name for word in shlex.split(name)):
             return COMMAND, replace(known, overlay={COMMAND: name})
     raise ProfileError(path, "there is no such file")
 

@@ -6,7 +6,7 @@ from lab.settings.lint.config import Known
 from lab.settings.lint.fix import applied
 from lab.settings.lint.read import example
 from lab.settings.rules.rule import RULES
-from tests.kit.linting import ELSEWHERE, MUCH, codes, found
+from tests.kit.linting import found
 
 OWN = "UW9"
 """How the linter's own rules begin."""
@@ -141,7 +141,6 @@ PLACES = {
 
 def of(code, text, known=None):
     """Return what one rule finds in a text."""
-    known = known or ELSEWHERE.get(code, MUCH)
     return [flaw for flaw in found(text, code, known) if flaw.code == code]
 
 
@@ -446,7 +445,26 @@ def test_no_false_alarm(code, text):
 def test_what_must_be_known_for_a_fault(code, text, known):
     """It is found where that is known, and not where nothing is."""
     assert of(code, text, known)
-    assert code not in codes(text, code)
+    assert not of(code, text, Known())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("processes = 4\ncheaper = 4", {"UW102"}),
+        (
+            "master = on\nprocesses = 8\nthreads = 2\nmax-requests = 9 ; all\nharakiri = 60 ; s",
+            {"UW002", "UW303", "UW304"},
+        ),
+        (
+            "stats = :9\nworkers = 4\nthreads = 2\nharakiri = 9\nmax-requests=9\nmemory-report = 1",
+            {"UW303", "UW304", "UW402", "UW503"},
+        ),
+    ],
+)
+def test_what_public_configurations_have_in_common(text, expected):
+    """Three patterns that are copied from one to the next."""
+    assert expected <= {flaw.code for flaw in found(text)}
 
 
 def test_the_scheme_behind_a_proxy_is_a_remark():

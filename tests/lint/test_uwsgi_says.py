@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.settings.lint.read import ELSEWHERE, MUCH
 from lab.settings.rules.rule import RULES
-from tests.kit.linting import ELSEWHERE, MUCH, codes
+from tests.kit.linting import codes
 
 UWSGI = Path(sys.executable).with_name("uwsgi")
 

@@ -56,7 +56,7 @@ def no_mercy(config: Config) -> Iterator[Flaw]:
     Severity.DANGEROUS,
     "harakiri above http-timeout",
     why="the router gives up after http-timeout, by default 60 seconds, and the worker goes on",
-    seen="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`; uwsgi#2184",
+    seen="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`",
     bad="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
     good="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300\nhttp-timeout = 300",
 )

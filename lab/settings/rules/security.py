@@ -45,7 +45,7 @@ def code_execution(config: Config) -> Iterator[Flaw]:
     "statistics for everybody",
     why="any host can read the headers of the requests under way there, cookies among them; "
     "listen on a UNIX socket or 127.0.0.1",
-    seen="core/master_utils.c:1241 `vars`; newrelic-plugin-agent#287",
+    seen="core/master_utils.c:1241 `vars`; uwsgi#1317",
     bad="stats = :1717",
     good="stats = 127.0.0.1:1717",
 )
@@ -159,4 +159,6 @@ def scheme(config: Config) -> Iterator[Flaw]:
             f"application sees the request{', unless the proxy sets that header' * proxied}; "
             f"write {SCHEME}"
         )
-        yield config.flaw(setting, text, config.add(SCHEME, after=setting), harmless=proxied)
+        routing = config.known.options is None or "route-if-not" in config.known.options
+        fix = config.add(SCHEME, after=setting) if routing else None
+        yield config.flaw(setting, text, fix, harmless=proxied)
