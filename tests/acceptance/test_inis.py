@@ -45,9 +45,7 @@ def folder(tmp_path, monkeypatch):
     """Return a folder with the inis and stand-ins for their applications, run by who tests."""
     shutil.copytree(INIS, tmp_path, dirs_exist_ok=True)
     for path in tmp_path.glob("*.ini"):
-        path.write_text(
-            re.sub(r"www-data|\bnobody\b|\bnogroup\b", getpass.getuser(), path.read_text())
-        )
+        path.write_text(re.sub(r"www-data|\bnobody\b|\bnogroup\b", getpass.getuser(), path.read_text()))
     for module in MODULES:
         path = tmp_path / module
         path.parent.mkdir(exist_ok=True)

@@ -457,8 +457,7 @@ def test_what_must_be_known_for_a_fault(code, text, known):
             {"UW002", "UW303", "UW304"},
         ),
         (
-            "stats = :91\nworkers = 4\nthreads = 2\nharakiri = 9\nmax-requests = 9\n"
-            "memory-report = 1",
+            "stats = :9\nworkers = 4\nthreads = 2\nharakiri = 9\nmax-requests = 9\nmemory-report=1",
             {"UW303", "UW304", "UW402", "UW503"},
         ),
     ],
