@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from lab import profiles
@@ -90,10 +92,18 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
     return Installed(profile, None, said[0] if said else "")
 
 
-@cache
-def _told(name: str, *words: str) -> subprocess.CompletedProcess[str] | None:
+def _told(*command: str) -> subprocess.CompletedProcess[str] | None:
     """Return what a program says of its version, asked once for all profiles that run it."""
-    return tried(name, *words)
+    with _ASKED[command]:  # those that are looked at in other threads wait for this one
+        return _said(command)
+
+
+_ASKED: defaultdict[tuple[str, ...], Lock] = defaultdict(Lock)
+
+
+@cache
+def _said(command: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
+    return tried(*command)
 
 
 def version_number(version: str) -> str:
