@@ -87,7 +87,8 @@ def ask(name: str, wanted: str) -> dict[str, object]:
 
 def load(name: str) -> ModuleType:
     """Import a module by its name, or a file as uWSGI does."""
-    if not name.endswith((".py", ".wsgi")):
+    # A module may be called site.wsgi, and so may a file.
+    if not name.endswith(".py") and not os.path.isfile(name):  # noqa: PTH113
         return importlib.import_module(name)
     known = "uwsgi_file_" + re.sub(r"\W", "_", name[: name.rindex(".")])
     loader = machinery.SourceFileLoader(known, os.path.abspath(name))  # noqa: PTH100
