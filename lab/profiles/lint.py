@@ -36,12 +36,12 @@ ROUNDS = 50
 OTHER_FORMS = (".yaml", ".yml", ".json", ".xml")
 """Files that uWSGI itself has to read."""
 
-HARMLESS = frozenset(
-    {"uwsgi_opt_logic", "uwsgi_opt_noop", "uwsgi_opt_load_ini", "uwsgi_opt_load", "uwsgi_opt_true"}
-    | {"uwsgi_opt_set_placeholder", "uwsgi_opt_add_string_list", "uwsgi_opt_set_str"}
+HARMLESS = re.compile(
+    "uwsgi_opt_(logic|noop|load|load_ini|true|set_placeholder|set_int|set_null|set_umask|pcre_jit"
+    "|add_string_list)"
 )
 """Functions of options that do no more than say something when a file is read. Others act at once:
-`stop` ends a server, `plugin` loads code."""
+`stop` ends a server, `plugin` runs code, `fallback-config` starts a server if this one ends."""
 
 TIMEOUT = 5.0
 """Seconds that uWSGI gets to read a file, which takes it milliseconds."""
@@ -131,7 +131,7 @@ def _read(path: Path, known: Known) -> Config:
         raise ProfileError(path, "cannot be read: permission denied")
     if path.suffix in OTHER_FORMS:
         empty = Config("uWSGI", path, (), {path: text}, known, uwsgi_options(), Spot(path, 1, 1))
-        return _as_uwsgi(empty, _asked(empty))
+        return _as_uwsgi(empty, asked(empty))
     reader = reader_of(path)
     if reader is None:
         kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *OTHER_FORMS))
@@ -144,14 +144,14 @@ def _checked(config: Config) -> Config:
     if config.server != "uWSGI" or config.guesses or config.known.uwsgi is None:
         return config
     try:
-        printed = _asked(config)
+        printed = asked(config)
     except ProfileError:
         return config  # it is refused, and rules say why
-    read = [(each.option, _shown(each.value)) for each in config.settings]
+    read = [(shown(each.option), shown(each.value)) for each in config.settings]
     return config if read == printed else _as_uwsgi(config, printed)
 
 
-def _asked(config: Config) -> list[tuple[str, str]]:
+def asked(config: Config) -> list[tuple[str, str]]:
     """
     Return the options that uWSGI itself gets from a file.
 
@@ -192,8 +192,9 @@ def _asked(config: Config) -> list[tuple[str, str]]:
 def _acting() -> re.Pattern[str]:
     """Return what finds an option that acts when a file is read, or an address to read from."""
     table = uwsgi_options().entries.values()
-    names = (e.name for e in table if "IMMEDIATE" in e.flags and e.setter not in HARMLESS)
-    return re.compile(rf"^\W*({'|'.join(map(re.escape, names))})\W|://", re.MULTILINE)
+    names = (e.name for e in table if "IMMEDIATE" in e.flags and not HARMLESS.fullmatch(e.setter))
+    acting = "|".join(map(re.escape, names))
+    return re.compile(rf"^\W*(?:({acting})\b|(ini|include|inherit)\b.*://)|@\(.*://", re.MULTILINE)
 
 
 def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
@@ -213,7 +214,8 @@ def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
     return replace(config, settings=tuple(settings), top=top, guesses=why)
 
 
-def _shown(value: str) -> str:
+def shown(value: str) -> str:
+    """Return a text as uWSGI's is decoded: what is no UTF-8 is a mark of that."""
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
