@@ -8,10 +8,12 @@ from lab import profiles
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observed
 from lab.experiment.counter_runs import BY_CAUSE, MOST, plan_counters, render
-from lab.model import Better, Load, Profile
+from lab.model import Better, Load, Profile, Runtime
+from lab.profiles import resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.settings.difference import Difference, difference
+from lab.system.programs import ROOT
 from lab.workloads import workload
 from tests.kit import builders as make
 
@@ -85,7 +87,35 @@ def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     toggle = BY_CAUSE[cause].move(arm(real[profile], CROWD))
     path = tmp_path / f"{profile}~{toggle.name}.ini"
     path.write_text(render(real[profile], toggle))
-    assert difference(profiles.read(str(path)), real[profile]) == step
+    written = replace(real[profile], options=resolve.read_options(path, ROOT))
+    assert difference(written, real[profile]) == step
+
+
+HOSTILE = """set-ph = name=p%%40ss
+inherit = base.ini
+env = DATABASE_URL=postgres://u:%(name)@h/db?a=50%%
+log-date = %%Y-%%m-%%d
+for = a b
+env = X_%(_)=1
+endfor =
+http = 127.0.0.1:$(PORT)
+"""
+
+
+def test_a_counter_run_of_a_users_ini_changes_one_thing(tmp_path):
+    """Its text is that of uWSGI's answer: no `%` is eaten, and no include undoes the change."""
+    (tmp_path / "base.ini").write_text("[uwsgi]\nprocesses = 3\nthreads = 4\n")
+    ini, copy = tmp_path / "mine.ini", tmp_path / "copy.ini"
+    ini.write_text(f"[uwsgi]\n{HOSTILE}")
+    here = Runtime(cwd=tmp_path)
+    options = resolve.read_options(ini, ROOT, here)
+    assert ("env", "DATABASE_URL=postgres://u:p%40ss@h/db?a=50%") in options
+    mine = replace(make.profile("mine"), path=ini, options=options)
+    toggle = BY_CAUSE["GIL"].move(arm(mine))
+    copy.write_text(render(mine, toggle))
+    changed = replace(mine, options=resolve.read_options(copy, ROOT, here))
+    step = Difference(changed=(("processes", "3", "12"), ("threads", "4", "1")))
+    assert difference(changed, mine) == step
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ from lab.workloads import refuse_without_app, workload
 @offered("uwsgi")
 @offered("env")
 @offered("env_file")
+@offered("keep")
 @offered("status")
 @offered("check")
 @click.option(
