@@ -22,6 +22,9 @@ EXPECTED = {
 RUNNING = sorted(name for name, said in EXPECTED.items() if said == "runs")
 REFUSED = sorted(EXPECTED.keys() - set(RUNNING))
 
+OTHERS = r"www-data|\bnobody\b|\bnogroup\b"
+"""Users and groups as whom a server may not be able to read this Python."""
+
 STAND_IN = '''
 """What the inis serve here in place of what they are written for."""
 

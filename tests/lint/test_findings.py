@@ -235,7 +235,7 @@ FOUND = [
     ("UW303", "master = true\nworkers = 4\nmax-requests = 1000"),
     ("UW303", "stats = 127.0.0.1:1717\nprocesses = 2\nmax-worker-lifetime = 60"),
     ("UW304", "master = true\nharakiri = 30\ngevent = 100"),
-    ("UW305", "http = 127.0.0.1:8080\nmaster = true\nharakiri = 9"),
+    ("UW305", "http = :8080\nmaster = true\nharakiri = 9"),
     ("UW307", "http = :80\nharakiri = 30\nhttp-timeout = 20"),
     ("UW310", "http-socket = [::]:8080"),
     ("UW310", "socket = :8080\nprotocol = http"),
@@ -354,6 +354,7 @@ SILENT = [
     ("UW303", "master = true\nprocesses = 4\nmax-worker-lifetime = 60\nmax-worker-lifetime = 0"),
     ("UW304", "master = true\nharakiri = 30\nprocesses = 8"),
     ("UW305", "socket = /run/app.sock\nmaster = true\nharakiri = 30"),
+    ("UW305", "http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 30"),
     ("UW306", "master = true\nharakiri = 60"),
     ("UW307", "http-socket = 127.0.0.1:8080\nharakiri = 300"),
     ("UW308", "socket = :3031\nharakiri-queue-threshold = 10"),
@@ -374,6 +375,7 @@ SILENT = [
     ("UW401", "socket = 10.0.0.7:3031"),
     ("UW403", "socket = /run/app.sock\nuid = app"),
     ("UW404", "socket = 127.0.0.1:3031\nchmod-socket = 666"),
+    ("UW405", "socket = /tmp/checkout/app.sock"),
     ("UW406", "chdir = /srv/app\nstatic-map = /static=/srv/app/static"),
     ("UW408", "socket = /run/app.sock\nstatic-map = /=/srv/files"),
     ("UW408", "http-socket = 127.0.0.1:80\nmodule = site:app\nroute-run = setscheme:https"),
@@ -457,10 +459,7 @@ def test_what_must_be_known_for_a_fault(code, text, known):
             {"UW002", "UW303", "UW304"},
         ),
         (
-            "\n".join(
-                ("stats = :91", "workers = 4", "threads = 2", "harakiri = 9")
-                + ("max-requests = 9", "memory-report = 1")
-            ),
+            "stats = :9\nworkers = 4\nthreads = 2\nharakiri = 9\nmax-requests=9\nmemory-report = 1",
             {"UW303", "UW304", "UW402", "UW503"},
         ),
     ],
