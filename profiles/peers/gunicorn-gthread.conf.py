@@ -6,12 +6,8 @@ https://gunicorn.org/design/#how-many-workers
 
 import os
 
-<<<<<<< HEAD
-# lab: ignore-file[GU006,GU010] a peer is as its documentation begins
-=======
 # lab: ignore-file[GU006] a peer is as its documentation begins
 # lab: ignore[GU010] a peer is as its documentation begins
->>>>>>> main
 worker_class = "gthread"
 # Two for each CPU that the server may use, and one more.
 workers = 2 * len(os.sched_getaffinity(0)) + 1
