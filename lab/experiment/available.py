@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from lab import profiles
@@ -90,10 +92,18 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
     return Installed(profile, None, said[0] if said else "")
 
 
-@cache
-def _told(name: str, *words: str) -> subprocess.CompletedProcess[str] | None:
+def _told(*command: str) -> subprocess.CompletedProcess[str] | None:
     """Return what a program says of its version, asked once for all profiles that run it."""
-    return tried(name, *words)
+    with _ASKED[command]:  # those that are looked at in other threads wait for this one
+        return _said(command)
+
+
+_ASKED: defaultdict[tuple[str, ...], Lock] = defaultdict(Lock)
+
+
+@cache
+def _said(command: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
+    return tried(*command)
 
 
 def version_number(version: str) -> str:
@@ -164,9 +174,10 @@ def import_applications(
         ApplicationError: One cannot be imported, or is not what its server serves.
     """
     soughts, runtime = [], workload.runtime
-    for profile in (each.profile for each in found):
+    # What the user has written comes first, so that it is what a message names.
+    for profile in sorted((each.profile for each in found), key=_is_ours):
         asked = arm_of(profile, workload, Load()).workload
-        ours = asked.chdir is None and profile.path.resolve().is_relative_to(profiles.FOLDER)
+        ours = asked.chdir is None and _is_ours(profile)
         if not ours and profile.reply is None and "wsgi" in profile.interfaces:
             soughts.append(adapter(profile).sought(profile, asked))
     try:
@@ -180,6 +191,10 @@ def import_applications(
     uwsgi = next((each.version for each in found if not each.profile.commands), None)
     said = {"python": version_of_python(runtime), "uwsgi": uwsgi, "distributions": packages}
     return {name: value for name, value in said.items() if value}
+
+
+def _is_ours(profile: Profile) -> bool:
+    return profile.path.resolve().is_relative_to(profiles.FOLDER)
 
 
 def unserved(profile: Profile, workload: Workload) -> str | None:

@@ -124,6 +124,8 @@ def _advice(error: Mapping[str, Any], sought: Sought, python: str) -> Iterator[s
         close = difflib.get_close_matches(missing, _modules(sought.folder), n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         yield f"{missing} was looked for in {sought.folder}{hint} ({sought.how})"
+        if python == sys.executable and not close:
+            yield "If it is installed in an environment of yours, give that: --python PATH"
     elif missing and python == sys.executable:
         yield f"The lab's own environment has no {missing}: give yours, --python PATH"
     elif missing:
