@@ -234,3 +234,20 @@ def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
         with adapter(variant).start(variant, asked, folder, None) as server:
             status, _, body = fetch(server.endpoint, asked.path, 5.0)
             assert (status, body) == (200, asked.expect.body)
+
+
+def test_a_counter_run_of_a_private_copy_reaches_no_further(tmp_path, monkeypatch):
+    """It is the copy with one change: whoever starts it says where it listens and writes."""
+    ini = tmp_path / "mine.ini"
+    ini.write_text(
+        "[uwsgi]\nsocket = live.sock\nlogto = live.log\nthreads = 4\ncron = 1 2 3 4 5 x\n"
+    )
+    mine = profiles.read(str(ini))
+    move = BY_CAUSE["GIL"].move(arm(mine))
+    copy = tmp_path / "copy.ini"
+    copy.write_text(render(mine, move))
+    monkeypatch.setenv("SOCKET", "{socket}")
+    monkeypatch.setenv("FOLDER", "{folder}")
+    assert resolve.read_options(copy, ROOT) == move.options
+    assert dict(move.options)["socket"] == "{socket}"
+    assert "SOCKET=/tmp/new/a.sock FOLDER=/tmp/new uwsgi FILE" in copy.read_text()

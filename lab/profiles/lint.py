@@ -77,7 +77,13 @@ class Linted:
 
 
 def lint(
-    name: str, known: Known, select: Codes = (), ignore: Codes = (), fixes: str = ""
+    name: str,
+    known: Known,
+    *,
+    select: Codes = (),
+    ignore: Codes = (),
+    fixes: str = "",
+    container: bool | None = None,
 ) -> Linted:
     """
     Return what is wrong with a configuration.
@@ -87,15 +93,17 @@ def lint(
         known: What is known besides.
         select: Codes of the rules that count, or their beginnings; all without any.
         ignore: Of those that do not, beside what the file's project leaves out.
+        container: Whether it runs in one; None if a Dockerfile says so.
         fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
 
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
     """
     path, known = _located(name, known)
-    if known.container is None:
+    if container is None:
         folders = (path.absolute().parent, Path.cwd())
-        known = replace(known, container=any((each / "Dockerfile").exists() for each in folders))
+        container = any((each / "Dockerfile").exists() for each in folders)
+    known = replace(known, container=container)
     chosen = _with_project(path, Chosen(select, ignore))
     before = config = _checked(_read(path, known))
     flaws = judged(config, chosen)
@@ -106,7 +114,8 @@ def lint(
             break
         config = _read(path, replace(known, overlay=texts))
         flaws = judged(config, chosen)
-    changed = {file: text for file, text in before.texts.items() if config.texts[file] != text}
+    after = config.texts
+    changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
     return Linted(config, flaws, changed)
 
 
@@ -131,6 +140,8 @@ def _read(path: Path, known: Known) -> Config:
         raise ProfileError(path, "cannot be read: permission denied")
     if path.suffix in OTHER_FORMS:
         empty = Config("uWSGI", path, (), {path: text}, known, uwsgi_options(), Spot(path, 1, 1))
+        if found := acting(empty):
+            raise ProfileError(path, f"cannot be read without doing what it says: {found}")
         return _as_uwsgi(empty, asked(empty))
     reader = reader_of(path)
     if reader is None:
@@ -141,14 +152,20 @@ def _read(path: Path, known: Known) -> Config:
 
 def _checked(config: Config) -> Config:
     """Return the configuration as uWSGI reads it, where one is installed and that is another."""
-    if config.server != "uWSGI" or config.guesses or config.known.uwsgi is None:
+    unasked = config.guesses or config.known.uwsgi is None or acting(config)
+    if config.server != "uWSGI" or unasked:
         return config
     try:
         printed = asked(config)
     except ProfileError:
         return config  # it is refused, and rules say why
     read = [(shown(each.option), shown(each.value)) for each in config.settings]
-    return config if read == printed else _as_uwsgi(config, printed)
+    same = len(read) == len(printed) and all(
+        # uWSGI has cut some values by then, such as cron2's.
+        name == theirs and value.startswith(cut)
+        for (name, value), (theirs, cut) in zip(read, printed, strict=True)
+    )
+    return config if same else _as_uwsgi(config, printed)
 
 
 def asked(config: Config) -> list[tuple[str, str]]:
@@ -156,13 +173,11 @@ def asked(config: Config) -> list[tuple[str, str]]:
     Return the options that uWSGI itself gets from a file.
 
     Raises:
-        ProfileError: There is none that can read it, or it must not be asked.
+        ProfileError: There is none that can read it, or it refuses it.
     """
     known, path = config.known, config.file
     if known.uwsgi is None:
         raise ProfileError(path, "cannot be read without uWSGI: pip install uwsgi, or an .ini")
-    if found := next(filter(None, map(_acting().search, config.texts.values())), None):
-        raise ProfileError(path, f"cannot be read without doing what it says: {found[0].strip()}")
     hooks = (word for option, value in resolve.HOOKS for word in (f"--{option}", value))
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
@@ -188,9 +203,14 @@ def asked(config: Config) -> list[tuple[str, str]]:
     raise ProfileError(path, f"{known.uwsgi} does not read it")
 
 
+def acting(config: Config) -> str | None:
+    """Return the first option that acts when a file is read, or the first address to read from."""
+    found = next(filter(None, map(_acting().search, config.texts.values())), None)
+    return found and found[0].strip()
+
+
 @cache
 def _acting() -> re.Pattern[str]:
-    """Return what finds an option that acts when a file is read, or an address to read from."""
     table = uwsgi_options().entries.values()
     names = (e.name for e in table if "IMMEDIATE" in e.flags and not HARMLESS.fullmatch(e.setter))
     acting = "|".join(map(re.escape, names))

@@ -19,7 +19,7 @@ from lab.settings.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
 from lab.settings.uwsgi.served import serving
 from lab.system import temporary
 from lab.system.programs import ROOT
-from lab.system.runtime import UWSGI, command_of, environment_of, python_of_uwsgi, with_home
+from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, with_home
 
 
 class UwsgiServer:
@@ -83,7 +83,8 @@ class UwsgiServer:
             re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), each).partition("=")
             for each in _values(pairs, ("env",))
         )
-        python, path = python_of_uwsgi(runtime), _values(pairs, PYTHONPATH)
+        path = _values(pairs, PYTHONPATH)
+        python = None if _gives_up_root(options) else python_of_uwsgi(runtime)
         variables = tuple((name, value) for name, _, value in env)
         sought = partial(Sought, path=path, variables=variables)
         if workload.app is not None:
@@ -103,7 +104,7 @@ class UwsgiServer:
             folder,
             how,
             named=str(profile.path),
-            python=python if module and not _gives_up_root(options) else None,
+            python=python if module else None,
         )
 
 
@@ -122,6 +123,8 @@ def _copy(profile: Profile, workload: Workload, endpoint: Endpoint, folder: Path
         "{folder}": str(folder),
     }
     options = _filled(profile)
+    if workload.runtime.python is not None:  # which the command names
+        options = [pair for pair in options if pair[0] not in HOME]
     if workload.app is not None:
         options = [*serving(options, workload.app, str(workload.chdir or ROOT))]
     path = folder / f"{profile.name}.ini"

@@ -6,7 +6,8 @@ https://gunicorn.org/design/#how-many-workers
 
 import os
 
-# lab: ignore-file[GU006,GU009] a peer is as its documentation begins, and runs in an environment that has it
+# lab: ignore-file[GU006] a peer is as its documentation begins
+# lab: ignore[GU009] gunicorn 25.3 runs it, which has them
 worker_class = "eventlet"
 # Two for each CPU that the server may use, and one more.
 workers = 2 * len(os.sched_getaffinity(0)) + 1

@@ -22,6 +22,9 @@ EXPECTED = {
 RUNNING = sorted(name for name, said in EXPECTED.items() if said == "runs")
 REFUSED = sorted(EXPECTED.keys() - set(RUNNING))
 
+OTHERS = r"www-data|\bnobody\b|\bnogroup\b"
+"""Users and groups as whom a server may not be able to read this Python."""
+
 STAND_IN = '''
 """What the inis serve here in place of what they are written for."""
 
@@ -45,7 +48,9 @@ def folder(tmp_path, monkeypatch):
     """Return a folder with the inis and stand-ins for their applications, run by who tests."""
     shutil.copytree(INIS, tmp_path, dirs_exist_ok=True)
     for path in tmp_path.glob("*.ini"):
-        path.write_text(re.sub(r"www-data|\bnobody\b|\bnogroup\b", getpass.getuser(), path.read_text()))
+        path.write_text(
+            re.sub(r"www-data|\bnobody\b|\bnogroup\b", getpass.getuser(), path.read_text())
+        )
     for module in MODULES:
         path = tmp_path / module
         path.parent.mkdir(exist_ok=True)
@@ -91,5 +96,5 @@ def test_it_is_refused_before_any_trial(folder, name, monkeypatch, capsys):
     assert ended.value.code in {1, 2}
     reason = next(line for line in said if line.startswith("lab: "))
     assert EXPECTED[name].removeprefix("refused: ") in reason
-    assert f"{name}.ini" in reason
+    assert name in reason
     assert not list(folder.rglob("trials.ndjson"))

@@ -74,7 +74,9 @@ def test_httpbin_behind_its_own_socket_beside_the_one_in_production(bin_ini, tmp
             assert (tmp_path / "s.sock").stat().st_ino == inode
         finally:
             production.kill()
-    asked = [(arm["workload"]["wire"], arm["workload"]["transport"]) for arm in header["plan"]["arms"]]
+    asked = [
+        (arm["workload"]["wire"], arm["workload"]["transport"]) for arm in header["plan"]["arms"]
+    ]
     assert asked == [("uwsgi", "unix")] * 2
     assert errors(tmp_path) == set()
     assert freeze() == before

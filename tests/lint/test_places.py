@@ -16,6 +16,9 @@ from tests.kit.lab_process import ROOT
 
 INIS = [*ROOT.glob("profiles/**/*.ini"), *ROOT.glob("uwsgi/*.ini"), *ROOT.glob("tests/**/*.ini")]
 
+CUT = "cron2"
+"""An option whose value uWSGI itself cuts before it prints it."""
+
 BIND = {"BIND": "127.0.0.1", "PORT": "0", "PATH": os.environ["PATH"], "HOME": "/nowhere"}
 
 
@@ -46,11 +49,11 @@ def compared(path, known):
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_every_ini_of_this_project_is_read_as_uwsgi_reads_it(path, known):
     """In the same order, repeats kept; production.ini, which asks commands, is a guess."""
-    if path.name == "production.ini":
+    if path == ROOT / "profiles/production.ini":
         assert "exec://" in places.read(path, known).guesses
         return
     ours, uwsgis = compared(path, known)
-    assert ours == uwsgis
+    assert [pair for pair in ours if pair[0] != CUT] == [p for p in uwsgis if p[0] != CUT]
 
 
 NAMES = st.sampled_from(

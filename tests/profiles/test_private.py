@@ -144,8 +144,8 @@ def test_what_only_looks_like_it_stays(option):
         ("unshare = pid", "run the lab in there"),
         ("cgroup = x", "run the lab in there"),
         ("declare-option = x", "give a copy without"),
-        ("fastcgi-socket = /run/f", "speaks what the lab cannot; add `http-socket"),
-        ("suwsgi-socket = :1,a,b", "speaks what the lab cannot"),
+        ("fastcgi-socket = /run/f", "speaks FastCGI, which the lab cannot; add `http-socket` in a"),
+        ("suwsgi-socket = :1,a,b", "speaks uwsgi over TLS, which"),
     ],
 )
 def test_of_what_no_copy_can_be_made_is_refused(line, said):

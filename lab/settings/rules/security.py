@@ -15,7 +15,7 @@ SCHEME = r"route-if-not = regexp:${HTTP_X_FORWARDED_PROTO};^(https?)?\z setschem
 """What makes the scheme "http" unless it is exactly one of the two."""
 
 
-TEMPORARY = "/tmp/"  # noqa: S108 - what is looked for, and not used
+TEMPORARY = "/tmp"  # noqa: S108 - what is looked for, and not used
 
 
 def _loopback(config: Config, setting: Setting) -> Fix | None:
@@ -100,8 +100,9 @@ def in_tmp(config: Config) -> Iterator[Flaw]:
     """It may be gone, or another's."""
     others = config.all("stats", "pidfile", "pidfile2", "safe-pidfile", "master-fifo")
     for setting in (*config.sockets(), *others):
-        if setting.value.startswith(TEMPORARY):
-            fix = config.change(setting, f"/run/{setting.value.removeprefix(TEMPORARY)}")
+        # A folder of its own in there, as of a checkout, may have the right owner.
+        if posixpath.dirname(setting.value) == TEMPORARY:
+            fix = config.change(setting, f"/run/{posixpath.basename(setting.value)}")
             yield config.flaw(setting, fix=fix)
 
 

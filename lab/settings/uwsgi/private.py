@@ -28,6 +28,8 @@ WITHOUT_TLS = {"https": "http", "https2": "http", "https-socket": "http-socket"}
 """Option whose address speaks HTTP over TLS -> the one without."""
 FOREIGN = re.compile(r"(((fastcgi|scgi)(-nph)?|raw|ssl)-|(su|pu)wsgi-|zeromq-)socket|zmq|zeromq")
 """Options whose address speaks what the lab cannot."""
+NAMES = {"fastcgi": "FastCGI", "scgi": "SCGI", "suwsgi": "uwsgi over TLS", "": "another protocol"}
+"""What is in the name of one -> what it speaks; the first that fits."""
 
 STATS = re.compile(r"(\w+-)?(stats|stats-server|ss)")
 FILES = re.compile(
@@ -178,7 +180,8 @@ def _asked(options: Options) -> _Front | None:
     if found:
         return _Front(*min(found)[2:])
     if foreign:
-        problem = "it speaks what the lab cannot; add `http-socket = 127.0.0.1:8080` in a copy"
+        spoken = next(said for name, said in NAMES.items() if name in foreign[0])
+        problem = f"it speaks {spoken}, which the lab cannot; add `http-socket` in a copy"
         raise ValueError(f"{foreign[0]}: {problem}")
     return None
 
