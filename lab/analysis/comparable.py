@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.errors import LabError
-from lab.model import Profile, Run
+from lab.model import Expectation, Profile, Run, Workload
 from lab.model.nested import flatten, steady
 from lab.settings.difference import difference
 
@@ -112,7 +112,7 @@ def _asked(run: Run) -> dict[str, Any]:
     """Return what the server was asked, but for the folder: two checkouts may be compared."""
     plan = run.plan
     asked: dict[str, Any] = {
-        "workload": dataclasses.asdict(dataclasses.replace(plan.workload, chdir=None)),
+        "workload": dataclasses.asdict(_comparable(plan.workload)),
         "load": dataclasses.asdict(plan.load),
         "plan": {"reference": plan.reference, "window": plan.window, "warmup": plan.warmup},
         "generator": run.generator,
@@ -124,6 +124,23 @@ def _asked(run: Run) -> dict[str, Any]:
         asked["server"] = {"cores": statistics.median(cores)}
     asked["cores"] = {"shared": run.shares_cores}
     return asked
+
+
+def _comparable(workload: Workload) -> Workload:
+    """Return *workload* without what differs by chance: the order, and how replies varied."""
+    return dataclasses.replace(
+        workload,
+        chdir=None,
+        seed=0,
+        expect=_required(workload.expect),
+        requests=tuple(
+            dataclasses.replace(each, expect=_required(each.expect)) for each in workload.requests
+        ),
+    )
+
+
+def _required(expect: Expectation) -> Expectation:
+    return dataclasses.replace(expect, pattern=None, varies="") if expect.varies else expect
 
 
 def _profiles(before: Run, after: Run) -> Iterator[DifferingKey]:

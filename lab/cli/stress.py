@@ -21,6 +21,7 @@ from lab.stress.result import StressResult
 from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
 from lab.stress.show import document
 from lab.workloads import refuse_without_app, workload
+from lab.workloads.question import Question
 
 
 @click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
@@ -84,15 +85,16 @@ def stress_command(
 
 def _application(
     app: str | None,
-    path: str | None,
+    path: Sequence[str],
     chdir: Path | None,
     status: int | None,
     check: str | None,
 ) -> Workload:
     if app is None:
-        refuse_without_app(path=path, chdir=chdir, status=status, check=check)
+        refuse_without_app(path=path or None, chdir=chdir, status=status, check=check)
         return WAITING
-    return workload(app=app, path=path, chdir=chdir, status=status, pattern=check)
+    question = Question(paths=path, status=status, check=check)
+    return workload(question=question, app=app, chdir=chdir)
 
 
 class _Files:

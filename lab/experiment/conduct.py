@@ -26,9 +26,20 @@ from lab.experiment.cores import share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
-from lab.experiment.runner import Observer, Parts, capture, run, try_out
+from lab.experiment.replies import capture, try_out
+from lab.experiment.runner import Observer, Parts, run
 from lab.experiment.schedule import Blocks, Pilot, Schedule
-from lab.model import CounterRun, Generator, Load, Plan, Profile, Run, Trial, Workload
+from lab.model import (
+    CounterRun,
+    Generator,
+    Load,
+    Plan,
+    Profile,
+    Run,
+    Trial,
+    Workload,
+    without_values,
+)
 from lab.profiles.backing import needed
 from lab.runs import environment
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, read_run, run_of
@@ -37,6 +48,7 @@ from lab.servers.backing import running
 from lab.servers.fetch import fetch
 from lab.system.cpus import written
 from lab.system.temporary import swept
+from lab.workloads.http_file import render
 
 SUSTAINED = Load()
 """64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
@@ -86,7 +98,7 @@ class Options:
     """Processes of the engine that share the load; None for what is usual on this machine."""
     confirm: bool = True
     """Put the causes that the first blocks show to the test in the others."""
-    command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
+    command: Sequence[str] = field(default_factory=lambda: without_values(sys.argv))
     """The command that repeats the run."""
 
 
@@ -136,6 +148,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
+    if workload.requests:
+        workload = replace(workload, seed=seed)
     plan = Plan(
         arms=tuple(
             arm_of(profile, workload, load, at)
@@ -205,6 +219,10 @@ def conduct(
         with closing(RunWriter(options.results, header)) as writer:
             parts = real_parts(generator, prepared.cores, writer.append, digest)
             parts = replace(parts, keep=partial(keep_log, writer.folder), backing=backing)
+            with suppress(ValueError):  # of a body that is no text; run.json has it
+                if plan.workload.requests:
+                    writer.write_text("requests.http", render(plan.workload.requests))
+            observer.settled(plan)
             schedule = _schedule(plan, options, writer, observer)
             try:
                 run(plan, parts, observer, schedule)
@@ -242,17 +260,19 @@ def _with_reply(plan: Plan) -> Plan:
         OtherReplyError: A profile of the user's own answers something else.
         ServerStartError: The first profile does not give the reply that is to be required.
     """
-    expect = capture(plan.workload, plan.profiles, adapter, fetch).expect
+    known = capture(plan.workload, plan.profiles, adapter, fetch)
     arms = tuple(
         arm
         if arm.profile.reply is not None
-        else replace(arm, workload=replace(arm.workload, expect=expect))
+        else replace(
+            arm, workload=replace(arm.workload, expect=known.expect, requests=known.requests)
+        )
         for arm in plan.arms
     )
     for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
         if not arm.profile.path.resolve().is_relative_to(profiles.FOLDER):
             try:
-                try_out(arm.profile, arm.workload, adapter)
+                try_out(arm.profile, arm.workload, adapter, fetch)
             except OtherReplyError:
                 raise
             except ServerStartError:

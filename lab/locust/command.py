@@ -7,6 +7,8 @@ import sys
 
 from locust.argument_parser import ui_extra_args_dict
 
+from lab.model import without_values
+
 
 def command(parsed: argparse.Namespace, connections: int) -> tuple[str, ...]:
     """
@@ -24,4 +26,4 @@ def command(parsed: argparse.Namespace, connections: int) -> tuple[str, ...]:
         words.append(f"--{name.replace('_', '-')}")
         if value is not True:
             words += map(str, value if isinstance(value, list) else [value])
-    return tuple(words)
+    return without_values(words)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from lab.model.own import Request, Runtime
+from lab.model.own import Runtime
+from lab.model.request import HOST, Expectation, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +83,6 @@ class Profile:
     most, and stands beside the others as a reference line."""
 
 
-LONGEST_BODY = 64 << 20
-"""
-Bytes of a reply's body from which the lab gives it up, whatever it would have become.
-
-An honest one is far from it: of a whole web page with its pictures and scripts, 2 to 3 MB, it is
-twenty times as much, and the longest answer of this project's service has less than 1 MB. A server
-that floods sends it over loopback in a tenth of a second, before a machine runs short of memory.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """What a correct reply is. With neither body nor pattern, the first reply defines it."""
-
-    status: int = 200
-    body: bytes | None = None
-    """Exact body of every reply."""
-
-    pattern: str | None = None
-    """Regular expression that is searched in the body, for an application whose reply varies."""
-
-
 class Wire(enum.StrEnum):
     """How a request is sent, and how the end of its reply is told."""
 
@@ -159,18 +138,30 @@ class Workload:
     runtime: Runtime = Runtime()
     """What a server of the application is started with."""
 
+    host: str = HOST
+    """Value of the Host header."""
+
     requests: tuple[Request, ...] = ()
-    """What is asked, by weight; empty for GET *path* alone."""
+    """What is asked, by weight; empty for GET *path* alone, whose reply is what *expect* says."""
+
+    seed: int = 0
+    """Of the order in which several requests are made."""
 
     work: str | None = None
     """A reading that must be alike, per reply, in all profiles: else they did not do the same
     work."""
 
     @property
+    def asks(self) -> tuple[Request, ...]:
+        """What is asked over HTTP, each with the reply that is right."""
+        return self.requests or (Request(self.path, expect=self.expect),)
+
+    @property
     def asked(self) -> str:
         """What is asked, for people: the request's target, or the size of the message."""
-        if self.wire is Wire.HTTP:
-            return self.path
+        if self.wire is not Wire.ECHO:
+            first, *others = map(str, self.asks)
+            return f"{first} and {len(others)} more" if others else first
         lines = f"{self.lines} lines of " if self.lines > 1 else ""
         carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
         return f"{lines}{self.size:,} bytes over {carrier}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from lab.options.asked import CLIENTS, OPTIONS, Asked
 from lab.options.option import Kind, Option
-from lab.options.understood import Understood, application, carry_out, understand
+from lab.options.understood import Understood, application, carry_out, question, understand
 
 __all__ = [
     "CLIENTS",
@@ -23,5 +23,6 @@ __all__ = [
     "Understood",
     "application",
     "carry_out",
+    "question",
     "understand",
 ]

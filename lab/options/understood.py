@@ -19,6 +19,7 @@ from lab.generators.wires import check_clients
 from lab.model import Load, Workload
 from lab.options.asked import Asked
 from lab.workloads import Fitting
+from lab.workloads.question import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +51,35 @@ def understand(asked: Asked) -> Understood:
     return Understood(options, thresholds, rates)
 
 
-def application(asked: Asked) -> Workload:
+def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Workload:
     """
-    Return what is asked of each server that is started.
+    Return what is asked of each server that is started; *say* is told what was read for it.
 
     Raises:
-        UsageError: A part of it cannot be meant so.
+        UsageError: A part of it cannot be meant so, or the generator cannot ask it.
+        WorkloadError: A file of requests cannot be read.
     """
-    return workloads.workload(
-        asked.workload,
-        app=asked.app,
-        path=asked.path,
-        chdir=asked.chdir,
+    found = workloads.workload(
+        asked.workload, question(asked), app=asked.app, chdir=asked.chdir, say=say
+    )
+    check_clients((asked.generator, asked.client), found)
+    return found
+
+
+def question(asked: Asked) -> Question:
+    """Return what was said of what is asked."""
+    return Question(
+        paths=asked.path,
+        method=asked.method,
+        data=asked.data,
+        headers=asked.header,
+        cookies=asked.cookie,
+        host=asked.host,
+        requests=asked.requests,
+        static=asked.static,
+        writes=asked.writes,
         status=asked.status,
-        pattern=asked.check,
+        check=asked.check,
     )
 
 
@@ -161,7 +177,7 @@ def carry_out(
     Raises:
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
-    subject = application(asked)
+    subject = application(asked, say)
     if asked.rate is not None:
         check_units(asked.rate)
 

@@ -20,7 +20,7 @@ from lab.experiment.available import available
 from lab.experiment.conduct import ignored, repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.plan import arm_of
-from lab.experiment.runner import capture
+from lab.experiment.replies import capture
 from lab.generators.descriptors import most_connections
 from lab.model import Arm, Expectation, Load, Profile, Workload
 from lab.runs import environment
@@ -152,7 +152,7 @@ def _empty(
         format=StressResult.FORMAT,
         command=repeatable(wishes.command),
         machine={name: here[name] for name in MACHINE if name in here},
-        workload=f"{wishes.workload.app or wishes.workload.name}, GET {wishes.workload.path}",
+        workload=f"{wishes.workload.app or wishes.workload.name}, GET {wishes.workload.asked}",
         rate=wishes.rate,
         connections=load.connections,
         timeout=load.timeout,
