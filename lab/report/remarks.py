@@ -93,6 +93,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
         if step.instead_of is not None and step.before is not None
     ]
     found += _late(summary)
+    found += [f"{e}: {e.expect.varies}" for e in summary.run.plan.workload.asks if e.expect.varies]
     found += inert_notes(summary.inert)
     found += [f"Backing service {each}." for each in summary.run.plan.backing]
     found += [f"Not run: {name}: {why}." for name, why in sorted(summary.run.skipped.items())]
