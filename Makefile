@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup test test-slow lint check compare endure image serve clean
+.PHONY: FORCE help setup peers test test-slow test-peers acceptance lint check compare endure image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -31,11 +31,20 @@ $(TESTS): $(SETUP) requirements/dev.txt
 	@tools/setup.sh tests
 	@touch $@
 
+peers: setup ## install the other servers of the articles, in .venv, .peers and by apt-get
+	@tools/setup.sh peers
+
 test: $(TESTS) ## run the tests (5 to 10 minutes)
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-slow: $(TESTS) ## run the tests that take longer
 	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)
+
+test-peers: $(TESTS) peers ## start each of them with each of its workloads (10 minutes)
+	@$(BIN)/python -m pytest -m peers $(ARGS)
+
+acceptance: $(TESTS) ## compare applications of others, from the package index (6 minutes)
+	@$(BIN)/python -m pytest -m slow tests/acceptance $(ARGS)
 
 lint: $(TESTS) ## lint and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -60,4 +69,4 @@ serve: setup ## run the tuned service on port 8080
 	@$(BIN)/uwsgi profiles/tuned.ini
 
 clean: ## remove what was built (.venv, build/), keep results/
-	rm -rf .venv build *.egg-info fib/_core_c.*.so fib/_core_c.json
+	rm -rf .venv .peers build *.egg-info fib/_core_c.*.so fib/_core_c.json

@@ -93,6 +93,17 @@ class OtherReplyError(ServerStartError):
     """A server runs and answers, and its reply is not the one that was asked for."""
 
 
+class ApplicationError(ServerStartError):
+    """An application cannot be imported, or is none that its server can serve."""
+
+    def __init__(self, problem: str, log: str) -> None:
+        super().__init__("application", problem, log, told=True)
+
+    def __str__(self) -> str:
+        kept = [f"{WHOLE_LOG}{self.kept}"] if self.kept else []
+        return "\n".join((self.problem, *kept))
+
+
 class BackingError(LabError):
     """A backing service does not start, or has ended and does not start again."""
 

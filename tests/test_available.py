@@ -101,6 +101,19 @@ def test_why_a_peer_is_not_installed(peer, lines, reason):
     assert found.missing.startswith(reason)
 
 
+@pytest.mark.parametrize(
+    ("key", "program", "needed"),
+    [
+        ('venv = "nosuch"', "{venv}/program", ".peers/nosuch/bin/program"),
+        ('build = ["no-such-compiler", "{built}"]', "{built}", "no-such-compiler"),
+    ],
+)
+def test_what_a_peer_runs_from_elsewhere_may_be_missing(peer, key, program, needed):
+    """A program of another environment, or the compiler of one that is made here."""
+    found = look(peer("a", 'needs = "make peers"', key, program=program))
+    assert found.missing == f"needs {needed} (make peers), which is not installed"
+
+
 def test_an_ini_without_its_plug_in_is_skipped(tmp_path):
     """And not an error that ends the list, or a run of the others."""
     path = tmp_path / "loop.ini"

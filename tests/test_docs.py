@@ -80,7 +80,7 @@ def test_a_documented_command_is_one_that_there_is(command):
         )
         assert done.returncode == 0, done.stderr
     elif name == "lab":
-        context = cli.commands[words[0]].make_context(words[0], words[1:])
+        context = cli.all()[words[0]].make_context(words[0], words[1:])
         own = [each for each in context.params.get("names", ()) if not each.endswith(".ini")]
         assert set(own) <= PROFILES
     elif program.startswith(".venv") and command not in chain(*NOT_RUN.values()):
@@ -166,7 +166,8 @@ def _with_site_of_tests(words, folder):
     """Replace the reader's own application, and inis, by one of tests/sites here."""
     if "--app" not in words:
         return words
-    for option in ("--app", "--path", "--chdir"):
+    python = ["--python", str(BIN.parent)] if "--python" in words else []
+    for option in ("--app", "--path", "--chdir", "--python", "--env-file"):
         if option in words:
             del words[words.index(option) : words.index(option) + 2]
     for position, word in enumerate(words):
@@ -179,6 +180,7 @@ def _with_site_of_tests(words, folder):
             words[position] = str(own)
     return [
         *words, "--app", "flask_site:application", "--path", "/where/Ulm", "--chdir", str(SITES),
+        *python,
     ]  # fmt: skip
 
 

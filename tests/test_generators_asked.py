@@ -8,9 +8,9 @@ import os
 import pytest
 
 from lab.errors import UsageError
-from lab.experiment.conduct import Options, Prepared, count_generators
+from lab.experiment.conduct import Prepared
+from lab.experiment.cores import count_generators
 from lab.experiment.progress import announcement
-from lab.model import Load
 from tests.kit.lab_process import SMALL, compare, trials
 from tests.kit.scripted import plan
 
@@ -28,16 +28,14 @@ EIGHT = ((0, 1, 2, 3), (4, 5, 6, 7))
 )
 def test_more_than_there_is_room_for_are_refused(wanted, connections, cores, words):
     """Each needs a CPU and a connection; the message says what there is."""
-    options = Options(generators=wanted, load=Load(connections))
     with pytest.raises(UsageError, match=words):
-        count_generators(options, cores)
+        count_generators(wanted, connections, cores)
 
 
 @pytest.mark.parametrize(("wanted", "connections"), [(1, 1), (1, 64), (4, 4), (4, 64)])
 def test_as_many_as_there_is_room_for_are_taken(wanted, connections):
     """Down to a connection each."""
-    options = Options(generators=wanted, load=Load(connections))
-    assert count_generators(options, EIGHT) == wanted
+    assert count_generators(wanted, connections, EIGHT) == wanted
 
 
 @pytest.mark.parametrize(

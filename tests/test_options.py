@@ -31,6 +31,7 @@ TYPED = [
     (("--quick", "--status", "404"), {"quick": True, "status": 404}),
     (("--fail-if", "a", "--fail-if", "b"), {"fail_if": ["a", "b"]}),
     (("--minutes", "7.5"), {"minutes": 7.5}),
+    (("--env", "A=1", "--env", "B", "--cwd", "x"), {"env": ["A=1", "B"], "cwd": "x"}),
 ]
 """What is typed after `locust`, and what it says."""
 
@@ -155,6 +156,12 @@ def test_the_form_shows_a_choice_that_says_nothing_first(locust):
     assert shown["connection"]["choices"] == ["default", "keep-alive", "close"]
     assert shown["confirm"]["default_value"] == shown["confirm"]["choices"][0] == "default"
     assert shown["quick"]["default_value"] is False
+
+
+def test_the_form_has_no_field_for_a_secret(locust):
+    """Nobody who looks at the page sees what the command line said."""
+    assert "env" not in locust["shown"]
+    assert "env_file" in locust["shown"]
 
 
 def test_a_word_that_is_no_value_is_refused_by_locust_at_once(locust):

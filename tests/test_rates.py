@@ -101,7 +101,8 @@ def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
     """A list of summaries, one for each rate; one rate, the summary itself."""
     summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (2000, 4e-4)}, blocks=3))
     monkeypatch.setattr(
-        "lab.options.understood.prepare", lambda *_: SimpleNamespace(generators=1, plan=summary.run.plan)
+        "lab.options.understood.prepare",
+        lambda *_: SimpleNamespace(generators=1, plan=summary.run.plan),
     )
     monkeypatch.setattr("lab.options.understood.announcement", lambda _: ())
     monkeypatch.setattr(

@@ -5,8 +5,8 @@
 #   tools/lock.sh --upgrade           the newest of everything
 #   tools/lock.sh --upgrade-package flask
 #
-# Needs uv (https://docs.astral.sh/uv/). All five files have the same version of a package, for
-# Python 3.11 and later.
+# Needs uv (https://docs.astral.sh/uv/). All files have the same version of a package, for Python
+# 3.11 and later; but for eventlet and tornado45, whose environments are their own.
 set -eu
 cd "$(dirname "$0")/.."
 command -v uv >/dev/null || { echo "lock: no uv; install it: pipx install uv" >&2; exit 1; }
@@ -14,13 +14,15 @@ command -v uv >/dev/null || { echo "lock: no uv; install it: pipx install uv" >&
 lock() {
     name=$1
     shift
-    uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+    uv pip compile --quiet --universal --python-version "${python:-3.11}" --generate-hashes \
         --no-header --no-annotate --output-file "requirements/$name.txt" "$@"
 }
 
 # The largest first: the others get its versions.
 lock dev pyproject.toml --extra lab --extra peers --extra dev "$@"
-for name in service:server locust:lab peers:peers; do
+for name in service:server locust:lab peers:peers articles:articles; do
     lock "${name%:*}" pyproject.toml --extra "${name#*:}" --constraint requirements/dev.txt "$@"
 done
 lock build --group build --constraint requirements/dev.txt "$@"
+lock eventlet --group eventlet "$@"
+python=3.6 lock tornado45 --group tornado45 "$@"

@@ -1,8 +1,9 @@
 #!/bin/sh
-# Make .venv from nothing, in two layers. make runs this when something it read has changed.
+# Make .venv from nothing, in layers. make runs this when something it read has changed.
 #
 #   tools/setup.sh          what runs the service and compares profiles (make setup)
 #   tools/setup.sh tests    on top of it, what tests, lint and types need (make test, make lint)
+#   tools/setup.sh peers    on top of the first, the other servers of the articles (make peers)
 #
 # The last line of a set-up that did not end says what to do; the next one goes on from there.
 # `make setup PYTHON=python3.13` chooses another interpreter.
@@ -12,7 +13,8 @@ layer=${1:-setup}
 case $layer in
     setup) again='make setup' ;;
     tests) again='make test' ;;
-    *) echo "usage: tools/setup.sh [tests]" >&2; exit 2 ;;
+    peers) again='make peers' ;;
+    *) echo "usage: tools/setup.sh [tests|peers]" >&2; exit 2 ;;
 esac
 began=$(date +%s)
 told=
@@ -37,6 +39,8 @@ apt_install() {
     if [ "$(id -u)" = 0 ]; then root=; else root=$1; fi
     command -v apt-get >/dev/null && { [ -z "$root" ] || $root true 2>/dev/null; } || return 1
     say "installing$missing"
+    # Debian's nginx comes as a service, too; here nothing but the lab starts it.
+    case $missing in *nginx*) ! command -v systemctl >/dev/null || $root systemctl --quiet mask nginx ;; esac
     # sudo drops variables of its caller, so they are set behind it.
     # shellcheck disable=SC2086 # a list of names
     $root apt-get update -qq && $root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a \
@@ -86,15 +90,28 @@ system_for_tests() {
         say "tests are skipped that need$missing: sudo apt-get install$missing"
 }
 
+# As above: without them the peers that need them are skipped.
+system_for_peers() {
+    missing=
+    [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx-light"
+    command -v node >/dev/null || missing="$missing nodejs"
+    command -v go >/dev/null || missing="$missing golang-go"
+    [ -z "$missing" ] || apt_install 'sudo -n' ||
+        say "peers are skipped that need$missing: sudo apt-get install$missing"
+}
+
 # -- Python's packages -----------------------------------------------------------------------------
 
 # pip's warning about root is about system folders; this is a virtual environment.
 export PIP_ROOT_USER_ACTION=ignore
 
+# Where packages are installed.
+into=.venv
+
 # What pip says is kept in memory, because it is the disk that may be full.
 install() {
     status=0
-    said=$(.venv/bin/python -m pip --disable-pip-version-check --quiet --no-input install "$@" 2>&1) ||
+    said=$("$into/bin/python" -m pip --disable-pip-version-check --quiet --no-input install "$@" 2>&1) ||
         status=$?
     why=
     case $status$said in
@@ -144,21 +161,55 @@ compile_uwsgi() {
     made_of >"$stamp"
 }
 
+# Other servers of the articles, in .venv.
+install_articles() {
+    stamp=.venv/articles.stamp
+    cmp -s requirements/articles.txt "$stamp" && return
+    say "installing the other servers of the articles"
+    install --require-hashes -r requirements/articles.txt
+    cp requirements/articles.txt "$stamp"
+}
+
+# The environment .peers/$1, made by the interpreter $2, for what cannot stand beside the others.
+make_environment() {
+    made="$("$2" --version) $(cat "requirements/$1.txt")"
+    [ "$(cat ".peers/$1/stamp" 2>/dev/null)" = "$made" ] && return
+    into=.peers/$1
+    say "making $into with $("$2" --version)"
+    rm -rf "$into"
+    "$2" -m venv "$into"
+    install --require-hashes -r "requirements/$1.txt"
+    printf '%s\n' "$made" >"$into/stamp"
+    into=.venv
+}
+
+# Tornado 4.5 is for no later one. pyenv's python3.6 is there, and fails, where another is chosen.
+find_python36() {
+    for old in python3.6 "$HOME"/.pyenv/versions/3.6.*/bin/python; do
+        "$old" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 6))' 2>/dev/null && return
+    done
+    return 1
+}
+
 # -- the layers ------------------------------------------------------------------------------------
 
 packages() { find .venv/lib/python3*/site-packages -maxdepth 1 -name '*.dist-info' 2>/dev/null | wc -l; }
 megabytes() { if [ -d .venv ]; then du -sm .venv | cut -f1; else echo 0; fi; }
 had_packages=$(packages) had_megabytes=$(megabytes)
 
-if [ "$layer" = setup ]; then
-    find_python
-    system_for_setup
-    make_venv
-    what='the service with uWSGI, the lab with Locust, gunicorn, granian'
-else
-    system_for_tests
-    what='for tests, lint and types: Schemathesis, Django, Selenium, ruff, mypy'
-fi
+case $layer in
+    setup)
+        find_python
+        system_for_setup
+        make_venv
+        what='the service with uWSGI, the lab with Locust, gunicorn, granian' ;;
+    tests)
+        system_for_tests
+        what='for tests, lint and types: Schemathesis, Django, Selenium, ruff, mypy' ;;
+    peers)
+        system_for_peers
+        what='the other servers of the articles' ;;
+esac
 halves=$(.venv/bin/python tools/halves.py)
 # shellcheck disable=SC2086 # a list of names
 [ -z "$halves" ] || say "installing again what is not whole:" $halves
@@ -173,9 +224,17 @@ if [ "$layer" = setup ]; then
     # setuptools warns of editable installations as such; a missing compiler must still be heard.
     PYTHONWARNINGS='ignore:Editable installation' install --no-build-isolation --no-deps --editable .
     .venv/bin/python -c 'import fib; print("setup: fib is", fib.BUILD, "" if fib.FALLBACK is None else "(" + fib.FALLBACK + ")")' >&2
-else
+elif [ "$layer" = tests ]; then
     say "installing what tests, lint and types need"
     install --require-hashes -r requirements/dev.txt
+else
+    install_articles
+    make_environment eventlet .venv/bin/python
+    if find_python36; then
+        make_environment tornado45 "$old"
+    else
+        say "peers are skipped that need Python 3.6: the profiles tornado45-*"
+    fi
 fi
 say "done in $(($(date +%s) - began)) s," \
     "$(($(packages) - had_packages)) packages and $(($(megabytes) - had_megabytes)) MB new in .venv: $what"

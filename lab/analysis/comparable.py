@@ -18,7 +18,7 @@ from lab.model import Expectation, Profile, Run, Workload
 from lab.model.nested import flatten, steady
 from lab.settings.difference import difference
 
-COMPARED = ("distributions.", "fib.", "git.")
+COMPARED = ("distributions.", "fib.", "git.", "runtime.distributions.")
 """Keys of an environment that may differ: the code under test."""
 
 UNSTEADY = ("machine.memory", "machine.swap")
@@ -109,7 +109,7 @@ def _may_differ(key: str) -> bool:
 
 
 def _asked(run: Run) -> dict[str, Any]:
-    """Return what the server was asked, but for the folder: two checkouts may be compared."""
+    """Return what the server was asked, but for folders: two checkouts may be compared."""
     plan = run.plan
     asked: dict[str, Any] = {
         "workload": dataclasses.asdict(_comparable(plan.workload)),
@@ -127,10 +127,11 @@ def _asked(run: Run) -> dict[str, Any]:
 
 
 def _comparable(workload: Workload) -> Workload:
-    """Return *workload* without what differs by chance: the order, and how replies varied."""
+    """Return *workload* but for folders, the order of requests, and how replies varied."""
     return dataclasses.replace(
         workload,
         chdir=None,
+        runtime=dataclasses.replace(workload.runtime, python=None, uwsgi=None, cwd=None),
         seed=0,
         expect=_required(workload.expect),
         requests=tuple(

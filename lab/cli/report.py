@@ -22,10 +22,12 @@ from lab.analysis.thresholds import (
     parse,
 )
 from lab.cli.options import offered
+from lab.errors import UsageError
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, terminal
 from lab.report.files import pages
+from lab.report.sweep import WHOLE, documents
 from lab.report.thresholds import verdict
 from lab.runs.folder import find_run, read_run, write_text
 
@@ -50,10 +52,12 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     type=click.Path(path_type=Path),
     help="Write one offline page to this file.",
 )
+@click.option("--at", metavar="VALUE", help="Of a run at several values, the report at this one.")
 @offered("fail_if")
 def report_command(
     *,
     run: str,
+    at: str | None,
     results: Path,
     as_markdown: bool,
     as_json: bool,
@@ -65,7 +69,7 @@ def report_command(
     found = read_run(find_run(results, run))
     for each in thresholds:
         check(each, [profile.name for profile in found.plan.profiles])
-    said = summaries(found)
+    said = _chosen(summaries(found), at)
     if page is not None:
         for name, text in pages(page, said):
             write_text(Path(name), text)
@@ -150,13 +154,27 @@ def compare_command(
     return worst
 
 
+def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
+    """Return what is said at the value *at*; all where it is None. Raises UsageError."""
+    if at is None:
+        return said
+    values = [value for each in said for value in each.run.plan.arms[0].at.values()]
+    if len(said) == 1 or at not in values:
+        known = (
+            f"one of {', '.join(values)}" if len(said) > 1 else "the run has one load: leave it out"
+        )
+        raise UsageError(f"--at {at}: {known}")
+    return [said[values.index(at)]]
+
+
 def show(said: Sequence[Summary], *, as_json: bool) -> None:
-    """Print the report of a run, rate by rate where it has several."""
+    """Print the report of a run, and of a few values each one's, too."""
     if as_json:
         click.echo(summary_json.render(*said).encode(), nl=False)
         return
-    for summary in said:
-        terminal.show(summary, Console())
+    shown = list(documents(said))
+    for content in shown if len(said) <= WHOLE else shown[:1]:
+        terminal.show_document(content, Console())
 
 
 def judged(said: Sequence[Summary], thresholds: Sequence[Threshold]) -> int:

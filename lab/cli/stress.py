@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from lab.cli.options import RequestsPerSecond, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model import Workload
 from lab.model.wording import counted
+from lab.options import runtime
 from lab.report import terminal
 from lab.runs.folder import write_json, write_text
 from lab.stress.faults import FAULTS
@@ -33,6 +35,11 @@ from lab.workloads.question import Question
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
 @offered("path", help="Request target.", shown="/ with --app")
 @offered("chdir")
+@offered("cwd")
+@offered("python")
+@offered("uwsgi")
+@offered("env")
+@offered("env_file")
 @offered("status")
 @offered("check")
 @click.option(
@@ -89,12 +96,15 @@ def _application(
     chdir: Path | None,
     status: int | None,
     check: str | None,
+    **started: Any,
 ) -> Workload:
     if app is None:
         refuse_without_app(path=path or None, chdir=chdir, status=status, check=check)
-        return WAITING
-    question = Question(paths=path, status=status, check=check)
-    return workload(question=question, app=app, chdir=chdir)
+        said = WAITING
+    else:
+        asked = Question(paths=path, status=status, check=check)
+        said = workload(question=asked, app=app, chdir=chdir)
+    return replace(said, runtime=runtime(**started))
 
 
 class _Files:

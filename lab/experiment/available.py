@@ -8,21 +8,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from lab import profiles
-from lab.errors import MissingError, UsageError
-from lab.experiment.plan import app_of
-from lab.model import OURS, Profile, Runtime, Workload
+from lab.errors import ApplicationError, MissingError, UsageError
+from lab.experiment.plan import app_of, arm_of
+from lab.model import OURS, Load, Profile, Runtime, Workload
 from lab.profiles import backing
-from lab.servers import adapter
-from lab.servers.command import fill
-from lab.system.programs import find_command, runs_on, tried
+from lab.servers import adapter, preflight
+from lab.servers.command import fill, places
+from lab.system.programs import ROOT, find_command, runs_on, tried
 from lab.system.runtime import (
     UWSGI,
     command_of,
     pip,
     program,
-    python_of,
     version_of_python,
 )
 
@@ -62,21 +62,22 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
     hint = f" ({needs})" if needs else ""
     if profile.python and not runs_on(here := version_of_python(runtime), profile.python):
         return Installed(profile, f"needs Python {profile.python}, and this is {here}")
-    for command in profile.commands:
-        if command[0] == "{python}":
+    words = places(profile, runtime)
+    for command in filter(None, (*profile.commands, profile.build)):
+        if command[0] in ("{python}", "{built}"):  # which is made when a run begins
             continue
+        first = fill(command[0], words, profile.path)
         try:
-            program(runtime, command[0])
-            command_of(runtime, *command)
+            program(runtime, first)
+            command_of(runtime, first, *command[1:])
         except MissingError as error:
-            absent = f"needs {command[0]}{hint}, which is not installed"
+            absent = f"needs {first.removeprefix(f'{ROOT}/')}{hint}, which is not installed"
             return Installed(profile, str(error) if UWSGI in command else absent)
     services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.backing)
     if (reason := next(filter(None, map(backing.missing, services)), None)) is not None:
         return Installed(profile, reason)
     if not profile.version:
         return Installed(profile, None)
-    words = {"python": python_of(runtime), "here": str(profile.path.parent)}
     asked = tuple(fill(word, words, profile.path) for word in profile.version)
     with suppress(MissingError):
         asked = command_of(runtime, *asked)
@@ -128,7 +129,50 @@ def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed]
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
     for each in chosen:
         adapter(each.profile).check(each.profile)  # now, and not when its turn comes
+        profiles.check_startable(each.profile, workload.runtime)
     return chosen, skipped
+
+
+def ignored(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
+    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
+    return tuple(line for profile in chosen for line in profiles.ignored(profile, runtime))
+
+
+def import_applications(
+    found: Sequence[Installed], workload: Workload, unread: Sequence[str] = ()
+) -> dict[str, Any]:
+    """
+    Import each application of the user's, once, as its server would.
+
+    Args:
+        found: The profiles that serve it.
+        workload: What is asked of them.
+        unread: What a server ignores in its profile, in lines: it may be why an import fails.
+
+    Returns:
+        Of the user's own environment and uWSGI what the run depends on: their versions, and those
+        of its packages. Empty where both are ours.
+
+    Raises:
+        ApplicationError: One cannot be imported, or is not what its server serves.
+    """
+    soughts, runtime = [], workload.runtime
+    for profile in (each.profile for each in found):
+        asked = arm_of(profile, workload, Load()).workload
+        ours = asked.chdir is None and profile.path.resolve().is_relative_to(profiles.FOLDER)
+        if not ours and profile.reply is None and "wsgi" in profile.interfaces:
+            soughts.append(adapter(profile).sought(profile, asked))
+    try:
+        packages = preflight.check(filter(None, soughts), runtime)
+    except ApplicationError as error:
+        for line in unread:
+            error.add_note(f"warning: {line}")
+        raise
+    if runtime.python is None and runtime.uwsgi is None:
+        return {}
+    uwsgi = next((each.version for each in found if not each.profile.commands), None)
+    said = {"python": version_of_python(runtime), "uwsgi": uwsgi, "distributions": packages}
+    return {name: value for name, value in said.items() if value}
 
 
 def unserved(profile: Profile, workload: Workload) -> str | None:

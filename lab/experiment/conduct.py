@@ -16,25 +16,26 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError, UsageError
-from lab.experiment.available import available
-from lab.experiment.cores import share_cores
+from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
+from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import arm_of, estimate, validate
-from lab.experiment.replies import capture, try_out
+from lab.experiment.replies import capture, requiring, try_out
 from lab.experiment.runner import Observer, Parts, run
 from lab.experiment.schedule import Blocks, Pilot, Schedule
+from lab.experiment.sweep import Point, Sweep
 from lab.model import (
     CounterRun,
     Generator,
     Load,
     Plan,
-    Profile,
     Run,
     Trial,
     Workload,
@@ -82,6 +83,8 @@ class Options:
     load: Load = SUSTAINED
     rates: Mapping[str, float] = field(default_factory=dict)
     """Open loops beside each other in every block: what each is called -> requests per second."""
+    sweep: Sweep | None = None
+    """Values of another quantity, beside each other in the same way; not with *rates*."""
     sizes: Sizes = DEFAULT
     minutes: float | None = None
     """Time that the blocks may take; None for as many as *sizes* says."""
@@ -132,6 +135,8 @@ class Prepared:
     """What a server ignores in its profile, in a line each."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Peer -> what its server says of its version."""
+    runtime: Mapping[str, Any] = field(default_factory=dict)
+    """Of the user's own environment and uWSGI: their versions, and those of its packages."""
 
 
 def prepare(options: Options, workload: Workload) -> Prepared:
@@ -144,16 +149,24 @@ def prepare(options: Options, workload: Workload) -> Prepared:
             a backing service is not installed.
     """
     cores = share_cores(options.cores) if options.pin else None
-    generators = count_generators(options, cores)
+    points = tuple(_points(options, workload))
+    fewest = min(point.load.connections for point in points)
+    generators = count_generators(options.generators, fewest, cores)
     found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
+    unread = ignored(chosen, workload.runtime)
+    try:
+        theirs = import_applications(found, workload, unread)
+    except ServerStartError as error:
+        _keep_early(options.results, workload, error)
+        raise
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
     if workload.requests:
         workload = replace(workload, seed=seed)
     plan = Plan(
         arms=tuple(
-            arm_of(profile, workload, load, at)
-            for at, load in _points(options)
+            arm_of(profile, point.workload, point.load, point.at)
+            for point in points
             for profile in chosen
         ),
         reference=chosen[0].name,
@@ -172,7 +185,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     versions = {
         each.profile.name: each.version for each in found if each.profile.commands and each.version
     }
-    return Prepared(plan, skipped, seconds, cores, generators, ignored(chosen), versions)
+    return Prepared(plan, skipped, seconds, cores, generators, unread, versions, theirs)
 
 
 @swept()
@@ -198,6 +211,8 @@ def conduct(
     env = environment.read_environment()
     if prepared.versions:
         env["servers"] = dict(prepared.versions)
+    if prepared.runtime:
+        env["runtime"] = dict(prepared.runtime)
     digest = environment.digest(env)
     with running(prepared.plan.backing, prepared.cores) as backing:
         started = {each.service.name: each.service for each in backing}
@@ -205,7 +220,7 @@ def conduct(
         try:
             plan = _with_reply(replace(prepared.plan, backing=services))
         except ServerStartError as error:
-            _keep_early(options.results, prepared.plan, error)
+            _keep_early(options.results, prepared.plan.workload, error)
             raise
         header = RunHeader(
             format=FORMAT,
@@ -260,13 +275,16 @@ def _with_reply(plan: Plan) -> Plan:
         OtherReplyError: A profile of the user's own answers something else.
         ServerStartError: The first profile does not give the reply that is to be required.
     """
-    known = capture(plan.workload, plan.profiles, adapter, fetch)
+    asked = {
+        arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
+    }
+    known = {
+        name: capture(workload, plan.profiles, adapter, fetch) for name, workload in asked.items()
+    }
     arms = tuple(
         arm
         if arm.profile.reply is not None
-        else replace(
-            arm, workload=replace(arm.workload, expect=known.expect, requests=known.requests)
-        )
+        else replace(arm, workload=requiring(arm.workload, known[arm.workload.name]))
         for arm in plan.arms
     )
     for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
@@ -280,11 +298,11 @@ def _with_reply(plan: Plan) -> Plan:
     return replace(plan, arms=arms)
 
 
-def _keep_early(results: Path, plan: Plan, error: ServerStartError) -> None:
+def _keep_early(results: Path, workload: Workload, error: ServerStartError) -> None:
     """Keep the log of a server that did not start in a folder as the run's would have been."""
     if error.log:
         with suppress(OSError, ResultsError):  # without room, the error has its end
-            keep_log(new_folder(results, plan.workload.name, time.time()), error)
+            keep_log(new_folder(results, workload.name, time.time()), error)
 
 
 def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observer) -> Schedule:
@@ -337,12 +355,14 @@ def real_parts(
     )
 
 
-def _points(options: Options) -> Iterator[tuple[dict[str, str], Load]]:
-    """Yield what is set apart, and the load: one for each rate, or what was asked for alone."""
-    if not options.rates:
-        yield {}, options.load
+def _points(options: Options, workload: Workload) -> Iterator[Point]:
+    """Yield what is asked for: at each rate or value, or alone."""
+    if options.sweep is not None:
+        yield from options.sweep.points(options.load, workload)
+    elif not options.rates:
+        yield Point({}, options.load, workload)
     for name, rate in options.rates.items():
-        yield {"rate": name}, replace(options.load, rate=rate)
+        yield Point({"rate": name}, replace(options.load, rate=rate), workload)
 
 
 def _summarise(writer: RunWriter, files: Files) -> tuple[Summary, ...]:
@@ -362,31 +382,3 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
-
-
-def count_generators(options: Options, cores: environment.Cores | None) -> int:
-    """
-    Return how many processes of the engine share the load.
-
-    Raises:
-        UsageError: So many as were asked for have not a CPU and a connection each.
-    """
-    wanted, connections = options.generators, options.load.connections
-    if wanted is None:
-        return environment.usual_generators(cores, connections)
-    own = len(cores[1]) if cores else len(os.sched_getaffinity(0))
-    if 1 <= wanted <= min(own, connections) or wanted == 1:
-        return wanted
-    if wanted < 1:
-        problem = "at least one process makes the load"
-    elif wanted > connections:
-        problem = f"each process needs a connection of the load's {connections}"
-    else:
-        problem = f"each process needs a CPU, and the generator has {own} here"
-        problem += "; --no-pin lets server and generators use all" if cores else ""
-    raise UsageError(f"--generators {wanted}: {problem}")
-
-
-def ignored(chosen: Sequence[Profile]) -> tuple[str, ...]:
-    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
-    return tuple(line for profile in chosen for line in profiles.ignored(profile))

@@ -7,7 +7,7 @@ import re
 
 from lab.errors import UsageError
 from lab.probes.machine import parse_cpu_list
-from lab.runs.environment import Cores, split_cores
+from lab.runs.environment import Cores, split_cores, usual_generators
 from lab.system.cpus import written
 
 _LIST = re.compile(r"\d{1,4}(-\d{1,4})?(,\d{1,4}(-\d{1,4})?)*")
@@ -54,3 +54,25 @@ def _cpus(name: str, text: str) -> set[int]:
     if missing := written(found - usable):
         raise UsageError(f"{name} {text}: no CPU {missing} here; there are {written(usable)}")
     return found
+
+
+def count_generators(wanted: int | None, connections: int, cores: Cores | None) -> int:
+    """
+    Return how many processes of the engine share a load of at least so many connections.
+
+    Raises:
+        UsageError: So many as were asked for have not a CPU and a connection each.
+    """
+    if wanted is None:
+        return usual_generators(cores, connections)
+    own = len(cores[1]) if cores else len(os.sched_getaffinity(0))
+    if 1 <= wanted <= min(own, connections) or wanted == 1:
+        return wanted
+    if wanted < 1:
+        problem = "at least one process makes the load"
+    elif wanted > connections:
+        problem = f"each process needs a connection of the load's {connections}"
+    else:
+        problem = f"each process needs a CPU, and the generator has {own} here"
+        problem += "; --no-pin lets server and generators use all" if cores else ""
+    raise UsageError(f"--generators {wanted}: {problem}")

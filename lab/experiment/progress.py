@@ -33,7 +33,7 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     requests = plan.load.requests
     what = f"windows of {plan.window:g} s" if requests is None else f"{requests:,} requests a trial"
     several = len(plan.arms) // len(plan.profiles)
-    rates = f" at {several} rates" if several > 1 else ""
+    rates = f" at {several} values" if several > 1 else ""
     yield (
         f"{counted(len(plan.profiles), 'profile')}{rates}, {_blocks(plan)}, {what}, "
         f"seed {plan.seed}: {_time(prepared)}"

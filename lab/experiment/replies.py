@@ -80,6 +80,11 @@ def settled(workload: Workload, bodies: Mapping[Request, Sequence[bytes]]) -> Wo
     return replace(workload, expect=asks[0].expect, requests=asks if workload.requests else ())
 
 
+def requiring(workload: Workload, known: Workload) -> Workload:
+    """Return *workload* with the replies that are right by *known*."""
+    return replace(workload, expect=known.expect, requests=known.requests)
+
+
 def try_out(profile: Profile, workload: Workload, server: Starts, fetch: Fetch) -> None:
     """
     Start the server of *profile* once, and stop it when it has given the right replies.

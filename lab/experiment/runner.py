@@ -200,7 +200,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             shared = {*parts.server_cores} & {*(parts.generator_cores or ())}
             readings["cores.shared"] = float(len(shared))
         seen = dict(parts.facts(subject))
-        if arm.workload.app is not None or arm.workload.wire is not Wire.HTTP:
+        if arm.workload.app is not None or arm.workload.wire is Wire.ECHO:
             seen.pop("fib", None)  # another application has no business with it
         if restarted:
             seen["restarted"] = " and ".join(restarted)

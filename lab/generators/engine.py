@@ -57,11 +57,11 @@ class Engine:
     def __init__(self, address: tuple[str, int] | str, wire: AnyWire, load: Load) -> None:
         allow_descriptors(load.connections)
         self._wire = wire
-        self._keepalive = load.keepalive
+        self._keepalive = load.keepalive and wire.keepalive
         # The last correct reply that came in one piece, of one request for all. Of several each has
         # its own (`Mix`), and of an echo each connection, which it leaves open.
         self._good: bytes | None = None
-        self._good_reusable = load.keepalive
+        self._good_reusable = self._keepalive
         self._granted = self._left = 0  # requests that may begin, and those of them that did not
         self._recorder = Recorder(wire.names)
         # None with one request, which then costs what it would if there could be no others.

@@ -17,6 +17,7 @@ from lab.generators.mix import order
 from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
 from lab.model import Expectation, Request, Transport, Wire, Workload, labels
 from lab.model.echo import difference, message
+from lab.model.uwsgi import passed_on
 from lab.model.wording import MOST_SHOWN, shown
 
 RECEIVE = 65536
@@ -76,8 +77,20 @@ class HttpWire:
     names: Mapping[bytes, str] = {}
     """What several requests are called, by their bytes; empty where there is one."""
 
-    def __init__(self, request: bytes, expect: Expectation, *, bodiless: bool = False) -> None:
-        """Send *request* as it is, and *expect* this of its replies; see `Judge`."""
+    def __init__(
+        self,
+        request: bytes,
+        expect: Expectation,
+        *,
+        bodiless: bool = False,
+        keepalive: bool = True,
+    ) -> None:
+        """
+        Send *request* as it is, and *expect* this of its replies; see `Judge`.
+
+        Without *keepalive* no connection can carry a second request, whatever a reply says.
+        """
+        self.keepalive = keepalive
         self._request = request
         self._judges = {request: Judge(expect, bodiless=bodiless)}
         self.length = len(request)
@@ -103,12 +116,12 @@ class HttpWire:
 class MixWire(HttpWire):
     """HTTP/1.1: several requests by weight, in an order that every trial has."""
 
-    def __init__(self, asks: Mapping[bytes, Request], seed: int) -> None:
+    def __init__(self, asks: Mapping[bytes, Request], seed: int, *, keepalive: bool) -> None:
         """Send each of *asks*, by its bytes, in the order that *seed* draws: see `order`."""
         self._sent = tuple(asks)
         self._order = order([each.weight for each in asks.values()], seed)
         first = self.request(0)
-        super().__init__(first, asks[first].expect)
+        super().__init__(first, asks[first].expect, keepalive=keepalive)
         self._judges = {
             sent: Judge(each.expect, bodiless=each.bodiless) for sent, each in asks.items()
         }
@@ -153,6 +166,7 @@ class EchoReply:
 class EchoWire:
     """As many bytes back as were sent, and the same: vmbench's protocol, without any framing."""
 
+    keepalive = True
     names: Mapping[bytes, str] = {}
 
     def __init__(self, size: int, lines: int = 1) -> None:
@@ -195,14 +209,21 @@ def wire_of(workload: Workload, *, keepalive: bool) -> AnyWire:
     """
     if workload.wire is Wire.ECHO:
         return EchoWire(workload.size, workload.lines)
+    proxied = workload.wire is Wire.UWSGI  # a reply ends its connection
     try:
-        asks = {each.encode(workload.host, keepalive=keepalive): each for each in workload.asks}
+        # A proxy's clients keep their connections, and it tells the server nothing of that.
+        asks = {
+            each.encode(workload.host, keepalive=keepalive or proxied): each
+            for each in workload.asks
+        }
+        if proxied:
+            asks = {passed_on(sent): each for sent, each in asks.items()}
     except ValueError as error:
         raise UsageError(f"workload {workload.name}: {error}") from error
     if len(asks) > 1:
-        return MixWire(asks, workload.seed)
+        return MixWire(asks, workload.seed, keepalive=not proxied)
     ((sent, only),) = asks.items()
-    return HttpWire(sent, only.expect, bodiless=only.bodiless)
+    return HttpWire(sent, only.expect, bodiless=only.bodiless, keepalive=not proxied)
 
 
 def check_clients(clients: Iterable[str], workload: Workload) -> None:

@@ -37,7 +37,8 @@ UNSAID = "default"
 """What the form shows where none of an option's choices was made."""
 
 
-STARTED = ("workload", "app", "chdir", "fail_if", "server_cores", "generator_cores")
+STARTED = ("workload", "app", "chdir", "cwd", "python", "uwsgi", "env", "env_file", "fail_if",
+           "server_cores", "generator_cores")  # fmt: skip
 """Options that say something of servers which are started here, and nothing of `--host`."""
 
 
@@ -86,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if option.not_in_locust:
             continue
         action = group.add_argument(option.name, help=_help(option), **_arguments(option))
-        _show_in_form(action)
+        _show_in_form(action, shown=not option.secret)
         if option.kind is Kind.SWITCH:
             opposite = f"--no-{option.name.removeprefix('--')}"
             text = f"As {option.name} no."
@@ -101,9 +102,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _show_in_form(action: Any, *, several: bool = False) -> None:
+def _show_in_form(action: Any, *, several: bool = False, shown: bool = True) -> None:
     """Set what the form looks at; a group of arguments refuses it as keywords."""
-    action.include_in_web_ui = True
+    action.include_in_web_ui = shown
     action.is_multiple = several
     action.is_secret = action.is_required = False
 

@@ -18,7 +18,7 @@ def command(parsed: argparse.Namespace, connections: int) -> tuple[str, ...]:
         parsed: What the form left, over what the command line said.
         connections: Number of users.
     """
-    words = [*sys.argv, "--headless", "--users", str(connections)]
+    words = [*without_values(sys.argv), "--headless", "--users", str(connections)]
     for name, given in ui_extra_args_dict().items():
         value = getattr(parsed, name)
         if (value or None) == (given["default_value"] or None):  # what the command line says

@@ -9,12 +9,10 @@ from urllib.parse import urlsplit
 
 from lab.errors import UsageError
 from lab.experiment.replies import REPLIES, settled
-from lab.model import HOST, Endpoint, Expectation, Request, Workload
-from lab.options import Asked, question
+from lab.model import HOST, Endpoint, Request, Workload
+from lab.options import Asked, of_running_server
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.readiness import describe, satisfies
-from lab.workloads import asking
-from lab.workloads.question import requests_of
 
 PATH = "/9000"
 """What is asked for where nothing else is said."""
@@ -31,23 +29,21 @@ def running_server(host: str, asked: Asked) -> tuple[Endpoint, Workload]:
     Raises:
         UsageError: Nothing answers there, or not with the status, or it does not come to an end.
     """
-    said = question(asked)
-    wanted = requests_of(said if asked.requests or asked.path else replace(said, paths=(PATH,)))
+    own = of_running_server(asked, PATH)
     try:
         parts = urlsplit(host if "//" in host else f"//{host}")
         if parts.scheme not in ("", "http") or not parts.hostname:
             raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
         port = parts.port or 80
         # A name may be one of several that share the address: it is what the server is to hear.
-        name = parts.netloc.rpartition("@")[2] if wanted.host == HOST else wanted.host
+        name = parts.netloc.rpartition("@")[2] if own.host == HOST else own.host
         endpoint = Endpoint(_resolve(parts.hostname, port), port)
-        own = asking(Workload("running server", PATH, Expectation()), wanted.requests, name)
         bodies = {each: _replies(host, endpoint, each, name) for each in own.asks}
     except (LongReplyError, SlowReplyError) as error:
         raise UsageError(f"--host {host}: {error}") from error
     except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error
-    return endpoint, settled(own, bodies)
+    return endpoint, settled(replace(own, host=name), bodies)
 
 
 def _replies(given: str, endpoint: Endpoint, asked: Request, host: str) -> list[bytes]:

@@ -39,6 +39,7 @@ from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
 from lab.report.files import files
+from lab.report.sweep import documents
 from lab.report.thresholds import verdict
 
 log = logging.getLogger("lab")
@@ -95,8 +96,8 @@ class ComparisonShape(LoadTestShape):
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
         if self.outcome is not None:
             allow_any_text()
-            for summary in self.outcome.summaries:
-                terminal.show(summary, Console())
+            for content in documents(self.outcome.summaries):
+                terminal.show_document(content, Console())
             print(f"\nRun folder: {self.outcome.folder}")  # noqa: T201 - the console is the product
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from lab.model.own import Runtime
+from lab.model.own import OURS, Runtime
 from lab.model.request import HOST, Expectation, Request
 
 
@@ -39,7 +39,7 @@ class Profile:
 
     commands: tuple[tuple[str, ...], ...] = ()
     """Peers only: commands in start order, with {host} {port} {address} {socket} {app} {chdir}
-    {here} {folder} {workers}; {address} is host:port, or unix:/path."""
+    {here} {folder} {workers} {venv} {built}; {address} is host:port, or unix:/path."""
 
     fill: tuple[str, ...] = ()
     """Peers only: those of its own files that are written to {folder} with their words filled."""
@@ -66,6 +66,9 @@ class Profile:
     version: tuple[str, ...] = ()
     """The command whose first line is its server's version, with {python} and {here}."""
 
+    factory: tuple[str, ...] = ()
+    """Peers only: words that say that {app} makes the application, which is not one itself."""
+
     python: str = ""
     """Peers only: Pythons that it runs on, such as "<3.12"; empty for all."""
 
@@ -74,6 +77,12 @@ class Profile:
 
     successor: str = ""
     """Peers only: name of the profile that took its place."""
+
+    venv: str = ""
+    """Peers only: the virtual environment under .peers whose programs {venv} holds."""
+
+    build: tuple[str, ...] = ()
+    """Peers only: the command that compiles {built} from a source beside it."""
 
     own: bool = False
     """Whether it is a configuration of the user's, which is served from a private copy."""
@@ -135,7 +144,7 @@ class Workload:
     words: tuple[tuple[str, str], ...] = ()
     """What their commands are filled with: (("delay", "50"),)."""
 
-    runtime: Runtime = Runtime()
+    runtime: Runtime = OURS
     """What a server of the application is started with."""
 
     host: str = HOST
@@ -159,11 +168,14 @@ class Workload:
     @property
     def asked(self) -> str:
         """What is asked, for people: the request's target, or the size of the message."""
-        if self.wire is not Wire.ECHO:
-            first, *others = map(str, self.asks)
-            return f"{first} and {len(others)} more" if others else first
-        lines = f"{self.lines} lines of " if self.lines > 1 else ""
+        first, *others = map(str, self.asks)
+        asked = f"{first} and {len(others)} more" if others else first
+        if self.wire is Wire.HTTP:
+            return asked
         carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
+        if self.wire is Wire.UWSGI:
+            return f"{asked} by the uwsgi protocol over {carrier}"
+        lines = f"{self.lines} lines of " if self.lines > 1 else ""
         return f"{lines}{self.size:,} bytes over {carrier}"
 
     @property

@@ -21,7 +21,7 @@ class _Values:
 
 @dataclass(frozen=True, slots=True)
 class Variables(_Values):
-    """Environment variables of a user. Their values are secrets: no file and no message has them."""
+    """Variables of a user. Their values are secrets: no file and no message has them."""
 
     names: tuple[str, ...] = ()
     """Sorted."""

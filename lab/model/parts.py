@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lab.model.asked import BackingRole, Load, Profile, Workload
+from lab.model.asked import BackingRole, Load, Profile, Wire, Workload
 from lab.model.measured import Window
 
 
@@ -20,6 +20,9 @@ class Endpoint:
     port: int
     socket: str = ""
     """Path of the UNIX socket where it answers instead of at *host* and *port*, which is 0."""
+
+    wire: Wire = Wire.HTTP
+    """What it is to be asked in."""
 
     @property
     def target(self) -> tuple[str, int] | str:

@@ -34,6 +34,41 @@ class Asked:
         shown=workloads.DEFAULT,
     )
     app: str | None = option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
+    chdir: Path | None = option(  # noqa: RUF009 - it is a field
+        "--chdir", "Folder to import --app in.", metavar="PATH", parse=Path
+    )
+    cwd: Path | None = option(  # noqa: RUF009 - it is a field
+        "--cwd",
+        "Folder that your server is started in.",
+        metavar="PATH",
+        parse=Path,
+        shown="the ini's folder",
+    )
+    python: Path | None = option(  # noqa: RUF009 - it is a field
+        "--python",
+        "Your virtual environment, or its python: it runs your application.",
+        metavar="PATH",
+        parse=Path,
+        shown="the ini's home",
+    )
+    uwsgi: Path | None = option(  # noqa: RUF009 - it is a field
+        "--uwsgi",
+        "Your uwsgi.",
+        metavar="PATH",
+        parse=Path,
+        shown="the environment's, then ours",
+    )
+    env: Sequence[str] = option(
+        "--env",
+        "Environment variable of your server, without =VALUE the caller's own; may be repeated. "
+        "Its value is stored nowhere.",
+        kind=Kind.SEVERAL,
+        metavar="NAME[=VALUE]",
+        secret=True,
+    )
+    env_file: Path | None = option(  # noqa: RUF009 - it is a field
+        "--env-file", "Lines NAME=VALUE, as for docker.", metavar="FILE", parse=Path
+    )
     path: Sequence[str] = option(
         "--path",
         "Request target; fib takes powers, as /10^99. Several make a mix.",
@@ -50,6 +85,7 @@ class Asked:
         "Header of every request; may be repeated.",
         kind=Kind.SEVERAL,
         metavar="'NAME: VALUE'",
+        secret=True,
     )
     cookie: Sequence[str] = option(
         "--cookie",
@@ -57,6 +93,7 @@ class Asked:
         "the header Authorization.",
         kind=Kind.SEVERAL,
         metavar="NAME=VALUE",
+        secret=True,
     )
     requests: Path | None = option(  # noqa: RUF009 - it is a field
         "--requests",
@@ -80,9 +117,6 @@ class Asked:
         metavar="NAME",
         shown=HOST,
         not_in_locust="Locust's own names a server that already runs; say --header 'Host: NAME'",
-    )
-    chdir: Path | None = option(  # noqa: RUF009 - it is a field
-        "--chdir", "Folder to import --app in.", metavar="PATH", parse=Path
     )
     status: int | None = option(
         "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"
@@ -166,6 +200,13 @@ class Asked:
         "Open loop: requests per second, as in 2000, or shares of the slowest profile's measured "
         "capacity, as in 50%,80%,95%; a run for each.",
         metavar="RATES",
+    )
+    sweep: str | None = option(
+        "--sweep",
+        "Several values of connections, rate or size in every block, as in connections=1,20,100: "
+        "one chart, one table.",
+        metavar="NAME=VALUES",
+        not_in_locust="its users are a number that does not change within a run",
     )
     confirm: bool | None = option(
         "--confirm",

@@ -40,6 +40,8 @@ class Option:
     """Why `lab run` does not offer it; empty where it does."""
     not_in_locust: str = ""
     """Why Locust does not offer it; empty where it does."""
+    secret: bool = False
+    """Whether no page of Locust shows what was given for it."""
 
 
 def option(name: str, text: str, **rest: Any) -> Any:

@@ -14,12 +14,14 @@ from lab.experiment.minutes import usual_minutes
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import Rate, check_units, parse_rates, planned
+from lab.experiment.sweep import Sweep, parse_sweep
 from lab.generators.ab import check_ab
 from lab.generators.wires import check_clients
-from lab.model import Load, Workload
+from lab.model import Expectation, Load, Workload
 from lab.options.asked import Asked
-from lab.workloads import Fitting
-from lab.workloads.question import Question
+from lab.options.own import runtime
+from lab.workloads import Fitting, asking
+from lab.workloads.question import Question, requests_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,15 @@ def understand(asked: Asked) -> Understood:
         UsageError: Two options contradict each other, or one of them cannot be meant so.
     """
     thresholds = tuple(map(parse, asked.fail_if))
+    sweep, swept_rates = _swept(asked)
+    asked = replace(asked, rate=swept_rates)
     rates = parse_rates(asked.rate) if asked.rate is not None else ()
     usual = _usual(asked)
     _check_generator(asked, usual.load)
     if rates:
         _check_open_loop(usual.load, thresholds)
     stay = {name for each in thresholds for name in (each.profile, each.against) if name}
-    options = replace(_options(asked, usual), stay=stay)
+    options = replace(_options(asked, usual), stay=stay, sweep=sweep)
     validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
     return Understood(options, thresholds, rates)
@@ -63,7 +67,20 @@ def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Wo
         asked.workload, question(asked), app=asked.app, chdir=asked.chdir, say=say
     )
     check_clients((asked.generator, asked.client), found)
-    return found
+    started = runtime(asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file)
+    return replace(found, runtime=started)
+
+
+def of_running_server(asked: Asked, path: str) -> Workload:
+    """
+    Return what is asked of a server that already runs, of *path* where nothing is said.
+
+    Raises:
+        UsageError: As `application`.
+    """
+    said = question(asked)
+    found = requests_of(said if asked.path or asked.requests else replace(said, paths=(path,)))
+    return asking(Workload("running server", path, Expectation()), found.requests, found.host)
 
 
 def question(asked: Asked) -> Question:
@@ -81,6 +98,24 @@ def question(asked: Asked) -> Question:
         status=asked.status,
         check=asked.check,
     )
+
+
+def _swept(asked: Asked) -> tuple[Sweep | None, str | None]:
+    """Return the sweep, and the rates: those of a sweep where it is one of rates."""
+    if asked.sweep is None:
+        return None, asked.rate
+    sweep = parse_sweep(asked.sweep)
+    if asked.rate is not None and sweep.name == "rate":
+        raise UsageError(f"--sweep {asked.sweep} --rate {asked.rate}: say one of them")
+    if asked.rate is not None and ("%" in asked.rate or "," in asked.rate):
+        problem = "a sweep has one rate, in requests per second, as in --rate 2000/s"
+        raise UsageError(f"--sweep {asked.sweep} --rate {asked.rate}: {problem}")
+    if asked.connections is not None and sweep.name == "connections":
+        problem = f"--sweep {asked.sweep} --connections {asked.connections}: say one of them"
+        raise UsageError(problem)
+    if asked.minutes is not None:
+        raise UsageError(f"--sweep {asked.sweep} --minutes {asked.minutes:g}: say --blocks instead")
+    return (None, ",".join(sweep.values)) if sweep.name == "rate" else (sweep, asked.rate)
 
 
 def _usual(asked: Asked) -> Fitting:
@@ -123,7 +158,8 @@ def _options(asked: Asked, usual: Fitting) -> Options:
         pin=asked.pin,
         cores=arrange(asked.server_cores, asked.generator_cores, pin=asked.pin),
         generators=1 if asked.generator != "engine" else asked.generators,
-        confirm=not asked.quick if asked.confirm is None else asked.confirm,
+        # Beside every value of a sweep a counter-run would double its time.
+        confirm=not (asked.quick or asked.sweep) if asked.confirm is None else asked.confirm,
     )
 
 
@@ -133,7 +169,7 @@ def _minutes(asked: Asked, sizes: Sizes) -> float | None:
         raise UsageError(f"--blocks {asked.blocks} --minutes {asked.minutes:g}: say one of them")
     said = asked.minutes is not None or asked.blocks is not None or asked.quick
     # At several rates the first look would not be reached in that time.
-    if said or asked.rate is not None:
+    if said or asked.rate is not None or asked.sweep is not None:
         return asked.minutes
     return usual_minutes(asked.profiles, sizes.window, sizes.warmup)
 
@@ -178,11 +214,13 @@ def carry_out(
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
     subject = application(asked, say)
-    if asked.rate is not None:
-        check_units(asked.rate)
+    if (written := _swept(asked)[1]) is not None:
+        check_units(written)
 
     def compare(options: Options) -> Outcome:
         prepared = prepare(options, subject)
+        for arm in prepared.plan.arms:  # what each is asked in, its profile has said
+            check_clients((asked.generator, asked.client), arm.workload)
         for each in understood.thresholds:
             check(each, [profile.name for profile in prepared.plan.profiles])
         for line in announcement(prepared):

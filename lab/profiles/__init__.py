@@ -11,6 +11,7 @@ from lab.profiles.catalogue import (
     read_header,
     usual,
 )
+from lab.profiles.startable import check_startable
 
-__all__ = ["FOLDER", "PEERS", "described", "find", "ignored", "ladder", "read", "read_header",
-           "usual"]  # fmt: skip
+__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "ignored", "ladder", "read",
+           "read_header", "usual"]  # fmt: skip

@@ -6,6 +6,9 @@ import ast
 import hashlib
 import json
 
+COMMENTS = ("#", ";", "//")
+"""What begins a whole-line comment: of INI, nginx and Python, and of JavaScript and Go."""
+
 
 def digest_of(options: tuple[tuple[str, str], ...]) -> str:
     """Return the SHA-256 of resolved options, in hexadecimal."""
@@ -26,7 +29,8 @@ def told(name: str, text: str) -> str:
     lines = text.splitlines()
     if name.endswith(".py"):
         lines = lines[_docstring(text) :]
-    return "\n".join(line for line in lines if line.strip() and line.strip()[0] not in "#;")
+    kept = (line for line in lines if line.strip() and not line.strip().startswith(COMMENTS))
+    return "\n".join(kept)
 
 
 def _docstring(text: str) -> int:

@@ -19,7 +19,7 @@ from lab.errors import ProfileError
 KEYS = frozenset({"summary", "against", "reply", "interface", "needs"})
 """Keys of a `[lab]` section; beside them there may be `app.FAMILY`, for a family of workloads."""
 
-TEXTS = ("summary", "against", "reply", "needs", "python", "ended", "successor")
+TEXTS = ("summary", "against", "reply", "needs", "python", "ended", "successor", "system", "venv")
 """Keys of a peer that are a text."""
 
 PLUGIN = "plug-in "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeGuard
 
@@ -15,9 +15,9 @@ from lab.system.programs import runs_on
 
 Options = Sequence[tuple[str, str]]
 
-KEYS = (*TEXTS, "app", "backing", "deviations", "fill", "interface", "keepalive", "replace", "run",
-        "version")  # fmt: skip
-"""What a peer may say."""
+KEYS = (*TEXTS, "app", "articles", "backing", "build", "deviations", "factory", "fill",
+        "interface", "keepalive", "packages", "replace", "run", "version")  # fmt: skip
+"""What a peer may say. Of *articles*, *packages* and *system* docs/reference/systems.md is made."""
 
 SERVICE = "app.wsgi:app"
 """What it serves where nothing else is said."""
@@ -52,20 +52,15 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
             'run must be a list of commands, each a list of words: run = [["server", "{port}"]]',
             line_of(header.text, "run"),
         )
+    build = words(table, "build", header.text, path)
     own = table.get("app", SERVICE)
     options = [("app", own if isinstance(own, str) else SERVICE)]
     options += [(f"{APP}{family}", app) for family, app in header.apps]
     options += [("run", json.dumps(command)) for command in commands]
-    # Its native configuration is named after it, so that one folder holds many peers.
-    for native in sorted(path.parent.glob(f"{path.stem}.*")):
-        if native != path and native.is_file():
-            options.append((native.name, native.read_text(encoding="utf-8")))
-    # Sources that several peers share have names of their own.
-    for word in (word for command in commands for word in command if word.startswith(HERE)):
-        name = word.removeprefix(HERE)
-        if name not in dict(options) and (path.parent / name).is_file():
-            options.append((name, (path.parent / name).read_text(encoding="utf-8")))
-    filled = _filled(path, header, options)
+    options += [("build", json.dumps(build))] if build else []
+    filled = _filled(path, header)
+    said = [word for command in (*commands, build) for word in command if word.startswith(HERE)]
+    options += _sources(path, (*(word.removeprefix(HERE) for word in said), *filled))
     replaced = _replaced(path, header, [text for name, text in options if name in filled])
     return Profile(
         name=path.stem,
@@ -85,10 +80,22 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         apps=header.apps,
         backing=words(table, "backing", header.text, path),
         version=words(table, "version", header.text, path),
+        factory=words(table, "factory", header.text, path),
         python=_pythons(path, header),
         ended=_text(table, "ended"),
         successor=_text(table, "successor"),
+        venv=_text(table, "venv"),
+        build=build,
     )
+
+
+def _sources(path: Path, shared: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield name and text of each file beside *path* that is named after it, or in *shared*."""
+    own = (each.name for each in sorted(path.parent.glob(f"{path.stem}.*")) if each != path)
+    # What several peers share has a name of its own, so that one folder holds them all.
+    for name in dict.fromkeys((*own, *shared)):
+        if (path.parent / name).is_file():
+            yield name, (path.parent / name).read_text(encoding="utf-8")
 
 
 def _text(table: Mapping[str, object], key: str) -> str:
@@ -112,16 +119,16 @@ def _told(options: Options) -> Options:
 
 
 def _is_file(name: str) -> bool:
-    return name not in {"app", "run"} and not name.startswith(APP)
+    return name not in {"app", "build", "run"} and not name.startswith(APP)
 
 
-def _filled(path: Path, header: ProfileHeader, options: Options) -> tuple[str, ...]:
-    names = header.table.get("fill", [])
-    known = [name for name, _ in options if _is_file(name)]
-    if not isinstance(names, list) or not all(name in known for name in names):
-        problem = f"fill must be a list of files beside it that begin with its name: {known}"
-        raise ProfileError(path, problem, line_of(header.text, "fill"))
-    return tuple(names)
+def _filled(path: Path, header: ProfileHeader) -> tuple[str, ...]:
+    names = words(header.table, "fill", header.text, path)
+    for name in names:
+        if not (path.parent / name).is_file():
+            problem = f"fill names {name}, which is no file beside it"
+            raise ProfileError(path, problem, line_of(header.text, "fill"))
+    return names
 
 
 def _replaced(

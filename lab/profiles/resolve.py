@@ -25,7 +25,7 @@ from lab.errors import ProfileError
 from lab.model import OURS, Runtime
 from lab.profiles.header import line_of, second_section
 from lab.settings.uwsgi import APPLICATION, is_on
-from lab.system.programs import ROOT
+from lab.settings.uwsgi.table import uwsgi_options
 from lab.system.runtime import UWSGI, environment_of, program
 
 HOST, PORT = "192.0.2.1", "61999"
@@ -45,13 +45,8 @@ CONTROL = frozenset({"ini", "include", "endif", "set-ph", "set-placeholder"})
 PLUGINS = ("plugin", "plugins", "need-plugin", "need-plugins", "autoload")
 """Options that load plugins, whose own options `uwsgi --help` does not list."""
 
-NUMERIC = ROOT / "uwsgi/numeric-options.txt"
-"""Options whose value is a number; how they were found stands in the file."""
 
-
-def read_options(
-    path: Path, root: Path, runtime: Runtime = OURS
-) -> tuple[tuple[str, str], ...]:
+def read_options(path: Path, root: Path, runtime: Runtime = OURS) -> tuple[tuple[str, str], ...]:
     """
     Return the resolved options of an ini file in order, repeats kept.
 
@@ -100,7 +95,7 @@ def ignored(
         ProfileError: uWSGI refuses the file.
     """
     names = dict(options)
-    if is_on(names, "strict") or not (known := _known(program(runtime, UWSGI))):
+    if is_on(names, "strict") or not (known := known_options(program(runtime, UWSGI))):
         return ()
     unknown = [name for name in names if name not in known]
     if not unknown:
@@ -122,7 +117,7 @@ def ignored(
 
 
 @cache
-def _known(uwsgi: str) -> tuple[str, ...]:
+def known_options(uwsgi: str) -> tuple[str, ...]:
     """Return the names of uWSGI's own options, with those of the plugins that are part of it."""
     done = subprocess.run([uwsgi, "--help"], capture_output=True, text=True, check=False)
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", done.stdout, re.MULTILINE))
@@ -192,19 +187,13 @@ def misread(option: str, value: str) -> str | None:
     >>> misread("harakiri", "30s"), misread("harakiri", "30"), misread("master", "30s")
     ('not a number, and uWSGI takes 30: write digits alone', None, None)
     """
-    if option not in _numeric() or re.fullmatch("[+-]?[0-9]+", value):
+    if not uwsgi_options().is_number(option) or re.fullmatch("[+-]?[0-9]+", value):
         return None
     digits = re.match("[+-]?[0-9]+", value)
     problem = f"not a number, and uWSGI takes {digits[0] if digits else 0}"
     if re.search("[;#]", value):
         return f"{problem}: a comment stands on a line of its own"
     return f"{problem}: write digits alone"
-
-
-@cache
-def _numeric() -> frozenset[str]:
-    lines = NUMERIC.read_text(encoding="utf-8").splitlines()
-    return frozenset(line for line in lines if not line.startswith("#"))
 
 
 def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
@@ -248,7 +237,9 @@ def _refusal(path: Path, printed: Sequence[str], runtime: Runtime) -> ProfileErr
         for read in _files(path, printed):
             number = line_of(_text(read), unknown[1])
             if number is not None:
-                close = difflib.get_close_matches(unknown[1], _known(program(runtime, UWSGI)), n=1)
+                close = difflib.get_close_matches(
+                    unknown[1], known_options(program(runtime, UWSGI)), n=1
+                )
                 hint = f"did you mean {close[0]}? It says: {said}" if close else said
                 return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
     if said.startswith(READING):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib as mpl
 
 from lab.analysis.summary import Summary
 from lab.report import svg
-from lab.report.plots import cores, forest, percentiles, trials
+from lab.report.plots import cores, forest, percentiles, sweep, trials
 from lab.report.svg import Picture
 
 FIGURES: Mapping[str, Callable[[Summary], Picture | None]] = {
@@ -25,3 +25,9 @@ def pictures(summary: Summary) -> dict[str, Picture]:
     """Return the figures by name, without those for which the run has nothing to show."""
     drawn = ((name, draw(summary)) for name, draw in FIGURES.items())
     return {name: picture for name, picture in drawn if picture is not None}
+
+
+@mpl.rc_context(svg.STYLE)
+def of_sweep(found: Sequence[Summary]) -> Picture | None:
+    """Return the figure of a sweep; None where nothing was measured."""
+    return sweep.draw(found)

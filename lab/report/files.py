@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab import claims
 from lab.analysis.summary import Summary
-from lab.report import html_page, markdown, summary_json
+from lab.report import html_page, markdown, summary_json, sweep
 
 
 def files(found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
@@ -21,9 +21,11 @@ def pages(path: Path, found: Sequence[Summary]) -> Iterator[tuple[str, str]]:
     """
     Yield the name and the content of each page, with what the run says to published claims.
 
-    The page of a run at one rate is *path*; of several rates each has a file beside it.
+    *path* is the page of the whole run. Of a few values each has a page beside it.
     """
-    for summary in found:
+    if len(found) > 1:
+        yield str(path), html_page.render_sweep(found)
+    for summary in found if len(found) <= sweep.WHOLE else ():
         at = summary.run.plan.arms[0].at if len(found) > 1 else {}
         words = (text.replace("%", "pct").removesuffix("/s") for text in at.values())
         name = path.with_stem("-".join((path.stem, *words)))

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Window
 from lab.model.nested import flatten
-from lab.report import headline, summary_json
+from lab.report import headline, summary_json, sweep
 from lab.report.causes import Group, groups, inert_reasons, tested
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import Topic, document
@@ -121,6 +121,25 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         dark=declarations(DARK),
         data=_packed(_data(summary)),
         summary=_packed(summary_json.render(summary).encode()),
+    )
+
+
+def render_sweep(found: Sequence[Summary]) -> str:
+    """
+    Return the report of all values of a sweep as an HTML page; it ends with a newline.
+
+    Args:
+        found: What was found at each value, in the order of the values.
+    """
+    from lab.report import figures, svg  # noqa: PLC0415
+
+    picture = figures.of_sweep(found)
+    return _PAGES.get_template("sweep.html").render(
+        page=sweep.document(found),
+        figure=picture and Markup(svg.inline("sweep", picture)),  # noqa: S704 - as above
+        run=found[0].run,
+        light=declarations(LIGHT),
+        dark=declarations(DARK),
     )
 
 

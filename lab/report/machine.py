@@ -34,6 +34,8 @@ COMMIT = 12
 def machine_lines(environments: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
     """Return lines for a report's head, of the environment in which the run began."""
     known = dict(flatten(next(iter(environments.values()), {})))
+    for name in ("python", "uwsgi"):  # of the user's own environment, where that serves
+        known[f"{name}.version"] = known.get(f"runtime.{name}", known.get(f"{name}.version"))
     if commit := known.get("git.commit"):
         known["git.commit"] = commit[:COMMIT] + (" (modified)" if known.get("git.dirty") else "")
     lines = (

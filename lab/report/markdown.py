@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lab.analysis.summary import Summary
-from lab.report.tables import Document, Table, document
+from lab.report.sweep import documents
+from lab.report.tables import Document, Table
 
 WARNING = "> **Warning:** "
 
 
 def render(*summaries: Summary) -> str:
-    """Return reports as Markdown (GitHub's, with tables), one below the other."""
-    return "\n".join(render_document(document(each)) for each in summaries)
+    """Return a run's report as Markdown (GitHub's, with tables), those of all values."""
+    return "\n".join(map(render_document, documents(summaries)))
 
 
 def render_document(content: Document) -> str:

@@ -40,6 +40,9 @@ _ROLES = {
 LIGHT: Mapping[str, str] = {role: light for role, (light, _) in _ROLES.items()}
 DARK: Mapping[str, str] = {role: dark for role, (_, dark) in _ROLES.items()}
 
+MOST_LINES = 6
+"""Lines of one chart that can be told apart: as many as there are series."""
+
 ON_DARK_PART = frozenset({"user", "generator", "steal"})
 """Parts of a bar on which the paper's colour is read, not the ink's, in light and in dark."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from lab.analysis.compare import BELOW
 from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
-from lab.model import METRICS, Comparison, Run, Verdict
+from lab.model import METRICS, Comparison, Run, Verdict, Wire
 from lab.model.wording import counted
 from lab.report.causes import inert_notes
 from lab.report.minutes import left_early, level_words, outlook
@@ -15,6 +15,12 @@ from lab.report.numbers import figure, share
 
 RETRIED = 0.01
 """Share of requests sent again from which it is worth a note: below, a recycled worker does it."""
+
+WIRES = {
+    Wire.HTTP: "HTTP",
+    Wire.UWSGI: "the uwsgi protocol, as nginx's uwsgi_pass asks, a connection for each request",
+}
+"""How those are asked that can be compared with each other."""
 
 
 def plan_line(summary: Summary) -> str:
@@ -95,6 +101,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
     found += _late(summary)
     found += [f"{e}: {e.expect.varies}" for e in summary.run.plan.workload.asks if e.expect.varies]
     found += inert_notes(summary.inert)
+    found += _protocols(summary.run)
     found += [f"Backing service {each}." for each in summary.run.plan.backing]
     found += [f"Not run: {name}: {why}." for name, why in sorted(summary.run.skipped.items())]
     return found
@@ -165,6 +172,17 @@ def _alike(row: Row, tally: Tally) -> bool:
         return False
     most = max(row.counts.get(name, 0) for name in names)
     return most <= row.total - tally.trials
+
+
+def _protocols(run: Run) -> list[str]:
+    """Say who is asked in which protocol, where not all are asked in one."""
+    asked: dict[Wire, dict[str, None]] = {}
+    for arm in run.plan.arms:
+        asked.setdefault(arm.workload.wire, {})[arm.profile.name] = None
+    if len(asked) < 2:
+        return []
+    who = "; ".join(f"{WIRES.get(wire, wire)}: {', '.join(names)}" for wire, names in asked.items())
+    return [f"Asked in two protocols, so a ratio across holds their difference as well: {who}."]
 
 
 def _late(summary: Summary) -> list[str]:

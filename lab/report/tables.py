@@ -161,7 +161,7 @@ def _measurements(summary: Summary) -> Table:
     numbered = marks(summary)
     rows = []
     for row in summary.rows:
-        cells = [_value(row, name) for name in names]
+        cells = [value_cell(row, name) for name in names]
         if counted:
             cells[1:1] = [number(row.wall), number(row.slowest)]
         rows.append((Cell(row.profile.name), *cells, _validity(row, numbered)))
@@ -215,7 +215,8 @@ def _column(name: str) -> Column:
     return Column(title, unit)
 
 
-def _value(row: Row, name: str) -> Cell:
+def value_cell(row: Row, name: str) -> Cell:
+    """Return what was measured of a metric; a hyphen where it is withheld."""
     value, least = row.values.get(name), row.at_least(name)
     shared = any(tally.gate == "shared cores" for tally in row.tallies)
     if value is None and name == "throughput" and shared:

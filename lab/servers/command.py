@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import Endpoint, Profile, Workload
+from lab.model import OURS, Endpoint, Profile, Runtime, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.system import temporary
-from lab.system.programs import ROOT
+from lab.system.programs import ROOT, environment, output_of
 from lab.system.runtime import command_of, environment_of, python_of
+
+FOLDER = ROOT / ".peers"
+"""Virtual environments of peers that cannot share the lab's, and in `built` compiled programs."""
 
 
 class CommandServer:
     """A `lab.model.Server` that runs the commands of a peer."""
 
     def check(self, profile: Profile) -> None:
-        """Refuse nothing: what a command's own options mean is not known here."""
+        """
+        Compile its program, where it has one: not when its turn comes.
+
+        Raises:
+            ProfileError: Its compiler fails.
+        """
+        if profile.build:
+            built(profile)
 
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
@@ -34,18 +46,20 @@ class CommandServer:
             ServerStartError: A command is not installed or ended, or no correct reply came in time.
         """
         chdir, runtime = workload.chdir or ROOT, workload.runtime
-        serves_app = any("{app}" in word for command in profile.commands for word in command)
+        app, more = _app(profile, workload), tuple[str, ...]()
+        if app.endswith("()") and profile.factory:
+            app, more = app.removesuffix("()"), profile.factory
 
         def order(endpoint: Endpoint) -> Order:
             words = {
-                "python": python_of(runtime),
+                **places(profile, runtime),
+                **({"built": str(built(profile))} if profile.build else {}),
                 "host": endpoint.host,
                 "port": str(endpoint.port),
                 "address": endpoint.address,
                 "socket": endpoint.socket,
-                "app": workload.app or dict(profile.options)["app"],
+                "app": app,
                 "chdir": str(chdir),
-                "here": str(profile.path.parent),
                 "folder": str(folder),
                 "workers": _workers(),
             }
@@ -58,29 +72,82 @@ class CommandServer:
                 profile=profile.name,
                 commands=tuple(
                     command_of(runtime, *(fill(word, words, profile.path) for word in command))
-                    for command in profile.commands
+                    for command in (_with(each, more) for each in profile.commands)
                 ),
                 environment=environment_of(runtime, BIND=endpoint.host, PORT=str(endpoint.port)),
                 folder=folder,
                 cwd=chdir,
                 cores=cores,
-                sought=Sought(*_named(words["app"]), chdir, "--chdir names another folder")
-                if serves_app
-                else None,
+                sought=self.sought(profile, workload),
             )
 
         return serve(order, workload, folder)
+
+    def sought(self, profile: Profile, workload: Workload) -> Sought | None:
+        """Return which application *profile* is to load for *workload*, and where; None if none."""
+        if not any("{app}" in word for command in profile.commands for word in command):
+            return None
+        app = _app(profile, workload)
+        module, _, name = app.partition(":")
+        return Sought(
+            module,
+            name or "application",
+            workload.chdir or ROOT,
+            "--chdir names another folder",
+            named=f"--app {app}",
+            # Of a profile that names its application nobody knows what imports that.
+            python=python_of(workload.runtime) if workload.app else None,
+        )
+
+
+def _app(profile: Profile, workload: Workload) -> str:
+    return workload.app or dict(profile.options)["app"]
+
+
+def _with(command: Sequence[str], more: Sequence[str]) -> Sequence[str]:
+    """Return a command with *more* words, if it is the one that names the application."""
+    return (*command, *more) if any("{app}" in word for word in command) else command
+
+
+def places(profile: Profile, runtime: Runtime = OURS) -> dict[str, str]:
+    """Return those words of its commands that are known before a server has its address."""
+    venv = {"venv": str(FOLDER / profile.venv / "bin")} if profile.venv else {}
+    return {"python": python_of(runtime), "here": str(profile.path.parent), **venv}
+
+
+def built(profile: Profile) -> Path:
+    """
+    Return the program of a profile that says how to compile it.
+
+    It is made once for what the profile says, its sources, and the compiler's version.
+
+    Raises:
+        ProfileError: The compiler is not installed, or fails.
+    """
+    compiler = profile.version and output_of(*profile.version)
+    made_of = f"{profile.digest} {compiler}"
+    name = f"{profile.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
+    program = FOLDER / "built" / name
+    if not program.exists():
+        program.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = program.with_name(f"{name}.{os.getpid()}")
+        words = {**places(profile), "built": str(unfinished)}
+        command = [fill(word, words, profile.path) for word in profile.build]
+        problem = f"{command[0]} is not installed"
+        with suppress(FileNotFoundError):
+            done = subprocess.run(
+                command, env=environment(), capture_output=True, text=True, check=False
+            )
+            problem = f"{command[0]} fails: {done.stderr.strip()}"
+        if not unfinished.exists():
+            raise ProfileError(profile.path, problem)
+        unfinished.replace(program)
+    return program
 
 
 def _workers() -> str:
     """Return how many processes a profile is to run: as many as PROCESSES gives one of uWSGI's."""
     return os.environ.get("PROCESSES") or str(max(2, os.cpu_count() or 1))
-
-
-def _named(app: str) -> tuple[str, str]:
-    """Return module and callable of an import path."""
-    module, _, name = app.partition(":")
-    return module, name or "application"
 
 
 def fill(text: str, words: Mapping[str, str], path: Path) -> str:

@@ -16,7 +16,8 @@ import time
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse
 
-from lab.model import HOST, LONGEST_BODY, Endpoint, Request
+from lab.model import HOST, LONGEST_BODY, Endpoint, Request, Wire
+from lab.model.uwsgi import passed_on
 
 MAX_HEADS = 1 << 20
 """Bytes of heads, interim ones included: http.client takes a hundred lines of 64 KB for each."""
@@ -59,9 +60,12 @@ def fetch(
         http.client.HTTPException: What it sent is not a whole reply.
     """
     request = Request(asked) if isinstance(asked, str) else asked
+    proxied = endpoint.wire is Wire.UWSGI
+    # A proxy tells the server nothing of its client's connection.
+    sent = request.encode(host, keepalive=proxied)
     began = time.monotonic()
     with _connected(endpoint, timeout) as sock:
-        sock.sendall(request.encode(host, keepalive=False))
+        sock.sendall(passed_on(sent) if proxied else sent)
         watched = _Watched(sock, timeout, began, timeout if whole is None else whole)
         reply = watched.response(request.method)
         if (reply.length or 0) > LONGEST_BODY:  # before a buffer of that size is made for it

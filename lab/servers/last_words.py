@@ -45,18 +45,6 @@ GIVING_UP = (
 """Lines in which gunicorn or uWSGI says why it ends; an earlier pattern says more."""
 
 
-LOADING = "*** Operational MODE: "
-"""Begins the last line of uWSGI before it imports the application."""
-
-LOADED = "WSGI app 0 (mountpoint="
-"""Begins what it says when it has the application."""
-
-QUIT = re.compile(
-    r"\[ERROR\] Worker \(pid:\d+\) exited with code \d+|\[ERROR\] Unexpected exit from worker"
-)
-"""What gunicorn and granian say of a worker that ended by itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why a server failed."""
@@ -67,8 +55,6 @@ class Reason:
     """The last frame in a file of the user's own, such as "/srv/site.py, line 3, in load"."""
     code: str = ""
     """The line of that frame; empty where the log does not have it."""
-    bare: bool = False
-    """Whether the exception has no frame at all: what raised it was the call by the server."""
 
 
 def reason(log: str) -> Reason | None:
@@ -95,26 +81,6 @@ def reason(log: str) -> Reason | None:
     return None
 
 
-def lacks_callable(log: str) -> bool:
-    """Return whether the application's module was imported, and has no such callable."""
-    return reason(log) is None and NOT_LOADED in log
-
-
-def quits(log: str, *, exited: bool) -> bool:
-    """
-    Return whether a process of the server ended while it loaded the application, without a reason.
-
-    So does an import that calls `sys.exit`: no server says of it more than that it happened.
-
-    Args:
-        log: All that the server printed.
-        exited: Whether the server ended by itself, and not by a signal.
-    """
-    if reason(log) is not None or NOT_LOADED in log or "GAME OVER" in log:
-        return False
-    return QUIT.search(log) is not None or (exited and LOADING in log and LOADED not in log)
-
-
 def _exceptions(lines: Sequence[str]) -> Iterator[tuple[int, Reason]]:
     """Yield the line number of each exception, from 0, and what it says."""
     frames: list[tuple[re.Match[str], str]] = []
@@ -134,7 +100,7 @@ def _exceptions(lines: Sequence[str]) -> Iterator[tuple[int, Reason]]:
 def _reason(text: str, frames: Sequence[tuple[re.Match[str], str]]) -> Reason:
     own = [each for each in frames if not FOREIGN.search(each[0]["file"])]
     if not own:
-        return Reason(text, bare=not frames)
+        return Reason(text)
     match, code = own[-1]
     name = f", in {match['name']}" if match["name"] else ""
     return Reason(text, f"{match['file']}, line {match['line']}{name}", code)

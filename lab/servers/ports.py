@@ -7,7 +7,7 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from lab.model import Endpoint, Transport
+from lab.model import Endpoint, Transport, Workload
 
 HOST = "127.0.0.1"
 """Servers under test are reached on the loopback only."""
@@ -15,11 +15,11 @@ HOST = "127.0.0.1"
 _LISTEN = "0A"
 
 
-def free_endpoint(transport: Transport, folder: Path) -> Endpoint:
-    """Return where nobody answers at this moment; a UNIX socket lies in *folder*."""
-    if transport is Transport.UNIX:
-        return Endpoint(HOST, 0, socket=str(folder / "server.sock"))
-    return Endpoint(HOST, free_port())
+def free_endpoint(workload: Workload, folder: Path) -> Endpoint:
+    """Return where nobody answers yet to be asked for *workload*; a UNIX socket is in *folder*."""
+    if workload.transport is Transport.UNIX:
+        return Endpoint(HOST, 0, socket=str(folder / "server.sock"), wire=workload.wire)
+    return Endpoint(HOST, free_port(), wire=workload.wire)
 
 
 def served(endpoint: Endpoint) -> bool:

@@ -116,11 +116,6 @@ class Process:
         return "its guard ended" if self._closed else None
 
     @property
-    def exited(self) -> bool:
-        """Whether a command of it is known to have ended by itself, and not by a signal."""
-        return any(status >= 0 for status in self._statuses.values())
-
-    @property
     def commands(self) -> tuple[tuple[int, Sequence[str]], ...]:
         """The process id and the words of each command, in start order."""
         return tuple(zip(self._started or (), self._order.commands, strict=True))
@@ -308,7 +303,7 @@ def serve(
 
 def _start(order_for: Callable[[Endpoint], Order], workload: Workload, folder: Path) -> Process:
     for attempt in range(1, PORT_ATTEMPTS + 1):
-        endpoint = free_endpoint(workload.transport, folder)
+        endpoint = free_endpoint(workload, folder)
         order = order_for(endpoint)
         process = Process(order, endpoint)
         try:
@@ -317,8 +312,7 @@ def _start(order_for: Callable[[Endpoint], Order], workload: Workload, folder: P
             process.kill()
             # Taken between the look and the bind: by a listener, or by a client's own connection.
             if "address already in use" not in error.log.lower():
-                log = process.log(MOST_LOG)
-                raise explained(error, log, order.sought, exited=process.exited) from None
+                raise explained(error, process.log(MOST_LOG), order.sought) from None
             if attempt == PORT_ATTEMPTS:
                 if not served(endpoint):
                     raise

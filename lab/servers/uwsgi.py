@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import re
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from lab.errors import ProfileError
@@ -12,9 +15,9 @@ from lab.model import Endpoint, Profile, Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.in_use import check_unused
 from lab.servers.process import Order, Process, serve
-from lab.settings.uwsgi import BACKGROUND, BINDS, FOR_PROXIES, stop_signal
+from lab.settings.uwsgi import APPLICATION, BACKGROUND, BINDS, FOR_PROXIES, PYTHONPATH, stop_signal
 from lab.system.programs import ROOT
-from lab.system.runtime import UWSGI, command_of, environment_of
+from lab.system.runtime import UWSGI, command_of, environment_of, python_of_uwsgi, with_home
 
 
 class UwsgiServer:
@@ -52,7 +55,7 @@ class UwsgiServer:
                 profile.path, f"{problem}; choose a peer whose `run` has {{address}}"
             )
 
-        runtime = workload.runtime
+        runtime = with_home(workload.runtime, _filled(profile))
 
         def order(endpoint: Endpoint) -> Order:
             variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
@@ -67,10 +70,50 @@ class UwsgiServer:
                 cwd=runtime.cwd or Path.cwd(),
                 cores=cores,
                 stop_signal=stop_signal(profile.options),
-                sought=_sought(profile, workload),
+                sought=self.sought(profile, workload),
             )
 
         return serve(order, workload, folder)
+
+    def sought(self, profile: Profile, workload: Workload) -> Sought:
+        """Return which application *profile* is to load for *workload*, and where."""
+        pairs = _filled(profile)
+        options, runtime = dict(pairs), with_home(workload.runtime, pairs)
+        python, path = python_of_uwsgi(runtime), _values(pairs, PYTHONPATH)
+        sought = partial(Sought, python=python, path=path)
+        if workload.app is not None and _obeys_app(profile):
+            module, _, name = workload.app.partition(":")
+            folder, how = workload.chdir or ROOT, "--chdir names another folder"
+            return sought(module, name, folder, how, named=f"--app {workload.app}")
+        module, _, name = next(
+            (options[each] for each in APPLICATION if each in options and each != "callable"), ""
+        ).partition(":")
+        folder = (runtime.cwd or Path.cwd()) / options.get("chdir", "")
+        how = f"`chdir` in {profile.path} names another folder"
+        if "chdir" not in options:
+            how = f"write `chdir = {profile.path.parent}`, or another folder, in {profile.path}"
+        known = runtime.variables.reveal()
+        env = (
+            re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), each).partition("=")
+            for each in _values(pairs, ("env",))
+        )
+        found = sought(
+            module,
+            name or options.get("callable", "application"),
+            folder,
+            how,
+            named=str(profile.path),
+            python=python if module and not _gives_up_root(options) else None,
+            variables=tuple((name, value) for name, _, value in env),
+        )
+        if _obeys_app(profile) or workload.app == str(found):
+            return found
+        named = f"--app {found}" if module and not module.endswith(".py") else "--app"
+        instead = (
+            f"{profile.path} serves its own application: name that by {named} and --chdir, and "
+            "what to ask of it by --path"
+        )
+        return replace(found, instead=instead)
 
 
 def _check_address(profile: Profile) -> None:
@@ -98,33 +141,22 @@ def _check_address(profile: Profile) -> None:
     )
 
 
-def _sought(profile: Profile, workload: Workload) -> Sought:
-    """Return which application the server is to load, and where."""
-    here = str(profile.path.parent)
-    options = {
-        option: value.replace("{here}", here).replace("{root}", str(ROOT))
+def _values(pairs: Sequence[tuple[str, str]], names: Collection[str]) -> tuple[str, ...]:
+    return tuple(value for option, value in pairs if option in names)
+
+
+def _gives_up_root(options: Collection[str]) -> bool:
+    """Return whether uWSGI loads the application as another user, who owns what that writes."""
+    return not os.geteuid() and not {"uid", "gid"}.isdisjoint(options)
+
+
+def _filled(profile: Profile) -> list[tuple[str, str]]:
+    """Return the options of a profile with the folders that its values name."""
+    here, root = str(profile.path.parent), str(ROOT)
+    return [
+        (option, value.replace("{here}", here).replace("{root}", root))
         for option, value in profile.options
-    }
-    if workload.app is not None and _obeys_app(profile):
-        app, folder, how = workload.app, workload.chdir or ROOT, "--chdir names another folder"
-    else:
-        names = (
-            options[each] for each in ("module", "wsgi", "wsgi-file", "file") if each in options
-        )
-        app, folder = next(names, ""), Path.cwd() / options.get("chdir", "")
-        how = f"`chdir` in {profile.path} names another folder"
-        if "chdir" not in options:
-            how = f"write `chdir = {here}`, or another folder, in {profile.path}"
-    module, _, name = app.partition(":")
-    sought = Sought(module, name or options.get("callable", "application"), folder, how)
-    if _obeys_app(profile) or workload.app == str(sought):
-        return sought
-    named = f"--app {sought}" if module and not module.endswith(".py") else "--app"
-    instead = (
-        f"{profile.path} serves its own application: name that by {named} and --chdir, and what to "
-        "ask of it by --path"
-    )
-    return replace(sought, instead=instead)
+    ]
 
 
 def _obeys_app(profile: Profile) -> bool:

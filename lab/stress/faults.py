@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from lab.model import Subject
+from lab.model import Subject, Wire
 from lab.probes.sockets import SocketProbe
 from lab.stress.result import CONTROL
 from lab.stress.target import Target
@@ -246,6 +246,9 @@ def drain(target: Target) -> Seen:
 )
 def slow_clients(target: Target) -> Seen:
     """Hold connections on which the headers come byte by byte."""
+    if target.server.endpoint.wire is Wire.UWSGI:
+        note = "it is asked as a proxy asks, which keeps slow clients to itself"
+        return Seen(possible=False, note=note)
     with _slow(target) as clients:
         target.mark()
         end = perf_counter() + SLOW_SECONDS
@@ -268,7 +271,7 @@ def slow_clients(target: Target) -> Seen:
 )
 def accept_queue(target: Target) -> Seen:
     """Let more clients connect at once than most accept queues hold."""
-    stop = SocketProbe().start(Subject(target.server.pid, target.server.endpoint.port))
+    stop = SocketProbe().start(Subject(target.server.pid, target.server.endpoint.port or None))
     target.mark()
     target.press()
     target.settle()

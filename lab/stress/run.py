@@ -11,18 +11,19 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
+from typing import Any
 
 from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.available import available
-from lab.experiment.conduct import ignored, repeatable
+from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.plan import arm_of
 from lab.experiment.replies import capture
 from lab.generators.descriptors import most_connections
-from lab.model import Arm, Expectation, Load, Profile, Workload
+from lab.model import Arm, Expectation, Load, Profile, Workload, without_values
 from lab.runs import environment
 from lab.servers import adapter
 from lab.servers.fetch import fetch
@@ -71,7 +72,7 @@ class Wishes:
     pace: Pace = USUAL
     required: Collection[str] = ()
     """Names of profiles that must be tested."""
-    command: Sequence[str] = field(default_factory=lambda: tuple(sys.argv))
+    command: Sequence[str] = field(default_factory=lambda: without_values(sys.argv))
 
 
 def choose(names: Sequence[str]) -> tuple[Fault, ...]:
@@ -99,6 +100,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
         keep: Given what is known so far when something ends the test early.
 
     Raises:
+        ApplicationError: An application cannot be imported.
         UsageError: A fault is unknown, no profile can run here, one that is required cannot, or the
             workload cannot be judged.
         ProfileError: A profile is unknown or cannot be resolved.
@@ -106,13 +108,15 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    chosen, skipped = _profiles(wishes)
-    for line in ignored(chosen):
+    chosen, skipped, theirs = _profiles(wishes)
+    for line in ignored(chosen, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
-    quick = QUICK if wishes.workload == WAITING else None
+    own = wishes.workload.name == WAITING.name
+    quick = replace(QUICK, runtime=wishes.workload.runtime) if own else None
     conditions = Conditions(cores, quick=quick, pace=wishes.pace)
     result = _empty(wishes, faults, arms, skipped)
+    result = replace(result, machine={**result.machine, **theirs})
     turns = [(fault, arm) for fault in faults for arm in arms]
     try:
         for fault, arm in track(turns, "planted faults", console=console, transient=True):
@@ -138,8 +142,9 @@ def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     # and a server that hangs would be asked no more.
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
     load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
-    judged = capture(wishes.workload, chosen, adapter, fetch)
-    return [arm_of(profile, judged, load) for profile in chosen]
+    arms = [arm_of(profile, wishes.workload, load) for profile in chosen]
+    expect = capture(arms[0].workload, chosen, adapter, fetch).expect
+    return [replace(arm, workload=replace(arm.workload, expect=expect)) for arm in arms]
 
 
 def _empty(
@@ -162,8 +167,8 @@ def _empty(
     )
 
 
-def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
-    """Return the profiles that can be tested here, and why the others cannot."""
+def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str], dict[str, Any]]:
+    """Return the profiles that can be tested here, why the others cannot, and what runs them."""
     found, skipped = available(tuple(dict.fromkeys(wishes.profiles)), wishes.workload)
     chosen = [each.profile for each in found]
     for profile in chosen:
@@ -178,4 +183,5 @@ def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
-    return serving, skipped
+    theirs = import_applications(found, wishes.workload)
+    return serving, skipped, {"runtime": theirs} if theirs else {}

@@ -138,7 +138,9 @@ class _Planted:
             self.steady = stack.enter_context(steady)
             if burst:
                 at_once = Load(burst, keepalive=False, requests=burst, timeout=load.timeout)
-                asked = (self.fault.quick and self.conditions.quick) or workload
+                asked = workload
+                if self.fault.quick and (quick := self.conditions.quick):
+                    asked = replace(workload, path=quick.path, expect=quick.expect)
                 extra = engine.session(endpoint, asked, at_once, cores)
                 self.target.burst = stack.enter_context(extra)
             yield self

@@ -12,6 +12,8 @@ import platform
 import re
 import shutil
 import sys
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +22,9 @@ from lab.model import Runtime
 from lab.system.programs import binary, environment, output_of, search_path
 
 UWSGI = "uwsgi"
+
+HOME = ("home", "virtualenv", "venv", "pyhome")
+"""Options of uWSGI that name a virtual environment."""
 
 OF_THE_LAB = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT")
 """Variables that would lead another environment's Python to the packages of the caller's."""
@@ -77,6 +82,22 @@ def command_of(runtime: Runtime, *words: str) -> tuple[str, ...]:
     return (*words[:at], path, *home, *words[at + 1 :])
 
 
+def with_home(runtime: Runtime, options: Iterable[tuple[str, str]]) -> Runtime:
+    """Return *runtime* with the environment of an ini's `home`, where the user names none."""
+    homes = [value for option, value in options if option in HOME]
+    if runtime.python is not None or not homes:
+        return runtime
+    return replace(runtime, python=Path(homes[-1]))
+
+
+def python_of_uwsgi(runtime: Runtime) -> str | None:
+    """Return the path of the Python whose packages uWSGI serves; None where that is not known."""
+    if runtime.python is not None or runtime.uwsgi is None:
+        return python_of(runtime)
+    own = runtime.uwsgi.parent.parent  # a uwsgi finds the environment that it lies in
+    return str(interpreter(own)) if (own / "pyvenv.cfg").is_file() else None
+
+
 def environment_of(runtime: Runtime, **variables: str) -> dict[str, str]:
     """
     Return a server's environment: the caller's, over it the user's variables, over it *variables*.
@@ -87,7 +108,7 @@ def environment_of(runtime: Runtime, **variables: str) -> dict[str, str]:
     kept = environment()
     if runtime.python is not None:
         kept = {name: value for name, value in kept.items() if name not in OF_THE_LAB}
-    return kept | {"PATH": _path(runtime)} | runtime.variables.reveal() | variables
+    return {**kept, "PATH": _path(runtime), **runtime.variables.reveal(), **variables}
 
 
 def version_of_python(runtime: Runtime) -> str:
@@ -125,8 +146,9 @@ def _uwsgi(runtime: Runtime) -> str:
     if folder is not None and runtime.uwsgi is None and os.access(folder / "bin/uwsgi", os.X_OK):
         return str(folder / "bin/uwsgi")
     path = str(runtime.uwsgi) if runtime.uwsgi is not None else binary()
-    theirs = _version(folder) if folder is not None else ""
-    served = version_of_uwsgi(path) if theirs else ""
+    if folder is None:
+        return path
+    theirs, served = _version(folder), version_of_uwsgi(path)
     if served and _minor(theirs) != _minor(served):
         raise MissingError(
             f"{folder} has Python {_minor(theirs)}, this uwsgi {_minor(served)}: "

@@ -39,8 +39,8 @@ NOTHING = Question()
 LARGEST = 1 << 20
 """Bytes of a body at most, where the path names its size."""
 
-APP = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*"
-"""An import path."""
+APP = r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?"
+"""An import path, of an application or with () of what makes it."""
 
 
 def _matches(pattern: str) -> Callable[[Any], bool]:

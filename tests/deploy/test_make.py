@@ -11,6 +11,7 @@ from .conftest import ROOT
 LAYERS = {
     "tools/setup.sh": ["setup", "compare", "serve", "image"],
     "tools/setup.sh tests": ["test", "test-slow", "lint", "check", "endure"],
+    "tools/setup.sh peers": ["peers", "test-peers"],
 }
 
 
@@ -59,6 +60,14 @@ def test_who_runs_or_compares_needs_no_tools_of_the_tests(target):
 def test_who_tests_needs_both_layers(target):
     """First what runs, then what tests it."""
     assert layers(target) == ["tools/setup.sh", "tools/setup.sh tests"]
+
+
+@pytest.mark.parametrize("target", LAYERS["tools/setup.sh peers"])
+def test_who_runs_peers_needs_their_layer(target):
+    """It looks each time what is missing, as nginx may be; beside it only what the target needs."""
+    tests = ["tools/setup.sh tests"] if target.startswith("test") else []
+    assert layers(target) == ["tools/setup.sh", *tests, "tools/setup.sh peers"]
+    assert "tools/setup.sh peers\n" in make("-n", target).stdout
 
 
 def test_new_tools_of_the_tests_leave_the_first_layer_alone():

@@ -15,8 +15,9 @@ ASKED = {
     "service": [*PROJECT["project"]["dependencies"], *EXTRAS["server"]],
     "locust": EXTRAS["lab"],
     "peers": EXTRAS["peers"],
+    "articles": EXTRAS["articles"],
     "dev": [*EXTRAS["lab"], *EXTRAS["peers"], *EXTRAS["dev"]],
-    "build": PROJECT["dependency-groups"]["build"],
+    **PROJECT["dependency-groups"],
 }
 
 
@@ -38,7 +39,7 @@ def test_what_is_asked_for_is_pinned(name):
         assert any(each.specifier.contains(one) for one in versions), f"{each}: {versions}"
 
 
-@pytest.mark.parametrize("name", ["service", "locust", "peers", "build"])
+@pytest.mark.parametrize("name", ["service", "locust", "peers", "articles", "build"])
 def test_every_file_has_the_same_version_of_a_package(name):
     """Both layers of the set-up, and the images, have the versions that the tests run with."""
     tested = pins("dev")

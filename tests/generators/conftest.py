@@ -9,7 +9,7 @@ from lab.generators import engine as closed_loop
 from lab.generators import open_loop
 from lab.generators.engine import Engine
 from lab.generators.open_loop import make_engine
-from lab.generators.wires import EchoWire, HttpWire
+from lab.generators.wires import AnyWire, HttpWire
 from lab.model import Expectation, Load, Request
 from tests.kit.replies import BODY
 from tests.kit.socket_server import SocketServer, socket_servers
@@ -35,10 +35,10 @@ def engine() -> Iterator[Callable[..., Engine]]:
         keepalive: bool = True,
         timeout: float = 5.0,
         rate: float | None = None,
-        echo: EchoWire | None = None,
+        wire: AnyWire | None = None,
     ) -> Engine:
         request = Request("/9").encode("127.0.0.1", keepalive=keepalive)
-        wire = echo or HttpWire(request, expect or Expectation(body=BODY))
+        wire = wire or HttpWire(request, expect or Expectation(body=BODY))
         load = Load(connections, keepalive, timeout=timeout, rate=rate)
         engines.append(make_engine(address, wire, load))
         return engines[-1]

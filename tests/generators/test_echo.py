@@ -60,7 +60,7 @@ def flipped(data):
 def test_an_honest_server_makes_no_error(serve, engine, at, wire, keepalive):
     """Whatever the size, in however many pieces it comes back, over kept connections and new."""
     server = serve(handler=echo, **at)
-    window = count(engine(server.address, echo=wire, connections=3, keepalive=keepalive), 30)
+    window = count(engine(server.address, wire=wire, connections=3, keepalive=keepalive), 30)
     assert (window.ok, window.errors, window.sample) == (30, {}, "")
     assert window.received == 30 * wire.length
     assert window.connections == (3 if keepalive else 30)
@@ -70,7 +70,7 @@ def test_an_honest_server_makes_no_error(serve, engine, at, wire, keepalive):
 def test_at_a_rate_an_honest_server_makes_no_error(serve, engine, at):
     """The open loop speaks it, too."""
     server = serve(handler=echo, **at)
-    driven = engine(server.address, echo=EchoWire(SIZE), connections=3, rate=500.0)
+    driven = engine(server.address, wire=EchoWire(SIZE), connections=3, rate=500.0)
     driven.open_window()
     driven.resume()
     step_until(driven, lambda: driven.ok >= 20)
@@ -92,7 +92,7 @@ def test_at_a_rate_an_honest_server_makes_no_error(serve, engine, at):
 )
 def test_a_lie_is_found(serve, engine, at, *, reply, failure, seen):
     """A wrong byte is another body, what comes too much is malformed, and the first is shown."""
-    window = count(engine(serve(handler=answering(reply), **at).address, echo=EchoWire(SIZE)))
+    window = count(engine(serve(handler=answering(reply), **at).address, wire=EchoWire(SIZE)))
     assert (window.ok, window.errors) == (0, {failure: 4})
     assert window.sample.startswith(f"{failure}: ")
     assert seen in window.sample
@@ -110,7 +110,7 @@ def test_bytes_of_another_connection_are_found(serve, engine, at):
         conn.sendall(other)
         conn.recv(1)
 
-    window = count(engine(serve(handler=swap, **at).address, echo=EchoWire(SIZE)), 2)
+    window = count(engine(serve(handler=swap, **at).address, wire=EchoWire(SIZE)), 2)
     assert (window.ok, window.errors) == (0, {"body": 2})
 
 
@@ -123,7 +123,7 @@ def test_bytes_of_another_connection_in_a_late_line_are_found(serve, engine):
         return data[:32] + foreign[32:48] + data[48:]
 
     server = serve(handler=answering(replaced, wire.length))
-    assert count(engine(server.address, echo=wire)).errors == {"body": 4}
+    assert count(engine(server.address, wire=wire)).errors == {"body": 4}
 
 
 @pytest.mark.parametrize("some", [b"", b"part"], ids=["silent", "short"])
@@ -135,7 +135,7 @@ def test_what_does_not_come_in_time_is_a_timeout(serve, engine, at, some):
         conn.recv(1)
 
     server = serve(handler=stop, **at)
-    window = count(engine(server.address, echo=EchoWire(SIZE), timeout=0.1))
+    window = count(engine(server.address, wire=EchoWire(SIZE), timeout=0.1))
     assert window.errors == {"timeout": 4}
 
 
@@ -149,7 +149,7 @@ def test_a_server_that_closes_is_an_error(serve, engine, at, *, some, failure, s
     def close(conn):
         conn.sendall(received(conn)[:some])
 
-    window = count(engine(serve(handler=close, **at).address, echo=EchoWire(SIZE)))
+    window = count(engine(serve(handler=close, **at).address, wire=EchoWire(SIZE)))
     assert (window.errors, window.sample) == ({failure: 4}, seen)
 
 
@@ -165,7 +165,7 @@ def test_a_late_surplus_is_found_with_the_next_message(serve, engine, at):
         conn.recv(1)
 
     server = serve(handler=add, **at)
-    driven = engine(server.address, echo=EchoWire(SIZE), connections=1)
+    driven = engine(server.address, wire=EchoWire(SIZE), connections=1)
     window = count(driven, 2)
     assert (window.ok, window.errors) == (1, {"body": 1})
 
@@ -177,7 +177,7 @@ def test_a_full_queue_of_a_unix_socket_is_refused(engine, tmp_path):
         listener.bind(path)
         listener.listen(0)
         filler.connect(path)
-        window = count(engine(path, echo=EchoWire(SIZE)))
+        window = count(engine(path, wire=EchoWire(SIZE)))
     assert window.errors == {"refused": 4}
 
 
@@ -200,7 +200,7 @@ def test_what_a_socket_does_not_take_is_sent_later(
 ):
     """Each such message is counted once, comes back whole, and is no error."""
     server = serve(handler=echo, **at)
-    driven = engine(server.address, echo=EchoWire(BIG), keepalive=keepalive, rate=rate)
+    driven = engine(server.address, wire=EchoWire(BIG), keepalive=keepalive, rate=rate)
     driven.open_window()
     driven.resume()
     step_until(driven, lambda: driven.ok >= 12)
@@ -219,7 +219,7 @@ def test_a_server_that_reads_slowly_is_waited_for(serve, engine, at, small_buffe
         conn.sendall(data + received(conn, BIG - len(data)))
 
     server = serve(handler=slow, **at)
-    driven = engine(server.address, echo=EchoWire(BIG), connections=1)
+    driven = engine(server.address, wire=EchoWire(BIG), connections=1)
     driven.begin_count(1)
     step_until(driven, lambda: driven.close_window().partial)
     while driven.step(0.02):
@@ -242,7 +242,7 @@ def test_an_echo_of_what_was_not_sent_yet_is_malformed(serve, engine, tmp_path, 
         over.wait(5)
 
     server = serve(handler=repeat, path=tmp_path / "echo.sock")
-    window = count(engine(server.address, echo=EchoWire(BIG), connections=1), 2)
+    window = count(engine(server.address, wire=EchoWire(BIG), connections=1), 2)
     over.set()
     assert (window.ok, window.errors) == (1, {"malformed": 1})
     assert window.sample == "malformed: a whole reply to a part of the request"
@@ -254,7 +254,7 @@ def test_a_message_whose_server_goes_is_an_error(serve, engine, at, small_buffer
     def go(conn):
         conn.recv(100)
 
-    window = count(engine(serve(handler=go, **at).address, echo=EchoWire(BIG)))
+    window = count(engine(serve(handler=go, **at).address, wire=EchoWire(BIG)))
     assert sum(window.errors.values()) == 4
     assert set(window.errors) <= {"reset", "closed"}
 

@@ -17,8 +17,10 @@ import pytest
 from lab import profiles
 from lab.experiment.available import look
 from lab.experiment.plan import arm_of
-from lab.model import Load, Profile, Workload
+from lab.model import Endpoint, Load, Profile, Wire, Workload
+from lab.model.echo import message
 from lab.servers import adapter
+from lab.servers.fetch import exchange, fetch
 from lab.servers.process import Process
 from lab.workloads import workload
 from tests.kit.lab_process import until
@@ -32,6 +34,14 @@ def read_installed(name: str) -> Profile:
     if found.missing is not None:
         pytest.skip(f"{name} {found.missing}")
     return found.profile
+
+
+def answer(endpoint: Endpoint, workload: Workload) -> tuple[bytes, bytes | None]:
+    """Return what came back from a server, and what should."""
+    if workload.wire is Wire.ECHO:
+        sent = message(1, workload.size, workload.lines)
+        return exchange(endpoint, sent, 5.0, 5.0), sent
+    return fetch(endpoint, workload.path, 5.0)[2], workload.expect.body
 
 
 @dataclass

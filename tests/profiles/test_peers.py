@@ -8,9 +8,10 @@ import tomllib
 
 import pytest
 
-from lab import profiles
+from lab import claims, profiles
 from lab.profiles.catalogue import PEERS
 from lab.profiles.digest import digest_of, told
+from tools.pages import systems
 
 NAMES = sorted(path.stem for path in PEERS.glob("*.toml"))
 
@@ -19,8 +20,9 @@ OURS = frozenset({"if-env", "if-not-env", "if-opt", "endif"})
 
 
 def of_command(words):
-    """Return the options of a command; the words between them are their values."""
-    return {word.partition("=")[0] for word in words[1:] if word.startswith("-")}
+    """Return the options of a command, and the variables that `env` sets for it."""
+    options = (word.partition("=")[0] for word in words[1:])
+    return {each for each in options if re.fullmatch("-.*|[A-Z]+", each)}
 
 
 def of_python(text):
@@ -46,16 +48,18 @@ def of_ini(text):
     return {each for each in pairs if each} - OURS - set(dict(profiles.read("tuned").options))
 
 
-READERS = {".py": of_python, ".conf": of_nginx, ".ini": of_ini}
+READERS = {".conf.py": of_python, ".conf": of_nginx, ".ini": of_ini}
 
 
 def options_of(name):
     """Return every option that a peer's commands and files set."""
-    table = tomllib.loads((PEERS / f"{name}.toml").read_text())
-    found = set().union(*map(of_command, table["run"]))
-    for path in PEERS.glob(f"{name}.*"):
-        if path.suffix != ".toml":
-            found |= READERS[path.suffix](path.read_text())
+    peer = profiles.described(name)
+    found = set().union(*map(of_command, peer.commands))
+    for file, text in peer.options:
+        stem, dot, suffix = file.partition(".")
+        if reader := READERS.get(dot + suffix):
+            # Whose settings are another peer's, says so once.
+            found |= reader(text) if stem == name else {file}
     return found
 
 
@@ -85,6 +89,27 @@ def test_an_option_without_a_reason_is_found():
     }
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_peer_says_which_system_it_is(name):
+    """Its name, the articles that have it, and packages that are pinned or the distribution's."""
+    table = profiles.read_header(PEERS / f"{name}.toml").table
+    assert table["system"]
+    claimed = {each.source for each in claims.load() if name in (each.reference, each.changed)}
+    assert claimed <= set(table.get("articles", ())) | {"microsecond"}
+    assert set(table.get("articles", ())) <= {each.source for each in claims.load()}
+    files = [table["venv"]] if "venv" in table else systems.PINS
+    known = {"nginx", "nodejs", "golang"}.union(*map(systems.pins, files))
+    assert set(table.get("packages", ())) <= known
+
+
+def test_what_lies_beside_a_peer_can_be_read_in_a_sitting():
+    """A configuration or source has 90 lines at the most, and all of them have 1,000."""
+    own = [path for path in PEERS.iterdir() if path.is_file() and path.suffix != ".toml"]
+    lines = {path.name: len(path.read_text().splitlines()) for path in own}
+    assert max(lines.values()) <= 90, lines
+    assert sum(lines.values()) <= 1000
+
+
 def test_a_peer_starts_as_many_threads_as_its_server_likes():
     """granian's README advises against a number of one's own for the application's threads."""
     assert "--blocking-threads" not in options_of("granian")
@@ -96,10 +121,11 @@ def test_a_comment_is_no_other_configuration(tmp_path):
         (tmp_path / path.name).write_text(path.read_text())
     before = {name: profiles.read(str(tmp_path / f"{name}.toml")).digest for name in NAMES}
     assert before == {name: profiles.read(name).digest for name in NAMES}
-    for suffix, mark in {".toml": "#", ".conf": "#", ".ini": ";"}.items():
+    marks = {".toml": "#", ".conf": "#", ".ini": ";", ".go": "//", ".js": "//"}
+    for suffix, mark in marks.items():
         for path in tmp_path.glob(f"*{suffix}"):
             path.write_text(f"{mark} Another comment.\n\n{path.read_text()}")
-    python = tmp_path / "gunicorn-sync.conf.py"
+    python = tmp_path / "gunicorn-gthread.conf.py"
     python.write_text(python.read_text().replace('"""\n', '"""\nAnother sentence.\n', 1))
     assert {name: profiles.read(str(tmp_path / f"{name}.toml")).digest for name in NAMES} == before
     python.write_text(python.read_text().replace("+ 1", "+ 2"))
@@ -107,7 +133,8 @@ def test_a_comment_is_no_other_configuration(tmp_path):
     conf.write_text(conf.read_text().replace("worker_processes auto", "worker_processes 7"))
     after = {name: profiles.read(str(tmp_path / f"{name}.toml")).digest for name in NAMES}
     assert [name for name in NAMES if after[name] != before[name]] == [
-        "gunicorn-sync",
+        "gunicorn-gthread",
+        "nginx-gunicorn-gthread",
         "nginx-uwsgi",
     ]
 

@@ -10,6 +10,7 @@ from lab.errors import MissingError, ProfileError
 from lab.profiles import catalogue, header, resolve
 from lab.system.programs import ROOT
 from tools.pages import profiles as pages
+from tools.pages import systems
 
 
 @pytest.fixture
@@ -114,16 +115,21 @@ def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
 
 
 def test_keepalive():
-    """Of those that serve WSGI these promise to keep a client's connection open, and no others."""
-    wsgi = [each for each in map(profiles.read, profiles.find()) if "wsgi" in each.interfaces]
-    assert [each.name for each in wsgi if each.keepalive] == [
+    """Of ours these promise to keep a client's connection open; of the peers all but these."""
+    read = [profiles.read(name) for name in profiles.find()]
+    peers = [each for each in read if each.path.parent == profiles.PEERS]
+    assert [each.name for each in read if each.keepalive and each not in peers] == [
         "http-keepalive",
         "http11-socket",
         "http11-threads",
         "production",
-        "granian",
-        "nginx-uwsgi",
     ]
+    assert {each.name for each in peers if not each.keepalive} == {
+        "gunicorn-sync",
+        "gunicorn-sync-2",
+        "gunicorn-sync-6",
+        "gunicorn-sync-grequests",
+    }
 
 
 @pytest.mark.parametrize(("value", "keeps"), [("1", True), ("0", False)])
@@ -182,9 +188,10 @@ def test_a_profile_is_read_whoever_waits_for_uwsgi(monkeypatch):
     assert profiles.read("tuned") == expected
 
 
-def test_page_is_current():
-    """docs/reference/profiles.md is what `python -m tools.pages` writes now."""
-    assert pages.PAGE.read_text() == pages.render()
+@pytest.mark.parametrize("page", [pages, systems])
+def test_page_is_current(page):
+    """docs/reference/profiles.md and systems.md are what `python -m tools.pages` writes now."""
+    assert page.PAGE.read_text() == page.render()
 
 
 @pytest.mark.parametrize("module", [header, resolve])
@@ -241,7 +248,8 @@ def test_what_a_peer_says_of_itself(folder):
     """All of it optional."""
     text = (
         'interface = ["tornado", "wsgi"]\nbacking = ["postgres"]\nversion = ["a", "-v"]\n'
-        'python = ">=3.9,<3.12"\nended = "2026-05-05: gone"\nsuccessor = "b"\n'
+        'python = ">=3.9,<3.12"\nended = "2026-05-05: gone"\nsuccessor = "b"\nvenv = "old"\n'
+        'build = ["cc", "-o", "{built}", "{here}/a.c"]\n'
         '[app]\ndb = "app.db:pool"\n'
     )
     write(folder, "a.toml", PEER + text)
@@ -250,6 +258,7 @@ def test_what_a_peer_says_of_itself(folder):
     assert found.apps == (("db", "app.db:pool"),)
     assert (found.backing, found.version) == (("postgres",), ("a", "-v"))
     assert (found.python, found.ended, found.successor) == (">=3.9,<3.12", "2026-05-05: gone", "b")
+    assert (found.venv, found.build) == ("old", ("cc", "-o", "{built}", "{here}/a.c"))
     assert dict(found.options)["app"] == "app.wsgi:app"
     write(folder, "a.toml", PEER)
     assert profiles.read("a").interfaces == ("wsgi",)
@@ -264,7 +273,12 @@ def test_what_a_peer_says_of_itself(folder):
         ('version = "a -v"', "version must be a list of texts"),
         ('python = "3.12"', 'python must be as in "<3.12" or'),
         ("ended = 2026-05-05", "ended must be a text"),
-        ('intreface = ["wsgi"]', "a peer knows against, app, backing, .*, not 'intreface'"),
+        ('build = "make"', "build must be a list of texts"),
+        ('fill = ["b.conf"]', "fill names b.conf, which is no file beside it"),
+        (
+            'intreface = ["wsgi"]',
+            "a peer knows against, app, articles, backing, .*, not 'intreface'",
+        ),
     ],
 )
 def test_what_a_peer_cannot_say(folder, line, problem):
@@ -274,12 +288,16 @@ def test_what_a_peer_cannot_say(folder, line, problem):
         profiles.read("a")
 
 
-def test_a_source_that_peers_share_is_part_of_their_digest(folder):
+@pytest.mark.parametrize(
+    "line", ["", 'fill = ["shared.py"]\n', 'build = ["cc", "{here}/shared.py"]\n']
+)
+def test_a_source_that_peers_share_is_part_of_their_digest(folder, line):
     """Though it has not their name; a comment in it is not."""
-    write(folder, "a.toml", PEER)
+    run = PEER.replace("{here}", "x") if line else PEER
     digests = []
     for text in ("x = 1\n", "x = 2\n", "# Two.\nx = 2\n"):
         write(folder, "shared.py", text)
+        write(folder, "a.toml", run + line)
         digests.append(profiles.read("a").digest)
     assert digests[0] != digests[1] == digests[2]
     assert dict(profiles.read("a").options)["shared.py"].startswith("# Two.")

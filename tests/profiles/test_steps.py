@@ -124,6 +124,7 @@ STEPS = {
     "uwsgi-sync-2": Difference(
         added=STOPS, changed=() if CPUS == "2" else (("processes", CPUS, "2"),)
     ),
+    "uwsgi-sync-6": Difference(changed=(("processes", "2", "6"),)),
     "uwsgi-async": Difference(added=(("async", "128"), ("greenlet", "true")), changed=(LASTING,)),
     "uwsgi-async-aware": Difference(),
 }

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Verdict
+from lab.model import Verdict, Wire
 from lab.report.remarks import notes
 from tests.kit import builders as make
 
@@ -63,3 +63,14 @@ def test_what_the_blocks_find_is_what_would_get_a_verdict():
     assert any(
         "This many blocks detect changes of 1.32x" in each for each in notes(summary, ("cpu",))
     )
+
+
+def test_two_protocols_are_named():
+    """A ratio across them is of servers and protocols; where all are asked in one, nothing is."""
+    run = make.ladder_run(LADDER)
+    assert not any("protocols" in each for each in notes(summarise(run), ("cpu",)))
+    first, *others = run.plan.arms
+    asked = replace(first, workload=replace(first.workload, wire=Wire.UWSGI))
+    mixed = replace(run, plan=replace(run.plan, arms=(asked, *others)))
+    (note,) = (each for each in notes(summarise(mixed), ("cpu",)) if "protocols" in each)
+    assert "a connection for each request: baseline; HTTP: tuned" in note

@@ -237,7 +237,7 @@ def test_daemon(start, mine, tmp_path, option):
 
 def test_silent_refusal(mine, monkeypatch):
     """Where uWSGI ends without a word, the message says so."""
-    monkeypatch.setattr(resolve, "binary", lambda: "/bin/true")
+    monkeypatch.setattr(resolve, "program", lambda *_: "/bin/true")
     with pytest.raises(ProfileError, match=r"mine\.ini: uWSGI ended while it read it and said not"):
         mine("")
 

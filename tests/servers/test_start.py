@@ -6,9 +6,10 @@ import socket
 import psutil
 import pytest
 
+from lab import profiles
 from lab.errors import ProfileError, ServerStartError
 from lab.model import Endpoint, Expectation, Workload
-from lab.servers import ports, process, readiness
+from lab.servers import adapter, command, ports, process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready
 from lab.system.programs import ROOT
@@ -174,6 +175,34 @@ def test_missing_command(start, tmp_path):
         start(str(tmp_path / "gone.toml")),
     ):
         pass
+
+
+BUILT = """
+summary = "A"
+build = ["install", "-m", "755", "{here}/own.sh", "{built}"]
+run = [["{built}", "{port}"]]
+"""
+
+
+def test_a_program_that_is_compiled_is_so_once(tmp_path, monkeypatch):
+    """For the same source; another source is another program, and one that fails is none."""
+    monkeypatch.setattr(command, "FOLDER", tmp_path / "made")
+    (tmp_path / "own.toml").write_text(BUILT)
+    programs = []
+    for status in (3, 3, 4):
+        (tmp_path / "own.sh").write_text(f"#!/bin/sh\nexit {status}\n")
+        profile = profiles.read(str(tmp_path / "own.toml"))
+        programs.append(command.built(profile))
+    assert programs[0] == programs[1] != programs[2]
+    assert sorted((tmp_path / "made" / "built").iterdir()) == sorted(set(programs))
+    with (
+        pytest.raises(ServerStartError, match="ended with exit status 4"),
+        adapter(profile).start(profile, FIB, tmp_path, None),
+    ):
+        pass
+    (tmp_path / "own.sh").unlink()
+    with pytest.raises(ProfileError, match=r"own\.toml: install fails: .*own\.sh"):
+        adapter(profile).check(profiles.read(str(tmp_path / "own.toml")))
 
 
 def test_unknown_word(start, tmp_path):

@@ -2,11 +2,13 @@
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 
 from lab.errors import GeneratorError
 from lab.generators.process import Recording
+from lab.model import Endpoint, Wire
 from lab.stress import faults
 from lab.stress.result import Counts, FaultOutcome
 from lab.stress.trial import Pace, counted, disturbed, had_effect, untouched
@@ -143,3 +145,13 @@ def test_where_no_worker_is_known_none_is_killed(workers):
     assert not seen.effect
     assert seen.note == "no worker was found to kill"
     assert made.killed == []
+
+
+def test_slow_clients_are_not_planted_behind_a_proxy():
+    """What is asked as a proxy asks never meets one: a fault that cannot be is not survived."""
+    endpoint = Endpoint("127.0.0.1", 0, socket="/nonexistent", wire=Wire.UWSGI)
+    seen = faults.slow_clients(SimpleNamespace(server=SimpleNamespace(endpoint=endpoint)))
+    assert (seen.possible, seen.note) == (
+        False,
+        "it is asked as a proxy asks, which keeps slow clients to itself",
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -13,6 +15,15 @@ WIDTH = 13.0
 """Inches, of every figure."""
 
 MUTED = LIGHT["muted"]
+
+STYLES = ("-", (0, (6, 1.5)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), (0, (10, 2)), (0, (1, 1.5)))
+"""Dashes, so that a line is known without its colour."""
+
+APART = 0.055
+"""Least distance between two lines' names, as a share of the axis' height."""
+
+End = tuple[tuple[float, float], str, str]
+"""Where a line ends, its name, and its colour."""
 
 
 def paper(height: float) -> Figure:
@@ -51,3 +62,31 @@ def aside(
     """Write *text* beside a place, *offset* points to its right; to its left where that is < 0."""
     style = {"va": "center", "ha": "left" if offset > 0 else "right", "color": MUTED, **style}
     axes.annotate(text, at, (offset, 0), coords, textcoords="offset points", **style)
+
+
+def decades(axes: Axes) -> None:
+    """Mark 1, 2 and 5 of each decade that the vertical axis holds."""
+    low, high = axes.get_ylim()
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    marks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    marks = [mark for mark in marks if low <= mark <= high]
+    axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
+    axes.set_ylim(low, high)
+
+
+def name_lines(axes: Axes, ends: Sequence[End], apart: float = APART) -> None:
+    """Write each line's name beside its end, moved *apart* where they would overlap."""
+    low, high = (math.log(limit) for limit in axes.get_ylim())
+    ends = sorted(ends, key=lambda end: end[0][1])
+    below, heights = -1.0, []
+    for (_, y), _, _ in ends:
+        below = max((math.log(y) - low) / (high - low), below + apart)
+        heights.append(below)
+    above = 1.0 + apart
+    for number, height in reversed(list(enumerate(heights))):
+        heights[number] = above = min(height, above - apart)
+    arrow = {"arrowstyle": "-", "color": LIGHT["line"], "linewidth": 0.8}
+    style: dict[str, Any] = {"va": "center", "arrowprops": arrow, "annotation_clip": False}
+    for (place, name, colour), height in zip(ends, heights, strict=True):
+        beside = (1.015, height)
+        axes.annotate(name, place, beside, textcoords="axes fraction", color=colour, **style)

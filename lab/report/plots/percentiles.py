@@ -12,7 +12,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -21,24 +20,18 @@ from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
 from lab.model import Standing, Verdict
 from lab.report.numbers import figure
-from lab.report.palette import LIGHT
-from lab.report.plots.layout import paper
+from lab.report.palette import LIGHT, MOST_LINES
+from lab.report.plots.layout import STYLES, End, decades, name_lines, paper
 from lab.report.svg import Picture
 
-MOST = 6
-"""Lines that can be told apart."""
 BEYOND = 10
 """Replies beyond a quantile below which it says little."""
 LEAST = 100
 """Replies of the fewest-replies line that is drawn."""
 
-STYLES = ("-", (0, (6, 1.5)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), (0, (10, 2)), (0, (1, 1.5)))
-"""Dashes, so that a line is known without its colour."""
 SHARES = {2: "50%", 10: "90%", 100: "99%", 1000: "99.9%", 10_000: "99.99%", 100_000: "99.999%"}
 HEIGHT = 4.6
 """Inches."""
-APART = 0.055
-"""Least distance between two lines' names, as a share of the axis' height."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +51,6 @@ class Curve:
         return [value if 1 - share >= least else None for share, value in found]
 
 
-_End = tuple[tuple[float, float], str, str]
-"""Where a line ends, its name, and its colour."""
-
-
 def curves(summary: Summary) -> tuple[Curve, ...]:
     """Return every profile's, those without replies left out."""
     found = (_curve(summary.observations, profile.name) for profile in summary.run.plan.profiles)
@@ -70,7 +59,7 @@ def curves(summary: Summary) -> tuple[Curve, ...]:
 
 def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
     """Return those to draw: all, or the first, the last, and the largest changes between."""
-    if len(found) <= MOST:
+    if len(found) <= MOST_LINES:
         return tuple(found)
     names = [curve.profile for curve in found]
     steps = [step for step in summary.steps if step.profile in names[1:-1]]
@@ -78,7 +67,7 @@ def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
     told = [step.profile for step in steps if _weight(summary, step) > (False, 0.0)]
     # Where trials begin to count, or cease to, no ratio says what the curve shows.
     turns = [b.profile for a, b in itertools.pairwise(found[:-1]) if a.counts != b.counts]
-    kept = {names[0], names[-1], *[*turns, *told][: MOST - 2]}
+    kept = {names[0], names[-1], *[*turns, *told][: MOST_LINES - 2]}
     return tuple(curve for curve in found if curve.profile in kept)
 
 
@@ -96,18 +85,18 @@ def draw(summary: Summary) -> Picture | None:
     axes.set_xlim(1.1, right)
     marks = [place for place in SHARES if place <= right]
     axes.set_xticks(marks, [SHARES[place] for place in marks])
-    _decades(axes)
+    decades(axes)
     axes.minorticks_off()
     axes.grid(color=LIGHT["line"], linewidth=0.6)
     axes.set_axisbelow(True)
     begins = "sending" if summary.run.plan.load.rate is None else "due"
     axes.set_xlabel("share of the replies that were faster")
     axes.set_ylabel(f"ms from {begins} to the last byte")
-    _name_lines(axes, ends)
+    name_lines(axes, ends)
     return Picture("How long a reply took", _describe(lines), canvas)
 
 
-def _line(axes: Axes, curve: Curve, number: int) -> _End:
+def _line(axes: Axes, curve: Curve, number: int) -> End:
     last = sum(curve.latency.values()) / BEYOND
     places = [10 ** (step / 40) for step in range(2, int(40 * math.log10(last)) + 1)]
     values = curve.quantiles([1 - 1 / place for place in places])
@@ -138,34 +127,6 @@ def _weight(summary: Summary, step: Step) -> tuple[bool, float]:
         each.standing is Standing.CONFIRMED for each in summary.diagnoses.get(step.profile, ())
     )
     return confirmed or bool(told), max(told, default=0.0)
-
-
-def _decades(axes: Axes) -> None:
-    """Mark 1, 2 and 5 of each decade of milliseconds that the axis holds."""
-    low, high = axes.get_ylim()
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    marks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-    marks = [mark for mark in marks if low <= mark <= high]
-    axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
-    axes.set_ylim(low, high)
-
-
-def _name_lines(axes: Axes, ends: Sequence[_End]) -> None:
-    """Write each line's name beside its end, moved apart where they would overlap."""
-    low, high = (math.log(limit) for limit in axes.get_ylim())
-    ends = sorted(ends, key=lambda end: end[0][1])
-    below, heights = -1.0, []
-    for (_, y), _, _ in ends:
-        below = max((math.log(y) - low) / (high - low), below + APART)
-        heights.append(below)
-    above = 1.0 + APART
-    for number, height in reversed(list(enumerate(heights))):
-        heights[number] = above = min(height, above - APART)
-    arrow = {"arrowstyle": "-", "color": LIGHT["line"], "linewidth": 0.8}
-    style: dict[str, Any] = {"va": "center", "arrowprops": arrow, "annotation_clip": False}
-    for (place, name, colour), height in zip(ends, heights, strict=True):
-        beside = (1.015, height)
-        axes.annotate(name, place, beside, textcoords="axes fraction", color=colour, **style)
 
 
 def _describe(lines: Sequence[Curve]) -> str:

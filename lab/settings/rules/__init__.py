@@ -1,52 +1,56 @@
 """
-Options that have no effect where they are written.
+What is wrong with a configuration, a rule at a time.
 
-Nobody says so: the server takes them, the file looks tuned, and a benchmark finds noise in their
-name. What is listed here was tried with uWSGI 2.0.31 and gunicorn 27.0; of thunder-lock and asyncio
-it was read in the source. An option that only says what is the default is no mistake, and one that
-harms another matter.
-
-To add a rule, add a file with its `RULE`, or the file of its option with one more, and name the
-rule in `RULES`.
-
-Sources: uWSGI core/master_checks.c, uwsgi.h (thunder_lock), plugins/http; gunicorn's settings.
+Nobody else says it: the server takes what is written, the file looks tuned, and a benchmark finds
+noise in its name. To add a rule, add a function to the file of its subject; a file that is new is
+found by itself.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from collections.abc import Iterator
+
 from lab import settings
 from lab.model import Profile
-from lab.settings.rules import (
-    die_on_term,
-    gunicorn_keepalive,
-    http_keepalive,
-    max_worker_lifetime,
-    max_worker_lifetime_delta,
-    no_orphans,
-    thunder_lock,
-)
+from lab.settings.lint.config import Config
+from lab.settings.lint.flaw import Flaw, Setting, Severity, Spot
+from lab.settings.rules.rule import RULES
+from lab.settings.uwsgi.table import NOTHING, uwsgi_options
 
-RULES = (
-    *max_worker_lifetime.RULES,
-    max_worker_lifetime_delta.RULE,
-    die_on_term.RULE,
-    no_orphans.RULE,
-    *thunder_lock.RULES,
-    *http_keepalive.RULES,
-    gunicorn_keepalive.RULE,
-)
-"""In the order in which a report names what they find."""
+for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_subject.name)
+
+
+DEFAULTS = frozenset({"UW206"})
+"""Rules about what is the default: the linter says so, a report of a measurement need not."""
+
+
+def flaws(config: Config) -> Iterator[Flaw]:
+    """Yield what all rules find in a configuration, in the order of their codes."""
+    for _, each in sorted(RULES.items()):
+        yield from each.flaws(config)
 
 
 def inert(profile: Profile) -> tuple[str, ...]:
     """
     Return the options of *profile* that have no effect, each with the reason and what to do.
 
-    Of a repeated option the last counts. Nothing for servers whose options are not known here.
+    Of a repeated option the last counts. Nothing for servers whose options are not known here. An
+    option that only says what is the default is no mistake, and one that harms another matter.
     """
     read = settings.of(profile)
-    return tuple(
-        f"{rule.option} = {read.options[rule.option]}: {rule.why}."
-        for rule in RULES
-        if rule.server == read.server and read.sets(rule.option) and rule.when(read)
+    if read.server is None:
+        return ()
+    # All pairs of uWSGI's, because some rules are about one that is repeated.
+    pairs = profile.options if read.movable else read.options.items()
+    nowhere = Spot(profile.path, 0, 0)
+    config = Config(
+        server=read.server,
+        file=profile.path,
+        settings=tuple(Setting(name, str(value), nowhere, str(value)) for name, value in pairs),
+        table=uwsgi_options() if read.movable else NOTHING,
     )
+    found = (each for each in flaws(config) if each.severity is Severity.NO_EFFECT)
+    return tuple(f"{each.message}." for each in found if each.code not in DEFAULTS)

@@ -1,54 +1,83 @@
-"""What a rule is, and conditions that rules share."""
+"""
+What a rule is.
+
+A rule is a function that yields what it finds in a `Config`. Its code is for ever: suppressions in
+the files of others name it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
-from lab.settings.meaning import Settings
+from lab.settings.lint.config import Config, Known
+from lab.settings.lint.flaw import WHY, Edit, Fix, Flaw, Setting, Severity, Spot
 
-IMPLY_MASTER = (
-    "alarm",
-    "cheap",
-    "cron",
-    "enable-metrics",
-    "evil-reload",
-    "forkbomb",
-    "idle",
-    "legion",
-    "log-master",
-    "logger",
-    "master-fifo",
-    "metric",
-    "mule",
-    "py-auto-reload",
-    "py-autoreload",
-    "py-tracebacker",
-    "python-auto-reload",
-    "req-logger",
-    "spooler",
-    "stats",
-    "threaded-log",
-    "touch-",
-    "unique-cron",
-)
-"""Beginnings of uWSGI's options that switch the master on by themselves. Too many rather than too
-few: a rule that needs its absence is silent then."""
+__all__ = [
+    "RULES", "WHY", "Config", "Edit", "Fix", "Flaw", "Known", "Rule", "Setting", "Severity", "Spot",
+    "rule",
+]  # fmt: skip
+
+Looks = Callable[[Config], Iterator[Flaw]]
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """An option, when it has no effect, and what to do."""
+    """What is looked for, and what a page says of it."""
 
-    server: str
-    """Name of the server in `lab.settings.meaning.Settings`."""
-    option: str
-    when: Callable[[Settings], bool]
-    """Whether it has no effect; asked of profiles that set the option."""
+    code: str
+    """Letters of the server and three digits, the first of which is the class."""
+
+    severity: Severity
+    title: str
+    """What it finds, in a few words."""
+
     why: str
+    seen: str
+    """Where that was seen: file:line of uWSGI's source, a stored run, an issue."""
+
+    bad: str
+    """Whole lines of a configuration that it finds something in, and nothing else counts."""
+
+    good: str
+    """The same without it."""
+
+    looks: Looks
+    server: str = "uWSGI"
+    """Name of the server that it is for; "" for any."""
+
+    def flaws(self, config: Config) -> Iterator[Flaw]:
+        """Yield what it finds, nothing for another server."""
+        if self.server not in ("", config.server):
+            return
+        for flaw in self.looks(config):
+            remark = flaw.severity is Severity.REMARK
+            yield replace(
+                flaw,
+                code=self.code,
+                severity=Severity.REMARK if remark else self.severity,
+                message=flaw.message.replace(WHY, self.why),
+            )
 
 
-def no_master(read: Settings) -> bool:
-    """Return whether nothing switches uWSGI's master on."""
-    implied = any(name.startswith(IMPLY_MASTER) for name in read.options)
-    return not implied and not read.sets("master")
+RULES: dict[str, Rule] = {}
+"""Code -> rule; importing `lab.settings.rules` fills it."""
+
+SERVERS = {"UW": "uWSGI", "GU": "gunicorn", "GR": "granian"}
+"""How a code begins -> the server that it is for."""
+
+
+def rule(
+    code: str, severity: Severity, title: str, *, why: str, seen: str, bad: str, good: str
+) -> Callable[[Looks], Looks]:
+    """Make a rule of a function; what the arguments are stands at `Rule`."""
+
+    def add(looks: Looks) -> Looks:
+        assert code not in RULES, f"{code} is there twice"
+        server = "" if code[2] == "9" else SERVERS[code[:2]]
+        RULES[code] = Rule(
+            code, severity, title, why, seen, bad.strip("\n"), good.strip("\n"), looks, server
+        )
+        return looks
+
+    return add

@@ -12,20 +12,13 @@ from collections.abc import Mapping, Sequence
 
 from lab.model import Profile
 from lab.settings.meaning import Settings, is_written
+from lab.settings.uwsgi.table import uwsgi_options
 
 Options = Sequence[tuple[str, str]]
 """Options in order, repeats kept."""
 
 OFF = frozenset({"false", "off", "no", "0"})
 """What uWSGI takes for no; any other text is yes."""
-
-REPEATABLE = frozenset(
-    {"add-header", "cache2", "collect-header", "http", "http-socket", "http11-socket", "import"}
-    | {"plugins", "pythonpath", "socket", "static-map", "uwsgi-socket"}
-)
-REPEATED = ("exec-", "hook-", "route", "final-route")
-"""Options, and beginnings of them, of which uWSGI keeps every value, as of `env`; of any other the
-last counts."""
 
 BINDS = re.compile(
     r"socket|(u|su|pu)wsgi-socket|(ssl|raw|http|http11|https|(fastcgi|scgi)(-nph)?)-socket"
@@ -45,6 +38,9 @@ BACKGROUND = ("daemonize", "daemonize2")
 
 APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
 """Options that say what is served, in place of which the environment may name another one."""
+
+PYTHONPATH = ("pythonpath", "python-path", "pp")
+"""Options that name folders to import from."""
 
 
 def read(profile: Profile) -> Settings | None:
@@ -120,7 +116,7 @@ def effective(pairs: Options) -> dict[str, str]:
         if key == "env":
             name, _, content = value.partition("=")
             found[f"env {name}"] = content
-        elif key in found and (key in REPEATABLE or key.startswith(REPEATED)):
+        elif key in found and uwsgi_options().repeats(key):
             found[key] += f", {value}"
         else:
             found[key] = value

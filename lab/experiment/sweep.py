@@ -1,0 +1,109 @@
+"""
+A sweep: one quantity of the load, or the size of what is asked, at several values.
+
+Every block holds every profile at every value, so that a machine that drifts moves all of them.
+What is said at one value is said as of a run of its own: see `lab.analysis.points`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from lab import workloads
+from lab.errors import UsageError
+from lab.experiment.plan import validate_load
+from lab.model import HOST, Load, Workload
+
+QUANTITIES = {
+    "connections": "1,20,100",
+    "rate": "500,1000,2000",
+    "size": "1k,10k,100k",
+}
+"""What can be swept -> an example of its values. `rate` is `--rate` by another name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is asked, and how, where one value of a sweep stands."""
+
+    at: Mapping[str, str]
+    """What sets it apart from the other points; empty where there is no other."""
+    load: Load
+    workload: Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """One quantity, and the values that it takes."""
+
+    name: str
+    values: tuple[str, ...]
+
+    def points(self, load: Load, workload: Workload) -> Iterator[Point]:
+        """
+        Yield the points, in the order of the values.
+
+        Args:
+            load: As it is where the sweep does not say otherwise.
+            workload: The same of what is asked.
+
+        Raises:
+            UsageError: It cannot have one of the values.
+        """
+        for value in self.values:
+            at = {self.name: value} if len(self.values) > 1 else {}
+            if self.name == "connections":
+                loaded = replace(load, connections=int(value))
+                validate_load(loaded)
+                yield Point(at, loaded, workload)
+            else:
+                yield Point(at, load, _sized(workload, value))
+
+
+def parse_sweep(text: str) -> Sweep:
+    """
+    Parse a quantity and its values.
+
+    Raises:
+        UsageError: It cannot be meant so.
+
+    >>> parse_sweep("connections=1, 20")
+    Sweep(name='connections', values=('1', '20'))
+    """
+    name, equals, listed = text.partition("=")
+    if name not in QUANTITIES or not equals:
+        examples = ", ".join(f"{each}={values}" for each, values in QUANTITIES.items())
+        raise UsageError(f"--sweep {text}: write a quantity and its values, as in {examples}")
+    values = tuple(value.strip() for value in listed.split(","))
+    twice = next((value for value in values if values.count(value) > 1), None)
+    if not all(values):
+        raise UsageError(f"--sweep {text}: a value is missing; write {name}={QUANTITIES[name]}")
+    if twice is not None:
+        raise UsageError(f"--sweep {text}: {twice} is there twice")
+    if name == "connections" and (wrong := [each for each in values if not _is_number(each)]):
+        raise UsageError(f"--sweep {text}: {wrong[0]} is no number of connections")
+    return Sweep(name, values)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch("[0-9]{1,6}", text) is not None
+
+
+def _sized(workload: Workload, value: str) -> Workload:
+    """Return the variant of *workload* that is named *value*; raises UsageError without one."""
+    if workload.requests or workload.host != HOST:
+        raise UsageError(f"--sweep size={value}: leave out --header, --cookie, --path and --host")
+    variants = [
+        name.partition("-")[2]
+        for name in workloads.find()
+        if name.startswith(f"{workload.family}-") and workload.name in workloads.find()
+    ]
+    if not variants:
+        problem = f"{workload.name} has one size; say --workload payload-1k, or echo-1k"
+        raise UsageError(f"--sweep size={value}: {problem}")
+    if value not in variants:
+        problem = f"{workload.family} is there in {', '.join(variants)}"
+        raise UsageError(f"--sweep size={value}: {problem}")
+    return workloads.read(f"{workload.family}-{value}").workload

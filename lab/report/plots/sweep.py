@@ -1,0 +1,155 @@
+"""
+A sweep as one picture: what each profile did at each value.
+
+A mark is the median of the trials, the dots around it are the trials. A hollow mark does not count:
+a gate withholds that metric in every trial there, and the report says which.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+
+from lab.analysis.summary import Summary
+from lab.analysis.swept import order_of, reading, shown, value_of
+from lab.model import METRICS
+from lab.report.numbers import quantity
+from lab.report.palette import LIGHT, MOST_LINES
+from lab.report.plots.layout import (
+    STYLES,
+    WIDTH,
+    End,
+    decades,
+    name_lines,
+    panel,
+    paper,
+)
+from lab.report.svg import Picture
+
+PANEL, BETWEEN, BELOW, ABOVE, LEFT, RIGHT = 2.3, 0.35, 0.55, 0.15, 0.75, 1.9
+"""Inches."""
+
+MARGIN = 0.04
+"""Share of the axis that is left free at both ends; the same in every panel."""
+
+WIDE = 20
+"""Times the smallest value from which on the largest makes the axis logarithmic."""
+
+
+def draw(found: Sequence[Summary]) -> Picture | None:
+    """
+    Return the figure; None where nothing was measured.
+
+    Args:
+        found: What was found at each value, in the order of the values.
+    """
+    metrics = [
+        metric
+        for metric in shown(found)
+        if any(reading(each, name, metric) for each in found for name in _drawn(found))
+    ]
+    if not metrics:
+        return None
+    height = ABOVE + BELOW + PANEL * len(metrics) + BETWEEN * (len(metrics) - 1)
+    canvas = paper(height)
+    wide = 1 - (LEFT + RIGHT) / WIDTH
+    for number, metric in enumerate(reversed(metrics)):
+        bottom = BELOW + number * (PANEL + BETWEEN)
+        axes = panel(canvas, LEFT / WIDTH, bottom, wide, PANEL)
+        _panel(axes, found, metric)
+        if number:
+            axes.tick_params(axis="x", labelbottom=False)
+        else:
+            axes.set_xlabel(value_of(found[0])[0])
+    return Picture(f"What {value_of(found[0])[0]} changed", _describe(found, metrics), canvas)
+
+
+def _panel(axes: Axes, found: Sequence[Summary], metric: str) -> None:
+    values = [value_of(summary)[1] for summary in found]
+    places = order_of(values) or [float(number) for number in range(len(values))]
+    if min(places) > 0 and max(places) / min(places) >= WIDE:
+        axes.set_xscale("log")
+        beside = (max(places) / min(places)) ** MARGIN
+        axes.set_xlim(min(places) / beside, max(places) * beside)
+    else:
+        beside = (max(places) - min(places)) * MARGIN
+        axes.set_xlim(min(places) - beside, max(places) + beside)
+    counted = METRICS[metric].exact
+    axes.set_yscale("symlog" if counted else "log")
+    ends = [
+        end
+        for number, name in enumerate(_drawn(found))
+        if (end := _line(axes, found, (name, metric, number), places)) is not None
+    ]
+    axes.set_xticks(places, values)
+    axes.minorticks_off()
+    unit = METRICS[metric].unit.replace("1/s", "")
+    axes.set_ylabel(", ".join(filter(None, (METRICS[metric].title, unit))))
+    axes.grid(color=LIGHT["line"], linewidth=0.6)
+    axes.set_axisbelow(True)
+    if counted:
+        for (_, y), name, colour in ends:
+            axes.annotate(name, (1.015, y), color=colour, xycoords=("axes fraction", "data"))
+        return
+    axes.set_ylim(*_limits(*axes.get_ylim()))
+    decades(axes)
+    name_lines(axes, ends, apart=0.1)
+
+
+def _line(
+    axes: Axes, found: Sequence[Summary], which: tuple[str, str, int], places: Sequence[float]
+) -> End | None:
+    """Draw one profile's line; return its end, or None where there is nothing to draw."""
+    name, metric, number = which
+    scale = METRICS[metric].scale
+    colour = LIGHT[f"series{number + 1}"]
+    points = [
+        (place, each)
+        for place, summary in zip(places, found, strict=True)
+        if (each := reading(summary, name, metric)) is not None
+        and (METRICS[metric].exact or each.median > 0)
+    ]
+    if not points:
+        return None
+    line = [(place, each.median * scale) for place, each in points]
+    axes.plot(*zip(*line, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.4)
+    dots = [(place, value * scale) for place, each in points for value in each.trials]
+    axes.plot(*zip(*dots, strict=True), ".", color=colour, markersize=3, alpha=0.35)
+    for (place, y), (_, each) in zip(line, points, strict=True):
+        fill = colour if each.counts else LIGHT["paper"]
+        axes.plot(place, y, "o", color=colour, markerfacecolor=fill, markersize=5)
+    return line[-1], name, colour
+
+
+def _limits(low: float, high: float) -> tuple[float, float]:
+    """
+    Widen limits to 1, 2 or 5 of a decade, so that both ends of the axis have a number.
+
+    >>> _limits(300, 480)
+    (200.0, 500.0)
+    """
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    marks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return max(m for m in marks if m <= low), min(m for m in marks if m >= high)
+
+
+def _describe(found: Sequence[Summary], metrics: Sequence[str]) -> str:
+    """Say the first, the best and the last of each line."""
+    quantity_name, first = value_of(found[0])
+    texts = [f"By {quantity_name}, from {first} to {value_of(found[-1])[1]}."]
+    for metric, name in itertools.product(metrics, _drawn(found)):
+        read = [reading(summary, name, metric) for summary in found]
+        medians = [each.median for each in read if each is not None and each.counts]
+        if medians:
+            ends = f"{quantity(metric, medians[0])} to {quantity(metric, medians[-1])}"
+            middle = quantity(metric, statistics.median(medians))
+            texts.append(f"{name}, {METRICS[metric].title}: {ends}, median {middle}.")
+    return " ".join(texts)
+
+
+def _drawn(found: Sequence[Summary]) -> tuple[str, ...]:
+    return tuple(profile.name for profile in found[0].run.plan.profiles[:MOST_LINES])

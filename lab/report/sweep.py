@@ -1,0 +1,189 @@
+"""A run at several values of one quantity: what a report says of all of them together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from lab.analysis.health import told_apart
+from lab.analysis.looks import shown as judged_metrics
+from lab.analysis.summary import Summary
+from lab.analysis.swept import shown, value_of
+from lab.model import METRICS, Comparison, Finding, Verdict
+from lab.model.wording import counted
+from lab.report import tables
+from lab.report.machine import machine_lines
+from lab.report.numbers import judged, ratio
+from lab.report.palette import MOST_LINES
+from lab.report.remarks import blocks
+from lab.report.tables import (
+    MEANINGS,
+    NOTHING,
+    Cell,
+    Column,
+    Document,
+    Table,
+    printable,
+    texts,
+    value_cell,
+)
+
+WHOLE = 3
+"""Values up to which the report of each stands below; of more, each is asked for by itself."""
+
+
+def documents(found: Sequence[Summary]) -> Iterator[Document]:
+    """Yield the report of a run; of one at several values that of all, and then each one's."""
+    if len(found) > 1:
+        yield document(found)
+    yield from map(tables.document, found)
+
+
+def document(found: Sequence[Summary]) -> Document:
+    """
+    Return what is said of a sweep.
+
+    Args:
+        found: What was found at each value, in the order of the values.
+    """
+    first = found[0]
+    plan, name = first.run.plan, value_of(first)[0]
+    values = [value_of(each)[1] for each in found]
+    asked = f"{plan.workload.family if name == 'size' else plan.workload.name}"
+    kept = "keep-alive offered" if plan.load.keepalive else "a connection for each request"
+    said = counted(blocks(first.run), "block")
+    context = (
+        f"{said}, each with every profile at every value in random order; windows of "
+        f"{plan.window:g} s; {kept}; generator: {first.run.generator}"
+    )
+    measured = (_measured(found, metric) for metric in shown(found))
+    changes = (_changes(found, metric) for metric in judged_metrics(plan.load))
+    return Document(
+        title=f"{asked}: {name} {', '.join(values)}",
+        context=(context, *machine_lines(first.run.environments)),
+        banners=tuple(printable(_grouped(found))),
+        tables=tuple(
+            each
+            for each in (*measured, *changes)
+            if any(cell != NOTHING for row in each.rows for cell in row[1:])
+        ),
+        notes=tuple(printable(_notes(found))),
+        legend=(
+            "Medians over the trials that count; -: not known, or withheld for a reason above.",
+            "1.42x [1.31, 1.55]: mean ratio within a block, and its 95% interval; ~: it may be 1.",
+        ),
+        footer=(f"Run {first.run.name}, seed {plan.seed}. Again: {first.run.command}",),
+        headline=sentence(found),
+    )
+
+
+def sentence(found: Sequence[Summary]) -> str:
+    """Say at which values each profile differs from the first, and whether the noise allows it."""
+    plan = found[0].run.plan
+    metric = judged_metrics(plan.load)[0]
+    parts = list(_differences(found, metric))
+    passed = sum(told_apart(each.aa[metric]) for each in found if each.aa[metric].ratio is not None)
+    noise = f"noise check passed at {passed} of {counted(len(found), 'value')}"
+    if not any(step.baseline[metric].ratio for each in found for step in each.steps):
+        return f"Nothing can be compared by {METRICS[metric].title}; {noise}."
+    nothing = f"No profile differs measurably from {plan.profiles[0].name}"
+    return f"{'; '.join(parts) or nothing} by {METRICS[metric].title}; {noise}."
+
+
+def _differences(found: Sequence[Summary], metric: str) -> Iterator[str]:
+    name = value_of(found[0])[0]
+    for step in found[0].steps:
+        sides = {
+            value_of(summary)[1]: each.baseline[metric]
+            for summary in found
+            for each in summary.steps
+            if each.profile == step.profile and metric in each.baseline
+        }
+        for verdict, word in ((Verdict.FASTER, "better"), (Verdict.SLOWER, "worse")):
+            told = {value: each for value, each in sides.items() if each.verdict is verdict}
+            if told:
+                most = max(told, key=lambda value: _size(told[value]))
+                yield (
+                    f"{step.profile} is {word} than {told[most].reference} at {name} "
+                    f"{', '.join(told)} (most at {most}: {_written(told[most])})"
+                )
+
+
+def _size(comparison: Comparison) -> float:
+    assert comparison.ratio is not None
+    return max(comparison.ratio.value, 1 / comparison.ratio.value)
+
+
+def _written(comparison: Comparison) -> str:
+    assert comparison.ratio is not None
+    return ratio(comparison.ratio)
+
+
+def _measured(found: Sequence[Summary], metric: str) -> Table:
+    rows = []
+    for summary in found:
+        of = {row.profile.name: row for row in summary.rows}
+        names = [profile.name for profile in found[0].run.plan.profiles]
+        cells = (value_cell(of[each], metric) if each in of else NOTHING for each in names)
+        rows.append((Cell(value_of(summary)[1]), *cells))
+    unit = METRICS[metric].unit.replace("1/s", "")
+    columns = (Column(profile.name, unit) for profile in found[0].run.plan.profiles)
+    first = Column(value_of(found[0])[0], number=False)
+    return Table(METRICS[metric].title, (first, *columns), tuple(rows))
+
+
+def _changes(found: Sequence[Summary], metric: str) -> Table:
+    names = [step.profile for step in found[0].steps]
+    rows = []
+    for summary in found:
+        sides = {step.profile: step.baseline.get(metric) for step in summary.steps}
+        cells = (_change(sides.get(name)) for name in names)
+        rows.append((Cell(value_of(summary)[1]), *cells))
+    title = f"{METRICS[metric].title} against {found[0].run.plan.profiles[0].name}, value by value"
+    return Table(title, texts((value_of(found[0])[0], *names)), tuple(rows))
+
+
+def _change(comparison: Comparison | None) -> Cell:
+    if comparison is None:
+        return NOTHING
+    return Cell(judged(comparison), MEANINGS[comparison.verdict])
+
+
+def _grouped(found: Sequence[Summary]) -> Iterator[str]:
+    """Yield each kind of warning once, with the values where it stands and the words of one."""
+    places: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for summary in found:
+        for banner in summary.banners:
+            places[banner.partition(":")[0]].append((value_of(summary)[1], banner))
+    name = value_of(found[0])[0]
+    for told in places.values():
+        which = ", ".join(dict.fromkeys(value for value, _ in told))
+        example = f" (the words are those of {told[0][0]})" if len(told) > 1 else ""
+        yield f"{name} {which}{example}: {told[0][1]}"
+
+
+def _notes(found: Sequence[Summary]) -> Iterator[str]:
+    name = value_of(found[0])[0]
+    places: dict[str, list[str]] = defaultdict(list)
+    examples: dict[str, tuple[str, Finding]] = {}
+    for summary in found:
+        for row in summary.rows:
+            for tally in row.tallies:
+                where = f"{row.profile.name} at {value_of(summary)[1]}, {tally.trials}/{row.total}"
+                places[tally.gate].append(where)
+                examples.setdefault(tally.gate, (where, tally.example))
+    for gate, all_places in places.items():
+        first, example = examples[gate]
+        yield f"{gate} ({'; '.join(all_places)}). {first}: {example.reason}. {example.advice}"
+    if missing := [each for each in found if each.measured < each.planned]:
+        said = (f"{value_of(each)[1]} has {each.measured} of {each.planned}" for each in missing)
+        yield f"Trials are missing, as the run ended early: {name} {'; '.join(said)}."
+    if left := [profile.name for profile in found[0].run.plan.profiles[MOST_LINES:]]:
+        yield f"Not in the chart, which has room for {MOST_LINES} lines: {', '.join(left)}."
+    for skipped, why in sorted(found[0].run.skipped.items()):
+        yield f"Not run: {skipped}: {why}."
+    if len(found) > WHOLE:
+        yield (
+            f"What is said at one value: `lab report {found[0].run.name} --at "
+            f"{value_of(found[0])[1]}`."
+        )

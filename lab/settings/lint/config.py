@@ -1,0 +1,268 @@
+"""A configuration as a rule sees it: what is written, where, and what is known besides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from lab.settings.lint.flaw import WHY, Edit, Fix, Flaw, Setting, Severity, Spot
+from lab.settings.lint.suppress import Suppression
+from lab.settings.uwsgi import OFF
+from lab.settings.uwsgi.table import NOTHING, OptionTable, atoi
+
+__all__ = ["Config", "Known", "Setting", "Spot"]
+
+SOCKETS = {
+    "socket": "uwsgi",
+    "uwsgi-socket": "uwsgi",
+    "suwsgi-socket": "uwsgi",
+    "puwsgi-socket": "uwsgi",
+    "fastcgi-socket": "fastcgi",
+    "fastcgi-nph-socket": "fastcgi",
+    "scgi-socket": "scgi",
+    "scgi-nph-socket": "scgi",
+    "raw-socket": "raw",
+    "http-socket": "http",
+    "https-socket": "http",
+    "http11-socket": "http11",
+    "http": "router",
+    "https": "router",
+    "https2": "router",
+    "httprouter": "router",
+    "http-to-https": "router",
+}
+"""
+Option that takes an address -> who speaks there.
+
+"router" is uWSGI's HTTP router, a process of its own; workers speak the others themselves.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known besides the file: what is expected, and what is there. None: not known."""
+
+    connections: int = 64
+    """Clients at once."""
+
+    db_connections: int | None = None
+    container: bool | None = None
+    """Whether it runs under a cgroup limit, as PID 1."""
+
+    here: bool = False
+    """Whether it is this machine that serves it; what is asked of files means nothing else."""
+
+    root: bool | None = None
+    """Whether root starts it."""
+
+    somaxconn: int | None = None
+    uwsgi: str | None = None
+    """Path of the uWSGI that there is."""
+
+    version: tuple[int, ...] = (2, 0, 31)
+    options: frozenset[str] | None = None
+    """What the build's `--help` lists."""
+
+    plugins: frozenset[str] | None = None
+    """What is part of the build."""
+
+    python: tuple[int, int] | None = None
+    """The uWSGI's own."""
+
+    cwd: Path | None = None
+    """Folder that it is started in; None for the configuration's own."""
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that it is started with."""
+
+    overlay: Mapping[Path, str] = field(default_factory=dict)
+    """File -> what stands in it instead of what is on the disk."""
+
+    def exists(self, path: Path) -> bool:
+        """Return whether there is such a file or folder."""
+        return path.exists()
+
+    def is_folder(self, path: Path) -> bool:
+        """Return whether there is such a folder."""
+        return path.is_dir()
+
+    def read(self, path: Path) -> str | None:
+        """Return a file's text, what is no UTF-8 as surrogates; None if it cannot be read."""
+        if path in self.overlay:
+            return self.overlay[path]
+        try:
+            return path.read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            return None
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder, sorted; none where it cannot be read."""
+        try:
+            return sorted(each.name for each in folder.iterdir())
+        except OSError:
+            return []
+
+
+@dataclass(frozen=True)
+class Config:
+    """One configuration with all that it includes."""
+
+    server: str
+    """ "uWSGI", "gunicorn" or "granian"."""
+
+    file: Path
+    settings: tuple[Setting, ...]
+    """In the order in which the server gets them, repeats kept."""
+
+    texts: Mapping[Path, str] = field(default_factory=dict)
+    """File -> what stands in it, for each file that was read."""
+
+    known: Known = field(default_factory=Known)
+    table: OptionTable = NOTHING
+    top: Spot = field(default_factory=lambda: Spot(Path(), 0, 0))
+    """Where the section begins, for what is said of an option that is missing."""
+
+    guesses: str = ""
+    """Why uWSGI may get something else than *settings*; empty where it does not."""
+
+    unused: tuple[Suppression, ...] = ()
+    """Suppressions of what was not found."""
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Setting]]:
+        found: dict[str, list[Setting]] = {}
+        for each in self.settings:
+            found.setdefault(self.table.canonical(each.option), []).append(each)
+        return found
+
+    def all(self, *names: str) -> list[Setting]:
+        """Return what sets one of the options, in any of their spellings, in order."""
+        wanted = {self.table.canonical(name) for name in names}
+        lists = [self._by_name.get(name, []) for name in wanted]
+        if len(lists) == 1:
+            return lists[0]
+        position = {id(each): number for number, each in enumerate(self.settings)}
+        return sorted((each for found in lists for each in found), key=lambda s: position[id(s)])
+
+    def first(self, *names: str) -> Setting | None:
+        """Return the first that sets one of the options; None if nothing does."""
+        return next(iter(self.all(*names)), None)
+
+    def last(self, *names: str) -> Setting | None:
+        """Return the last that sets one of the options; None if nothing does."""
+        return next(reversed(self.all(*names)), None)
+
+    def starting(self, *beginnings: str) -> list[Setting]:
+        """Return what sets an option whose name begins so, as it is written, in order."""
+        return [each for each in self.settings if each.option.startswith(beginnings)]
+
+    def on(self, name: str) -> bool:
+        """Return whether a switch is written, and its last value is no word for no."""
+        setting = self.last(name)
+        return setting is not None and setting.value.lower() not in OFF
+
+    def number(self, name: str, default: int = 0) -> int:
+        """Return the option's last value as uWSGI reads a number there."""
+        setting = self.last(name)
+        return default if setting is None else atoi(setting.value)
+
+    @property
+    def master(self) -> bool:
+        """Whether there is a master: one that is switched on, or that another option implies."""
+        said = self.last("master")
+        if said is not None:
+            return self.on("master")
+        return any(self.table.implies_master(each.option) for each in self.settings)
+
+    @property
+    def processes(self) -> int:
+        """Worker processes."""
+        return self.number("processes", 1)
+
+    @property
+    def at_once(self) -> int:
+        """Requests that each worker process serves at a time."""
+        ways = ("threads", "async", "gevent", "asyncio", "ugreen")
+        return max(1, *(self.number(name, 1) for name in ways))
+
+    @property
+    def cores(self) -> int:
+        """Requests that all workers together serve at a time."""
+        return self.processes * self.at_once
+
+    def sockets(self, *kinds: str) -> list[Setting]:
+        """
+        Return what makes a socket of one of the *kinds*, all without any: see `SOCKETS`.
+
+        `protocol` says what is spoken at a plain `socket`.
+        """
+        protocol = self.last("protocol")
+        plain = protocol.value.removesuffix("-nph") if protocol else "uwsgi"
+        of = {**SOCKETS, "socket": {"https": "http"}.get(plain, plain)}
+        return [
+            each
+            for each in self.settings
+            if each.option in of and (not kinds or of[each.option] in kinds)
+        ]
+
+    def flaw(
+        self,
+        where: Setting | Spot,
+        text: str = WHY,
+        fix: Fix | None = None,
+        *,
+        harmless: bool = False,
+    ) -> Flaw:
+        """
+        Return a flaw for the rule that looks, which adds its code and severity.
+
+        Args:
+            where: A setting, with which the message begins; or a place, with *text* alone.
+            text: Why it is wrong, and what to do; without a full stop at the end. In it `WHY` is
+                what the rule says of all that it finds.
+            fix: What would mend it.
+            harmless: Whether it is a remark, whatever the rule's severity is.
+        """
+        severity = Severity.REMARK if harmless else Severity.ERROR
+        if isinstance(where, Spot):
+            return Flaw("", severity, text, where, fix)
+        written = where.written.encode("utf-8", "replace").decode()
+        return Flaw("", severity, f"{written}: {text}", where.spot, fix)
+
+    def change(self, setting: Setting, value: str, *, safe: bool = False) -> Fix | None:
+        """Return the fix that writes another value; None where its place is not known."""
+        if setting.column == 0:
+            return None
+        edit = Edit(setting.at(), setting.raw, value)
+        return Fix((edit,), safe, f"{setting.option} = {value}")
+
+    def rename(self, setting: Setting, option: str, *, safe: bool = False) -> Fix | None:
+        """Return the fix that writes another option; None where it stands in no file."""
+        if setting.spot.file not in self.texts:
+            return None
+        edit = Edit(setting.spot, setting.option, option)
+        return Fix((edit,), safe, f"{option} = {setting.raw}")
+
+    def drop(self, *settings: Setting, safe: bool = False) -> Fix | None:
+        """Return the fix that takes lines away; None where their place is not known."""
+        if any(each.column == 0 for each in settings):
+            return None
+        edits = tuple(Edit(each.spot, self.line(each.spot), None) for each in settings)
+        return Fix(edits, safe, f"without {', '.join(each.option for each in settings)}")
+
+    def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:
+        """Return the fix that adds a line, below a setting or below the section's beginning."""
+        spot = after.at() if after else self.top
+        return Fix((Edit(spot, "", line),), safe, line) if spot.column else None
+
+    def line(self, spot: Spot) -> str:
+        """Return the text of a line, without its end."""
+        return self.texts[spot.file].split("\n")[spot.line - 1].removesuffix("\r")
+
+    def lines(self) -> Iterator[tuple[Spot, str]]:
+        """Yield each line of each file that was read, with where it begins."""
+        for file, text in self.texts.items():
+            for number, line in enumerate(text.split("\n"), start=1):
+                yield Spot(file, number, 1), line.removesuffix("\r")

@@ -1,0 +1,57 @@
+"""What counts of what the rules find: what is asked for, and not suppressed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from lab.settings.lint.config import Config
+from lab.settings.lint.flaw import Flaw
+from lab.settings.lint.suppress import Suppression, suppressions
+from lab.settings.rules import flaws
+from lab.settings.rules.rule import RULES
+
+UNUSED = "UW900"
+"""The rule about suppressions, which is asked when all others have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Rules by code, or the beginning of several."""
+
+    select: tuple[str, ...] = ()
+    """Empty: all."""
+
+    ignore: tuple[str, ...] = ()
+
+    def __contains__(self, code: str) -> bool:
+        return code.startswith(self.select or "") and not code.startswith(self.ignore)
+
+    def all_of(self, beginning: str) -> bool:
+        """Return whether each rule is asked whose code begins so."""
+        return all(code in self for code in RULES if code.startswith(beginning))
+
+
+def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
+    """Return what is wrong with a configuration, in the order of the places."""
+    chosen = chosen or Chosen()
+    found = [flaw for flaw in flaws(config) if flaw.code in chosen]
+    meant = list(suppressions(config.texts))
+    counts = [flaw for flaw in found if not any(each.covers(flaw, config.file) for each in meant)]
+    if UNUSED in chosen:
+        asked = [each for each in meant if each.spot.file == config.file]
+        counts += RULES[UNUSED].flaws(replace(config, unused=_unused(config, asked, chosen, found)))
+    return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
+
+
+def _unused(
+    config: Config, asked: Iterable[Suppression], chosen: Chosen, found: Iterable[Flaw]
+) -> tuple[Suppression, ...]:
+    """Return which suppressions are of nothing that was found, or would be in a container."""
+    # What was not looked for may well be there, and what is included may be for others.
+    left = [each for each in asked if chosen.all_of(each.code)]
+    container = replace(config.known, container=True)
+    for flaw in itertools.chain(found, flaws(replace(config, known=container)) if left else ()):
+        left = [each for each in left if not each.covers(flaw, config.file)]
+    return tuple(left)

@@ -1,0 +1,50 @@
+"""Reads a configuration of any server that rules are written for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from lab.settings import granian, gunicorn
+from lab.settings.lint.config import Config, Known
+from lab.settings.uwsgi import places
+
+Reader = Callable[[Path, Known], Config]
+
+COMMAND, STDIN = Path("granian"), Path("-")
+"""What granian's command is called that is given in quotes, or on standard input."""
+
+READERS: dict[str, Reader] = {
+    ".ini": places.read,
+    ".py": gunicorn.read_file,
+    COMMAND.name: granian.read,
+    STDIN.name: granian.read,
+}
+"""How a file's name ends -> what reads it."""
+
+EXAMPLES = {"UW": Path("uwsgi.ini"), "GU": Path("gunicorn.conf.py"), "GR": COMMAND}
+"""How a rule's code begins -> the file that its examples are."""
+
+
+def reader_of(path: Path) -> Reader | None:
+    """Return what reads a file, by its name; None where nothing does."""
+    return next((each for end, each in READERS.items() if path.name.endswith(end)), None)
+
+
+def example(code: str, text: str, known: Known | None = None) -> Config:
+    """
+    Return the configuration that a rule's example is.
+
+    Args:
+        code: The rule's.
+        text: The whole file; of uWSGI without any section, what stands below `[uwsgi]`.
+        known: What is known besides.
+    """
+    path = EXAMPLES[code[:2]]
+    sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
+    whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
+    reader = reader_of(path)
+    assert reader is not None, f"nothing reads {path}"
+    known = known or Known()
+    return reader(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))

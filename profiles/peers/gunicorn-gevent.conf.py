@@ -1,0 +1,11 @@
+"""
+Workers whose requests are greenlets, as many as gunicorn's documentation says to start with.
+
+https://gunicorn.org/design/#how-many-workers
+"""
+
+import os
+
+worker_class = "gevent"
+# Two for each CPU that the server may use, and one more.
+workers = 2 * len(os.sched_getaffinity(0)) + 1

@@ -1,0 +1,1 @@
+"""The linter: what it reads, what it finds, what it mends."""

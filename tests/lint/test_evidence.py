@@ -1,0 +1,87 @@
+"""What rules say where they have it from can be looked up, and still says so."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from lab.settings import rules
+from tests.lint.test_findings import PLACES, of
+
+ROOT = Path(__file__).parents[2]
+PLACE = re.compile(r"([\w/.-]+\.(?:c|h|py)):(\d+) `(.+)`")
+ELSEWHERE = re.compile(r"https://\S+|[\w-]+#\d+")
+
+EVIDENCE = [(code, each) for code in PLACES for each in rules.RULES[code].seen.split("; ")]
+
+FIGURES = {
+    "UW303": ("1.01 s", "docs/explanation/what-faults-cost.md"),
+    "UW309": ("56 of 64", "docs/runs/keep-alive/report.md"),
+    "UW310": ("4.98 s", "docs/explanation/what-faults-cost.md"),
+    "UW312": ("31%", "docs/runs/keep-alive/report.md"),
+    "UW313": ("758 of 1,401", "docs/explanation/what-faults-cost.md"),
+    "UW501": ("2.19x", "docs/runs/ladder/report.md"),
+    "UW504": ("0.848x", "docs/runs/keep-alive/report.md"),
+}
+"""Code -> what its message calls measured, and where that stands."""
+
+
+@pytest.mark.parametrize(("code", "each"), EVIDENCE)
+def test_evidence_is_a_place(code, each):
+    """A file and a line with a quotation, a page or run of this project, an issue, an address."""
+    if each.startswith("docs/"):
+        assert (ROOT / each).exists()
+    else:
+        assert PLACE.fullmatch(each) or ELSEWHERE.fullmatch(each)
+
+
+@pytest.mark.parametrize(
+    "each", sorted({each for _, each in EVIDENCE if each.startswith(("gunicorn/", "granian/"))})
+)
+def test_the_line_of_an_installed_server_says_so(each):
+    """In the versions that this project installs."""
+    file, line, quotation = PLACE.fullmatch(each).groups()
+    server = Path(importlib.util.find_spec(file.partition("/")[0]).origin).parent.parent
+    assert quotation in (server / file).read_text().splitlines()[int(line) - 1]
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory):
+    """Return the folder of uWSGI's source: UWSGI_SOURCE, or what pip downloads."""
+    if given := os.environ.get("UWSGI_SOURCE"):
+        return Path(given)
+    folder = tmp_path_factory.mktemp("uwsgi")
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    asked = [*pip, "--no-binary", ":all:", "--no-build-isolation", "uwsgi==2.0.31"]
+    if subprocess.run(asked, cwd=folder, check=False).returncode:
+        pytest.skip("uWSGI's source cannot be downloaded here")
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
+        archive.extractall(folder, filter="data")
+    return folder / "uwsgi-2.0.31"
+
+
+@pytest.mark.slow
+def test_the_lines_of_uwsgis_source_say_so(source):
+    """Each quotation is in its line of 2.0.31."""
+    for code, each in EVIDENCE:
+        match = PLACE.fullmatch(each)
+        if match and match[1].endswith((".c", ".h")):
+            lines = (source / match[1]).read_text(errors="replace").splitlines()
+            assert match[3] in lines[int(match[2]) - 1], f"{code}: {each}"
+
+
+@pytest.mark.parametrize("code", PLACES)
+def test_a_figure_of_a_message_is_that_of_the_stored_run(code):
+    """What a message calls measured stands where FIGURES says, in other words if need be."""
+    for flaw in of(code, rules.RULES[code].bad):
+        assert ("measured)" in flaw.message) == (code in FIGURES)
+        if code in FIGURES:
+            figure, page = FIGURES[code]
+            assert figure in flaw.message
+            text = (ROOT / page).read_text()
+            assert figure in text or all(part in text for part in figure.split(" of "))

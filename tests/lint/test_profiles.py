@@ -1,0 +1,26 @@
+"""What this project ships is clean, or says why it is not."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.settings.lint.config import Known
+from lab.settings.lint.judge import Chosen, judged
+from lab.settings.lint.read import reader_of
+from tests.lint.test_findings import CLASSES
+
+ROOT = Path(__file__).parents[2]
+FILES = sorted(
+    path
+    for pattern in ("profiles/*.ini", "profiles/peers/*.ini", "profiles/peers/*.conf.py")
+    for path in ROOT.glob(pattern)
+)
+
+
+@pytest.mark.parametrize("container", [False, True])
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_a_profile_is_clean_or_says_why_not(path, container):
+    """In a container and outside of one; and no comment is there for nothing."""
+    config = reader_of(path)(path, Known(container=container))
+    found = judged(config, Chosen((*CLASSES, "UW900")))
+    assert not [(flaw.code, flaw.spot.file.name, flaw.spot.line) for flaw in found]

@@ -1,0 +1,95 @@
+"""gunicorn's file and granian's command, as rules see them."""
+
+import json
+
+import pytest
+
+from lab.errors import ProfileError
+from lab.settings import granian, gunicorn
+from lab.settings.lint.config import Known
+from tools.gunicorn_settings import table
+
+
+def read(reader, folder, text):
+    """Return what a text sets, as (option, value, line, column, column of the value)."""
+    path = folder / "file"
+    path.write_text(text, encoding="utf-8")
+    settings = reader(path, Known()).settings
+    return [(s.option, s.value, s.spot.line, s.spot.column, s.column) for s in settings]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("workers = 4\n", [("workers", "4", 1, 1, 11)]),
+        ("'''é'''; bind = ':80'", [("bind", ":80", 1, 10, 17)]),
+        ("a = b = 2", [("a", "2", 1, 1, 9), ("b", "2", 1, 1, 9)]),
+        ("timeout: int = 30", [("timeout", "30", 1, 1, 16)]),
+        ("workers = count() + 1", [("workers", "", 1, 1, 11)]),
+        ("workers = 1\nworkers += 1", [("workers", "1", 1, 1, 11), ("workers", "", 2, 1, 12)]),
+        ("a, b = 1, 2", [("a", "", 1, 1, 8), ("b", "", 1, 1, 8)]),
+        ("if x:\n    workers = 2", [("workers", "", 2, 5, 15)]),
+        ("try:\n    pass\nexcept E:\n    threads = 2", [("threads", "", 4, 5, 15)]),
+        ("def on_exit(server):\n    workers = 3", [("on_exit", "", 1, 1, 0)]),
+        ("from base import workers as w", [("w", "", 1, 1, 0)]),
+        ("bind[0] = 1\nprint(1)", []),
+    ],
+)
+def test_what_gunicorns_file_sets(text, expected, tmp_path):
+    """Literals with their values and places; what is computed, or may not run, has none."""
+    assert read(gunicorn.read_file, tmp_path, text) == expected
+
+
+def test_after_an_import_of_everything_each_setting_is_there(tmp_path):
+    """With a value that nobody knows, so that no rule calls one missing."""
+    settings = read(gunicorn.read_file, tmp_path, "from base import *")
+    assert {"workers", "worker_class", "keepalive"} <= {option for option, *_ in settings}
+    assert {value for _, value, *_ in settings} == {""}
+
+
+def test_a_file_that_is_not_python_is_refused(tmp_path):
+    """With the line."""
+    with pytest.raises(ProfileError, match=r"file:2: is not Python"):
+        read(gunicorn.read_file, tmp_path, "workers = 4\nthreads = ;\n")
+
+
+def test_the_carried_settings_are_those_of_the_installed_gunicorn():
+    """`tools/gunicorn_settings.py` writes them again."""
+    assert gunicorn.CARRIED.read_text() == table()
+
+
+def test_without_gunicorn_the_carried_settings_count(monkeypatch):
+    """They give the same words: a setting's own, and those of the command."""
+    installed = gunicorn.spellings.__wrapped__()
+    monkeypatch.setitem(__import__("sys").modules, "gunicorn.config", None)
+    assert gunicorn.spellings.__wrapped__() == installed
+    assert json.loads(gunicorn.CARRIED.read_text())["version"]
+    assert (installed["access_logfile"], installed["workers"]) == ("accesslog", "workers")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("granian --workers 4 site:app", [("workers", "4", 1, 9)]),
+        ("granian --workers=4 site:app", [("workers", "4", 1, 9)]),
+        ("/venv/bin/granian \\\n  --host '::' \\\n  app", [("host", "::", 2, 3)]),
+        ("granian --reload --port 80", [("reload", "", 1, 9), ("port", "80", 1, 18)]),
+        ("granian app --reload", [("reload", "", 1, 13)]),
+        ("A=1 GRANIAN_BLOCKING_THREADS=2 granian app", [("blocking-threads", "2", 1, 5)]),
+        ('granian --log-config "a b.json"', [("log-config", "a b.json", 1, 9)]),
+    ],
+)
+def test_what_granians_command_sets(text, expected, tmp_path):
+    """Options as granian gets them, at the place of their name; variables before it, too."""
+    assert [each[:4] for each in read(granian.read, tmp_path, text)] == expected
+
+
+def test_another_command_is_refused(tmp_path):
+    """It says what is missing."""
+    with pytest.raises(ProfileError, match="it has no word `granian`"):
+        read(granian.read, tmp_path, "uvicorn site:app")
+
+
+def test_a_quote_that_is_not_closed_does_not_stop_the_reader(tmp_path):
+    """The shell would say so."""
+    assert read(granian.read, tmp_path, "granian --host 'a") == [("host", "a", 1, 9, 0)]

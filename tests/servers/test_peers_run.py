@@ -1,0 +1,69 @@
+"""Every peer for real, with each of its workloads: it starts, answers, stops, and is gone."""
+
+import time
+from contextlib import suppress
+from functools import partial
+
+import psutil
+import pytest
+
+from lab import profiles, workloads
+from lab.experiment.available import unserved
+from lab.experiment.plan import arm_of
+from lab.model import Load
+from lab.profiles.backing import needed
+from lab.servers import adapter
+from lab.servers.backing import running
+from lab.servers.ports import served
+from tests.kit.lab_process import alive, descendants, until
+from tests.kit.running import answer, read_installed
+
+pytestmark = pytest.mark.peers
+
+PEERS = [profiles.described(path.stem) for path in sorted(profiles.PEERS.glob("*.toml"))]
+ASKED = [workloads.read(name).workload for name in workloads.find()]
+PAIRS = {
+    f"{profile.name}-{asked.name}": (profile.name, asked)
+    for profile in PEERS
+    for asked in ASKED
+    if unserved(profile, asked) is None
+}
+
+
+def idle(pid, before):
+    """Whether no process came, went or ran since it was asked last, at least 0.3 seconds ago."""
+    now = {}
+    for each in descendants(pid):
+        with suppress(psutil.NoSuchProcess):
+            now[each.pid] = each.cpu_times()[:2]
+    if now == before.get("state"):
+        return time.monotonic() - before["since"] > 0.3
+    before |= {"state": now, "since": time.monotonic()}
+    return False
+
+
+@pytest.mark.parametrize(("name", "asked"), PAIRS.values(), ids=PAIRS)
+def test_a_peer_serves_its_workload(name, asked, tmp_path):
+    """The right reply, an end by SIGTERM alone, and neither process nor listener afterwards."""
+    profile = read_installed(name)
+    workload = arm_of(profile, asked, Load()).workload
+    adapter(profile).check(profile)
+    with (
+        running(needed(workload, [profile]), None),
+        adapter(profile).start(profile, workload, tmp_path, None) as server,
+    ):
+        came, wanted = answer(server.endpoint, workload)
+        assert came == wanted
+        tree = [psutil.Process(server.pid), *descendants(server.pid)]
+        assert len(tree) > len(profile.commands)
+        until(partial(idle, server.pid, {}), "the start of all its workers")
+        server.stop()
+        ends = [server._statuses.get(place) for place in range(len(profile.commands))]
+        assert set(ends) <= {0, -15}, f"{ends}\n{server.log_tail()}"
+    assert alive(tree) == []
+    assert not served(server.endpoint)
+
+
+def test_every_peer_is_asked_something():
+    """None is there that no workload of ours can be served by."""
+    assert {profile.name for profile in PEERS} == {name for name, _ in PAIRS.values()}

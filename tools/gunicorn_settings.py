@@ -1,0 +1,24 @@
+"""
+Write lab/settings/gunicorn.json: gunicorn's settings, and the options that set them.
+
+    python tools/gunicorn_settings.py > lab/settings/gunicorn.json
+
+They are those of the gunicorn that is installed.
+"""
+
+import json
+import sys
+
+from gunicorn import __version__
+from gunicorn.config import KNOWN_SETTINGS
+
+
+def table() -> str:
+    """Return the file's text."""
+    settings = {each.name: each.cli or [] for each in KNOWN_SETTINGS}
+    content = {"version": __version__, "settings": dict(sorted(settings.items()))}
+    return json.dumps(content, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())
