@@ -84,6 +84,7 @@ COMMANDS = {
     "report": "report",
     "run": "run",
     "selftest": "selftest",
+    "show": "show",
     "stress": "stress",
 }
 """Command -> the module beside this one that has it, as NAME_command."""
@@ -123,5 +124,6 @@ def cli() -> None:
 
     \b
     lab run --quick                                the whole ladder, in five minutes
-    lab run --app mysite.wsgi:app --path /items/3  the same profiles on your application
+    lab run ~/shop/uwsgi.ini tuned --path /items/3 your configuration, and your application by ours
+    lab run --app mysite.wsgi:app --path /items/3  our profiles on your application
     """  # noqa: D301 - click wants the control character itself

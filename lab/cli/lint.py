@@ -67,17 +67,16 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         return 0
     if not files:
         raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
-    known = lint.known_of(
-        given["uwsgi"],
-        **{name: given[name] for name in ("connections", "db_connections", "container")},
-    )
+    expected = {name: given[name] for name in ("connections", "db_connections")}
+    known = lint.known_of(given["uwsgi"], **expected)
+    asked = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     found: list[Found] = []
     failed = changes = False
     for name in files:
         try:
-            linted = lint.lint(name, known, given["select"], given["ignore"], fixes)
+            linted = lint.lint(name, known, fixes=fixes, **asked)
             if given["diff"]:
                 click.echo("".join(_diff(linted)), nl=False)
                 changes |= bool(linted.before)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from lab.cli.options import RequestsPerSecond, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
+from lab.experiment.own import says_what_is_served
 from lab.model import Workload
 from lab.model.wording import counted
 from lab.options import runtime
@@ -40,6 +41,7 @@ from lab.workloads.question import Question
 @offered("uwsgi")
 @offered("env")
 @offered("env_file")
+@offered("keep")
 @offered("status")
 @offered("check")
 @click.option(
@@ -76,7 +78,7 @@ def stress_command(
     for name in require:
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
-    subject = _application(**application)
+    subject = _application(names, **application)
     _check_writable("--output", output)
     _check_writable("--figure", figure)
     files = _Files(output, figure)
@@ -91,6 +93,8 @@ def stress_command(
 
 
 def _application(
+    names: Sequence[str],
+    *,
     app: str | None,
     path: Sequence[str],
     chdir: Path | None,
@@ -98,12 +102,13 @@ def _application(
     check: str | None,
     **started: Any,
 ) -> Workload:
-    if app is None:
+    own = app is None and says_what_is_served(names)
+    if app is None and not own:
         refuse_without_app(path=path or None, chdir=chdir, status=status, check=check)
         said = WAITING
     else:
         asked = Question(paths=path, status=status, check=check)
-        said = workload(question=asked, app=app, chdir=chdir)
+        said = workload(question=asked, app=app, chdir=chdir, own=own)
     return replace(said, runtime=runtime(**started))
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from threading import Lock
 from typing import Any
 
 from lab import profiles
 from lab.errors import ApplicationError, MissingError, UsageError
+from lab.experiment.own import shared
 from lab.experiment.plan import app_of, arm_of
-from lab.model import OURS, Load, Profile, Runtime, Workload
+from lab.model import OURS, OWN, Load, Profile, Runtime, Workload
 from lab.profiles import backing
 from lab.servers import adapter, preflight
 from lab.servers.command import fill, places
@@ -89,10 +92,18 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
     return Installed(profile, None, said[0] if said else "")
 
 
-@cache
-def _told(name: str, *words: str) -> subprocess.CompletedProcess[str] | None:
+def _told(*command: str) -> subprocess.CompletedProcess[str] | None:
     """Return what a program says of its version, asked once for all profiles that run it."""
-    return tried(name, *words)
+    with _ASKED[command]:  # those that are looked at in other threads wait for this one
+        return _said(command)
+
+
+_ASKED: defaultdict[tuple[str, ...], Lock] = defaultdict(Lock)
+
+
+@cache
+def _said(command: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
+    return tried(*command)
 
 
 def version_number(version: str) -> str:
@@ -106,15 +117,21 @@ def version_number(version: str) -> str:
     return found[0] if found else version
 
 
-def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed], dict[str, str]]:
+def available(
+    names: Sequence[str], workload: Workload
+) -> tuple[list[Installed], dict[str, str], Workload]:
     """
     Return the profiles that can be asked for *workload* here, and why each of the others cannot.
+
+    And the workload: where a configuration of the user's says what is served, with that.
 
     Raises:
         ProfileError: A profile is unknown, cannot be resolved, or would harm a running server.
         UsageError: None can be asked here.
     """
     found = [look(name, workload.runtime) for name in names]
+    given, workload = shared([each.profile for each in found], workload)
+    found = [replace(each, profile=profile) for each, profile in zip(found, given, strict=True)]
     skipped = {
         each.profile.name: reason
         for each in found
@@ -130,7 +147,7 @@ def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed]
     for each in chosen:
         adapter(each.profile).check(each.profile)  # now, and not when its turn comes
         profiles.check_startable(each.profile, workload.runtime)
-    return chosen, skipped
+    return chosen, skipped, workload
 
 
 def ignored(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
@@ -157,9 +174,10 @@ def import_applications(
         ApplicationError: One cannot be imported, or is not what its server serves.
     """
     soughts, runtime = [], workload.runtime
-    for profile in (each.profile for each in found):
+    # What the user has written comes first, so that it is what a message names.
+    for profile in sorted((each.profile for each in found), key=_is_ours):
         asked = arm_of(profile, workload, Load()).workload
-        ours = asked.chdir is None and profile.path.resolve().is_relative_to(profiles.FOLDER)
+        ours = asked.chdir is None and _is_ours(profile)
         if not ours and profile.reply is None and "wsgi" in profile.interfaces:
             soughts.append(adapter(profile).sought(profile, asked))
     try:
@@ -175,9 +193,15 @@ def import_applications(
     return {name: value for name, value in said.items() if value}
 
 
+def _is_ours(profile: Profile) -> bool:
+    return profile.path.resolve().is_relative_to(profiles.FOLDER)
+
+
 def unserved(profile: Profile, workload: Workload) -> str | None:
     """Return why *profile* cannot be asked for *workload*, or None."""
     if app_of(profile, workload) is not None:
         return None
+    if profile.own and OWN not in profile.interfaces:
+        return "names no application: --app MODULE:CALLABLE"
     kinds = " or ".join(WRITTEN.get(each, each) for each in profile.interfaces)
     return f"serves {kinds} applications; {workload.name} has none"

@@ -26,6 +26,7 @@ from lab.experiment.available import available, ignored, import_applications
 from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
+from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.replies import capture, requiring, try_out
 from lab.experiment.runner import Observer, Parts, run
@@ -133,6 +134,8 @@ class Prepared:
     """Processes of the engine, where that makes the load."""
     ignored: tuple[str, ...] = ()
     """What a server ignores in its profile, in a line each."""
+    remarks: tuple[str, ...] = ()
+    """What the user has to know of their own configurations, in a line each."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Peer -> what its server says of its version."""
     runtime: Mapping[str, Any] = field(default_factory=dict)
@@ -149,10 +152,10 @@ def prepare(options: Options, workload: Workload) -> Prepared:
             a backing service is not installed.
     """
     cores = share_cores(options.cores) if options.pin else None
+    found, skipped, workload = available(options.profiles or profiles.usual(), workload)
     points = tuple(_points(options, workload))
     fewest = min(point.load.connections for point in points)
     generators = count_generators(options.generators, fewest, cores)
-    found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
     unread = ignored(chosen, workload.runtime)
     try:
@@ -185,7 +188,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     versions = {
         each.profile.name: each.version for each in found if each.profile.commands and each.version
     }
-    return Prepared(plan, skipped, seconds, cores, generators, unread, versions, theirs)
+    said = tuple(remarks(chosen, cores[0] if cores else None))
+    return Prepared(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
 
 
 @swept()

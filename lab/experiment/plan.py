@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from lab.errors import UsageError
 from lab.model import Arm, Expectation, Load, Plan, Profile, Workload
+from lab.settings.uwsgi.private import asked_over
 
 OVERHEAD = 1.3
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
@@ -40,7 +41,12 @@ def arm_of(
             seed=workload.seed,
         )
     else:
-        workload = replace(workload, app=app_of(profile, workload) or None, apps={})
+        app = app_of(profile, workload) or None
+        chdir = None if profile.own and app is None else workload.chdir
+        workload = replace(workload, app=app, apps={}, chdir=chdir)
+        if profile.own and not profile.commands:
+            wire, transport = asked_over(profile.options)
+            workload = replace(workload, wire=wire, transport=transport)
     return Arm(named(profile.name, at or {}), profile, workload, load, at or {})
 
 

@@ -11,4 +11,5 @@ from lab.model.concluded import *
 from lab.model.measured import *
 from lab.model.own import *
 from lab.model.parts import *
+from lab.model.profile import *
 from lab.model.request import *

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from lab.model.request import concealed
 
+OWN = "own"
+"""The interface of a configuration of the user's: it serves the application that it names."""
+
 LEAST_SECRET = 6
 """Characters of a value that may be a secret."""
 
@@ -77,9 +80,31 @@ class Runtime:
     keep: frozenset[str] = frozenset()
     """Options that stay in the private copy of a configuration although they reach beyond it."""
 
+    pinned: bool = True
+    """Whether servers are given CPUs; then no configuration chooses them."""
+
 
 OURS = Runtime()
 """This project's own: the lab's environment, and the caller's variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """An option of a user's configuration that its private copy has otherwise, or not at all."""
+
+    option: str
+    value: str
+    became: str | None
+    """What stands there instead, for people; None where it is left out."""
+    why: str = ""
+    """Why it is left out, or added."""
+
+    def __str__(self) -> str:
+        """Say what became of it."""
+        if self.became and self.why:
+            return f"{self.option} = {self.became} ({self.why})"
+        said = f" -> {self.became}" if self.became else f" ({self.why})"
+        return f"{self.option} = {self.value}{said}"
 
 
 def without_values(words: Sequence[str]) -> tuple[str, ...]:

@@ -69,6 +69,12 @@ class Asked:
     env_file: Path | None = option(  # noqa: RUF009 - it is a field
         "--env-file", "Lines NAME=VALUE, as for docker.", metavar="FILE", parse=Path
     )
+    keep: Sequence[str] = option(
+        "--keep",
+        "Leave this option of your ini in the copy, as in --keep attach-daemon; may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="OPTION",
+    )
     path: Sequence[str] = option(
         "--path",
         "Request target; fib takes powers, as /10^99. Several make a mix.",

@@ -25,6 +25,9 @@ def runtime(
     cwd: Path | None = None,
     env: Sequence[str] = (),
     env_file: Path | None = None,
+    *,
+    keep: Sequence[str] = (),
+    pinned: bool = True,
 ) -> Runtime:
     """
     Return what a server of the user's is started with.
@@ -35,6 +38,8 @@ def runtime(
         cwd: A folder.
         env: NAME=VALUE, or NAME for the caller's own value.
         env_file: Lines NAME=VALUE.
+        keep: Options that stay in the private copy of a configuration.
+        pinned: Whether servers are given CPUs.
 
     Raises:
         UsageError: One of them is not there, or is no such thing. No value is in its message.
@@ -52,6 +57,8 @@ def runtime(
         variables=Variables.of(values, salted(json.dumps(sorted(values.items()))))
         if values
         else Variables(),
+        keep=frozenset(keep),
+        pinned=pinned,
     )
 
 

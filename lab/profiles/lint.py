@@ -36,12 +36,12 @@ ROUNDS = 50
 OTHER_FORMS = (".yaml", ".yml", ".json", ".xml")
 """Files that uWSGI itself has to read."""
 
-HARMLESS = frozenset(
-    {"uwsgi_opt_logic", "uwsgi_opt_noop", "uwsgi_opt_load_ini", "uwsgi_opt_load", "uwsgi_opt_true"}
-    | {"uwsgi_opt_set_placeholder", "uwsgi_opt_add_string_list", "uwsgi_opt_set_str"}
+HARMLESS = re.compile(
+    "uwsgi_opt_(logic|noop|load|load_ini|true|set_placeholder|set_int|set_null|set_umask|pcre_jit"
+    "|add_string_list)"
 )
 """Functions of options that do no more than say something when a file is read. Others act at once:
-`stop` ends a server, `plugin` loads code."""
+`stop` ends a server, `plugin` runs code, `fallback-config` starts a server if this one ends."""
 
 TIMEOUT = 5.0
 """Seconds that uWSGI gets to read a file, which takes it milliseconds."""
@@ -77,7 +77,13 @@ class Linted:
 
 
 def lint(
-    name: str, known: Known, select: Codes = (), ignore: Codes = (), fixes: str = ""
+    name: str,
+    known: Known,
+    *,
+    select: Codes = (),
+    ignore: Codes = (),
+    fixes: str = "",
+    container: bool | None = None,
 ) -> Linted:
     """
     Return what is wrong with a configuration.
@@ -87,15 +93,17 @@ def lint(
         known: What is known besides.
         select: Codes of the rules that count, or their beginnings; all without any.
         ignore: Of those that do not, beside what the file's project leaves out.
+        container: Whether it runs in one; None if a Dockerfile says so.
         fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
 
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
     """
     path, known = _located(name, known)
-    if known.container is None:
+    if container is None:
         folders = (path.absolute().parent, Path.cwd())
-        known = replace(known, container=any((each / "Dockerfile").exists() for each in folders))
+        container = any((each / "Dockerfile").exists() for each in folders)
+    known = replace(known, container=container)
     chosen = _with_project(path, Chosen(select, ignore))
     before = config = _checked(_read(path, known))
     flaws = judged(config, chosen)
@@ -106,7 +114,8 @@ def lint(
             break
         config = _read(path, replace(known, overlay=texts))
         flaws = judged(config, chosen)
-    changed = {file: text for file, text in before.texts.items() if config.texts[file] != text}
+    after = config.texts
+    changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
     return Linted(config, flaws, changed)
 
 
@@ -120,7 +129,7 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     if path.is_file():
         return path, known
     with suppress(ValueError):
-        if Path(shlex.split(name)[0]).name == COMMAND.name:
+        if COMMAND.name in (Path(word).name for word in shlex.split(name)):
             return COMMAND, replace(known, overlay={COMMAND: name})
     raise ProfileError(path, "there is no such file")
 
@@ -131,7 +140,9 @@ def _read(path: Path, known: Known) -> Config:
         raise ProfileError(path, "cannot be read: permission denied")
     if path.suffix in OTHER_FORMS:
         empty = Config("uWSGI", path, (), {path: text}, known, uwsgi_options(), Spot(path, 1, 1))
-        return _as_uwsgi(empty, _asked(empty))
+        if found := acting(empty):
+            raise ProfileError(path, f"cannot be read without doing what it says: {found}")
+        return _as_uwsgi(empty, asked(empty))
     reader = reader_of(path)
     if reader is None:
         kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *OTHER_FORMS))
@@ -141,28 +152,32 @@ def _read(path: Path, known: Known) -> Config:
 
 def _checked(config: Config) -> Config:
     """Return the configuration as uWSGI reads it, where one is installed and that is another."""
-    if config.server != "uWSGI" or config.guesses or config.known.uwsgi is None:
+    unasked = config.guesses or config.known.uwsgi is None or acting(config)
+    if config.server != "uWSGI" or unasked:
         return config
     try:
-        printed = _asked(config)
+        printed = asked(config)
     except ProfileError:
         return config  # it is refused, and rules say why
-    read = [(each.option, _shown(each.value)) for each in config.settings]
-    return config if read == printed else _as_uwsgi(config, printed)
+    read = [(shown(each.option), shown(each.value)) for each in config.settings]
+    same = len(read) == len(printed) and all(
+        # uWSGI has cut some values by then, such as cron2's.
+        name == theirs and value.startswith(cut)
+        for (name, value), (theirs, cut) in zip(read, printed, strict=True)
+    )
+    return config if same else _as_uwsgi(config, printed)
 
 
-def _asked(config: Config) -> list[tuple[str, str]]:
+def asked(config: Config) -> list[tuple[str, str]]:
     """
     Return the options that uWSGI itself gets from a file.
 
     Raises:
-        ProfileError: There is none that can read it, or it must not be asked.
+        ProfileError: There is none that can read it, or it refuses it.
     """
     known, path = config.known, config.file
     if known.uwsgi is None:
         raise ProfileError(path, "cannot be read without uWSGI: pip install uwsgi, or an .ini")
-    if found := next(filter(None, map(_acting().search, config.texts.values())), None):
-        raise ProfileError(path, f"cannot be read without doing what it says: {found[0].strip()}")
     hooks = (word for option, value in resolve.HOOKS for word in (f"--{option}", value))
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
@@ -188,12 +203,18 @@ def _asked(config: Config) -> list[tuple[str, str]]:
     raise ProfileError(path, f"{known.uwsgi} does not read it")
 
 
+def acting(config: Config) -> str | None:
+    """Return the first option that acts when a file is read, or the first address to read from."""
+    found = next(filter(None, map(_acting().search, config.texts.values())), None)
+    return found and found[0].strip()
+
+
 @cache
 def _acting() -> re.Pattern[str]:
-    """Return what finds an option that acts when a file is read, or an address to read from."""
     table = uwsgi_options().entries.values()
-    names = (e.name for e in table if "IMMEDIATE" in e.flags and e.setter not in HARMLESS)
-    return re.compile(rf"^\W*({'|'.join(map(re.escape, names))})\W|://", re.MULTILINE)
+    names = (e.name for e in table if "IMMEDIATE" in e.flags and not HARMLESS.fullmatch(e.setter))
+    acting = "|".join(map(re.escape, names))
+    return re.compile(rf"^\W*(?:({acting})\b|(ini|include|inherit)\b.*://)|@\(.*://", re.MULTILINE)
 
 
 def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
@@ -213,7 +234,8 @@ def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
     return replace(config, settings=tuple(settings), top=top, guesses=why)
 
 
-def _shown(value: str) -> str:
+def shown(value: str) -> str:
+    """Return a text as uWSGI's is decoded: what is no UTF-8 is a mark of that."""
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -60,12 +60,13 @@ def fetch(
         http.client.HTTPException: What it sent is not a whole reply.
     """
     request = Request(asked) if isinstance(asked, str) else asked
-    proxied = endpoint.wire is Wire.UWSGI
-    # A proxy tells the server nothing of its client's connection.
-    sent = request.encode(host, keepalive=proxied)
+    # Not asked to close: the reply may repeat what was sent, and is held against a load's.
+    sent = request.encode(host)
+    if endpoint.wire is Wire.UWSGI:
+        sent = passed_on(sent)
     began = time.monotonic()
     with _connected(endpoint, timeout) as sock:
-        sock.sendall(passed_on(sent) if proxied else sent)
+        sock.sendall(sent)
         watched = _Watched(sock, timeout, began, timeout if whole is None else whole)
         reply = watched.response(request.method)
         if (reply.length or 0) > LONGEST_BODY:  # before a buffer of that size is made for it

@@ -51,7 +51,7 @@ def check(soughts: Iterable[Sought], runtime: Runtime) -> Mapping[str, Any]:
     """
     asked: dict[Sought, Mapping[str, Any]] = {}
     for sought in soughts:
-        question = replace(sought, how="", instead="", named="")
+        question = replace(sought, how="", named="")
         if question not in asked and sought.python is not None:
             asked[question] = _ask(sought, sought.python, runtime)
     return next((answer["distributions"] for answer in asked.values()), {})

@@ -20,8 +20,9 @@ from lab.errors import UsageError
 from lab.experiment.available import available, ignored, import_applications
 from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
+from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
-from lab.experiment.replies import capture
+from lab.experiment.replies import capture, requiring
 from lab.generators.descriptors import most_connections
 from lab.model import Arm, Expectation, Load, Profile, Workload, without_values
 from lab.runs import environment
@@ -108,7 +109,10 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    chosen, skipped, theirs = _profiles(wishes)
+    chosen, skipped, workload, theirs = _profiles(wishes)
+    wishes = replace(wishes, workload=workload)
+    for line in remarks(chosen, cores[0] if cores else None):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in ignored(chosen, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
@@ -143,8 +147,8 @@ def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
     load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
     arms = [arm_of(profile, wishes.workload, load) for profile in chosen]
-    expect = capture(arms[0].workload, chosen, adapter, fetch).expect
-    return [replace(arm, workload=replace(arm.workload, expect=expect)) for arm in arms]
+    known = capture(arms[0].workload, chosen, adapter, fetch)
+    return [replace(arm, workload=requiring(arm.workload, known)) for arm in arms]
 
 
 def _empty(
@@ -167,9 +171,12 @@ def _empty(
     )
 
 
-def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str], dict[str, Any]]:
-    """Return the profiles that can be tested here, why the others cannot, and what runs them."""
-    found, skipped = available(tuple(dict.fromkeys(wishes.profiles)), wishes.workload)
+def _profiles(
+    wishes: Wishes,
+) -> tuple[list[Profile], dict[str, str], Workload, dict[str, Any]]:
+    """Return the profiles that can be tested, why others cannot, what is asked and runs them."""
+    names = tuple(dict.fromkeys(wishes.profiles))
+    found, skipped, workload = available(names, wishes.workload)
     chosen = [each.profile for each in found]
     for profile in chosen:
         if [each.name for each in chosen].count(profile.name) > 1:
@@ -183,5 +190,5 @@ def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str], dict[str, 
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
-    theirs = import_applications(found, wishes.workload)
-    return serving, skipped, {"runtime": theirs} if theirs else {}
+    theirs = import_applications(found, workload)
+    return serving, skipped, workload, {"runtime": theirs} if theirs else {}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import UsageError, WorkloadError
-from lab.model import HOST, Expectation, Load, Request, Transport, Wire, Workload
+from lab.model import HOST, OWN, Expectation, Load, Request, Transport, Wire, Workload
 from lab.workloads.question import (
     Question,
     added,
@@ -181,6 +181,7 @@ def workload(
     *,
     app: str | None = None,
     chdir: Path | None = None,
+    own: bool = False,
     say: Callable[[str], None] = lambda _: None,
 ) -> Workload:
     """
@@ -192,14 +193,28 @@ def workload(
             takes powers, as /10^99.
         app: Import path "package.module:callable" of any WSGI application.
         chdir: Folder in which *app* is imported.
+        own: Whether a profile is a configuration of the user's, which says what it serves.
         say: Told in a line what was read of a file of requests.
 
     Raises:
         UsageError: A part cannot be meant so.
         WorkloadError: A file says what cannot be meant.
     """
-    if app is None:
+    if app is None and not own:
         return _ours(name or DEFAULT, question, chdir)
+    if app is None:
+        refuse_without_app(chdir=chdir)
+        served = Workload(OWN, "/", Expectation(), apps={OWN: ""})
+    else:
+        served = _named(app, name, chdir)
+    asked = requests_of(question)
+    if asked.said:
+        say(asked.said)
+    return asking(served, asked.requests, asked.host)
+
+
+def _named(app: str, name: str | None, chdir: Path | None) -> Workload:
+    """Return an application of the user's by its import path."""
     if name is not None:
         raise UsageError(f"--workload {name} and --app {app} contradict: leave out one")
     if not re.fullmatch(APP, app):
@@ -208,13 +223,8 @@ def workload(
         )
     if chdir is not None and not chdir.is_dir():
         raise UsageError(f"--chdir {chdir}: no such folder")
-    asked = requests_of(question)
-    if asked.said:
-        say(asked.said)
-    own = Workload(
-        name=app, path="/", expect=Expectation(), app=app, chdir=(chdir or Path.cwd()).resolve()
-    )
-    return asking(own, asked.requests, asked.host)
+    folder = (chdir or Path.cwd()).resolve()
+    return Workload(name=app, path="/", expect=Expectation(), app=app, chdir=folder)
 
 
 def _ours(name: str, question: Question, chdir: Path | None) -> Workload:

@@ -121,3 +121,34 @@ def test_gevent_ends_uwsgi_under_load(started, holds):
         ]
         failed = set(bodies) != {b"done"} or len(server.spawned()) > 1
     assert failed is holds
+
+
+POLICY = """
+import asyncio, uvloop
+asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+print(asyncio.get_event_loop())
+"""
+
+
+def test_a_policy_gives_a_program_uvloop(holds):
+    """Whether the article's two lines still do; else nothing made a loop for them."""
+    said = said_by([BIN / "python", "-W", "ignore", "-c", POLICY])
+    assert ("<uvloop.Loop " in said) is holds, said
+    assert holds or "RuntimeError: There is no current event loop" in said
+
+
+SLEEP = """
+import asyncio
+from tornado.ioloop import IOLoop
+async def slept():
+    await asyncio.sleep(0.01)
+    return "slept"
+print(IOLoop.current().run_sync(slept))
+"""
+
+
+def test_asyncio_cannot_sleep_on_tornado_s_loop(holds):
+    """Whether a coroutine on the loop that Tornado gives fails where it waits by asyncio."""
+    pytest.importorskip("tornado", reason="tornado is not installed: make peers")
+    said = said_by([BIN / "python", "-c", SLEEP])
+    assert (said != "slept\n") is holds, said

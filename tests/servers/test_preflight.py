@@ -11,7 +11,7 @@ import pytest
 
 from lab import profiles
 from lab.errors import ApplicationError, ProfileError
-from lab.model import OURS, Expectation, Runtime, Workload
+from lab.model import OURS, Expectation, Runtime, Variables, Workload
 from lab.servers import adapter, preflight
 from lab.servers.application import Sought
 from lab.servers.preflight import ASK, check
@@ -19,6 +19,8 @@ from tests.kit.environments import empty, pretended
 from tests.kit.lab_process import run
 
 from .conftest import site
+
+GIVEN = Runtime(variables=Variables.of({"GIVEN": "/srv"}, ""))
 
 WSGI = "def application(environ, start):\n    return []\n"
 
@@ -242,12 +244,11 @@ def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (
-            "listen = 99999999",
-            r"net.core.somaxconn is \d+ here, .*sysctl -w net.core.somaxconn=99999999",
-        ),
+        ("listen = 99999999", "uWSGI does not start, because net.core.somaxconn is"),
         ("chdir = /nonexistent", "there is no such folder"),
+        ("chdir = $(GIVEN)/nonexistent", "there is no such folder"),
         ("home = /nonexistent/venv", "there is no such folder"),
+        ("cheaper = 1", "uWSGI does not start"),
         (
             "home = {old}",
             ".*/old has Python 3.5, this uwsgi 3.*: .*/old/bin/pip install uwsgi",
@@ -258,8 +259,29 @@ def test_an_ini_that_uwsgi_would_not_start_is_refused_with_the_line(tmp_path, li
     """Before anything is started."""
     old = pretended(tmp_path / "old", "3.5.2")
     (tmp_path / "mine.ini").write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\n{line.format(old=old)}\n")
-    with pytest.raises(ProfileError, match=rf"mine\.ini:3: {line.format(old=old)}: {said}"):
-        profiles.check_startable(profiles.read(str(tmp_path / "mine.ini")), OURS)
+    with pytest.raises(
+        ProfileError, match=rf"mine\.ini:3: {re.escape(line.format(old=old))}: {said}"
+    ):
+        profiles.check_startable(profiles.read(str(tmp_path / "mine.ini"), GIVEN), GIVEN)
+
+
+def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):
+    """Its copy has no `home` then."""
+    own, other = empty(tmp_path / "own"), empty(tmp_path / "other")
+    (tmp_path / "web.py").write_text(
+        "import sys\n\ndef application(environ, start):\n"
+        "    start('200 OK', [])\n    return [sys.prefix.encode()]\n"
+    )
+    (tmp_path / "mine.ini").write_text(
+        f"[uwsgi]\nhttp-socket = :80\nmodule = web\nhome = {other}\n"
+    )
+    profile = profiles.read(str(tmp_path / "mine.ini"))
+    for given, prefix in ((OURS, other), (Runtime(python=own), own)):
+        expect = Expectation(body=str(prefix).encode())
+        workload = Workload("x", "/", expect, runtime=given)
+        (folder := tmp_path / prefix.name / "trial").mkdir()
+        with adapter(profile).start(profile, workload, folder, None) as server:
+            assert server.ended() is None
 
 
 @pytest.mark.parametrize("name", ["tuned", "gunicorn-sync", "granian"])

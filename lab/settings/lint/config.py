@@ -48,7 +48,7 @@ class Known:
     """Clients at once."""
 
     db_connections: int | None = None
-    container: bool | None = None
+    container: bool = False
     """Whether it runs under a cgroup limit, as PID 1."""
 
     here: bool = False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from lab.settings.lint.config import Config
 from lab.settings.lint.flaw import Spot
@@ -49,24 +51,31 @@ class Line:
 
 def lines(config: Config) -> Iterator[Line]:
     """Yield the lines of all ini files, with their sections."""
+    for file, text in config.texts.items():
+        if file.suffix not in _OTHER_FORMS:
+            yield from _lines(file, text)
+
+
+@lru_cache(maxsize=128)
+def _lines(file: Path, text: str) -> tuple[Line, ...]:
+    """Return the lines of one file; kept, because each rule about lines asks for them."""
+    found = []
     section = ""
-    for start, written in config.lines():
-        if start.file.suffix in _OTHER_FORMS:
-            continue
-        section = "" if start.line == 1 else section
-        text = written.strip(_BLANKS)
-        if text.startswith("["):
-            section = text[1:-1]  # uWSGI cuts off the last character, whatever it is
-        if text:
+    for number, written in enumerate(text.split("\n"), start=1):
+        content = written.strip(_BLANKS)
+        if content.startswith("["):
+            section = content[1:-1]  # uWSGI cuts off the last character, whatever it is
+        if content:
             column = len(written) - len(written.lstrip(_BLANKS)) + 1
-            yield Line(Spot(start.file, start.line, column), text, section)
+            found.append(Line(Spot(file, number, column), content, section))
+    return tuple(found)
 
 
 def asked(config: Config) -> frozenset[str]:
     """Return the names of the sections that are read: [uwsgi], or the one asked for."""
-    here = (config.top.file, config.top.line) if config.settings else ()
-    top = {each.section for each in lines(config) if (each.spot.file, each.spot.line) == here}
-    return frozenset({"uwsgi"} | top)
+    top = config.top
+    known = config.settings and top.file in config.texts
+    return frozenset({"uwsgi", config.line(top).strip(_BLANKS)[1:-1]} if known else {"uwsgi"})
 
 
 def options(config: Config) -> Iterator[Line]:

@@ -22,6 +22,9 @@ NO = frozenset({"-", "disable", "disabled", "f", "n", "never", "nil", "none", "n
 
 DIGITS = {word: str(n) for n, word in enumerate(("zero", "one", "two", "three", "four"))}
 
+OTHERS = {"process": "processes", "log-file": "logto", "logfile": "logto", "user": "uid"}
+"""What is no option of uWSGI's -> the option that does what its name says."""
+
 PLACEHOLDERS = ("set-placeholder", "set-ph")
 
 MAGIC = frozenset("%([bcdeghijknopstuvxCDEGIJNOPSTUVX0123456789")
@@ -50,11 +53,12 @@ def unknown_option(config: Config) -> Iterator[Flaw]:
         name = each.option
         if name in config.table.entries or name in own or re.search(r"[\s:]", name):
             continue
-        near = config.table.nearest(name.lower().replace("_", "-"))
+        meant = _meant_option(config, name)
         effect = "does not start" if strict else "drops the line without a word"
-        advice = f"write {near}" if near else "leave it out"
+        advice = f"write {meant}" if meant else "leave it out"
         text = f"uWSGI has no such option and {effect}; {advice}"
-        yield config.flaw(each, text, instead(config, each.spot, name, near, safe=True))
+        safe = name.replace("_", "-") not in OTHERS and not config.all(meant or "")
+        yield config.flaw(each, text, instead(config, each.spot, name, meant, safe=safe))
 
 
 @rule(
@@ -272,6 +276,15 @@ def _named(setting: Setting) -> list[str]:
     return [
         name for each in inner for name in each.split() if not re.fullmatch(r"[-+*/]+|\d+", name)
     ]
+
+
+def _meant_option(config: Config, name: str) -> str | None:
+    """Return the option that a name is a mistyped form of, or another word for."""
+    spelt = name.lower().replace("_", "-")
+    near = config.table.nearest(spelt)
+    # A letter too many, too few or in the wrong place; `log-file` is no `log-filter`.
+    mistyped = near if near and abs(len(near) - len(spelt)) <= 1 else None
+    return OTHERS.get(spelt, mistyped)
 
 
 def _meant(option: str, value: str) -> str | None:

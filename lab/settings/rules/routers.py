@@ -46,8 +46,8 @@ def keepalive_no_number(config: Config) -> Iterator[Flaw]:
     good="http = :8080\nhttp-keepalive = 1",
 )
 def router_option_alone(config: Config) -> Iterator[Flaw]:
-    """There is no router."""
-    if routed(config):
+    """Where no address is named, the command line may make one."""
+    if routed(config) or not config.sockets():
         return
     for setting in config.starting("http-"):
         entry = config.table.entries.get(setting.option)

@@ -243,11 +243,11 @@ class Ini:
                 meaning = self._environ(name) if kind == "env" else self._first(name)
                 holds = meaning is not None and (not equals or meaning == value)
             case "exists":
-                holds = os.access(path, os.R_OK)
+                holds = bool(said) and os.access(path, os.R_OK)
             case "file":
                 holds = path.is_file()
             case "dir":
-                holds = path.is_dir()
+                holds = bool(said) and path.is_dir()
             case "hostname":
                 holds = said == socket.gethostname()
             case "plugin" if self.known.plugins is not None:
@@ -265,7 +265,10 @@ class Ini:
     def _replace(self, symbol: str, meaning: Callable[[str], str | None]) -> None:
         for each in self.exported:
             if not each.done:
-                each.value = replaced(each.value, symbol, meaning)
+                value = replaced(each.value, symbol, meaning)
+                if value is None:
+                    self.guess(f"{as_text(each.name)} contains itself, and uWSGI does not end")
+                each.value = value or ""
 
     def _environ(self, name: str) -> str | None:
         value = self.known.environ.get(as_text(name))
