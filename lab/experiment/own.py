@@ -2,7 +2,7 @@
 A user's configuration in a comparison: what it serves, the other profiles serve as well.
 
 Application and server are two parts of it. The profiles of ours beside it keep their server, and
-get its application: so only what is compared differs.
+get its application, and stand behind the same proxy: so only what is compared differs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from lab import profiles, settings
 from lab.errors import UsageError
-from lab.model import OWN, Altered, Profile, Transport, Variables, Wire, Workload
+from lab.model import OWN, Altered, Profile, Variables, Wire, Workload
 from lab.profiles.digest import digest_of
 from lab.servers import adapter
-from lab.settings.uwsgi.private import HTTP, asked_over
+from lab.settings.uwsgi.private import asked_over, proxied
 from lab.settings.uwsgi.served import served_by
 from lab.system.programs import ROOT
 from lab.system.runtime import with_home
@@ -36,7 +36,8 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
     Return profiles and workload so that all serve what the first of the user's own says.
 
     Its application goes to profiles of uWSGI with all that it says of it, and to others as a module
-    and its environment. Where *workload* names an application, nothing changes.
+    and its environment, unless *workload* names one. Where it is asked as a proxy asks, profiles of
+    uWSGI are, too.
 
     Raises:
         UsageError: An option is to be kept that none of them has.
@@ -45,6 +46,16 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
     has = {option for each in theirs for option in _options(each)}
     for option in sorted(workload.runtime.keep - has):
         raise UsageError(f"--keep {option}: no configuration of yours has it")
+    given, workload = _serving(found, theirs, workload)
+    if not workload.runtime.front_http:
+        given = [_proxied(each, theirs) for each in given]
+    return given, workload
+
+
+def _serving(
+    found: Sequence[Profile], theirs: Sequence[Profile], workload: Workload
+) -> tuple[list[Profile], Workload]:
+    """Return profiles and workload with the application that the first of the user's own serves."""
     if not theirs or OWN not in workload.apps:
         return list(found), workload
     mine = theirs[0]
@@ -78,24 +89,26 @@ def _options(profile: Profile) -> set[str]:
 
 
 def _beside(profile: Profile, mine: Profile) -> Profile:
-    """Return a profile of uWSGI with the application of *mine*, at the same kind of address."""
+    """Return a profile of uWSGI with the application of *mine*."""
     other = profile.own or profile.commands or mine.commands or profile.reply is not None
     if other or "wsgi" not in profile.interfaces:
         return profile
-    options = list(served_by(profile.options, _placed(mine)))
-    wire, transport = asked_over(mine.options)
-    if wire is Wire.UWSGI:  # they would stand behind the same proxy
-        address = "{socket}" if transport is Transport.UNIX else "{host}:{port}"
-        options = [("socket", address) if name in HTTP else (name, v) for name, v in options]
-    return replace(
-        profile,
-        own=True,
-        cwd=mine.cwd,
-        interfaces=(OWN, *profile.interfaces),
-        options=tuple(options),
-        digest=digest_of(tuple(options)),
-        keepalive=profile.keepalive and wire is Wire.HTTP,
-    )
+    interfaces = (OWN, *profile.interfaces)
+    options = served_by(profile.options, _placed(mine))
+    return replace(_with_options(profile, options), cwd=mine.cwd, interfaces=interfaces)
+
+
+def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
+    """Return a profile of ours behind the proxy of the first ini among *theirs*, if it has one."""
+    asked = next((asked_over(each.options) for each in theirs if not each.commands), None)
+    if asked is None or profile.commands or profile in theirs or asked[0] is not Wire.UWSGI:
+        return profile
+    return replace(_with_options(profile, proxied(profile.options, asked[1])), keepalive=False)
+
+
+def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Profile:
+    """Return a profile of ours that is served from a private copy, of other options."""
+    return replace(profile, own=True, options=options, digest=digest_of(options))
 
 
 def _placed(mine: Profile) -> list[tuple[str, str]]:
@@ -122,6 +135,9 @@ def remarks(found: Sequence[Profile], cores: Sequence[int] | None) -> Iterator[s
         if profile.altered and cores and processes and processes > len(cores):
             cpus = f"{len(cores)} CPU{'s' * (len(cores) > 1)}"
             yield f"{profile.path.name}: {processes} processes, and its server has {cpus} here"
+    ours = [each for each in found if each.own and not (each.altered or each.commands)]
+    if behind := [each.name for each in ours if asked_over(each.options)[0] is Wire.UWSGI]:
+        yield f"{', '.join(behind)}: at such a socket as well; --front http asks them over HTTP"
     if any(profile.altered for profile in found):
         yield "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it"
 

@@ -81,6 +81,9 @@ class Runtime:
     pinned: bool = True
     """Whether servers are given CPUs; then no configuration chooses them."""
 
+    front_http: bool = False
+    """Whether profiles of ours are asked over HTTP even where a proxy asks the user's own."""
+
 
 OURS = Runtime()
 """This project's own: the lab's environment, and the caller's variables."""

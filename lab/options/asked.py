@@ -80,6 +80,13 @@ class Asked:
         kind=Kind.SEVERAL,
         metavar="OPTION",
     )
+    front: str = option(
+        "--front",
+        "Where your ini has socket = for a proxy, profiles of ours have such a one (same), or are "
+        "asked over HTTP (http), so that the fronts are compared as well.",
+        choices=("same", "http"),
+        default="same",
+    )
     status: int | None = option(
         "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"
     )

@@ -31,6 +31,7 @@ def runtime(
     *,
     keep: Sequence[str] = (),
     pinned: bool = True,
+    front_http: bool = False,
 ) -> Runtime:
     """
     Return what a server of the user's is started with.
@@ -43,6 +44,7 @@ def runtime(
         env_file: Lines NAME=VALUE.
         keep: Options that stay in the private copy of a configuration.
         pinned: Whether servers are given CPUs.
+        front_http: Whether profiles of ours are asked over HTTP even beside an ini with `socket`.
 
     Raises:
         UsageError: One of them is not there, or is no such thing. No value is in its message.
@@ -60,6 +62,7 @@ def runtime(
         variables=Variables.of(values, _digest(values)) if values else Variables(),
         keep=frozenset(keep),
         pinned=pinned,
+        front_http=front_http,
     )
 
 

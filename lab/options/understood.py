@@ -72,7 +72,8 @@ def application(asked: Asked) -> Workload:
         own=_is_own(asked),
     )
     given = asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file
-    started = runtime(*given, keep=asked.keep, pinned=asked.pin)
+    front = asked.front == "http"
+    started = runtime(*given, keep=asked.keep, pinned=asked.pin, front_http=front)
     return replace(said, runtime=started)
 
 

@@ -101,6 +101,11 @@ def keeps_connections(pairs: Options) -> bool:
     return "http11-socket" in options or int(options.get("http-keepalive", "0")) > 0
 
 
+def of_router(option: str) -> bool:
+    """Return whether an option is for the HTTP router alone, and means nothing without it."""
+    return option.startswith(("http-", "https")) and not option.startswith("http-socket")
+
+
 def effective(pairs: Options) -> dict[str, str]:
     """Return what takes effect: all values of an option that uWSGI collects, else the last."""
     found: dict[str, str] = {}

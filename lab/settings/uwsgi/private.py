@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.model import Altered, Runtime, Transport, Wire
-from lab.settings.uwsgi import BINDS, is_on
+from lab.settings.uwsgi import BINDS, is_on, of_router
 
 Options = Sequence[tuple[str, str]]
 
@@ -141,6 +141,18 @@ def asked_over(options: Options) -> tuple[Wire, Transport]:
         return Wire.HTTP, Transport.TCP
     tcp = "{port}" in options[front.number][1]
     return Wire.UWSGI, Transport.TCP if tcp else Transport.UNIX
+
+
+def proxied(options: Options, transport: Transport) -> tuple[tuple[str, str], ...]:
+    """
+    Return *options* with a socket for a proxy instead of all that speaks HTTP.
+
+    >>> proxied([("http", "{host}:{port}"), ("http-keepalive", "1"), ("threads", "2")], "unix")
+    (('socket', '{socket}'), ('threads', '2'))
+    """
+    address = "{socket}" if transport == Transport.UNIX else "{host}:{port}"
+    others = [pair for pair in options if not (pair[0] in HTTP or of_router(pair[0]))]
+    return (("socket", address), *others)
 
 
 @dataclass(frozen=True, slots=True)
