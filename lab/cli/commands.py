@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 
 import click
-from click.exceptions import NoArgsIsHelpError
+from click.exceptions import NoArgsIsHelpError, NoSuchCommand
 
 from lab.cli.interrupts import interruptible
 from lab.cli.unread import forget_what_nobody_reads
@@ -100,6 +100,14 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Return a command; None where there is no such one."""
         return self.load(cmd_name) if cmd_name in COMMANDS else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is typed; where there is none, say which may be meant."""
+        if args[0] not in COMMANDS:
+            raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
 
     def load(self, name: str) -> click.Command:
         """Return a command that there is."""
