@@ -206,7 +206,7 @@ def misread(option: str, value: str) -> str | None:
     digits = re.match("[+-]?[0-9]+", value)
     problem = f"not a number, and uWSGI takes {digits[0] if digits else 0}"
     if re.search("[;#]", value):
-        return f"{problem}: a comment stands on a line of its own"
+        return f"{problem}: a comment stands on a line of its own; `lab lint --fix` moves it there"
     return f"{problem}: write digits alone"
 
 

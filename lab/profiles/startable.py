@@ -28,7 +28,9 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
         return
     runtime = replace(runtime, cwd=runtime.cwd or profile.cwd)
     environ = environment_of(runtime)
-    known = replace(known_of(program(runtime, UWSGI)), cwd=runtime.cwd, environ=environ)
+    known = replace(
+        known_of(program(replace(runtime, python=None), UWSGI)), cwd=runtime.cwd, environ=environ
+    )
     linted = lint(str(profile.path), known, select=RULES)
     for flaw in linted.flaws:
         judged = not (linted.config.guesses or profile.section)  # it reads [uwsgi] alone

@@ -40,6 +40,8 @@ FILES = {
     ),
     "chatty.py": f"print('x' * 100_000)\n{WSGI}",
     "inside.py": f"import uwsgi\n{WSGI}",
+    "site.wsgi": WSGI,
+    "package/wsgi.py": WSGI,
     "several.py": "applications = {'/': 1}\n",
     "kinds.py": f"""
 from functools import partial, reduce
@@ -90,6 +92,7 @@ async def coroutine(scope, receive, send):
 def ask(tmp_path):
     """Return a function that asks for a module's callable, and gives the error in words."""
     for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
 
     def ask(app, runtime=OURS, **changes):
@@ -147,8 +150,8 @@ def test_why_an_application_cannot_be_served(ask, tmp_path, app, said):
 
 @pytest.mark.parametrize(
     "app",
-    ["good", "good.py", "kinds:framework", "kinds:per_request", "kinds:create_app()", "chatty",
-     "inside", "several:nothing"],
+    ["good", "good.py", "site.wsgi", "package.wsgi", "kinds:framework", "kinds:per_request",
+     "kinds:create_app()", "chatty", "inside", "several:nothing"],
 )  # fmt: skip
 def test_what_can_be_served_passes(ask, app):
     """And so does what only uWSGI itself can import: its start will tell."""

@@ -9,7 +9,7 @@ from lab.settings.rules.rule import WHY, Config, Edit, Fix, Flaw, Setting, Sever
 When = Callable[[Config], bool]
 Mends = Callable[[Config, Setting], Fix | None]
 
-REMARKS = ("UW317", "UW5")
+REMARKS = ("UW209", "UW210", "UW218", "UW317", "UW5")
 """Codes, and beginnings of them, of remarks."""
 
 CLASSES = {"1": Severity.ERROR, "2": Severity.NO_EFFECT}

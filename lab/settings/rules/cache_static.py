@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.settings.rules.alike import written
+from lab.settings.rules.alike import present, without
 from lab.settings.rules.rule import Config, Flaw, Setting, Severity, rule
 
 OFFLOADED = (
@@ -15,24 +15,17 @@ OFFLOADED = (
 """Beginnings of options of which one may have something to hand to offload threads."""
 
 
-@rule(
+present(
     "UW210",
-    Severity.NO_EFFECT,
-    "offload-threads without files or routes",
-    why="they send files, and what routes fetch from elsewhere, so that the worker need not wait",
+    "offload-threads",
+    "unless the application returns files by wsgi.file_wrapper there is nothing for them to do, "
+    "because there are no static files and no routes; leave it out",
     seen="core/writer.c:624 `can_offload`",
     bad="offload-threads = 4",
     good="offload-threads = 4\nstatic-map = /static=/srv/app/static",
+    when=lambda config: not config.starting(*OFFLOADED),
+    mends=without,
 )
-def nothing_to_offload(config: Config) -> Iterator[Flaw]:
-    """A remark, because the application may return files by wsgi.file_wrapper."""
-    if not config.starting(*OFFLOADED):
-        for setting in written(config, "offload-threads"):
-            text = (
-                "unless the application returns files by wsgi.file_wrapper there is nothing for "
-                "them to do, because no static files and no routes are configured; leave it out"
-            )
-            yield config.flaw(setting, text, config.drop(setting), harmless=True)
 
 
 @rule(

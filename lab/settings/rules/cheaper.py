@@ -5,31 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.settings.lint.address import is_unix
-from lab.settings.rules.alike import without_safely, written
+from lab.settings.rules.alike import present, without_safely, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
 ALGORITHMS = ("spare", "backlog", "manual", "busyness", "backlog2")
 """Of the core, and of the two plugins that have one."""
 
 
-@rule(
+def _asks_unix_sockets(config: Config) -> bool:
+    """Return whether workers are added by the queue, and all sockets are UNIX sockets."""
+    algorithm = config.last("cheaper-algo")
+    sockets = config.sockets("uwsgi", "http", "http11", "fastcgi", "scgi", "raw")
+    asks = algorithm is not None and algorithm.value in {"backlog", "backlog2"}
+    return asks and bool(sockets) and all(is_unix(each.value) for each in sockets)
+
+
+present(
     "UW102",
-    Severity.ERROR,
-    "cheaper with all processes",
-    why="it is how many workers there are in quiet times, fewer than processes",
+    "cheaper",
+    "uWSGI does not start, because there must be more processes than stay in quiet times; write a "
+    "smaller number",
     seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
     bad="processes = 4\ncheaper = 4",
     good="processes = 4\ncheaper = 2",
+    when=lambda config: config.number("cheaper") >= config.processes,
 )
-def nothing_to_add(config: Config) -> Iterator[Flaw]:
-    """It does not start."""
-    for setting in written(config, "cheaper"):
-        if config.number("cheaper") >= config.processes:
-            text = (
-                f"uWSGI does not start, because there are {config.processes} processes at most; "
-                "write a smaller number"
-            )
-            yield config.flaw(setting, text)
 
 
 @rule(
@@ -63,26 +63,16 @@ def memory_limits(config: Config) -> Iterator[Flaw]:
             )
 
 
-@rule(
+present(
     "UW214",
-    Severity.NO_EFFECT,
-    "cheaper-algo = backlog with UNIX sockets",
-    why="uWSGI cannot read the queue of a UNIX socket, so it is 0 and no worker is added",
+    "cheaper-algo",
+    "uWSGI cannot read the queue of a UNIX socket, so no worker is ever added; write busyness",
     seen="core/master.c:260 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2588",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = /run/app.sock",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness\nsocket = /run/app.sock",
+    when=_asks_unix_sockets,
+    mends=lambda config, setting: config.change(setting, "busyness"),
 )
-def backlog_of_unix(config: Config) -> Iterator[Flaw]:
-    """Not if one of the sockets is TCP."""
-    sockets = config.sockets("uwsgi", "http", "http11", "fastcgi", "scgi", "raw")
-    for setting in written(config, "cheaper-algo"):
-        unix = sockets and all(is_unix(each.value) for each in sockets)
-        if setting.value in {"backlog", "backlog2"} and unix:
-            text = (
-                "uWSGI cannot read the queue of a UNIX socket, so no worker is ever added; write "
-                "cheaper-algo = busyness"
-            )
-            yield config.flaw(setting, text, config.change(setting, "busyness"))
 
 
 @rule(

@@ -2,89 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from lab.settings.rules.alike import present, with_line, without
 
-from lab.settings.rules.alike import written
-from lab.settings.rules.rule import Config, Flaw, Severity, rule
-
-LOOPS = ("gevent", "asyncio", "async")
-
-
-@rule(
+present(
     "UW105",
-    Severity.ERROR,
-    "an event loop with one place",
-    why="gevent and asyncio need two requests at a time at the least, or uWSGI ends",
+    "gevent asyncio",
+    "uWSGI ends when the application is loaded, because a loop needs 2 places or more; write a "
+    "larger number",
     seen="plugins/asyncio/asyncio.c:315 `async < 2`; plugins/gevent/gevent.c:410 `async < 2`",
     bad="asyncio = 1",
     good="asyncio = 100\ngreenlet = true",
+    when=lambda config: max(map(config.number, ("gevent", "asyncio"))) < 2,
 )
-def one_place(config: Config) -> Iterator[Flaw]:
-    """The start fails after the application was loaded."""
-    for setting in written(config, "gevent", "asyncio"):
-        if config.number(setting.option) < 2:
-            text = (
-                "uWSGI ends at once, because a loop needs 2 places or more; write a larger number"
-            )
-            yield config.flaw(setting, text)
 
 
-@rule(
+present(
     "UW106",
-    Severity.ERROR,
-    "asyncio on Python 3.12 or later",
-    why="uWSGI asks asyncio for a loop from outside of Python, which Python 3.12 refuses",
-    seen="plugins/asyncio/asyncio.c:340 `get_event_loop`",
+    "asyncio",
+    "uWSGI asks for a loop from outside of Python, and since Python 3.12 ends by that: 'call stack "
+    "is not deep enough'; import a module that makes a loop after each fork (uwsgidecorators)",
+    seen="plugins/asyncio/asyncio.c:340 `get_event_loop`; docs/explanation/non-blocking.md",
     bad="asyncio = 100\ngreenlet = true",
     good="asyncio = 100\ngreenlet = true\nimport = event_loop",
+    when=lambda config: (
+        config.known.python is not None
+        and config.known.python >= (3, 12)
+        and not config.all("import", "shared-import")
+    ),
 )
-def no_loop(config: Config) -> Iterator[Flaw]:
-    """Another module may make a loop for each worker first."""
-    modern = config.known.python is not None and config.known.python >= (3, 12)
-    for setting in written(config, "asyncio"):
-        if modern and not config.all("import", "shared-import", "spooler-import"):
-            text = (
-                "on this Python uWSGI ends with 'call stack is not deep enough'; import a module "
-                "that sets an event loop after each fork (uwsgidecorators.postfork)"
-            )
-            yield config.flaw(setting, text)
 
 
-@rule(
+present(
     "UW115",
-    Severity.ERROR,
-    "threads with an event loop",
-    why="uWSGI makes room for as many requests as threads, and the loop writes behind it: workers "
-    "die by segmentation faults",
-    seen="core/init.c:437 `uwsgi.threads`; core/init.c:432 `uwsgi.async`",
+    "threads",
+    "uWSGI makes room for as many requests as there are threads, and the loop writes behind that: "
+    "workers die by segmentation faults; leave it out",
+    seen="core/init.c:437 `uwsgi.threads`; core/init.c:432 `uwsgi.async`; "
+    "docs/explanation/non-blocking.md",
     bad="gevent = 100\nthreads = 2",
     good="gevent = 100",
+    when=lambda config: (
+        config.number("threads") > 1 and max(map(config.number, ("gevent", "asyncio", "async"))) > 1
+    ),
+    mends=without,
 )
-def threads_with_loop(config: Config) -> Iterator[Flaw]:
-    """Whichever is larger."""
-    loop = next((each for each in written(config, *LOOPS) if config.number(each.option) > 1), None)
-    for setting in written(config, "threads"):
-        if loop and config.number("threads") > 1:
-            text = f"with {loop.option} workers write behind their memory and die; leave it out"
-            yield config.flaw(setting, text, config.drop(setting))
 
 
-@rule(
+present(
     "UW218",
-    Severity.NO_EFFECT,
-    "gevent without monkey patching",
-    why="what blocks then blocks all requests of its process",
+    "gevent",
+    "unless the application patches Python itself, one request waits for the other: 19 requests/s "
+    "that wait 50 ms each instead of 1,150 (measured once, not stored); add "
+    "gevent-early-monkey-patch = true",
     seen="plugins/gevent/gevent.c:429 `ugevent.monkey`",
     bad="gevent = 100",
     good="gevent = 100\ngevent-early-monkey-patch = true",
+    when=lambda config: (
+        not config.on("gevent-monkey-patch") and not config.on("gevent-early-monkey-patch")
+    ),
+    mends=with_line("gevent-early-monkey-patch = true"),
 )
-def unpatched(config: Config) -> Iterator[Flaw]:
-    """A remark, because the application may do it itself."""
-    for setting in written(config, "gevent"):
-        if not (config.on("gevent-monkey-patch") or config.on("gevent-early-monkey-patch")):
-            line = "gevent-early-monkey-patch = true"
-            text = (
-                "unless the application patches Python itself, one request waits for the other: "
-                f"19 requests/s of 50 ms each instead of 1,150 (measured once); add {line}"
-            )
-            yield config.flaw(setting, text, config.add(line, after=setting), harmless=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lab.settings.lint.address import is_unix
-from lab.settings.rules.alike import present, without_safely, written
+from lab.settings.rules.alike import present, without_safely
 from lab.settings.rules.rule import Config, Flaw, Setting, Severity, rule
 from lab.settings.rules.start import APPLICATIONS
 from lab.settings.uwsgi import BINDS
@@ -104,18 +104,13 @@ present(
 )
 
 
-@rule(
+present(
     "UW222",
-    Severity.NO_EFFECT,
-    "buffer-size above 65535",
-    why="uWSGI keeps it in 16 bits, and cuts what is more",
+    "buffer-size",
+    "uWSGI keeps it in 16 bits and makes 65535 of it without a word; write that",
     seen="core/uwsgi.c:4108 `65535`; uwsgi#1573",
     bad="buffer-size = 131072",
     good="buffer-size = 65535",
+    when=lambda config: config.number("buffer-size") > 65535,
+    mends=lambda config, setting: config.change(setting, "65535", safe=True),
 )
-def buffer_cut(config: Config) -> Iterator[Flaw]:
-    """Larger headers are not taken."""
-    for setting in written(config, "buffer-size"):
-        if config.number("buffer-size") > 65535:
-            text = "uWSGI makes 65535 of it without a word; write that"
-            yield config.flaw(setting, text, config.change(setting, "65535", safe=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.settings.rules.alike import present, without_safely, written
+from lab.settings.rules.alike import present, without, without_safely, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
 present(
@@ -40,21 +40,14 @@ def thunder_lock_alone(config: Config) -> Iterator[Flaw]:
             yield config.flaw(setting, text, fix)
 
 
-@rule(
+present(
     "UW209",
-    Severity.NO_EFFECT,
-    "reuse-port with one socket",
-    why="all workers go on sharing the socket; it lets a second server listen at the same address",
+    "reuse-port",
+    "the workers share one socket all the same, and only another server is let in; leave it out, "
+    "unless there is one",
     seen="core/socket.c:699 `reuse_port`",
     bad="processes = 4\nsocket = :3031\nreuse-port = true",
     good="processes = 2\nsocket = :3031\nsocket = :3031\nreuse-port = true\nmap-socket = 0:1",
+    when=lambda config: not config.all("map-socket"),
+    mends=without,
 )
-def port_not_shared(config: Config) -> Iterator[Flaw]:
-    """A remark, because there may be that second server."""
-    for setting in written(config, "reuse-port"):
-        if not config.all("map-socket"):
-            text = (
-                "the workers share one socket all the same, and only another server is let in; "
-                "leave it out, unless there is one"
-            )
-            yield config.flaw(setting, text, config.drop(setting), harmless=True)

@@ -51,22 +51,18 @@ def queue_too_long(config: Config) -> Iterator[Flaw]:
             yield config.flaw(setting, text)
 
 
-@rule(
+present(
     "UW103",
-    Severity.ERROR,
-    "max-worker-lifetime not above min-worker-lifetime",
-    why="uWSGI refuses it, and min-worker-lifetime is 10 by default",
+    "max-worker-lifetime",
+    "uWSGI does not start, because it is not above min-worker-lifetime, which is 10 unless it is "
+    "set; write more",
     seen="core/init.c:476 `min_worker_lifetime`",
     bad="master = true\nmax-worker-lifetime = 10",
     good="master = true\nmax-worker-lifetime = 10\nmin-worker-lifetime = 5",
+    when=lambda config: (
+        0 < config.number("max-worker-lifetime") <= config.number("min-worker-lifetime", 10)
+    ),
 )
-def lifetime_too_short(config: Config) -> Iterator[Flaw]:
-    """It does not start."""
-    least = config.number("min-worker-lifetime", 10)
-    for setting in written(config, "max-worker-lifetime"):
-        if 0 < config.number("max-worker-lifetime") <= least:
-            text = f"uWSGI does not start, because min-worker-lifetime is {least}; write more"
-            yield config.flaw(setting, text)
 
 
 @rule(
@@ -180,21 +176,16 @@ def no_application(config: Config) -> Iterator[Flaw]:
         yield config.flaw(config.top, text, harmless=True)
 
 
-@rule(
+present(
     "UW116",
-    Severity.ERROR,
-    "another user without being root",
-    why="only root may become somebody else, and uWSGI ends",
+    "uid gid",
+    "it is not root who starts it, and only root may become somebody else, so uWSGI ends; leave it "
+    "out, or start it as root",
     seen="core/utils.c:1003 `setuid`; core/utils.c:999 `setgid`",
     bad="uid = www-data",
     good="vacuum = true",
+    when=lambda config: config.known.root is False,
 )
-def not_root(config: Config) -> Iterator[Flaw]:
-    """If it is known who starts it."""
-    for setting in written(config, "uid", "gid"):
-        if config.known.root is False:
-            text = "it is not started by root, so uWSGI ends; leave it out, or start it as root"
-            yield config.flaw(setting, text)
 
 
 present(
