@@ -126,6 +126,7 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
         ),
         "shop.ini: left out: cron = 1 2 3 4 5 x (would run it)",
         "shop.ini: 2 processes, and its server has 1 CPU here",
+        "tuned: at such a socket as well; --front http asks them over HTTP",
         "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it",
     ]
 
