@@ -98,6 +98,12 @@ def test_a_gunicorn_configuration_is_served_as_it_is(shop):
     assert os.path.lexists(control) == before
 
 
+def test_what_a_gunicorn_configuration_serves_is_served_by_uwsgi_as_well(shop):
+    """In its `chdir`, with its `pythonpath` and `raw_env`."""
+    chosen, _, subject = available([str(shop / "gunicorn.conf.py"), "tuned"], OWN)
+    assert served("tuned", chosen, subject, shop)[0] == SOLD
+
+
 def test_a_command_is_served_where_the_lab_asks(shop, monkeypatch):
     """In the folder in which it was typed."""
     monkeypatch.chdir(shop / "site")
