@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers test test-slow test-peers lint check compare endure image serve clean
+.PHONY: FORCE help setup peers test test-slow test-peers acceptance lint check compare endure image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -42,6 +42,9 @@ test-slow: $(TESTS) ## run the tests that take longer
 
 test-peers: $(TESTS) peers ## start each of them with each of its workloads (10 minutes)
 	@$(BIN)/python -m pytest -m peers $(ARGS)
+
+acceptance: $(TESTS) ## compare applications of others, from the package index (6 minutes)
+	@$(BIN)/python -m pytest -m slow tests/acceptance $(ARGS)
 
 lint: $(TESTS) ## lint and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

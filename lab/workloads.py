@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import UsageError, WorkloadError
-from lab.model import Expectation, Load, Transport, Wire, Workload
+from lab.model import OWN, Expectation, Load, Transport, Wire, Workload
 
 FOLDER = Path(__file__).resolve().parents[1] / "loadtests" / "workloads"
 
@@ -171,6 +171,7 @@ def workload(
     chdir: Path | None = None,
     status: int | None = None,
     pattern: str | None = None,
+    own: bool = False,
 ) -> Workload:
     """
     Return a workload of ours, or a user's own application as one.
@@ -183,6 +184,7 @@ def workload(
         status: Status of a correct reply of *app*; None for 200.
         pattern: Regular expression to search in the body, instead of requiring the exact body of
             the first reply.
+        own: Whether a profile is a configuration of the user's, which says what it serves.
 
     Raises:
         UsageError: A part cannot be meant so.
@@ -205,6 +207,10 @@ def workload(
             app=app,
             chdir=(chdir or Path.cwd()).resolve(),
         )
+    if own:
+        refuse_without_app(chdir=chdir)
+        expect = Expectation(status=200 if status is None else status, pattern=pattern)
+        return Workload(OWN, path or "/", expect, apps={OWN: ""})
     refuse_without_app(check=pattern, chdir=chdir, status=status)
     return read(name or DEFAULT, path).workload
 

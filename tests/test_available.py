@@ -118,7 +118,7 @@ def test_an_ini_without_its_plug_in_is_skipped(tmp_path):
     """And not an error that ends the list, or a run of the others."""
     path = tmp_path / "loop.ini"
     path.write_text("[lab]\nneeds = plug-in nosuch\n[uwsgi]\nhttp-socket = :$(PORT)\n")
-    chosen, skipped = available(["tuned", str(path)], FIB)
+    chosen, skipped, _ = available(["tuned", str(path)], FIB)
     assert [each.profile.name for each in chosen] == ["tuned"]
     assert skipped == {"loop": "uWSGI is built without plug-in nosuch: make setup"}
 
@@ -126,7 +126,7 @@ def test_an_ini_without_its_plug_in_is_skipped(tmp_path):
 def test_without_uwsgi_the_peers_are_left(monkeypatch, peer):
     """What is missing is said with the command that installs it."""
     monkeypatch.setattr("lab.system.programs.find_command", lambda name: None)
-    chosen, skipped = available(["tuned", peer("a")], FIB)
+    chosen, skipped, _ = available(["tuned", peer("a")], FIB)
     assert [each.profile.name for each in chosen] == ["a"]
     assert skipped["tuned"].endswith("nor on PATH: make setup")
 

@@ -8,10 +8,12 @@ from lab import profiles
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observed
 from lab.experiment.counter_runs import BY_CAUSE, MOST, plan_counters, render
-from lab.model import Better, Load, Profile
+from lab.model import Better, Load, Profile, Runtime
+from lab.profiles import resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.settings.difference import Difference, difference
+from lab.system.programs import ROOT
 from lab.workloads import workload
 from tests.kit import builders as make
 
@@ -85,7 +87,35 @@ def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     toggle = BY_CAUSE[cause].move(arm(real[profile], CROWD))
     path = tmp_path / f"{profile}~{toggle.name}.ini"
     path.write_text(render(real[profile], toggle))
-    assert difference(profiles.read(str(path)), real[profile]) == step
+    written = replace(real[profile], options=resolve.read_options(path, ROOT))
+    assert difference(written, real[profile]) == step
+
+
+HOSTILE = """set-ph = name=p%%40ss
+inherit = base.ini
+env = DATABASE_URL=postgres://u:%(name)@h/db?a=50%%
+log-date = %%Y-%%m-%%d
+for = a b
+env = X_%(_)=1
+endfor =
+http = 127.0.0.1:$(PORT)
+"""
+
+
+def test_a_counter_run_of_a_users_ini_changes_one_thing(tmp_path):
+    """Its text is that of uWSGI's answer: no `%` is eaten, and no include undoes the change."""
+    (tmp_path / "base.ini").write_text("[uwsgi]\nprocesses = 3\nthreads = 4\n")
+    ini, copy = tmp_path / "mine.ini", tmp_path / "copy.ini"
+    ini.write_text(f"[uwsgi]\n{HOSTILE}")
+    here = Runtime(cwd=tmp_path)
+    options = resolve.read_options(ini, ROOT, here)
+    assert ("env", "DATABASE_URL=postgres://u:p%40ss@h/db?a=50%") in options
+    mine = replace(make.profile("mine"), path=ini, options=options)
+    toggle = BY_CAUSE["GIL"].move(arm(mine))
+    copy.write_text(render(mine, toggle))
+    changed = replace(mine, options=resolve.read_options(copy, ROOT, here))
+    step = Difference(changed=(("processes", "3", "12"), ("threads", "4", "1")))
+    assert difference(changed, mine) == step
 
 
 @pytest.mark.parametrize(
@@ -204,3 +234,20 @@ def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
         with adapter(variant).start(variant, asked, folder, None) as server:
             status, _, body = fetch(server.endpoint, asked.path, 5.0)
             assert (status, body) == (200, asked.expect.body)
+
+
+def test_a_counter_run_of_a_private_copy_reaches_no_further(tmp_path, monkeypatch):
+    """It is the copy with one change: whoever starts it says where it listens and writes."""
+    ini = tmp_path / "mine.ini"
+    ini.write_text(
+        "[uwsgi]\nsocket = live.sock\nlogto = live.log\nthreads = 4\ncron = 1 2 3 4 5 x\n"
+    )
+    mine = profiles.read(str(ini))
+    move = BY_CAUSE["GIL"].move(arm(mine))
+    copy = tmp_path / "copy.ini"
+    copy.write_text(render(mine, move))
+    monkeypatch.setenv("SOCKET", "{socket}")
+    monkeypatch.setenv("FOLDER", "{folder}")
+    assert resolve.read_options(copy, ROOT) == move.options
+    assert dict(move.options)["socket"] == "{socket}"
+    assert "SOCKET=/tmp/new/a.sock FOLDER=/tmp/new uwsgi FILE" in copy.read_text()

@@ -17,7 +17,7 @@ from lab.system.programs import ROOT, binary
 from lab.system.runtime import command_of, environment_of, program, python_of_uwsgi, with_home
 from tests.kit import builders as make
 from tests.kit.environments import empty, pretended
-from tests.kit.lab_process import BIN, SMALL, compare
+from tests.kit.lab_process import BIN, SITES, SMALL, compare
 
 HERE = ".".join(platform.python_version_tuple()[:2])
 SITE = """
@@ -226,3 +226,20 @@ def test_a_run_with_a_secret_stores_its_name_alone(tmp_path):
     assert len(said["digest"]) == 32
     (environment,) = stored["environments"].values()
     assert environment["runtime"]["python"].startswith(HERE)
+
+
+@pytest.mark.slow
+def test_every_server_of_an_environment_serves_its_packages(tmp_path):
+    """As this one's: uWSGI, gunicorn and granian of its own, and Flask."""
+    done = compare(
+        "lab", "run", "tuned", "gunicorn-sync", "granian", "--app", "flask_site:application",
+        "--chdir", str(SITES), "--path", "/where/Ulm", "--python", str(BIN.parent), *SMALL,
+        cwd=tmp_path,
+    )  # fmt: skip
+    (stored,) = (tmp_path / "results").glob("*/run.json")
+    said = json.loads(stored.read_text())
+    assert said["skipped"] == {}
+    (environment,) = said["environments"].values()
+    assert {"flask", "granian", "gunicorn"} <= environment["runtime"]["distributions"].keys()
+    assert environment["runtime"]["uwsgi"].startswith("2.")
+    assert "Python 3." in done.stdout

@@ -28,9 +28,10 @@ FILES = {
     "broken.py": "import json\n\n\ndef load():\n    json.loads('{')\n\n\nload()\n",
     "failing.py": "def application(environ, start):\n    raise RuntimeError('no database')\n",
     "old.ini": "[uwsgi]\nhttp = 127.0.0.1:5000\nmodule = site_of_mine:app\n",
-    "proxied.ini": "[uwsgi]\nsocket = 127.0.0.1:$(PORT)\nmodule = site_of_mine:app\n",
+    "other.ini": "[uwsgi]\nmodule = other:app\n",
+    "other.py": "def app(environ, start):\n    start('200 OK', [])\n    return [b'other']\n",
     "leaving.py": "import sys\n\nsys.exit('no settings')\n",
-    "daemon.ini": f"[uwsgi]\n{HTTP}daemonize = /dev/null\n",
+    "emperor.ini": f"[uwsgi]\n{HTTP}emperor = /etc/uwsgi\n",
     "nochdir.ini": f"[uwsgi]\n{HTTP}module = somewhere_else:app\nneed-app = true\n",
     "strict.ini": f"[uwsgi]\nstrict = true\n{HTTP}proccesses = 4\n",
 }
@@ -97,11 +98,10 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run tuned tuned", 2, ["tuned is named twice; each runs once a block anyway"]),
         ("run --generator ab", 2, ["add --load article"]),
         ("run --load walkthrough --rate 50", 2, ["this --load counts its requests"]),
-        ("run ./daemon.ini", 2, ["daemonize takes it to the background", "test a copy"]),
-        ("run ./old.ini", 2, ["/old.ini: `http = 127.0.0.1:5000` does not obey PORT",
-                              "write `http = 127.0.0.1:$(PORT)`"]),
-        ("run tuned ./proxied.ini", 2, ["the lab speaks HTTP",
-                                        "write `http-socket = 127.0.0.1:$(PORT)`"]),
+        ("run ./emperor.ini", 2, ["emperor.ini:3: emperor = /etc/uwsgi: this is an Emperor's"]),
+        ("run ./old.ini:prod", 2, ["old.ini: it has no section [prod]"]),
+        ("run ./old.ini --keep cron", 2, ["--keep cron: no configuration of yours has it"]),
+        ("run ./old.ini --chdir .", 2, ["--chdir describes an application of yours: it goes with"]),
         ("run ./strict.ini", 2, ["strict.ini:4: uWSGI has no option", "did you mean processes?"]),
         ("run ./missing.ini", 2, ["missing.ini: there is no such file"]),
         ("report", 1, ["results: holds no run yet; make one with: lab run --quick"]),
@@ -192,8 +192,8 @@ def test_each_run_that_cannot_begin_has_a_log_of_its_own(lab):
             ["answers / with 200 'Pong!'; --check 'zzz' is found nowhere in its body: change"],
         ),
         (
-            "tuned ./pong.ini",
-            ["/pong.ini serves its own application: name that by --app pong:app and --chdir, and"],
+            "./pong.ini ./other.ini",
+            ["profile other", "answers / with 200 'other'; expected is 'Pong!'"],
         ),
     ],
 )
@@ -227,7 +227,7 @@ def test_an_application_that_answers_is_not_explained_by_its_log(lab):
 
 def test_an_ini_without_chdir_is_told_where_its_module_was_looked_for(lab):
     """And what to write into it."""
-    code, out, errors = lab("run", "./nochdir.ini", "--workload", "hello", *SMALL)
+    code, out, errors = lab("run", "./nochdir.ini", *SMALL)
     assert (code, out) == (1, "")
     assert errors.startswith(f"lab: {Path.cwd()}/nochdir.ini: somewhere_else cannot be imported in")
     assert f"looked for in {Path.cwd()} (write `chdir = {Path.cwd()}`" in errors

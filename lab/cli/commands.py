@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import sys
 from contextlib import suppress
@@ -11,11 +12,6 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from lab.cli.interrupts import interruptible
-from lab.cli.machine import check_command, list_command
-from lab.cli.report import claims_command, compare_command, report_command
-from lab.cli.run import run_command
-from lab.cli.selftest import selftest_command
-from lab.cli.stress import stress_command
 from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError
 from lab.report.encoding import allow_any_text
@@ -79,7 +75,45 @@ def _said(error: click.ClickException) -> str:
     return f"{text}{'' if text.endswith('?') else ';'} usage: {usage} (--help says more)"
 
 
+COMMANDS = {
+    "check": "machine",
+    "claims": "report",
+    "compare": "report",
+    "lint": "lint",
+    "list": "machine",
+    "report": "report",
+    "run": "run",
+    "selftest": "selftest",
+    "show": "show",
+    "stress": "stress",
+}
+"""Command -> the module beside this one that has it, as NAME_command."""
+
+
+class Commands(click.Group):
+    """Imports a command when it is asked for: `lab lint` needs nothing of what measures."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
+        """Return the names."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return a command; None where there is no such one."""
+        return self.load(cmd_name) if cmd_name in COMMANDS else None
+
+    def load(self, name: str) -> click.Command:
+        """Return a command that there is."""
+        module = importlib.import_module(f"lab.cli.{COMMANDS[name]}")
+        command: click.Command = getattr(module, f"{name}_command")
+        return command
+
+    def all(self) -> dict[str, click.Command]:
+        """Return every command by its name, in alphabetical order."""
+        return {name: self.load(name) for name in sorted(COMMANDS)}
+
+
 @click.group(
+    cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=f"Exit status: {', '.join(f'{status} {said}' for status, said in STATUSES.items())}.",
 )
@@ -90,18 +124,6 @@ def cli() -> None:
 
     \b
     lab run --quick                                the whole ladder, in five minutes
-    lab run --app mysite.wsgi:app --path /items/3  the same profiles on your application
+    lab run ~/shop/uwsgi.ini tuned --path /items/3 your configuration, and your application by ours
+    lab run --app mysite.wsgi:app --path /items/3  our profiles on your application
     """  # noqa: D301 - click wants the control character itself
-
-
-for command in (
-    run_command,
-    report_command,
-    compare_command,
-    claims_command,
-    list_command,
-    check_command,
-    selftest_command,
-    stress_command,
-):
-    cli.add_command(command)

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from lab.cli.options import RequestsPerSecond, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
+from lab.experiment.own import says_what_is_served
 from lab.model import Workload
 from lab.model.wording import counted
 from lab.options import runtime
@@ -39,6 +40,7 @@ from lab.workloads import refuse_without_app, workload
 @offered("uwsgi")
 @offered("env")
 @offered("env_file")
+@offered("keep")
 @offered("status")
 @offered("check")
 @click.option(
@@ -75,7 +77,7 @@ def stress_command(
     for name in require:
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
-    subject = _application(**application)
+    subject = _application(names, **application)
     _check_writable("--output", output)
     _check_writable("--figure", figure)
     files = _Files(output, figure)
@@ -90,6 +92,8 @@ def stress_command(
 
 
 def _application(
+    names: Sequence[str],
+    *,
     app: str | None,
     path: str | None,
     chdir: Path | None,
@@ -97,11 +101,12 @@ def _application(
     check: str | None,
     **started: Any,
 ) -> Workload:
-    if app is None:
+    own = app is None and says_what_is_served(names)
+    if app is None and not own:
         refuse_without_app(path=path, chdir=chdir, status=status, check=check)
         said = WAITING
     else:
-        said = workload(app=app, path=path, chdir=chdir, status=status, pattern=check)
+        said = workload(app=app, path=path, chdir=chdir, status=status, pattern=check, own=own)
     return replace(said, runtime=runtime(**started))
 
 

@@ -7,15 +7,16 @@ import subprocess
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from threading import Lock
 from typing import Any
 
 from lab import profiles
-from lab.errors import MissingError, UsageError
+from lab.errors import ApplicationError, MissingError, UsageError
+from lab.experiment.own import shared
 from lab.experiment.plan import app_of, arm_of
-from lab.model import OURS, Load, Profile, Runtime, Workload
+from lab.model import OURS, OWN, Load, Profile, Runtime, Workload
 from lab.profiles import backing
 from lab.servers import adapter, preflight
 from lab.servers.command import fill, places
@@ -116,15 +117,21 @@ def version_number(version: str) -> str:
     return found[0] if found else version
 
 
-def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed], dict[str, str]]:
+def available(
+    names: Sequence[str], workload: Workload
+) -> tuple[list[Installed], dict[str, str], Workload]:
     """
     Return the profiles that can be asked for *workload* here, and why each of the others cannot.
+
+    And the workload: where a configuration of the user's says what is served, with that.
 
     Raises:
         ProfileError: A profile is unknown, cannot be resolved, or would harm a running server.
         UsageError: None can be asked here.
     """
     found = [look(name, workload.runtime) for name in names]
+    given, workload = shared([each.profile for each in found], workload)
+    found = [replace(each, profile=profile) for each, profile in zip(found, given, strict=True)]
     skipped = {
         each.profile.name: reason
         for each in found
@@ -139,13 +146,25 @@ def available(names: Sequence[str], workload: Workload) -> tuple[list[Installed]
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
     for each in chosen:
         adapter(each.profile).check(each.profile)  # now, and not when its turn comes
-        profiles.check_startable(each.profile)
-    return chosen, skipped
+        profiles.check_startable(each.profile, workload.runtime)
+    return chosen, skipped, workload
 
 
-def import_applications(found: Sequence[Installed], workload: Workload) -> dict[str, Any]:
+def ignored(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
+    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
+    return tuple(line for profile in chosen for line in profiles.ignored(profile, runtime))
+
+
+def import_applications(
+    found: Sequence[Installed], workload: Workload, unread: Sequence[str] = ()
+) -> dict[str, Any]:
     """
     Import each application of the user's, once, as its server would.
+
+    Args:
+        found: The profiles that serve it.
+        workload: What is asked of them.
+        unread: What a server ignores in its profile, in lines: it may be why an import fails.
 
     Returns:
         Of the user's own environment and uWSGI what the run depends on: their versions, and those
@@ -155,12 +174,18 @@ def import_applications(found: Sequence[Installed], workload: Workload) -> dict[
         ApplicationError: One cannot be imported, or is not what its server serves.
     """
     soughts, runtime = [], workload.runtime
-    for profile in (each.profile for each in found):
+    # What the user has written comes first, so that it is what a message names.
+    for profile in sorted((each.profile for each in found), key=_is_ours):
         asked = arm_of(profile, workload, Load()).workload
-        ours = asked.chdir is None and profile.path.resolve().is_relative_to(profiles.FOLDER)
+        ours = asked.chdir is None and _is_ours(profile)
         if not ours and profile.reply is None and "wsgi" in profile.interfaces:
             soughts.append(adapter(profile).sought(profile, asked))
-    packages = preflight.check(filter(None, soughts), runtime)
+    try:
+        packages = preflight.check(filter(None, soughts), runtime)
+    except ApplicationError as error:
+        for line in unread:
+            error.add_note(f"warning: {line}")
+        raise
     if runtime.python is None and runtime.uwsgi is None:
         return {}
     uwsgi = next((each.version for each in found if not each.profile.commands), None)
@@ -168,9 +193,15 @@ def import_applications(found: Sequence[Installed], workload: Workload) -> dict[
     return {name: value for name, value in said.items() if value}
 
 
+def _is_ours(profile: Profile) -> bool:
+    return profile.path.resolve().is_relative_to(profiles.FOLDER)
+
+
 def unserved(profile: Profile, workload: Workload) -> str | None:
     """Return why *profile* cannot be asked for *workload*, or None."""
     if app_of(profile, workload) is not None:
         return None
+    if profile.own and OWN not in profile.interfaces:
+        return "names no application: --app MODULE:CALLABLE"
     kinds = " or ".join(WRITTEN.get(each, each) for each in profile.interfaces)
     return f"serves {kinds} applications; {workload.name} has none"

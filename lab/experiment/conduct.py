@@ -22,23 +22,21 @@ from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
-from lab.experiment.available import available, import_applications
+from lab.experiment.available import available, ignored, import_applications
 from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
+from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of, estimate, validate
 from lab.experiment.runner import Observer, Parts, capture, run, try_out
 from lab.experiment.schedule import Blocks, Pilot, Schedule
 from lab.experiment.sweep import Point, Sweep
 from lab.model import (
-    OURS,
     CounterRun,
     Generator,
     Load,
     Plan,
-    Profile,
     Run,
-    Runtime,
     Trial,
     Workload,
     without_values,
@@ -134,6 +132,8 @@ class Prepared:
     """Processes of the engine, where that makes the load."""
     ignored: tuple[str, ...] = ()
     """What a server ignores in its profile, in a line each."""
+    remarks: tuple[str, ...] = ()
+    """What the user has to know of their own configurations, in a line each."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Peer -> what its server says of its version."""
     runtime: Mapping[str, Any] = field(default_factory=dict)
@@ -150,17 +150,15 @@ def prepare(options: Options, workload: Workload) -> Prepared:
             a backing service is not installed.
     """
     cores = share_cores(options.cores) if options.pin else None
+    found, skipped, workload = available(options.profiles or profiles.usual(), workload)
     points = tuple(_points(options, workload))
     fewest = min(point.load.connections for point in points)
     generators = count_generators(options.generators, fewest, cores)
-    found, skipped = available(options.profiles or profiles.usual(), workload)
     chosen = [each.profile for each in found]
     unread = ignored(chosen, workload.runtime)
     try:
-        theirs = import_applications(found, workload)
+        theirs = import_applications(found, workload, unread)
     except ServerStartError as error:
-        for line in unread:  # which may be why
-            error.add_note(f"warning: {line}")
         _keep_early(options.results, workload, error)
         raise
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
@@ -186,7 +184,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     versions = {
         each.profile.name: each.version for each in found if each.profile.commands and each.version
     }
-    return Prepared(plan, skipped, seconds, cores, generators, unread, versions, theirs)
+    said = tuple(remarks(chosen, cores[0] if cores else None))
+    return Prepared(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
 
 
 @swept()
@@ -380,8 +379,3 @@ def repeatable(command: Sequence[str], seed: int | None = None) -> str:
     if seed is not None and not any(word.startswith("--seed") for word in words):
         words += ["--seed", str(seed)]
     return shlex.join(words)
-
-
-def ignored(chosen: Sequence[Profile], runtime: Runtime = OURS) -> tuple[str, ...]:
-    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
-    return tuple(line for profile in chosen for line in profiles.ignored(profile, runtime))

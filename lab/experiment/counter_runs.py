@@ -8,20 +8,20 @@ counter-run is a profile of its own, written to disk as an ini that `uwsgi` runs
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from lab import profiles, settings
+from lab import settings
 from lab.analysis.causes import HYPOTHESES
 from lab.analysis.confirm import diagnoses
 from lab.analysis.observations import observe
 from lab.analysis.points import points
-from lab.errors import ProfileError, ResultsError
+from lab.errors import ResultsError
 from lab.experiment.plan import arm_of, named
 from lab.model import Arm, CounterRun, Profile, Role, Run
+from lab.profiles.digest import digest_of
 from lab.settings.moves.move import Move
-from lab.settings.uwsgi import ini
+from lab.settings.uwsgi import flat, ini, keeps_connections
 from lab.system.programs import ROOT
 from lab.workloads import workload
 
@@ -47,17 +47,16 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
         folder: Where their inis are written; made if need be.
 
     Raises:
-        LabError: uWSGI is gone, or *folder* cannot be written.
+        ResultsError: *folder* cannot be written.
     """
     planned: dict[str, CounterRun] = {}
     for cause, arm, point in _shown(run):
         if cause in planned or len(planned) == MOST:
             continue
         taken = {each.arm.name for each in planned.values()}
-        with suppress(ProfileError):  # what uWSGI refuses cannot be put to the test
-            counter = _counter(cause, arm, point, folder, taken)
-            if counter is not None:
-                planned[cause] = counter
+        counter = _counter(cause, arm, point, folder, taken)
+        if counter is not None:
+            planned[cause] = counter
     return tuple(planned.values())
 
 
@@ -66,17 +65,23 @@ def render(profile: Profile, move: Move) -> str:
     Return the ini of *profile* with *move* applied, complete and without includes.
 
     BIND, PORT, WSGI_APP and WSGI_CHDIR are obeyed as by every profile; the first two must be set.
+    Of a private copy these are BIND, PORT, SOCKET and FOLDER, where its files are to be.
     """
-    places = {"{root}": str(ROOT), "{here}": str(profile.path.resolve().parent)}
+    places = {"{root}": str(ROOT), "{here}": str(profile.path.parent)}
+    told, section = "BIND=127.0.0.1 PORT=8080", ini(move.options, places)
+    if profile.own:
+        names = {"{host}": "BIND", "{port}": "PORT", "{socket}": "SOCKET", "{folder}": "FOLDER"}
+        section = flat(move.options, places | {each: f"$({names[each]})" for each in names})
+        told += " SOCKET=/tmp/new/a.sock FOLDER=/tmp/new"
     lines = [
         f"; Counter-run: {profile.name} with {move.text}, all else the same.",
         "; Written by `lab run`. To start it by hand:",
-        "; BIND=127.0.0.1 PORT=8080 uwsgi FILE",
+        f"; {told} uwsgi FILE",
         "",
         "[lab]",
         f"summary = {profile.name} with {move.text}",
         "",
-        *ini(move.options, places),
+        *section,
         "",
     ]
     return "\n".join(lines)
@@ -118,10 +123,27 @@ def _counter(
     metric, expects = hypothesis.aim(arm, windows)
     changed = Arm(
         name=named(name, arm.at),
-        profile=profiles.read(str(path), asked.runtime),
+        profile=_changed(arm.profile, name, path, move),
         workload=asked,
         load=move.load or arm.load,
         at=arm.at,
         role=Role.COUNTER,
     )
     return CounterRun(arm.name, cause, move.text, changed, metric, expects)
+
+
+def _changed(profile: Profile, name: str, path: Path, move: Move) -> Profile:
+    """Return *profile* with *move* applied, which stands in the ini *path*."""
+    return replace(
+        profile,
+        name=name,
+        # A private copy is written of its options, whose folder is that of the user's file.
+        path=profile.path if profile.own else path.resolve(),
+        summary=f"{profile.name} with {move.text}",
+        against=None,
+        options=tuple(move.options),
+        digest=digest_of(tuple(move.options)),
+        keepalive=keeps_connections(move.options),
+        apps=(),
+        altered=(),
+    )

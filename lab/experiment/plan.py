@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lab.errors import UsageError
-from lab.model import Arm, Expectation, Load, Plan, Profile, Workload
+from lab.model import Arm, Expectation, Load, Plan, Profile, Wire, Workload
+from lab.settings.uwsgi.private import asked_over
 
 OVERHEAD = 1.3
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
@@ -30,7 +31,13 @@ def arm_of(
             profile.name, workload.path, Expectation(body=body), runtime=workload.runtime
         )
     else:
-        workload = replace(workload, app=app_of(profile, workload) or None, apps={})
+        app = app_of(profile, workload) or None
+        chdir = None if profile.own and app is None else workload.chdir
+        workload = replace(workload, app=app, apps={}, chdir=chdir)
+    if profile.own and not profile.commands:
+        wire, transport = asked_over(profile.options)
+        workload = replace(workload, wire=wire, transport=transport)
+        load = replace(load, keepalive=load.keepalive and wire is not Wire.UWSGI)
     return Arm(named(profile.name, at or {}), profile, workload, load, at or {})
 
 

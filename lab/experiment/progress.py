@@ -28,6 +28,7 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     plan = prepared.plan
     for name, reason in prepared.skipped.items():
         yield f"skipped: {name} {reason}"
+    yield from prepared.remarks
     for line in prepared.ignored:
         yield f"warning: {line}"
     requests = plan.load.requests

@@ -264,7 +264,7 @@ def refuse_early(parsed: argparse.Namespace, host: str | None) -> None:
     if asked.rate is not None:
         check_units(asked.rate)
     if not usual:
-        chosen, _ = available(asked.profiles, workload)
+        chosen, _, _ = available(asked.profiles, workload)
         for each in understood.thresholds:
             check(each, [one.profile.name for one in chosen])
 

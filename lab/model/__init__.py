@@ -11,3 +11,4 @@ from lab.model.concluded import *
 from lab.model.measured import *
 from lab.model.own import *
 from lab.model.parts import *
+from lab.model.profile import *

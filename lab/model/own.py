@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+OWN = "own"
+"""The interface of a configuration of the user's: it serves the application that it names."""
+
 LEAST_SECRET = 6
 """Characters of a value that may be a secret."""
 
@@ -75,9 +78,34 @@ class Runtime:
     keep: frozenset[str] = frozenset()
     """Options that stay in the private copy of a configuration although they reach beyond it."""
 
+    pinned: bool = True
+    """Whether servers are given CPUs; then no configuration chooses them."""
+
+    front_http: bool = False
+    """Whether profiles of ours are asked over HTTP even where a proxy asks the user's own."""
+
 
 OURS = Runtime()
 """This project's own: the lab's environment, and the caller's variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """An option of a user's configuration that its private copy has otherwise, or not at all."""
+
+    option: str
+    value: str
+    became: str | None
+    """What stands there instead, for people; None where it is left out."""
+    why: str = ""
+    """Why it is left out, or added."""
+
+    def __str__(self) -> str:
+        """Say what became of it."""
+        if self.became and self.why:
+            return f"{self.option} = {self.became} ({self.why})"
+        said = f" -> {self.became}" if self.became else f" ({self.why})"
+        return f"{self.option} = {self.value}{said}"
 
 
 def without_values(words: Sequence[str]) -> tuple[str, ...]:

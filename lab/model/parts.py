@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lab.model.asked import BackingRole, Load, Profile, Wire, Workload
+from lab.model.asked import BackingRole, Load, Wire, Workload
 from lab.model.measured import Window
+from lab.model.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)

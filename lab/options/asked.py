@@ -74,6 +74,19 @@ class Asked:
     env_file: Path | None = option(  # noqa: RUF009 - it is a field
         "--env-file", "Lines NAME=VALUE, as for docker.", metavar="FILE", parse=Path
     )
+    keep: Sequence[str] = option(
+        "--keep",
+        "Leave this option of your ini in the copy, as in --keep attach-daemon; may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="OPTION",
+    )
+    front: str = option(
+        "--front",
+        "Where your ini has socket = for a proxy, profiles of ours have such a one (same), or are "
+        "asked over HTTP (http), so that the fronts are compared as well.",
+        choices=("same", "http"),
+        default="same",
+    )
     status: int | None = option(
         "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"
     )

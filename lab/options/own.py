@@ -28,6 +28,10 @@ def runtime(
     cwd: Path | None = None,
     env: Sequence[str] = (),
     env_file: Path | None = None,
+    *,
+    keep: Sequence[str] = (),
+    pinned: bool = True,
+    front_http: bool = False,
 ) -> Runtime:
     """
     Return what a server of the user's is started with.
@@ -38,6 +42,9 @@ def runtime(
         cwd: A folder.
         env: NAME=VALUE, or NAME for the caller's own value.
         env_file: Lines NAME=VALUE.
+        keep: Options that stay in the private copy of a configuration.
+        pinned: Whether servers are given CPUs.
+        front_http: Whether profiles of ours are asked over HTTP even beside an ini with `socket`.
 
     Raises:
         UsageError: One of them is not there, or is no such thing. No value is in its message.
@@ -53,6 +60,9 @@ def runtime(
         uwsgi=None if uwsgi is None else uwsgi.absolute(),
         cwd=None if cwd is None else cwd.resolve(),
         variables=Variables.of(values, _digest(values)) if values else Variables(),
+        keep=frozenset(keep),
+        pinned=pinned,
+        front_http=front_http,
     )
 
 

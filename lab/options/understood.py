@@ -11,6 +11,7 @@ from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
 from lab.experiment.cores import arrange
 from lab.experiment.minutes import usual_minutes
+from lab.experiment.own import says_what_is_served
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import Rate, check_units, parse_rates, planned
@@ -68,8 +69,11 @@ def application(asked: Asked) -> Workload:
         chdir=asked.chdir,
         status=asked.status,
         pattern=asked.check,
+        own=_is_own(asked),
     )
-    started = runtime(asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file)
+    given = asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file
+    front = asked.front == "http"
+    started = runtime(*given, keep=asked.keep, pinned=asked.pin, front_http=front)
     return replace(said, runtime=started)
 
 
@@ -91,17 +95,23 @@ def _swept(asked: Asked) -> tuple[Sweep | None, str | None]:
     return (None, ",".join(sweep.values)) if sweep.name == "rate" else (sweep, asked.rate)
 
 
+def _is_own(asked: Asked) -> bool:
+    """Return whether a configuration of the user's says what is served."""
+    said = asked.app is not None or asked.workload is not None or asked.load == "walkthrough"
+    return not said and says_what_is_served(asked.profiles)
+
+
 def _usual(asked: Asked) -> Fitting:
     """Return the load and the times of what is asked, where nobody says otherwise."""
     if asked.load == "walkthrough":
         name: str | None = workloads.DEFAULT
     else:
-        name = asked.workload or (None if asked.app else workloads.DEFAULT)
+        name = asked.workload or (None if asked.app or _is_own(asked) else workloads.DEFAULT)
     described = workloads.read(name) if name else None
     if asked.load == "sustained":
         return described.own if described else Fitting(Load())
     if described is None or described.article is None:
-        problem = f"no article loads {name or asked.app}"
+        problem = f"no article loads {name or asked.app or asked.profiles[0]}"
         raise UsageError(f"--load {asked.load}: {problem}; say --connections, or leave it out")
     return described.article
 

@@ -6,12 +6,14 @@ from lab.profiles.catalogue import (
     described,
     find,
     ignored,
+    is_theirs,
     ladder,
     read,
     read_header,
     usual,
 )
+from lab.profiles.show import shown
 from lab.profiles.startable import check_startable
 
-__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "ignored", "ladder", "read",
-           "read_header", "usual"]  # fmt: skip
+__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "ignored", "is_theirs",
+           "ladder", "read", "read_header", "shown", "usual"]  # fmt: skip

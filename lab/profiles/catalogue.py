@@ -3,22 +3,26 @@ Find the profiles, and read one.
 
 A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
 own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
-ini of the same name runs that ini together with what it needs in front of it.
+ini of the same name runs that ini together with what it needs in front of it. Of a user's own, also
+a gunicorn.conf.py and a command (`lab.profiles.own`); those are served from a private copy.
 """
 
 from __future__ import annotations
 
 import difflib
+import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import MissingError, ProfileError
-from lab.model import OURS, Profile, Runtime
-from lab.profiles import resolve
+from lab.model import OURS, OWN, Altered, Profile, Runtime
+from lab.profiles import own, resolve
 from lab.profiles.digest import digest_of
-from lab.profiles.header import ProfileHeader, parse_ini, parse_toml
+from lab.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
 from lab.settings.uwsgi import keeps_connections
+from lab.settings.uwsgi.private import private
 from lab.system.programs import ROOT, plugins
 from lab.system.runtime import UWSGI, program
 
@@ -36,7 +40,8 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
     Read and resolve a profile.
 
     Args:
-        name: Of a profile of this project, or the path of an ini or TOML (with a slash or suffix).
+        name: Of a profile of this project, or the path of an ini, with a section or without, of a
+            TOML or of a gunicorn.conf.py (with a slash or suffix), or a command.
         runtime: What its server is started with.
 
     Raises:
@@ -52,13 +57,22 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
     if absent:
         hint = "make setup" if runtime == OURS else f"it is {uwsgi}"
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
-    options = resolve.read_options(profile.path, ROOT, runtime)
+    here = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    options = resolve.read_options(profile.path, ROOT, here, profile.section)
+    altered: tuple[Altered, ...] = ()
+    if profile.own:
+        try:
+            options, altered = private(options, runtime, root=os.geteuid() == 0)
+        except ValueError as error:
+            line = line_of(read_header(profile.path).text, str(error).partition(" ")[0])
+            raise ProfileError(profile.path, str(error), line) from None
     served = tuple((f"{APP}{family}", app) for family, app in profile.apps)
     return replace(
         profile,
         options=options,
         digest=digest_of((*options, *served)),
         keepalive=keeps_connections(options),
+        altered=altered,
     )
 
 
@@ -69,22 +83,31 @@ def described(name: str) -> Profile:
     Raises:
         ProfileError: There is none, or its header is incomplete.
     """
-    path = _locate(name)
+    if own.is_command(name):
+        made = own.command(name)
+        return replace(made, name=f"{made.name}-own") if made.name in find() else made
+    path, section = _located(name)
+    if path.suffix == ".py":
+        return own.gunicorn(path)
     header = read_header(path)
     _ancestors(path, header)
     if path.suffix == ".toml":
         return read_peer(path, header)
+    theirs = _is_theirs(path)
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
-        name=path.stem,
+        name=f"{path.stem}-{section}" if section else path.stem,
         server="uwsgi",
         path=path,
+        section=section,
+        own=theirs,
+        cwd=path.parent if theirs else None,
         summary=summary,
         against=header.against,
         options=(),
         digest="",
         reply=header.reply,
-        interfaces=header.interfaces,
+        interfaces=(OWN, *header.interfaces) if theirs else header.interfaces,
         apps=header.apps,
         version=("uwsgi", "--version"),
     )
@@ -99,7 +122,8 @@ def ignored(profile: Profile, runtime: Runtime = OURS) -> tuple[str, ...]:
     """
     if profile.path.suffix != ".ini":
         return ()
-    return resolve.ignored(profile.path, profile.options, runtime)
+    here = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    return resolve.ignored(profile.path, profile.options, here, profile.section)
 
 
 def read_header(path: Path) -> ProfileHeader:
@@ -149,14 +173,36 @@ def _own() -> list[Path]:
     return [files[name] for name in sorted(files)]
 
 
+def is_theirs(name: str) -> bool:
+    """Return whether a profile's name is that of a configuration of the user's, if it is one."""
+    return own.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
+
+
+def _is_theirs(path: Path) -> bool:
+    ours = any(path.resolve().is_relative_to(each) for each in (FOLDER, ROOT / "tests"))
+    return path.suffix != ".toml" and not ours
+
+
+def _is_path(name: str) -> bool:
+    return "/" in name or re.search(r"\.(toml|py|ini(:.*)?)$", name) is not None
+
+
+def _located(name: str) -> tuple[Path, str]:
+    """Return the file of a profile, and the section of it that is named."""
+    file, ending, section = name.rpartition(".ini:")
+    return (_locate(f"{file}.ini"), section) if ending else (_locate(name), "")
+
+
 def _locate(name: str) -> Path:
-    if "/" in name or name.endswith((".ini", ".toml")):
-        path = Path(name).expanduser()
+    if _is_path(name):
+        # Not what a link leads to: uWSGI's %d and %n are those of the link, too.
+        path = Path(os.path.abspath(Path(name).expanduser()))  # noqa: PTH100 - see above
         if not path.is_file():
-            raise ProfileError(path, "there is no such file")
-        if path.suffix not in {".ini", ".toml"}:
-            raise ProfileError(path, "a profile is an .ini of uWSGI or a .toml of another server")
-        return path.resolve()
+            raise ProfileError(name, "there is no such file")
+        if path.suffix not in {".ini", ".toml", ".py"}:
+            wanted = "an .ini of uWSGI, a gunicorn.conf.py, or a .toml of another server"
+            raise ProfileError(name, f"a profile is {wanted}")
+        return path
     for path in (FOLDER / f"{name}.toml", FOLDER / f"{name}.ini", PEERS / f"{name}.toml"):
         if path.is_file():
             return path

@@ -38,15 +38,25 @@ HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
 """On the command line, so that they are the first of all options, and of all hooks."""
 
 READING = "[uWSGI] getting INI configuration from "
+ABSENT = "in INI configuration file {} ***"
+"""Ends what uWSGI prints of a file without the section that it looks for."""
 
-CONTROL = frozenset({"ini", "include", "endif", "set-ph", "set-placeholder"})
-"""Options that shape the configuration and do not survive into it; so do all that begin `if-`."""
+CONTROL = re.compile(
+    r"ini|include|inherit|config|xml(config)?|ya?ml|js(on)?|inject-(before|after)|set|(end-)?(black"
+    r"|white)list|if-.*|if(env|exists|plugin|dir)|for(-.*)?|end(-?(if|for))?"
+)
+"""Options that shape the configuration and do not survive into it: what they brought is listed as
+well, and with them it would come a second time."""
+
+PLACEHOLDER = ("set-ph", "set-placeholder", "resolve")
 
 PLUGINS = ("plugin", "plugins", "need-plugin", "need-plugins", "autoload")
 """Options that load plugins, whose own options `uwsgi --help` does not list."""
 
 
-def read_options(path: Path, root: Path, runtime: Runtime = OURS) -> tuple[tuple[str, str], ...]:
+def read_options(
+    path: Path, root: Path, runtime: Runtime = OURS, section: str = ""
+) -> tuple[tuple[str, str], ...]:
     """
     Return the resolved options of an ini file in order, repeats kept.
 
@@ -56,17 +66,20 @@ def read_options(path: Path, root: Path, runtime: Runtime = OURS) -> tuple[tuple
     Args:
         path: The file.
         root: This project's folder.
-        runtime: Whose uWSGI is asked, with which variables.
+        runtime: Whose uWSGI is asked, with which variables, and in which folder.
+        section: Of the file; empty for [uwsgi].
 
     Raises:
         ProfileError: uWSGI refuses the file, with uWSGI's own words; or it takes in silence what
             cannot be meant: text for a number, or a second section.
         MissingError: uWSGI is not installed.
     """
-    printed = _printed(path, runtime)
+    printed = _printed(path, runtime, section)
     files = _files(path, printed[: printed.index(OPENING)])
-    _check_sections(files)
-    replacements = ((str(root.resolve()), "{root}"), (str(path.resolve().parent), "{here}"))
+    _check_sections(files, section or "uwsgi")
+    if any(line.endswith(ABSENT.format(path.absolute())) for line in printed):
+        raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
+    replacements = ((str(root.resolve()), "{root}"), (str(path.absolute().parent), "{here}"))
     lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
     # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
     prefix = lines[0].index(" = ".join(HOOKS[0]))
@@ -78,7 +91,7 @@ def read_options(path: Path, root: Path, runtime: Runtime = OURS) -> tuple[tuple
 
 
 def ignored(
-    path: Path, options: Sequence[tuple[str, str]], runtime: Runtime = OURS
+    path: Path, options: Sequence[tuple[str, str]], runtime: Runtime = OURS, section: str = ""
 ) -> tuple[str, ...]:
     """
     Return what uWSGI has no option for and therefore ignores in an ini file, in a line each.
@@ -89,18 +102,19 @@ def ignored(
     Args:
         path: The file.
         options: Its resolved options.
-        runtime: Whose uWSGI is asked.
+        runtime: Whose uWSGI is asked, and in which folder.
+        section: Of the file; empty for [uwsgi].
 
     Raises:
         ProfileError: uWSGI refuses the file.
     """
     names = dict(options)
-    if is_on(names, "strict") or not (known := _known(program(runtime, UWSGI))):
+    if is_on(names, "strict") or not (known := known_options(program(runtime, UWSGI))):
         return ()
     unknown = [name for name in names if name not in known]
     if not unknown:
         return ()
-    printed = _printed(path, runtime)
+    printed = _printed(path, runtime, section)
     files = _files(path, printed[: printed.index(OPENING)])
     used = set(re.findall(r"%\(([^)\s]+)\)", "".join(map(_text, files))))
     plugins = any(name in names for name in PLUGINS)
@@ -117,13 +131,13 @@ def ignored(
 
 
 @cache
-def _known(uwsgi: str) -> tuple[str, ...]:
+def known_options(uwsgi: str) -> tuple[str, ...]:
     """Return the names of uWSGI's own options, with those of the plugins that are part of it."""
     done = subprocess.run([uwsgi, "--help"], capture_output=True, text=True, check=False)
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", done.stdout, re.MULTILINE))
 
 
-def _printed(path: Path, runtime: Runtime) -> list[str]:
+def _printed(path: Path, runtime: Runtime, section: str = "") -> list[str]:
     """
     Return what uWSGI prints of an ini file: which files it reads, and then its configuration.
 
@@ -132,7 +146,8 @@ def _printed(path: Path, runtime: Runtime) -> list[str]:
         MissingError: uWSGI is not installed.
     """
     hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
-    command = (program(runtime, UWSGI), *hooks, str(path.resolve()))
+    whole = f"{path.absolute()}:{section}" if section else str(path.absolute())
+    command = (program(runtime, UWSGI), *hooks, "--ini", whole)
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -168,14 +183,13 @@ def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """
     pairs = [line.partition(" = ")[::2] for line in lines if " = " in line]
     options: list[tuple[str, str]] = []
-    placeholder: tuple[str, str] | None = None
+    placeholder: str | None = None
     for key, value in pairs:
-        if key in {"set-ph", "set-placeholder"}:
-            name, _, content = value.partition("=")
-            placeholder = (name, content)
-        elif (key, value) == placeholder:
+        if key in PLACEHOLDER:
+            placeholder = value.partition("=")[0]
+        elif key == placeholder:
             placeholder = None  # uWSGI lists the placeholder itself once more
-        elif key not in CONTROL and not key.startswith("if-"):
+        elif not CONTROL.fullmatch(key):
             options.append((key, value))
     return tuple(options)
 
@@ -192,7 +206,7 @@ def misread(option: str, value: str) -> str | None:
     digits = re.match("[+-]?[0-9]+", value)
     problem = f"not a number, and uWSGI takes {digits[0] if digits else 0}"
     if re.search("[;#]", value):
-        return f"{problem}: a comment stands on a line of its own"
+        return f"{problem}: a comment stands on a line of its own; `lab lint --fix` moves it there"
     return f"{problem}: write digits alone"
 
 
@@ -206,14 +220,13 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
     return value.replace(HOST, "{host}").replace(PORT, "{port}")
 
 
-def _check_sections(files: Sequence[Path]) -> None:
-    for each in files:
-        number = second_section(_text(each), "uwsgi")
-        if number is not None:
-            problem = (
-                "a second section [uwsgi], whose values replace those of the first: make them one"
-            )
-            raise ProfileError(each, problem, number)
+def _check_sections(files: Sequence[Path], own: str) -> None:
+    """Refuse a section that is there twice: *own* of the first file, [uwsgi] of the others."""
+    for number, each in enumerate(files):
+        name = "uwsgi" if number else own
+        if (line := second_section(_text(each), name)) is not None:
+            problem = f"a second section [{name}], whose values replace those of the first"
+            raise ProfileError(each, f"{problem}: make them one", line)
 
 
 def _check_numbers(options: Sequence[tuple[str, str]], files: Sequence[Path]) -> None:
@@ -237,7 +250,9 @@ def _refusal(path: Path, printed: Sequence[str], runtime: Runtime) -> ProfileErr
         for read in _files(path, printed):
             number = line_of(_text(read), unknown[1])
             if number is not None:
-                close = difflib.get_close_matches(unknown[1], _known(program(runtime, UWSGI)), n=1)
+                close = difflib.get_close_matches(
+                    unknown[1], known_options(program(runtime, UWSGI)), n=1
+                )
                 hint = f"did you mean {close[0]}? It says: {said}" if close else said
                 return ProfileError(read, f"uWSGI has no option {unknown[1]!r}: {hint}", number)
     if said.startswith(READING):
@@ -249,4 +264,4 @@ def _refusal(path: Path, printed: Sequence[str], runtime: Runtime) -> ProfileErr
 def _files(path: Path, printed: Sequence[str]) -> Sequence[Path]:
     named = [line.removeprefix(READING) for line in printed if line.startswith(READING)]
     included = [Path(os.path.normpath(name)) for name in named]
-    return [path, *(each for each in included if each.is_file() and each != path.resolve())]
+    return [path, *(each for each in included if each.is_file() and each != path.absolute())]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+from dataclasses import replace
 
-from lab.errors import ProfileError
-from lab.model import Profile
+from lab.errors import MissingError, ProfileError
+from lab.model import Profile, Runtime
 from lab.profiles.catalogue import FOLDER
 from lab.profiles.header import line_of
-from lab.settings.moves.listen import somaxconn
+from lab.profiles.lint import known_of, lint
+from lab.settings.lint.flaw import Severity
 from lab.system.programs import ROOT
-from lab.system.runtime import HOME
+from lab.system.runtime import UWSGI, environment_of, program, with_home
 
-FOLDERS = ("chdir", "cwd", *HOME)
-"""Options that name a folder, without which nothing is served."""
+RULES = ("UW101", "UW102", "UW103", "UW104", "UW105", "UW106", "UW109", "UW114", "UW115")
+"""Of `lab lint`: where they find something uWSGI ends. Those of addresses are not among them."""
 
 
-def check_startable(profile: Profile) -> None:
+def check_startable(profile: Profile, runtime: Runtime) -> None:
     """
     Refuse an ini that uWSGI would not start on this machine.
 
@@ -26,19 +26,22 @@ def check_startable(profile: Profile) -> None:
     """
     if profile.path.suffix != ".ini" or profile.path.is_relative_to(FOLDER):
         return
-    text = profile.path.read_text(encoding="utf-8", errors="replace")
-    for option, value, problem in _problems(profile):
-        line = line_of(text, option, value) or line_of(text, option)
-        raise ProfileError(profile.path, f"{option} = {value}: {problem}", line)
-
-
-def _problems(profile: Profile) -> Iterator[tuple[str, str, str]]:
-    most = somaxconn()
-    for option, written in profile.options:
-        value = written.replace("{here}", str(profile.path.parent)).replace("{root}", str(ROOT))
-        if option == "listen" and value.isdecimal() and int(value) > most:
-            allow = f"sysctl -w net.core.somaxconn={value}, or a smaller listen in a copy"
-            problem = f"net.core.somaxconn is {most} here, and uWSGI would refuse to start: {allow}"
-            yield option, value, problem
-        elif option in FOLDERS and value.startswith("/") and not Path(value).is_dir():
-            yield option, value, "there is no such folder"
+    runtime = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    environ = environment_of(runtime)
+    known = replace(
+        known_of(program(replace(runtime, python=None), UWSGI)), cwd=runtime.cwd, environ=environ
+    )
+    linted = lint(str(profile.path), known, select=RULES)
+    for flaw in linted.flaws:
+        judged = not (linted.config.guesses or profile.section)  # it reads [uwsgi] alone
+        if judged and flaw.severity is Severity.ERROR:
+            raise ProfileError(flaw.spot.file, flaw.message, flaw.spot.line)
+    places = ("{here}", str(profile.path.parent)), ("{root}", str(ROOT))
+    for option, value in profile.options:
+        for name, place in places:
+            value = value.replace(name, place)  # noqa: PLW2901
+        try:
+            program(with_home(runtime, [(option, value)]), UWSGI)
+        except MissingError as error:
+            line = line_of(profile.path.read_text(encoding="utf-8"), option)
+            raise ProfileError(profile.path, f"{option} = {value}: {error}", line) from None

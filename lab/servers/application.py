@@ -21,8 +21,6 @@ class Sought:
     """Where it is imported."""
     how: str
     """What to write for another folder, such as "--chdir names another"."""
-    instead: str = ""
-    """What to do where it answers, and not as asked; empty where the reply says all."""
     named: str = ""
     """Where the user has named it: "--app shop:app", or the path of an ini."""
     python: str | None = None
@@ -36,18 +34,16 @@ class Sought:
         return f"{self.module}:{self.callable}"
 
 
-def explained(error: ServerStartError, log: str, sought: Sought | None) -> ServerStartError:
+def explained(error: ServerStartError, log: str) -> ServerStartError:
     """
     Return *error* with the reason first, and the whole log instead of its end.
 
     Args:
         error: How the failure looked from outside.
         log: All that the server printed.
-        sought: What it was to serve; None where that is not known.
     """
     if error.told:
-        said = [error.problem, *([f"  {sought.instead}"] if sought and sought.instead else [])]
-        return type(error)(error.profile, "\n".join(said), log, told=True)
+        return type(error)(error.profile, error.problem, log, told=True)
     why = reason(log)
     if why is None:
         return ServerStartError(error.profile, error.problem, log)

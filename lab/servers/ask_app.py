@@ -5,7 +5,7 @@ Run by the Python of the application's environment as `python ask_app.py ANSWER 
 server's folder and with its variables. So it needs nothing but the standard library of Python 3.8.
 
 QUESTION is {"module": name or path of a file, "callable": name or name(), "path": [folder, ...],
-"limit": seconds}. The answer has "version" and "distributions" of the environment, and one of:
+"limit": seconds}. The answer has the "distributions" of the environment, and one of:
 
     "unknown"     why nothing can be said, such as that only uWSGI has what is imported
     "raised"      {"text", "type", "frames": [[file, line, code], ...], "module", "variable"}
@@ -22,7 +22,6 @@ import inspect
 import json
 import linecache
 import os
-import platform
 import re
 import sys
 import traceback
@@ -53,7 +52,6 @@ def main() -> None:
             found["unknown"] = "it imports uwsgi, which only uWSGI has"
         else:
             found["raised"] = raised(error)
-    found["version"] = platform.python_version()
     found["distributions"] = {
         re.sub(r"[-_.]+", "-", each.metadata["Name"]).lower(): each.version
         for each in metadata.distributions()
@@ -89,7 +87,9 @@ def ask(name: str, wanted: str) -> dict[str, object]:
 
 def load(name: str) -> ModuleType:
     """Import a module by its name, or a file as uWSGI does."""
-    if not name.endswith((".py", ".wsgi")):
+    # The module mysite.wsgi looks like one, too.
+    is_file = name.endswith(".wsgi") and os.path.isfile(name)  # noqa: PTH113
+    if not (is_file or name.endswith(".py")):
         return importlib.import_module(name)
     known = "uwsgi_file_" + re.sub(r"\W", "_", name[: name.rindex(".")])
     loader = machinery.SourceFileLoader(known, os.path.abspath(name))  # noqa: PTH100

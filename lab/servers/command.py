@@ -45,7 +45,7 @@ class CommandServer:
             ProfileError: A command has a word in braces that is not known.
             ServerStartError: A command is not installed or ended, or no correct reply came in time.
         """
-        chdir, runtime = workload.chdir or ROOT, workload.runtime
+        chdir, runtime = _folder(profile, workload), workload.runtime
         app, more = _app(profile, workload), tuple[str, ...]()
         if app.endswith("()") and profile.factory:
             app, more = app.removesuffix("()"), profile.factory
@@ -78,30 +78,36 @@ class CommandServer:
                 folder=folder,
                 cwd=chdir,
                 cores=cores,
-                sought=self.sought(profile, workload),
             )
 
         return serve(order, workload, folder)
 
     def sought(self, profile: Profile, workload: Workload) -> Sought | None:
         """Return which application *profile* is to load for *workload*, and where; None if none."""
-        if not any("{app}" in word for command in profile.commands for word in command):
-            return None
         app = _app(profile, workload)
+        serves = any("{app}" in word for command in profile.commands for word in command)
+        if not app or not (serves or profile.own):
+            return None
         module, _, name = app.partition(":")
         return Sought(
             module,
             name or "application",
-            workload.chdir or ROOT,
+            _folder(profile, workload),
             "--chdir names another folder",
-            named=f"--app {app}",
+            named=f"--app {app}" if workload.app else profile.name,
             # Of a profile that names its application nobody knows what imports that.
             python=python_of(workload.runtime) if workload.app else None,
         )
 
 
+def _folder(profile: Profile, workload: Workload) -> Path:
+    """Return where the commands run."""
+    own = (workload.runtime.cwd or profile.cwd) if profile.own else None
+    return workload.chdir or own or ROOT
+
+
 def _app(profile: Profile, workload: Workload) -> str:
-    return workload.app or dict(profile.options)["app"]
+    return workload.app or dict(profile.options).get("app", "")
 
 
 def _with(command: Sequence[str], more: Sequence[str]) -> Sequence[str]:

@@ -41,6 +41,7 @@ GIVING_UP = (
     r"The -s/--socket option is missing.*",
     r"\w+\(\): .+ \[\S+ line \d+\]",
     r"unable to (?:find|open|load|get) .+",
+    r"invalid .+ value.*",
 )
 """Lines in which gunicorn or uWSGI says why it ends; an earlier pattern says more."""
 

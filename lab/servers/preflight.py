@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,8 +37,7 @@ MOST_NAMES = 12
 """Names of a module that are listed."""
 
 VARIABLE = re.compile(
-    r"environment variable:? [\"']?([A-Z]\w+)|([A-Z]\w+) not found\. Declare it as envvar",
-    re.IGNORECASE,
+    r"(?i:environment variable):? [\"']?([A-Z][A-Z0-9_]+)|(\w+) not found\. Declare it as envvar"
 )
 """How frameworks say which variable they lack: Django, environs, decouple."""
 
@@ -51,7 +51,7 @@ def check(soughts: Iterable[Sought], runtime: Runtime) -> Mapping[str, Any]:
     """
     asked: dict[Sought, Mapping[str, Any]] = {}
     for sought in soughts:
-        question = replace(sought, how="", instead="", named="")
+        question = replace(sought, how="", named="")
         if question not in asked and sought.python is not None:
             asked[question] = _ask(sought, sought.python, runtime)
     return next((answer["distributions"] for answer in asked.values()), {})
@@ -78,15 +78,13 @@ def _ask(sought: Sought, python: str, runtime: Runtime) -> Mapping[str, Any]:
             process.kill()
         log = runtime.variables.hide(process.log(MOST_LOG))
         found = json.loads(answer.read_bytes()) if answer.is_file() else {"ended": how}
-    lines = [runtime.variables.hide(line) for line in _problem(sought, python, runtime, found)]
+    lines = [runtime.variables.hide(line) for line in _problem(sought, python, found)]
     if lines:
         raise ApplicationError("\n".join((f"{sought.named}: {lines[0]}", *lines[1:])), log)
     return found
 
 
-def _problem(
-    sought: Sought, python: str, runtime: Runtime, found: Mapping[str, Any]
-) -> Iterator[str]:
+def _problem(sought: Sought, python: str, found: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines that say what is wrong, and what to do; none where nothing is."""
     where = f"in {sought.folder} with {python}"
     if "ended" in found:
@@ -96,11 +94,11 @@ def _problem(
         yield from ([f"    {found['exit']}"] if found["exit"] else [])
     elif "raised" in found:
         error = found["raised"]
-        what = "cannot be imported" if not sought.callable.endswith("()") else "cannot be made"
-        yield f"{sought.module if 'imported' in what else sought} {what} {where}:"
+        what = "cannot be loaded" if sought.callable.endswith("()") else "cannot be imported"
+        yield f"{sought if 'loaded' in what else sought.module} {what} {where}:"
         yield from _frames(error["frames"], sought.folder)
         yield from (f"    {line}" for line in error["text"].splitlines())
-        yield from (f"  {line}" for line in _advice(error, sought, runtime))
+        yield from (f"  {line}" for line in _advice(error, sought, python))
     elif "kind" in found and found["kind"] != "wsgi":
         yield from _kind(sought, found)
 
@@ -114,7 +112,7 @@ def _frames(frames: Sequence[Sequence[Any]], folder: Path) -> Iterator[str]:
         yield f"    {place:{wide}}  {code}".rstrip()
 
 
-def _advice(error: Mapping[str, Any], sought: Sought, runtime: Runtime) -> Iterator[str]:
+def _advice(error: Mapping[str, Any], sought: Sought, python: str) -> Iterator[str]:
     """Yield what to do about an exception, where that can be told."""
     missing, text = error["module"], VARIABLE.search(error["text"])
     variable = error["variable"] or (text and (text[1] or text[2]))
@@ -126,10 +124,13 @@ def _advice(error: Mapping[str, Any], sought: Sought, runtime: Runtime) -> Itera
         close = difflib.get_close_matches(missing, _modules(sought.folder), n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         yield f"{missing} was looked for in {sought.folder}{hint} ({sought.how})"
-    elif missing and runtime.python is None:
+        if python == sys.executable and not close:
+            yield "If it is installed in an environment of yours, give that: --python PATH"
+    elif missing and python == sys.executable:
         yield f"The lab's own environment has no {missing}: give yours, --python PATH"
     elif missing:
-        yield f"{runtime.python} has no {missing}: install it there, or name another by --python"
+        place = Path(python).parent.parent
+        yield f"{place} has no {missing}: install it there, or name another by --python"
 
 
 def _kind(sought: Sought, found: Mapping[str, Any]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from lab.errors import LabError, ServerStartError
 from lab.model import Endpoint, Workload
-from lab.servers.application import Sought, explained
+from lab.servers.application import explained
 from lab.servers.ports import free_endpoint, served
 from lab.servers.readiness import wait_until_ready
 
@@ -60,8 +60,6 @@ class Order:
     cores: Sequence[int] | None
     stop_signal: signal.Signals = signal.SIGTERM
     """What asks this server to stop."""
-    sought: Sought | None = None
-    """The application that it is to serve, for messages."""
 
 
 class Process:
@@ -312,7 +310,7 @@ def _start(order_for: Callable[[Endpoint], Order], workload: Workload, folder: P
             process.kill()
             # Taken between the look and the bind: by a listener, or by a client's own connection.
             if "address already in use" not in error.log.lower():
-                raise explained(error, process.log(MOST_LOG), order.sought) from None
+                raise explained(error, process.log(MOST_LOG)) from None
             if attempt == PORT_ATTEMPTS:
                 if not served(endpoint):
                     raise

@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Collection, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import Endpoint, Profile, Transport, Workload
+from lab.model import Endpoint, Profile, Runtime, Transport, Workload
 from lab.servers.application import Sought
-from lab.servers.in_use import check_unused
 from lab.servers.process import Order, Process, serve
-from lab.settings.uwsgi import APPLICATION, BACKGROUND, BINDS, FOR_PROXIES, PYTHONPATH, stop_signal
+from lab.settings.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
+from lab.settings.uwsgi.served import serving
+from lab.system import temporary
 from lab.system.programs import ROOT
-from lab.system.runtime import UWSGI, command_of, environment_of, python_of_uwsgi, with_home
+from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, with_home
 
 
 class UwsgiServer:
-    """A `lab.model.Server` that runs a uWSGI profile as a user would."""
+    """A `lab.model.Server` that runs a uWSGI profile as a user would, or a private copy of one."""
 
     def check(self, profile: Profile) -> None:
         """
-        Refuse a profile that the lab cannot run, or that would harm a server which runs now.
+        Refuse a profile that does not listen where it is told.
 
         Raises:
-            ProfileError: It goes to the background, has no address for the lab, or names what
-                another server is using.
+            ProfileError: It neither obeys PORT, nor is served from a private copy.
         """
-        for option in BACKGROUND:
-            if option in dict(profile.options):
-                problem = f"{option} takes it to the background, where the lab cannot watch it"
-                raise ProfileError(profile.path, f"{problem}; test a copy of the file without it")
-        _check_address(profile)
-        check_unused(profile)
+        if not profile.own and not any("{port}" in value for _, value in profile.options):
+            problem = "it does not obey PORT; write `http-socket = 127.0.0.1:$(PORT)`"
+            raise ProfileError(profile.path, problem)
 
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
@@ -48,42 +47,50 @@ class UwsgiServer:
             ProfileError: See `check`; or it is to answer on a UNIX socket.
         """
         self.check(profile)
-        if workload.transport is Transport.UNIX:
+        if workload.transport is Transport.UNIX and not profile.own:
             problem = f"{workload.name} is asked over a UNIX socket, and BIND and PORT name no such"
             raise ProfileError(
                 profile.path, f"{problem}; choose a peer whose `run` has {{address}}"
             )
-
-        runtime = with_home(workload.runtime, _filled(profile))
+        runtime = _runtime(profile, workload)
 
         def order(endpoint: Endpoint) -> Order:
-            variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
-            if workload.app is not None:
-                variables["WSGI_APP"] = workload.app
-                variables["WSGI_CHDIR"] = str(workload.chdir or ROOT)
+            path, variables = profile.path, dict[str, str]()
+            if profile.own:
+                path = _copy(profile, workload, endpoint, folder)
+            else:
+                variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
+                if workload.app is not None:
+                    variables["WSGI_APP"] = workload.app
+                    variables["WSGI_CHDIR"] = str(workload.chdir or ROOT)
             return Order(
                 profile=profile.name,
-                commands=(command_of(runtime, UWSGI, str(profile.path)),),
+                commands=(command_of(runtime, UWSGI, str(path)),),
                 environment=environment_of(runtime, **variables),
                 folder=folder,
                 cwd=runtime.cwd or Path.cwd(),
                 cores=cores,
                 stop_signal=stop_signal(profile.options),
-                sought=self.sought(profile, workload),
             )
 
         return serve(order, workload, folder)
 
     def sought(self, profile: Profile, workload: Workload) -> Sought:
         """Return which application *profile* is to load for *workload*, and where."""
-        pairs = _filled(profile)
-        options, runtime = dict(pairs), with_home(workload.runtime, pairs)
-        python, path = python_of_uwsgi(runtime), _values(pairs, PYTHONPATH)
-        sought = partial(Sought, python=python, path=path)
-        if workload.app is not None and _obeys_app(profile):
+        pairs, runtime = _filled(profile), _runtime(profile, workload)
+        options, known = dict(pairs), runtime.variables.reveal()
+        env = (
+            re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), each).partition("=")
+            for each in _values(pairs, ("env",))
+        )
+        path = _values(pairs, PYTHONPATH)
+        python = None if _gives_up_root(options) else python_of_uwsgi(runtime)
+        variables = tuple((name, value) for name, _, value in env)
+        sought = partial(Sought, path=path, variables=variables)
+        if workload.app is not None:
             module, _, name = workload.app.partition(":")
             folder, how = workload.chdir or ROOT, "--chdir names another folder"
-            return sought(module, name, folder, how, named=f"--app {workload.app}")
+            return sought(module, name, folder, how, named=f"--app {workload.app}", python=python)
         module, _, name = next(
             (options[each] for each in APPLICATION if each in options and each != "callable"), ""
         ).partition(":")
@@ -91,57 +98,63 @@ class UwsgiServer:
         how = f"`chdir` in {profile.path} names another folder"
         if "chdir" not in options:
             how = f"write `chdir = {profile.path.parent}`, or another folder, in {profile.path}"
-        known = runtime.variables.reveal()
-        env = (
-            re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), each).partition("=")
-            for each in _values(pairs, ("env",))
-        )
-        found = sought(
+        return sought(
             module,
             name or options.get("callable", "application"),
             folder,
             how,
             named=str(profile.path),
             python=python if module else None,
-            variables=tuple((name, value) for name, _, value in env),
         )
-        if _obeys_app(profile) or workload.app == str(found):
-            return found
-        named = f"--app {found}" if module and not module.endswith(".py") else "--app"
-        instead = (
-            f"{profile.path} serves its own application: name that by {named} and --chdir, and "
-            "what to ask of it by --path"
-        )
-        return replace(found, instead=instead)
 
 
-def _check_address(profile: Profile) -> None:
-    """Refuse a profile that does not listen for HTTP where it is told; raises ProfileError."""
-    binds = [
-        (option, value)
-        for option, value in profile.options
-        if BINDS.fullmatch(option) and not option.endswith(("stats", "stats-server"))
-    ]
-    http = [(option, value) for option, value in binds if not FOR_PROXIES.fullmatch(option)]
-    spoken = [option for option, _ in binds if FOR_PROXIES.fullmatch(option)]
-    if any("{port}" in value and option not in spoken for option, value in profile.options):
+def _runtime(profile: Profile, workload: Workload) -> Runtime:
+    """Return what the server is started with: with the folder and the `home` of its ini."""
+    runtime = replace(workload.runtime, cwd=workload.runtime.cwd or profile.cwd)
+    return with_home(runtime, _filled(profile))
+
+
+def _copy(profile: Profile, workload: Workload, endpoint: Endpoint, folder: Path) -> Path:
+    """Write the private copy of *profile* into the trial's folder, and return its path."""
+    places = {
+        "{host}": endpoint.host,
+        "{port}": str(endpoint.port),
+        "{socket}": endpoint.socket,
+        "{folder}": str(folder),
+    }
+    options = _filled(profile)
+    if workload.runtime.python is not None:  # which the command names
+        options = [pair for pair in options if pair[0] not in HOME]
+    if workload.app is not None:
+        options = [*serving(options, workload.app, str(workload.chdir or ROOT))]
+    path = folder / f"{profile.name}.ini"
+    temporary.write(path, "\n".join([*flat(options, places), ""]))
+    _hand_over(folder, dict(options))
+    return path
+
+
+def _hand_over(folder: Path, options: dict[str, str]) -> None:
+    """Give the trial's folder to the user that a server of root's becomes."""
+    user, group = (options.get(each, options.get(f"immediate-{each}")) for each in ("uid", "gid"))
+    if os.geteuid() != 0 or (user or group) is None:
         return
-    option, value = (http or binds or [("", "")])[0]
-    value = value.replace("{here}", str(profile.path.parent))
-    if not option:
-        problem = "it names no address, and does not obey PORT"
-    elif http:
-        problem = f"`{option} = {value}` does not obey PORT, and each trial has a port of its own"
-    else:
-        problem = f"`{option} = {value}` is for a proxy such as nginx, and the lab speaks HTTP"
-    wanted = option if option in ("http", "http11-socket") else "http-socket"
-    raise ProfileError(
-        profile.path, f"{problem}; write `{wanted} = 127.0.0.1:$(PORT)` in a copy of the file"
-    )
+    log = folder / "server.log"
+    log.touch()
+    ids = [
+        -1 if each is None else int(each) if each.isdecimal() else each for each in (user, group)
+    ]
+    with suppress(LookupError):  # uWSGI says that there is no such user
+        for each in (folder, log):
+            shutil.chown(each, *ids)
 
 
 def _values(pairs: Sequence[tuple[str, str]], names: Collection[str]) -> tuple[str, ...]:
     return tuple(value for option, value in pairs if option in names)
+
+
+def _gives_up_root(options: Collection[str]) -> bool:
+    """Return whether uWSGI loads the application as another user, who owns what that writes."""
+    return not os.geteuid() and not {"uid", "gid"}.isdisjoint(options)
 
 
 def _filled(profile: Profile) -> list[tuple[str, str]]:
@@ -151,10 +164,3 @@ def _filled(profile: Profile) -> list[tuple[str, str]]:
         (option, value.replace("{here}", here).replace("{root}", root))
         for option, value in profile.options
     ]
-
-
-def _obeys_app(profile: Profile) -> bool:
-    """Return whether the profile serves what --app names: all of this project's do."""
-    return profile.path.is_relative_to(ROOT) or "WSGI_APP" in profile.path.read_text(
-        encoding="utf-8"
-    )

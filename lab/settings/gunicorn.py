@@ -54,7 +54,7 @@ def read(profile: Profile) -> Settings | None:
     options: dict[str, object] = {}
     for name, text in profile.options:
         if name.endswith(".py"):
-            options |= _assignments(text)
+            options |= assignments(text)
     return Settings(
         server="gunicorn",
         options=options | _flags(command),
@@ -129,7 +129,7 @@ def _column(lines: list[str], node: ast.stmt | ast.expr) -> int:
 
 
 @cache
-def _assignments(text: str) -> Mapping[str, object]:
+def assignments(text: str) -> Mapping[str, object]:
     """
     Return a module's own names and values; one that is computed is its source.
 

@@ -51,6 +51,8 @@ def overlay(profile: Profile, options: Sequence[tuple[str, str]], folder: Path) 
     """
     if not options:
         return profile
+    if profile.own:  # its copy is written of its options
+        return replace(profile, options=(*profile.options, *options))
     if _is_file(profile.path.name):
         written = folder / profile.path.name
         return replace(profile, path=_write(written, profile.path, options))

@@ -11,14 +11,16 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
+from typing import Any
 
 from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.available import available, import_applications
-from lab.experiment.conduct import ignored, repeatable
+from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
+from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import capture
 from lab.generators.descriptors import most_connections
@@ -107,7 +109,10 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    chosen, skipped = _profiles(wishes)
+    chosen, skipped, workload, theirs = _profiles(wishes)
+    wishes = replace(wishes, workload=workload)
+    for line in remarks(chosen, cores[0] if cores else None):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in ignored(chosen, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
@@ -115,6 +120,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     quick = replace(QUICK, runtime=wishes.workload.runtime) if own else None
     conditions = Conditions(cores, quick=quick, pace=wishes.pace)
     result = _empty(wishes, faults, arms, skipped)
+    result = replace(result, machine={**result.machine, **theirs})
     turns = [(fault, arm) for fault in faults for arm in arms]
     try:
         for fault, arm in track(turns, "planted faults", console=console, transient=True):
@@ -165,9 +171,12 @@ def _empty(
     )
 
 
-def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
-    """Return the profiles that can be tested here, and why the others cannot."""
-    found, skipped = available(tuple(dict.fromkeys(wishes.profiles)), wishes.workload)
+def _profiles(
+    wishes: Wishes,
+) -> tuple[list[Profile], dict[str, str], Workload, dict[str, Any]]:
+    """Return the profiles that can be tested, why others cannot, what is asked and runs them."""
+    names = tuple(dict.fromkeys(wishes.profiles))
+    found, skipped, workload = available(names, wishes.workload)
     chosen = [each.profile for each in found]
     for profile in chosen:
         if [each.name for each in chosen].count(profile.name) > 1:
@@ -181,5 +190,5 @@ def _profiles(wishes: Wishes) -> tuple[list[Profile], dict[str, str]]:
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
-    import_applications(found, wishes.workload)
-    return serving, skipped
+    theirs = import_applications(found, workload)
+    return serving, skipped, workload, {"runtime": theirs} if theirs else {}

@@ -87,7 +87,7 @@ def with_home(runtime: Runtime, options: Iterable[tuple[str, str]]) -> Runtime:
     homes = [value for option, value in options if option in HOME]
     if runtime.python is not None or not homes:
         return runtime
-    return replace(runtime, python=Path(homes[-1]))
+    return replace(runtime, python=Path(runtime.cwd or "", homes[-1]))
 
 
 def python_of_uwsgi(runtime: Runtime) -> str | None:

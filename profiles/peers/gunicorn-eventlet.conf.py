@@ -6,6 +6,8 @@ https://gunicorn.org/design/#how-many-workers
 
 import os
 
+# lab: ignore-file[GU006] a peer is as its documentation begins
+# lab: ignore[GU009] gunicorn 25.3 runs it, which has them
 worker_class = "eventlet"
 # Two for each CPU that the server may use, and one more.
 workers = 2 * len(os.sched_getaffinity(0)) + 1

@@ -1,11 +1,7 @@
 """Configurations of a few lines, and what the linter finds in them."""
 
-from lab.settings.lint.config import Known
 from lab.settings.lint.judge import judged
 from lab.settings.lint.read import example
-
-MUCH = Known(container=True, root=True, db_connections=100, somaxconn=4096)
-"""What is known where every rule has something to say."""
 
 
 def found(text, code="UW", known=None):

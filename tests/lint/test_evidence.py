@@ -15,7 +15,7 @@ from tests.lint.test_findings import PLACES, of
 
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r"([\w/.-]+\.(?:c|h|py)):(\d+) `(.+)`")
-ELSEWHERE = re.compile(r"https://\S+|[\w-]+#\d+")
+ELSEWHERE = re.compile(r"https://\S+|[\w/-]+#\d+")
 
 EVIDENCE = [(code, each) for code in PLACES for each in rules.RULES[code].seen.split("; ")]
 

@@ -5,6 +5,7 @@ import json
 import pytest
 
 from lab.errors import ProfileError
+from lab.profiles.lint import lint
 from lab.settings import granian, gunicorn
 from lab.settings.lint.config import Known
 from tools.gunicorn_settings import table
@@ -93,3 +94,21 @@ def test_another_command_is_refused(tmp_path):
 def test_a_quote_that_is_not_closed_does_not_stop_the_reader(tmp_path):
     """The shell would say so."""
     assert read(granian.read, tmp_path, "granian --host 'a") == [("host", "a", 1, 9, 0)]
+
+
+@pytest.mark.parametrize(
+    ("command", "column"),
+    [("granian app", 1), ("W=1 /venv/bin/granian app", 5), ("exec granian app", 6)],
+)
+def test_a_command_in_quotes_is_read_and_mended(command, column):
+    """It need not begin with the program."""
+    (flaw,) = lint(command, Known()).flaws
+    assert (flaw.code, flaw.spot.column) == ("GR001", column)
+    (mended,) = lint(command, Known(), fixes="unsafe").config.texts.values()
+    assert mended == command.replace("granian", "granian --interface wsgi")
+
+
+def test_a_file_that_is_no_command_is_missing():
+    """A name with a blank may be a file's."""
+    with pytest.raises(ProfileError, match="there is no such file"):
+        lint("my uwsgi.ini", Known())

@@ -3,12 +3,12 @@
 import pytest
 
 from lab.settings.rules.rule import RULES
-from tests.kit.linting import MUCH, codes
+from tests.kit.linting import codes
 
 
 @pytest.mark.parametrize("code", sorted(RULES))
 def test_a_rule_finds_its_bad_example_and_not_its_good_one(code):
     """Both are shown to people, by `--explain` and in the documentation."""
     rule = RULES[code]
-    assert code in codes(rule.bad, code, MUCH)
-    assert code not in codes(rule.good, code, MUCH)
+    assert code in codes(rule.bad, code)
+    assert code not in codes(rule.good, code)

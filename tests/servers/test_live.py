@@ -1,27 +1,53 @@
-"""A user's ini that is in production on this machine: what runs is left alone."""
+"""A user's configuration that is in production on this machine: what runs is left alone."""
+
+from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
-from contextlib import suppress
+from pathlib import Path
 
 import psutil
 import pytest
 
 from lab import profiles
 from lab.errors import ProfileError
-from lab.experiment.available import available
-from lab.model import Expectation, Workload
+from lab.experiment.plan import arm_of
+from lab.model import Expectation, Load, Runtime, Workload
 from lab.profiles import resolve
-from lab.servers.in_use import check_unused
+from lab.servers import adapter
+from lab.servers.fetch import fetch
+from lab.system import temporary
 from lab.system.programs import ROOT
-from tests.kit.lab_process import until
+from tests.kit.lab_process import SITES, descendants, until
 
-PONG = Workload("x", "/", Expectation(body=b"Pong!"))
+PONG = Workload("x", "/", Expectation(body=b"Pong!"), apps={"own": ""})
 
-LOGS = """logto = {folder}/log
-logger = file:{folder}/logger
+PRODUCTION = """socket = {here}/live.sock
+chmod-socket = 660
+stats = {here}/stats.sock
+pidfile = {here}/live.pid
+safe-pidfile2 = {here}/safe.pid
+master-fifo = {here}/fifo
+logto = {here}/live.log
+req-logger = file:{here}/requests.log
+touch-reload = {here}/reload
+master = true
+vacuum = true
+cpu-affinity = 1
+spooler = {here}/jobs
+cron = -1 -1 -1 -1 -1 touch {here}/cron
+attach-daemon = touch {here}/daemon
+mule = {here}/mule.py
+exec-asap = touch {here}/exec-asap
+exec-as-user-atexit = touch {here}/atexit
+hook-asap = write:{here}/hook-asap 1
+hook-post-app = exec:touch {here}/hook-post-app
+hook-master-start = unix_signal:15 gracefully_kill_them_all
+"""
+
+OF_ITS_OWN = """logto = {here}/log
+logger = file:{here}/logger
 log-master = true
 log-encoder = json
 log-prefix = shop
@@ -33,166 +59,56 @@ log-date = %%Y-%%m-%%d %%H:%%M:%%S %%Z - mine = 1
 def mine(tmp_path):
     """Return a function that writes an ini with these lines and returns its profile."""
 
-    def mine(lines):
+    def mine(lines, runtime=Runtime()):  # noqa: B008 - it is immutable
         (tmp_path / "mine.ini").write_text(
-            "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\n"
-            f"chdir = {ROOT}\nmodule = app.hello:app\n{lines}\n"
+            f"[uwsgi]\nchdir = {ROOT}\nmodule = app.hello:app\n"
+            + lines.replace("{here}", str(tmp_path))
         )
-        return profiles.read(str(tmp_path / "mine.ini"))
+        return profiles.read(str(tmp_path / "mine.ini"), runtime)
 
     return mine
 
 
 @pytest.fixture
-def listener(tmp_path):
-    """Return a listening socket at `live.sock`."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "live.sock"))
-        server.listen(1)
-        yield server
+def served(tmp_path):
+    """Return a function that starts a profile as a run does, for a `with`."""
+
+    def served(profile, workload=PONG):
+        folder = tmp_path / "trial"
+        folder.mkdir()
+        asked = arm_of(profile, workload, Load()).workload
+        return adapter(profile).start(profile, asked, folder, None)
+
+    return served
 
 
-@pytest.fixture
-def ended():
-    """Return the number of a process that has ended."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
+def left(folder):
+    """Return what lies in a folder: names, and what files hold."""
+    kinds = {path.name: path for path in folder.iterdir() if path.name != "trial"}
+    return {name: path.read_text() if path.is_file() else "" for name, path in kinds.items()}
 
 
-OPTIONS = ["socket", "uwsgi-socket", "http-socket", "fastcgi-nph-socket", "scgi-socket", "stats"]
-OPTIONS += ["http", "stats-server", "shared-socket", "fastrouter", "http-stats", "zerg-server"]
-
-
-@pytest.mark.parametrize("option", OPTIONS)
-def test_socket_in_use(mine, listener, tmp_path, option):
-    """A UNIX socket that is served is refused in one line that says what to do."""
-    with pytest.raises(ProfileError) as caught:
-        check_unused(mine(f"{option} = %dlive.sock"))
-    assert str(caught.value) == (
-        f"{tmp_path}/mine.ini: {option} = {tmp_path}/live.sock: a server accepts connections "
-        "there, and a trial would take its place; stop that server, or test a copy of the file "
-        "without this option"
-    )
-
-
-def test_socket_whose_queue_is_full(mine, listener, tmp_path):
-    """A server that is too busy to accept is in use."""
-    clients = []
-    with suppress(BlockingIOError):
-        while len(clients) < 9:
-            clients.append(socket.socket(socket.AF_UNIX))
-            clients[-1].setblocking(False)
-            clients[-1].connect(str(tmp_path / "live.sock"))
-    assert len(clients) < 9
-    with pytest.raises(ProfileError, match="accepts connections"):
-        check_unused(mine("socket = %dlive.sock"))
-    for client in clients:
-        client.close()
-
-
-def test_socket_below_the_folder_of_the_application(mine, listener, monkeypatch, tmp_path):
-    """A relative path is one below `chdir`."""
-    with pytest.raises(ProfileError, match=r"socket = live\.sock: a server accepts"):
-        check_unused(mine("chdir = %d\nsocket = live.sock"))
-
-
-def test_datagram_socket_in_use(mine, tmp_path):
-    """So is one that takes datagrams."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as server:
-        server.bind(str(tmp_path / "live.sock"))
-        with pytest.raises(ProfileError, match="accepts connections"):
-            check_unused(mine("subscription-server = %dlive.sock"))
-
-
-def test_abstract_socket_in_use(mine):
-    """So is a name that is not in the file system."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(f"\0lab-{os.getpid()}")
-        server.listen()
-        with pytest.raises(ProfileError, match="accepts connections"):
-            check_unused(mine(f"socket = @lab-{os.getpid()}"))
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1:{}", ":{}", "$(BIND):{}"])
-def test_port_in_use(mine, address):
-    """So is a fixed TCP port, in whichever way it is written."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        value = address.format(server.getsockname()[1])
-        with pytest.raises(ProfileError, match="a server listens there"):
-            check_unused(mine(f"socket = {value}"))
-
-
-def test_fifo_in_use(mine, tmp_path):
-    """So is a FIFO that a master reads."""
-    os.mkfifo(tmp_path / "fifo")
-    check_unused(profile := mine("master-fifo = %dfifo"))
-    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
-    with pytest.raises(ProfileError, match=r"fifo: a server reads it"):
-        check_unused(profile)
-    os.close(reader)
-
-
-@pytest.mark.parametrize("option", ["pidfile", "pidfile2", "safe-pidfile", "safe-pidfile2"])
-def test_pidfile_of_a_running_process(mine, tmp_path, option):
-    """So is a pidfile whose process runs."""
-    (tmp_path / "live.pid").write_text(f"{os.getpid()}\n")
-    with pytest.raises(ProfileError, match=r"live\.pid: its process runs"):
-        check_unused(mine(f"{option} = %dlive.pid"))
-
-
-def test_pidfile_of_an_earlier_process(mine, tmp_path):
-    """A number that has been given to another process since is no reason to refuse."""
-    (tmp_path / "live.pid").write_text(f"{os.getpid()}\n")
-    before = psutil.Process().create_time() - 3600
-    os.utime(tmp_path / "live.pid", (before, before))
-    check_unused(mine("pidfile = %dlive.pid"))
-
-
-def test_pidfile_of_a_zombie(mine, tmp_path):
-    """Nor is the number of a process that has ended, and that its parent has not asked about."""
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    until(lambda: psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE, "its end")
-    (tmp_path / "live.pid").write_text(f"{process.pid}\n")
-    check_unused(mine("pidfile = %dlive.pid"))
-    process.wait()
-
-
-def test_an_address_that_is_only_asked(mine, listener):
-    """An option that connects to a server takes nothing from it."""
-    check_unused(mine("log-socket = %dlive.sock\nsubscribe-to = %dlive.sock:x"))
-
-
-def test_live_server(start, mine, listener, tmp_path):
-    """A profile that names a served socket is not started, and the server keeps it."""
-    mine("socket = %dlive.sock\nmaster = true\nvacuum = true")
-    with (
-        pytest.raises(ProfileError, match="accepts connections"),
-        start(str(tmp_path / "mine.ini"), PONG),
-    ):
-        pass
-    listener.accept()[0].close()  # the connection of the look
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect(str(tmp_path / "live.sock"))
-        listener.accept()[0].close()
-
-
-def test_a_run_is_refused_before_its_first_trial(mine, listener):
-    """Not when the profile's turn comes, with other trials made for nothing."""
-    profile = mine("socket = %dlive.sock")
-    with pytest.raises(ProfileError, match="accepts connections"):
-        available(["tuned", str(profile.path)], PONG)
-    listener.accept()[0].close()
-
-
-def test_what_a_killed_server_left(start, mine, tmp_path, ended):
-    """A socket that nobody answers and the pidfile of a dead process are no reason to refuse."""
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(tmp_path / "live.sock"))
-    (tmp_path / "live.pid").write_text(f"{ended}\n")
-    mine("socket = %dlive.sock\npidfile = %dlive.pid")
-    with start(str(tmp_path / "mine.ini"), PONG) as server:
-        assert server.ended() is None
+def test_what_is_in_production_is_not_touched(mine, served, tmp_path):
+    """Its sockets, files and jobs are those of the server that runs; the trial has its own."""
+    for name in ("live.pid", "safe.pid", "reload"):
+        (tmp_path / name).write_text("1\n")
+    (tmp_path / "jobs").mkdir()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "live.sock"))
+        listener.listen(1)
+        profile = mine(PRODUCTION)
+        before = left(tmp_path)
+        with served(profile) as server:
+            assert server.endpoint.socket == str(tmp_path / "trial/server.sock")
+            assert fetch(server.endpoint, "/", 5.0)[2] == b"Pong!"
+            own = {path.name for path in (tmp_path / "trial").iterdir()}
+            assert {"stats.sock", "pidfile", "master-fifo", "req-logger.log"} <= own
+            assert "spawned uWSGI worker 1" in server.log()
+            server.stop()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(tmp_path / "live.sock"))
+            listener.accept()[0].close()
+    assert left(tmp_path) == before
 
 
 def test_reading_touches_nothing(mine, tmp_path):
@@ -204,35 +120,73 @@ def test_reading_touches_nothing(mine, tmp_path):
         "master = true\nunlink = %dlive.sock\nhook-asap = exec:touch %dhook\n"
         "exec-asap = touch %dran\nstats = %dstats\nmaster-fifo = %dfifo"
     )
-    left = {path.name: path.read_text() for path in tmp_path.iterdir() if path.suffix != ".ini"}
-    assert left == {"live.pid": "1\n", "safe.pid": "1\n", "live.sock": "1\n"}
+    text = {path.name: path.read_text() for path in tmp_path.iterdir() if path.suffix != ".ini"}
+    assert text == {"live.pid": "1\n", "safe.pid": "1\n", "live.sock": "1\n"}
 
 
-def test_logs_of_its_own(start, mine, tmp_path):
-    """An ini whose log goes elsewhere, or has another form, is read and run like any other."""
-    lines = LOGS.format(folder=tmp_path)
-    options = dict(mine(lines + "buffer-size = 8192").options)
-    assert (options["log-encoder"], options["buffer-size"]) == ("json", "8192")
-    assert options["log-date"] == "%Y-%m-%d %H:%M:%S %Z - mine = 1"
-    with start(str(tmp_path / "mine.ini"), PONG) as server:
-        assert server.ended() is None
+def test_what_is_kept_runs(mine, served, tmp_path):
+    """It is the user's to say that it does no harm."""
+    lines = "http-socket = :8000\nexec-asap = touch {here}/ran\n"
+    with served(mine(lines, Runtime(keep=frozenset({"exec-asap"})))):
+        assert (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("option", ["daemonize", "daemonize2"])
-def test_daemon(start, mine, tmp_path, option):
-    """An ini that goes to the background is read, refused before it is started, and leaves none."""
-    profile = mine(f"{option} = %dlog")
-    assert dict(profile.options)[option] == "{here}/log"
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "http-socket = 0.0.0.0:80\ndaemonize = {here}/log\n",
+        "http-socket = 127.0.0.1:$(PORT)\n" + OF_ITS_OWN,
+        "socket = 127.0.0.1:3031\nthreads = 2\n",
+        "http = :80\nsocket = {here}/backend.sock\n",
+        "shared-socket = 0.0.0.0:80\nhttp = =0\n",
+        "plugins = \n",
+    ],
+    ids=["daemon", "logs", "uwsgi over TCP", "router", "shared", "no address"],
+)
+def test_an_ini_is_served_wherever_it_listens_and_logs(mine, served, tmp_path, lines):
+    """In the foreground, over what it speaks, and writing nothing beside itself."""
+    profile = mine(lines)
+    with served(profile) as server:
+        assert fetch(server.endpoint, "/", 5.0)[2] == b"Pong!"
+        if "log-encoder" not in lines:  # this one leaves nothing of a line
+            until(lambda: "WSGI app 0" in server.log(), "its log")
+    assert set(left(tmp_path)) == {"mine.ini"}
+
+
+def test_a_value_is_served_as_it_was_meant(mine, served):
+    """`%` and all, as uWSGI itself resolved it."""
+    lines = "http-socket = :8000\nchdir = {sites}\nmodule = journal:application\n"
+    lines += "add-header = X-Url: postgres://u:p%%40ss@h/db%%\n"
+    profile = mine(lines.replace("{sites}", str(SITES)))
+    asked = Workload("x", "/", Expectation(pattern="."), apps={"own": ""})
+    with served(profile, asked) as server:
+        assert fetch(server.endpoint, "/", 5.0)[1]["x-url"] == "postgres://u:p%40ss@h/db%"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_the_trials_folder_is_its_users(mine):
+    """A server that becomes another user writes its files there."""
+    needed = (ROOT, *ROOT.parents, *Path(os.path.realpath(sys.executable)).parents)
+    if any(not folder.stat().st_mode & 1 for folder in needed):
+        pytest.skip("this checkout, or its Python, is for root alone")
+    profile = mine("http-socket = :80\nuid = nobody\nlogto2 = {here}/log\npidfile2 = {here}/pid\n")
+    asked = arm_of(profile, PONG, Load()).workload
     with (
-        pytest.raises(ProfileError, match=rf"{option} takes it to the background.* without it"),
-        start(str(profile.path), PONG),
+        temporary.folder() as folder,
+        adapter(profile).start(profile, asked, folder, None) as server,
     ):
-        pass
-    assert not [
-        process
-        for process in psutil.process_iter()
-        if str(profile.path) in _words(process) and process.pid != os.getpid()
-    ]
+        assert {each.username() for each in descendants(server.pid)} == {"nobody"}
+        assert "spawned uWSGI worker 1" in server.log()
+        assert (folder / "pidfile2").owner() == "nobody"
+
+
+def test_another_application_is_served_by_the_same_server(mine, served):
+    """What --app names, in place of what the ini does."""
+    profile = mine("http-socket = :80\nneed-app = true\nthreads = 2\n")
+    asked = Workload("x", "/where/Ulm", Expectation(), "flask_site:application", SITES)
+    with served(profile, asked) as server:
+        assert fetch(server.endpoint, "/where/Ulm", 5.0)[2] == b'{"city":"Ulm"}\n'
+        assert psutil.Process(server.pid).children()
 
 
 def test_silent_refusal(mine, monkeypatch):
@@ -240,10 +194,3 @@ def test_silent_refusal(mine, monkeypatch):
     monkeypatch.setattr(resolve, "program", lambda *_: "/bin/true")
     with pytest.raises(ProfileError, match=r"mine\.ini: uWSGI ended while it read it and said not"):
         mine("")
-
-
-def _words(process):
-    try:
-        return process.cmdline()
-    except psutil.Error:
-        return []

@@ -11,14 +11,16 @@ import pytest
 
 from lab import profiles
 from lab.errors import ApplicationError, ProfileError
-from lab.model import OURS, Expectation, Runtime, Workload
+from lab.model import OURS, Expectation, Runtime, Variables, Workload
 from lab.servers import adapter, preflight
 from lab.servers.application import Sought
 from lab.servers.preflight import ASK, check
-from tests.kit.environments import empty
+from tests.kit.environments import empty, pretended
 from tests.kit.lab_process import run
 
 from .conftest import site
+
+GIVEN = Runtime(variables=Variables.of({"GIVEN": "/srv"}, ""))
 
 WSGI = "def application(environ, start):\n    return []\n"
 
@@ -32,9 +34,14 @@ FILES = {
     "leaving.py": "import sys\n\nsys.exit('no settings')\n",
     "crashing.py": "import os\n\nos.abort()\n",
     "hanging.py": "import time\n\ntime.sleep(60)\n",
-    "forking.py": f"import subprocess\n\nsubprocess.Popen(['sleep', '61.5'])\n{WSGI}",
+    "forking.py": (
+        "import subprocess\n\nchild = subprocess.Popen(['sleep', '60'])\n"
+        f"open('child', 'w').write(str(child.pid))\n{WSGI}"
+    ),
     "chatty.py": f"print('x' * 100_000)\n{WSGI}",
     "inside.py": f"import uwsgi\n{WSGI}",
+    "site.wsgi": WSGI,
+    "package/wsgi.py": WSGI,
     "several.py": "applications = {'/': 1}\n",
     "kinds.py": f"""
 from functools import partial, reduce
@@ -85,6 +92,7 @@ async def coroutine(scope, receive, send):
 def ask(tmp_path):
     """Return a function that asks for a module's callable, and gives the error in words."""
     for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
 
     def ask(app, runtime=OURS, **changes):
@@ -112,6 +120,8 @@ def ask(tmp_path):
         ("needs", ["\n    needs.py:1  import no_such_package\n    ModuleNotFoundError: ",
                    "The lab's own environment has no no_such_package: give yours, --python PATH"]),
         ("god", ["god was looked for in {}; did you mean good? (--chdir names another folder)"]),
+        ("elsewhere.web", ["elsewhere was looked for in {} (--chdir names another folder)\n  If it",
+                           "is installed in an environment of yours, give that: --python PATH"]),
         ("odd", ["\n    odd.py:1  def application(environ, start)\n", "SyntaxError: expected ':'"]),
         ("leaving", ["leaving:application ended its process while it was loaded in {}",
                      "as sys.exit() does\n    no settings"]),
@@ -123,7 +133,7 @@ def ask(tmp_path):
         ("kinds:number", ["kinds:number is no WSGI application: it is int. WSGI applications in"]),
         ("kinds:add", ["kinds:add is no WSGI application: it is function"]),
         ("kinds:create_app", ["takes no request: it makes an application; say --app 'kinds:"]),
-        ("kinds:create_broken_app()", ["kinds:create_broken_app() cannot be made in",
+        ("kinds:create_broken_app()", ["kinds:create_broken_app() cannot be loaded in",
                                        'Error("no database")\n    RuntimeError: no database']),
         ("kinds:asynchronous", ["is an ASGI application (Asynchronous)", "a2wsgi"]),
         ("kinds:coroutine", ["is an ASGI application (function)"]),
@@ -140,8 +150,8 @@ def test_why_an_application_cannot_be_served(ask, tmp_path, app, said):
 
 @pytest.mark.parametrize(
     "app",
-    ["good", "good.py", "kinds:framework", "kinds:per_request", "kinds:create_app()", "chatty",
-     "inside", "several:nothing"],
+    ["good", "good.py", "site.wsgi", "package.wsgi", "kinds:framework", "kinds:per_request",
+     "kinds:create_app()", "chatty", "inside", "several:nothing"],
 )  # fmt: skip
 def test_what_can_be_served_passes(ask, app):
     """And so does what only uWSGI itself can import: its start will tell."""
@@ -154,10 +164,10 @@ def test_an_import_that_does_not_end_is_killed(ask, monkeypatch):
     assert "it took more than 0.6 s" in ask("hanging")
 
 
-def test_nothing_that_an_import_starts_is_left(ask):
+def test_nothing_that_an_import_starts_is_left(ask, tmp_path):
     """A process that it forks goes with it."""
     assert ask("forking") is None
-    assert [each for each in psutil.process_iter(["cmdline"]) if "61.5" in each.cmdline()] == []
+    assert not psutil.pid_exists(int((tmp_path / "child").read_text()))
 
 
 def test_what_is_asked_twice_is_imported_once(ask, tmp_path):
@@ -205,6 +215,17 @@ def test_who_asks_needs_an_old_python_and_no_package():
     assert re.search(newer, ASK.read_text()) is None
 
 
+def test_what_uwsgi_loads_as_somebody_else_is_not_imported_as_root(tmp_path, monkeypatch):
+    """What the import writes would be root's, and the server could not write it."""
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    path = tmp_path / "mine.ini"
+    for line, known in (("uid = nobody", False), ("", True)):
+        path.write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\nmodule = web\n{line}\n")
+        profile = profiles.read(str(path))
+        found = adapter(profile).sought(profile, Workload("x", "/", Expectation()))
+        assert (found.python is not None) is known
+
+
 def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
     """Module, folder, paths, variables and environment, as its options say them."""
     own = empty(tmp_path / "v")
@@ -226,19 +247,44 @@ def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (
-            "listen = 99999999",
-            r"net.core.somaxconn is \d+ here, .*sysctl -w net.core.somaxconn=99999999",
-        ),
+        ("listen = 99999999", "uWSGI does not start, because net.core.somaxconn is"),
         ("chdir = /nonexistent", "there is no such folder"),
+        ("chdir = $(GIVEN)/nonexistent", "there is no such folder"),
         ("home = /nonexistent/venv", "there is no such folder"),
+        ("cheaper = 1", "uWSGI does not start"),
+        (
+            "home = {old}",
+            ".*/old has Python 3.5, this uwsgi 3.*: .*/old/bin/pip install uwsgi",
+        ),
     ],
 )
 def test_an_ini_that_uwsgi_would_not_start_is_refused_with_the_line(tmp_path, line, said):
     """Before anything is started."""
-    (tmp_path / "mine.ini").write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\n{line}\n")
-    with pytest.raises(ProfileError, match=rf"mine\.ini:3: {line}: {said}"):
-        profiles.check_startable(profiles.read(str(tmp_path / "mine.ini")))
+    old = pretended(tmp_path / "old", "3.5.2")
+    (tmp_path / "mine.ini").write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\n{line.format(old=old)}\n")
+    with pytest.raises(
+        ProfileError, match=rf"mine\.ini:3: {re.escape(line.format(old=old))}: {said}"
+    ):
+        profiles.check_startable(profiles.read(str(tmp_path / "mine.ini"), GIVEN), GIVEN)
+
+
+def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):
+    """Its copy has no `home` then."""
+    own, other = empty(tmp_path / "own"), empty(tmp_path / "other")
+    (tmp_path / "web.py").write_text(
+        "import sys\n\ndef application(environ, start):\n"
+        "    start('200 OK', [])\n    return [sys.prefix.encode()]\n"
+    )
+    (tmp_path / "mine.ini").write_text(
+        f"[uwsgi]\nhttp-socket = :80\nmodule = web\nhome = {other}\n"
+    )
+    profile = profiles.read(str(tmp_path / "mine.ini"))
+    for given, prefix in ((OURS, other), (Runtime(python=own), own)):
+        expect = Expectation(body=str(prefix).encode())
+        workload = Workload("x", "/", expect, runtime=given)
+        (folder := tmp_path / prefix.name / "trial").mkdir()
+        with adapter(profile).start(profile, workload, folder, None) as server:
+            assert server.ended() is None
 
 
 @pytest.mark.parametrize("name", ["tuned", "gunicorn-sync", "granian"])

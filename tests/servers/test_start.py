@@ -68,16 +68,6 @@ def test_own_ini(start, tmp_path):
         assert server.ended() is None
 
 
-def test_own_ini_with_a_fixed_port(start, tmp_path):
-    """A user's own ini that does not obey PORT is refused at once, with the line it needs."""
-    (tmp_path / "mine.ini").write_text("[uwsgi]\nhttp-socket = 127.0.0.1:8099\n")
-    with (
-        pytest.raises(ProfileError, match=r"does not obey PORT.*127\.0\.0\.1:\$\(PORT\)"),
-        start(str(tmp_path / "mine.ini")),
-    ):
-        pass
-
-
 def test_application_that_cannot_be_imported(start):
     """An application that cannot be imported ends the start: the exception first, then its end."""
     with (

@@ -14,6 +14,7 @@ from lab.errors import Interrupted, ResultsError, UsageError
 from lab.experiment import runner
 from lab.experiment.plan import arm_of
 from lab.model import Load
+from lab.profiles import resolve
 from lab.runs.folder import read_json
 from lab.servers import adapter
 from lab.stress import counting, faults, figure, target, trial
@@ -23,7 +24,7 @@ from lab.stress.overlay import overlay, problem, program
 from lab.stress.result import Counts, FaultOutcome, StressResult
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
 from lab.stress.trial import measure
-from lab.system.programs import find_command
+from lab.system.programs import ROOT, find_command
 from tests.kit.lab_process import descendants, run, started, until
 from tools.pages.files import DOCS, RUNS
 
@@ -237,9 +238,11 @@ def test_options_are_added_after_the_profile_s_own(tmp_path):
     """To the profile of a uWSGI, and to each uWSGI that a profile of several programs runs."""
     options = (("max-worker-lifetime", "3"), ("touch-chain-reload", "{folder}/file"))
     tuned = overlay(profiles.read("tuned"), options, tmp_path)
-    *_, first, second = profiles.read(str(tuned.path)).options
+    *_, first, second = resolve.read_options(tuned.path, ROOT)
     assert first == ("max-worker-lifetime", "3")
     assert second == ("touch-chain-reload", "{here}/file")
+    mine = replace(profiles.read("tuned"), own=True)
+    assert overlay(mine, options, tmp_path).options == (*mine.options, *options)
     both = overlay(profiles.read("production"), options, tmp_path)
     nginx, *instances = both.commands
     assert nginx == profiles.read("production").commands[0]

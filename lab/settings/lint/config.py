@@ -58,6 +58,9 @@ class Known:
     """Whether root starts it."""
 
     somaxconn: int | None = None
+    uwsgi: str | None = None
+    """Path of the uWSGI that there is."""
+
     version: tuple[int, ...] = (2, 0, 31)
     options: frozenset[str] | None = None
     """What the build's `--help` lists."""
@@ -229,8 +232,8 @@ class Config:
         return Flaw("", severity, f"{written}: {text}", where.spot, fix)
 
     def change(self, setting: Setting, value: str, *, safe: bool = False) -> Fix | None:
-        """Return the fix that writes another value; None where it stands in no file."""
-        if setting.spot.file not in self.texts:
+        """Return the fix that writes another value; None where its place is not known."""
+        if setting.column == 0:
             return None
         edit = Edit(setting.at(), setting.raw, value)
         return Fix((edit,), safe, f"{setting.option} = {value}")
@@ -243,16 +246,16 @@ class Config:
         return Fix((edit,), safe, f"{option} = {setting.raw}")
 
     def drop(self, *settings: Setting, safe: bool = False) -> Fix | None:
-        """Return the fix that takes lines away; None where they stand in no file."""
-        if any(each.spot.file not in self.texts for each in settings):
+        """Return the fix that takes lines away; None where their place is not known."""
+        if any(each.column == 0 for each in settings):
             return None
         edits = tuple(Edit(each.spot, self.line(each.spot), None) for each in settings)
         return Fix(edits, safe, f"without {', '.join(each.option for each in settings)}")
 
     def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:
         """Return the fix that adds a line, below a setting or below the section's beginning."""
-        spot = self.top if after is None else after.spot
-        return Fix((Edit(spot, "", line),), safe, line) if spot.file in self.texts else None
+        spot = after.at() if after else self.top
+        return Fix((Edit(spot, "", line),), safe, line) if spot.column else None
 
     def line(self, spot: Spot) -> str:
         """Return the text of a line, without its end."""

@@ -50,7 +50,7 @@ class Setting:
     """The value as written, without the blanks around it."""
 
     column: int = 0
-    """Where *raw* begins in the line of *spot*."""
+    """Where *raw* begins in the line of *spot*; 0 where that is not known."""
 
     @property
     def written(self) -> str:

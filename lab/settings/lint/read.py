@@ -26,6 +26,21 @@ READERS: dict[str, Reader] = {
 EXAMPLES = {"UW": Path("uwsgi.ini"), "GU": Path("gunicorn.conf.py"), "GR": COMMAND}
 """How a rule's code begins -> the file that its examples are."""
 
+MUCH = Known(
+    container=True,
+    here=True,
+    root=True,
+    db_connections=100,
+    somaxconn=4096,
+    plugins=frozenset({"python"}),
+    python=(3, 12),
+    overlay={Path("venv/pyvenv.cfg").absolute(): "home = /usr/bin\nversion = 3.11.7\n"},
+)
+"""What is known of the rules' examples: so much that each rule has something to say."""
+
+ELSEWHERE = {"UW107": Known(options=frozenset({"static-map"})), "UW116": Known(root=False)}
+"""Code -> what is known of its rule's examples, where that is something else."""
+
 
 def reader_of(path: Path) -> Reader | None:
     """Return what reads a file, by its name; None where nothing does."""
@@ -39,11 +54,12 @@ def example(code: str, text: str, known: Known | None = None) -> Config:
     Args:
         code: The rule's.
         text: The whole file; of uWSGI without any section, what stands below `[uwsgi]`.
-        known: What is known besides.
+        known: What is known besides; without it, what makes the rule speak.
     """
     path = EXAMPLES[code[:2]]
     sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
     whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
     reader = reader_of(path)
     assert reader is not None, f"nothing reads {path}"
-    return reader(path, replace(known or Known(), overlay={path: f"{whole}\n"}))
+    known = known or ELSEWHERE.get(code, MUCH)
+    return reader(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))

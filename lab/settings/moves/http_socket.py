@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.model import Arm
 from lab.settings.moves.move import Move
+from lab.settings.uwsgi import of_router
 
 
 def without_router(arm: Arm) -> Move | None:
@@ -13,11 +14,6 @@ def without_router(arm: Arm) -> Move | None:
     options = tuple(
         ("http-socket" if key == "http" else key, value)
         for key, value in arm.profile.options
-        if key == "http" or not _of_router(key)
+        if key == "http" or not of_router(key)
     )
     return Move("http-socket", "http-socket instead of http", options)
-
-
-def _of_router(option: str) -> bool:
-    """Return whether an option is for the HTTP router alone, and means nothing without it."""
-    return option.startswith(("http-", "https")) and not option.startswith("http-socket")

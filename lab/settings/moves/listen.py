@@ -15,15 +15,14 @@ DEFAULT_LISTEN = 100
 
 def longer(arm: Arm) -> Move | None:
     """Make the accept queue twice as long as the clients are many, as far as the kernel allows."""
-    wanted = min(2 * arm.load.connections, somaxconn())
+    wanted = min(2 * arm.load.connections, _somaxconn())
     now = dict(arm.profile.options).get("listen", str(DEFAULT_LISTEN))
     if now.isdecimal() and int(now) >= wanted:
         return None
     return set_options(arm.profile, "listen", f"listen = {wanted}", listen=wanted)
 
 
-def somaxconn() -> int:
-    """Return the most that the kernel allows."""
+def _somaxconn() -> int:
     try:
         return int(SOMAXCONN.read_text(encoding="ascii"))
     except (OSError, ValueError):  # no such file in some sandboxes: uWSGI then checks nothing

@@ -23,6 +23,10 @@ for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_subject.name)
 
 
+DEFAULTS = frozenset({"UW206"})
+"""Rules about what is the default: the linter says so, a report of a measurement need not."""
+
+
 def flaws(config: Config) -> Iterator[Flaw]:
     """Yield what all rules find in a configuration, in the order of their codes."""
     for _, each in sorted(RULES.items()):
@@ -49,4 +53,4 @@ def inert(profile: Profile) -> tuple[str, ...]:
         table=uwsgi_options() if read.movable else NOTHING,
     )
     found = (each for each in flaws(config) if each.severity is Severity.NO_EFFECT)
-    return tuple(f"{each.message}." for each in found)
+    return tuple(f"{each.message}." for each in found if each.code not in DEFAULTS)

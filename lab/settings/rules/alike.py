@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from lab.settings.rules.rule import WHY, Config, Fix, Flaw, Setting, Severity, rule
+from lab.settings.rules.rule import WHY, Config, Edit, Fix, Flaw, Setting, Severity, Spot, rule
 
 When = Callable[[Config], bool]
 Mends = Callable[[Config, Setting], Fix | None]
 
-REMARKS = ("UW317", "UW5")
-"""Codes, and beginnings of them, of remarks; all else that is made here is dangerous."""
+REMARKS = ("UW209", "UW210", "UW218", "UW317", "UW5")
+"""Codes, and beginnings of them, of remarks."""
+
+CLASSES = {"1": Severity.ERROR, "2": Severity.NO_EFFECT}
+"""First digit of a code -> how bad it is; all else that is made here is dangerous."""
 
 
 def always(_: Config) -> bool:
@@ -27,6 +30,18 @@ def without(config: Config, setting: Setting) -> Fix | None:
     return config.drop(setting)
 
 
+def without_safely(config: Config, setting: Setting) -> Fix | None:
+    """Mend by taking away a line that does nothing."""
+    return config.drop(setting, safe=True)
+
+
+def instead(config: Config, spot: Spot, old: str, new: str | None, *, safe: bool) -> Fix | None:
+    """Return the fix that writes *new* in the place of *old*; None without that or a file."""
+    if new is None or spot.file not in config.texts:
+        return None
+    return Fix((Edit(spot, old, new),), safe, new.replace("\n", ", ") or "without it")
+
+
 def renamed(option: str) -> Mends:
     """Mend by another option with the same value."""
     return lambda config, setting: config.rename(setting, option)
@@ -35,6 +50,11 @@ def renamed(option: str) -> Mends:
 def with_line(line: str) -> Mends:
     """Mend by a line below what is written."""
     return lambda config, setting: config.add(line, after=setting)
+
+
+def at_top(line: str) -> Mends:
+    """Mend by a line below [uwsgi], once for all that is written."""
+    return lambda config, _: config.add(line)
 
 
 def present(
@@ -101,4 +121,6 @@ def written(config: Config, *names: str) -> Iterator[Setting]:
 
 
 def _severity(code: str) -> Severity:
-    return Severity.REMARK if code.startswith(REMARKS) else Severity.DANGEROUS
+    if code.startswith(REMARKS):
+        return Severity.REMARK
+    return CLASSES.get(code[2], Severity.DANGEROUS)

@@ -80,7 +80,7 @@ present(
     "post-buffering below the size of a body",
     why="it is the size in bytes above which a body goes through a temporary file, so that nearly "
     "every one does; write post-buffering = 8192",
-    seen="core/protocol.c:707 `post_buffering`; uwsgi#2606",
+    seen="core/protocol.c:707 `post_buffering`",
     bad="post-buffering = 1",
     good="post-buffering = 8192",
 )

@@ -112,9 +112,9 @@ missing(
     "max-fd = 65536",
     "the HTTP router takes 8 bytes for each descriptor that it may open, 8.6 GB where a container "
     "allows 2^30; write max-fd = 65536",
-    seen="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; uwsgi#2586",
+    seen="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; nautobot/helm-charts#760",
     bad="http = 127.0.0.1:8080",
-    when=lambda config: config.known.container and routed(config),
+    when=lambda config: bool(config.known.container and routed(config)),
 )
 
 missing(
@@ -122,7 +122,7 @@ missing(
     "buffer-size = 32768",
     "a request whose headers are longer than 4096 bytes, as one with many cookies, is closed "
     "without a reply; write buffer-size = 32768",
-    seen="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; uwsgi#1164",
+    seen="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; zulip#22349",
     bad="http-socket = 127.0.0.1:8080",
     when=lambda config: bool(config.sockets()),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lab.settings.rules.rule import WHY, Config, Edit, Fix, Flaw, Severity, rule
 
@@ -20,7 +21,8 @@ from lab.settings.rules.rule import WHY, Config, Edit, Fix, Flaw, Severity, rule
 def rsgi(config: Config) -> Iterator[Flaw]:
     """A WSGI application cannot be called that way."""
     if config.last("interface") is None:
-        edit = Edit(config.top, "granian", "granian --interface wsgi")
+        column = config.line(config.top).index("granian", config.top.column - 1) + 1
+        edit = Edit(replace(config.top, column=column), "granian", "granian --interface wsgi")
         fix = Fix((edit,), safe=False, says="--interface wsgi")
         yield config.flaw(config.top, f"no --interface: {WHY}", fix)
 

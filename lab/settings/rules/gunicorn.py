@@ -132,7 +132,7 @@ def connections_of_sync(config: Config) -> Iterator[Flaw]:
     Severity.DANGEROUS,
     "max_requests without jitter",
     why="workers that share the requests reach their count together",
-    seen="gunicorn/workers/base.py:60 `max_requests_jitter`; gunicorn#3038",
+    seen="gunicorn/workers/base.py:60 `max_requests_jitter`; gunicorn#862",
     bad="workers = 4\nmax_requests = 1000",
     good="workers = 4\nmax_requests = 1000\nmax_requests_jitter = 100",
 )
@@ -187,7 +187,7 @@ def timeout_of_the_loop(config: Config) -> Iterator[Flaw]:
     "as many workers as the host has CPUs",
     why="it counts the CPUs of the host and knows no limit of a container; write a number, or "
     "take it from the environment",
-    seen="gunicorn#2028; hyperglass#356",
+    seen="gunicorn#2028",
     bad="import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1",
     good="workers = 4",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.settings.lint.address import is_unix
+from lab.settings.lint.address import is_open, is_unix
 from lab.settings.rules.alike import present, with_line, without
 from lab.settings.rules.rule import Config, Flaw, Setting, Severity, rule
 
@@ -26,10 +26,12 @@ present(
     "its clock runs while a client sends the body, so that a slow upload counts as a slow "
     "handler; write post-buffering = 8192",
     seen="core/init.c:442 `harakiri without post buffering`",
-    bad="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 60",
-    good="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 60\npost-buffering = 8192",
+    bad="http-socket = :8080\nmaster = true\nharakiri = 60",
+    good="http-socket = :8080\nmaster = true\nharakiri = 60\npost-buffering = 8192",
     when=lambda config: (
-        bool(config.sockets("http", "http11", "router")) and not config.on("post-buffering")
+        not config.on("post-buffering")
+        # A proxy before any other door sends the body when it has all of it.
+        and any(is_open(each.value) for each in config.sockets("http", "http11", "router"))
     ),
     mends=with_line("post-buffering = 8192"),
 )
@@ -56,7 +58,7 @@ def no_mercy(config: Config) -> Iterator[Flaw]:
     Severity.DANGEROUS,
     "harakiri above http-timeout",
     why="the router gives up after http-timeout, by default 60 seconds, and the worker goes on",
-    seen="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`; uwsgi#2184",
+    seen="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`",
     bad="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
     good="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300\nhttp-timeout = 300",
 )

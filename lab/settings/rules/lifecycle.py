@@ -39,7 +39,7 @@ missing(
     "SIGTERM means reload",
     why="the master takes SIGTERM for a reload, so that docker, Kubernetes and systemd stop it in "
     f"vain and then kill it; write {HOOK}",
-    seen="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; netbox#16043",
+    seen="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; linkding#368",
     bad="socket = /run/app.sock\nmaster = true",
     good=f"socket = /run/app.sock\nmaster = true\n{HOOK}",
 )
@@ -102,7 +102,7 @@ present(
     seen="core/utils.c:137 `fork()`",
     bad="daemonize = /var/log/uwsgi.log",
     good="logto = /var/log/uwsgi.log",
-    when=lambda config: config.known.container,
+    when=lambda config: bool(config.known.container),
     mends=without,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import shorten
 
 from lab.settings.lint.flaw import Edit, Fix
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
@@ -46,4 +47,5 @@ def unused_suppression(config: Config) -> Iterator[Flaw]:
 def guesses(config: Config) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""
     if config.guesses:
-        yield config.flaw(config.top, f"the places of this file are guesses: {config.guesses}")
+        why = shorten(config.guesses, 90, placeholder=" ...")
+        yield config.flaw(config.top, f"what lab lint says of this file is a guess: {why}")

@@ -1,36 +1,39 @@
-"""uWSGI's HTTP router, a process that stands before the workers."""
+"""uWSGI's HTTP router, a process that stands before the workers, and what asks for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lab.settings.rules.alike import at_top, present, without_safely, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
-ROUTERS = ("http", "https", "httprouter", "http-to", "plugin", "plugins")
+ROUTERS = ("http", "https", "https2", "httprouter", "http-to", "http-to-https", "plugin", "plugins")
 """Options that make a router, or may bring one."""
+
+
+def routed(config: Config) -> bool:
+    """Return whether there is a router, or may be one."""
+    return bool(config.all(*ROUTERS))
 
 
 @rule(
     "UW201",
     Severity.NO_EFFECT,
     "http-keepalive is no number",
-    why='a number of seconds is read there, and of "true" that is 0, which is off',
-    seen="plugins/http/http.c:37; uwsgi-docs#445; docs/runs/keep-alive",
-    bad="""
-http = :8080
-http-keepalive = true
-""",
-    good="""
-http = :8080
-http-keepalive = 1
-""",
+    why='a number is read there, and of "true" that is 0, which is off',
+    seen="plugins/http/http.c:37 `uwsgi_opt_set_int`; uwsgi-docs#445; docs/runs/keep-alive",
+    bad="http = :8080\nhttp-keepalive = true",
+    good="http = :8080\nhttp-keepalive = 1",
 )
 def keepalive_no_number(config: Config) -> Iterator[Flaw]:
     """It stays off."""
-    setting = config.last("http-keepalive")
-    if setting and config.on("http-keepalive") and not setting.value[:1].isdigit():
-        text = "uWSGI reads a number there, and this is none, so it stays off; write "
-        yield config.flaw(setting, f"{text}http-keepalive = 1", config.change(setting, "1"))
+    for setting in written(config, "http-keepalive"):
+        if setting.value and not setting.value[0].isdigit():
+            text = (
+                "uWSGI reads a number there, and this is none, so it stays off; write "
+                "http-keepalive = 1"
+            )
+            yield config.flaw(setting, text, config.change(setting, "1"))
 
 
 @rule(
@@ -38,19 +41,45 @@ def keepalive_no_number(config: Config) -> Iterator[Flaw]:
     Severity.NO_EFFECT,
     "an option of the HTTP router without a router",
     why="only the router reads it",
-    seen="plugins/http/http.c:37",
-    bad="""
-http-socket = :8080
-http-keepalive = 1
-""",
-    good="""
-http = :8080
-http-keepalive = 1
-""",
+    seen="plugins/http/http.c:37 `http-keepalive`",
+    bad="http-socket = :8080\nhttp-keepalive = 1",
+    good="http = :8080\nhttp-keepalive = 1",
 )
 def router_option_alone(config: Config) -> Iterator[Flaw]:
-    """There is no router."""
-    setting = config.last("http-keepalive")
-    if setting and config.on("http-keepalive") and not config.all(*ROUTERS):
-        text = "it is the router's, and there is none; leave it out, or serve by http"
-        yield config.flaw(setting, text, config.drop(setting, safe=True))
+    """Where no address is named, the command line may make one."""
+    if routed(config) or not config.sockets():
+        return
+    for setting in config.starting("http-"):
+        entry = config.table.entries.get(setting.option)
+        if entry and entry.plugin == "http" and config.on(setting.option):
+            text = "it is the router's, and there is none; leave it out, or serve by http"
+            yield config.flaw(setting, text, config.drop(setting, safe=True))
+
+
+present(
+    "UW223",
+    "mount",
+    "of an HTTP request SCRIPT_NAME is empty, so the first application answers every path (tried "
+    "with 2.0.31); add manage-script-name = true",
+    seen="proto/http.c:263 `manage_script_name`",
+    bad="http-socket = :8080\nmodule = a:app\nmount = /b=b:app",
+    good="http-socket = :8080\nmodule = a:app\nmount = /b=b:app\nmanage-script-name = true",
+    when=lambda config: (
+        bool(config.sockets("http", "http11", "router"))
+        and not config.on("manage-script-name")
+        and any(not each.value.startswith("/=") for each in config.all("mount"))
+    ),
+    mends=at_top("manage-script-name = true"),
+)
+
+present(
+    "UW224",
+    "http-auto-chunked",
+    "the router looks at it only where it keeps the connection; add http-keepalive = 1, or leave "
+    "it out",
+    seen="plugins/http/keepalive.c:159 `can_keepalive`",
+    bad="http = :8080\nhttp-auto-chunked = true",
+    good="http = :8080\nhttp-auto-chunked = true\nhttp-keepalive = 1",
+    when=lambda config: routed(config) and not config.last("http-keepalive"),
+    mends=without_safely,
+)

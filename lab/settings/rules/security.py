@@ -15,7 +15,7 @@ SCHEME = r"route-if-not = regexp:${HTTP_X_FORWARDED_PROTO};^(https?)?\z setschem
 """What makes the scheme "http" unless it is exactly one of the two."""
 
 
-TEMPORARY = "/tmp/"  # noqa: S108 - what is looked for, and not used
+TEMPORARY = "/tmp"  # noqa: S108 - what is looked for, and not used
 
 
 def _loopback(config: Config, setting: Setting) -> Fix | None:
@@ -45,7 +45,7 @@ def code_execution(config: Config) -> Iterator[Flaw]:
     "statistics for everybody",
     why="any host can read the headers of the requests under way there, cookies among them; "
     "listen on a UNIX socket or 127.0.0.1",
-    seen="core/master_utils.c:1241 `vars`; newrelic-plugin-agent#287",
+    seen="core/master_utils.c:1241 `vars`; uwsgi#1317",
     bad="stats = :1717",
     good="stats = 127.0.0.1:1717",
 )
@@ -100,8 +100,9 @@ def in_tmp(config: Config) -> Iterator[Flaw]:
     """It may be gone, or another's."""
     others = config.all("stats", "pidfile", "pidfile2", "safe-pidfile", "master-fifo")
     for setting in (*config.sockets(), *others):
-        if setting.value.startswith(TEMPORARY):
-            fix = config.change(setting, f"/run/{setting.value.removeprefix(TEMPORARY)}")
+        # A folder of its own in there, as of a checkout, may have the right owner.
+        if posixpath.dirname(setting.value) == TEMPORARY:
+            fix = config.change(setting, f"/run/{posixpath.basename(setting.value)}")
             yield config.flaw(setting, fix=fix)
 
 
@@ -159,4 +160,6 @@ def scheme(config: Config) -> Iterator[Flaw]:
             f"application sees the request{', unless the proxy sets that header' * proxied}; "
             f"write {SCHEME}"
         )
-        yield config.flaw(setting, text, config.add(SCHEME, after=setting), harmless=proxied)
+        routing = config.known.options is None or "route-if-not" in config.known.options
+        fix = config.add(SCHEME, after=setting) if routing else None
+        yield config.flaw(setting, text, fix, harmless=proxied)

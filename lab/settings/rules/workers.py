@@ -70,7 +70,7 @@ def no_delta(config: Config) -> Iterator[Flaw]:
     "as many workers as the host has CPUs",
     why="%k counts the CPUs of the host and knows no limit of a container, so that half a CPU on a "
     "host of 64 gets 64; write a number, or take it from the environment",
-    seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#447",
+    seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#2096",
     bad="processes = %k",
     good="processes = 4",
 )
@@ -86,7 +86,7 @@ def host_cpus(config: Config) -> Iterator[Flaw]:
     Severity.REMARK,
     "more workers than the database allows connections",
     why="each request that is served at a time may hold a connection",
-    seen="docs/how-to/own-application.md",
+    seen="https://www.postgresql.org/docs/current/runtime-config-connection.html",
     bad="processes = 8\nthreads = 16",
     good="processes = 8\nthreads = 4",
 )

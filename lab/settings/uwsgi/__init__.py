@@ -28,14 +28,6 @@ BINDS = re.compile(
 )
 """Options that take an address and listen there."""
 
-FOR_PROXIES = re.compile(r"socket|s?u?wsgi-socket|(raw|(fastcgi|scgi)(-nph)?)-socket")
-"""Options that take an address at which a proxy, and no client, is understood."""
-
-PIDFILES = frozenset({"pidfile", "pidfile2", "safe-pidfile", "safe-pidfile2", "emperor-pidfile"})
-
-BACKGROUND = ("daemonize", "daemonize2")
-"""Options that take the server to the background."""
-
 APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
 """Options that say what is served, in place of which the environment may name another one."""
 
@@ -109,6 +101,11 @@ def keeps_connections(pairs: Options) -> bool:
     return "http11-socket" in options or int(options.get("http-keepalive", "0")) > 0
 
 
+def of_router(option: str) -> bool:
+    """Return whether an option is for the HTTP router alone, and means nothing without it."""
+    return option.startswith(("http-", "https")) and not option.startswith("http-socket")
+
+
 def effective(pairs: Options) -> dict[str, str]:
     """Return what takes effect: all values of an option that uWSGI collects, else the last."""
     found: dict[str, str] = {}
@@ -138,25 +135,37 @@ def stop_signal(pairs: Options) -> signal.Signals:
     return signal.SIGTERM
 
 
-def ini(pairs: Options, places: Mapping[str, str]) -> list[str]:
+def flat(pairs: Options, places: Mapping[str, str]) -> list[str]:
     """
-    Return the lines of a [uwsgi] section with these options, complete and without includes.
+    Return the lines of a [uwsgi] section with these options, without includes and conditions.
 
-    A server that is started with it obeys BIND, PORT, WSGI_APP and WSGI_CHDIR as every profile
-    does; the first two must be set.
+    A `%` in a value, which is what uWSGI made of it, is written so that uWSGI leaves it alone.
 
     Args:
-        pairs: The options, with {host}, {port} and the names of *places* in their values.
+        pairs: The options, with the names of *places* in their values.
         places: What stands in a value -> what it means: {"{root}": "/srv/lab"}.
+
+    >>> flat([("log-date", "%Y")], {})
+    ['[uwsgi]', 'log-date = %%Y']
+    """
+    return ["[uwsgi]", *(_line(*pair, places) for pair in pairs)]
+
+
+def ini(pairs: Options, places: Mapping[str, str]) -> list[str]:
+    """
+    Return the same as `flat`, for a server that is told where to answer and what to serve.
+
+    It obeys BIND, PORT, WSGI_APP and WSGI_CHDIR as every profile does; the first two must be set.
     """
     meanings = {"{host}": "$(BIND)", "{port}": "$(PORT)", **places}
-    lines = ["[uwsgi]"]
-    application: list[str] = []
-    for key, value in pairs:
-        filled = value
-        for place, meaning in meanings.items():
-            filled = filled.replace(place, meaning)
-        (application if key in APPLICATION else lines).append(f"{key} = {filled}")
+    lines = flat([pair for pair in pairs if pair[0] not in APPLICATION], meanings)
     lines += ["if-env = WSGI_CHDIR", "chdir = %(_)", "endif ="]
     lines += ["if-env = WSGI_APP", "module = %(_)", "endif ="]
+    application = [_line(*pair, meanings) for pair in pairs if pair[0] in APPLICATION]
     return [*lines, "if-not-env = WSGI_APP", *application, "endif ="]
+
+
+def _line(option: str, value: str, places: Mapping[str, str]) -> str:
+    for place, meaning in places.items():
+        value = value.replace(place, meaning)
+    return f"{option} = {value.replace('%', '%%')}"

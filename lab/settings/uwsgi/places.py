@@ -56,7 +56,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
     What cannot be known - a file that is missing, the output of a command - is left out, and
     `Config.guesses` says so.
     """
-    reading = Reading(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
+    reading = Ini(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
     reading.load(str(path.absolute()), path)
     reading.finish()
     return Config(
@@ -92,7 +92,7 @@ class Exported:
         return Setting(as_text(self.name), as_text(self.value), spot, raw, column)
 
 
-class Reading:
+class Ini:
     """An ini that is being read, with what it includes."""
 
     def __init__(self, known: Known, table: OptionTable, folder: Path) -> None:
@@ -119,14 +119,14 @@ class Reading:
             shown: What the places call it; None for its path.
         """
         if "://" in name or name == "-" or self._loads > MOST:
-            self.guess(f"{as_text(name)} is not read")
+            self.guess(f"it does not read {as_text(name)}")
             return
         self._loads += 1
         file, _, section = name.rpartition(":") if ":" in name else (name, "", "")
         path = shown or Path(os.path.normpath(self.folder / as_text(file or self._last)))
         text = self.known.read(path)
         if text is None:
-            self.guess(f"{path} cannot be read")
+            self.guess(f"it cannot read {path}")
             return
         if file:
             self._last = file
@@ -136,7 +136,7 @@ class Reading:
             self._magic |= {letter.upper(): self._magic[letter] for letter in "odspcenx"}
         self.texts[path] = text
         for letter in re.findall(rf"(?<!%)(?:%%)*%([{UNKNOWABLE}])", text):
-            self.guess(f"%{letter} is not known")
+            self.guess(f"it does not know %{letter}")
         self._lines(path, as_bytes(text), section or "uwsgi")
 
     def finish(self) -> None:
@@ -198,15 +198,15 @@ class Reading:
             case "uwsgi_opt_load":
                 self._include(option.value, ".ini")
             case "uwsgi_opt_add_custom_option":
-                self.guess(f"what {as_text(option.value)} stands for is not read")
+                self.guess(f"it does not read what {as_text(option.value)} stands for")
             case setter if setter in OTHER_LOADS:
-                self.guess(f"{as_text(option.value)} is not read")
+                self.guess(f"it does not read {as_text(option.value)}")
 
     def _include(self, name: str, ending: str = "") -> None:
         if name.endswith(ending):
             self.load(name)
         else:
-            self.guess(f"{as_text(name)} is not read")
+            self.guess(f"it does not read {as_text(name)}")
 
     def guess(self, why: str) -> None:
         """Note the first reason why uWSGI may get something else."""
@@ -243,11 +243,11 @@ class Reading:
                 meaning = self._environ(name) if kind == "env" else self._first(name)
                 holds = meaning is not None and (not equals or meaning == value)
             case "exists":
-                holds = os.access(path, os.R_OK)
+                holds = bool(said) and os.access(path, os.R_OK)
             case "file":
                 holds = path.is_file()
             case "dir":
-                holds = path.is_dir()
+                holds = bool(said) and path.is_dir()
             case "hostname":
                 holds = said == socket.gethostname()
             case "plugin" if self.known.plugins is not None:
@@ -255,7 +255,7 @@ class Reading:
             case "reload":
                 meaning, holds = None, False
             case _:
-                self.guess(f"whether there is {as_text(said)} is not known")
+                self.guess(f"it does not know whether there is {as_text(said)}")
                 holds = False
         if holds is wanted:
             yield meaning
@@ -265,7 +265,10 @@ class Reading:
     def _replace(self, symbol: str, meaning: Callable[[str], str | None]) -> None:
         for each in self.exported:
             if not each.done:
-                each.value = replaced(each.value, symbol, meaning)
+                value = replaced(each.value, symbol, meaning)
+                if value is None:
+                    self.guess(f"{as_text(each.name)} contains itself, and uWSGI does not end")
+                each.value = value or ""
 
     def _environ(self, name: str) -> str | None:
         value = self.known.environ.get(as_text(name))
@@ -276,11 +279,11 @@ class Reading:
 
     def _content(self, name: str) -> str | None:
         if "://" in name:
-            self.guess(f"@({as_text(name)}) is not read")
+            self.guess(f"it does not read @({as_text(name)})")
             return None
         text = self.known.read(self.folder / as_text(name))
         if text is None:
-            self.guess(f"{as_text(name)} cannot be read")
+            self.guess(f"it cannot read {as_text(name)}")
         return None if text is None else as_bytes(re.sub(r"[\n\r]\Z", "", text))
 
     def _placeholder(self, key: str) -> str | None:

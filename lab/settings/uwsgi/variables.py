@@ -17,6 +17,9 @@ from pathlib import Path
 
 from lab.settings.uwsgi.table import atoi
 
+MOST = 500
+"""Times that something is replaced in a value. Where that is not enough, it contains itself."""
+
 
 def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, str]]:
     r"""
@@ -43,15 +46,15 @@ def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, st
     yield begins, "".join((*parts, text[at:]))
 
 
-def replaced(value: str, symbol: str, meaning: Callable[[str], str | None]) -> str:
+def replaced(value: str, symbol: str, meaning: Callable[[str], str | None]) -> str | None:
     """
-    Return a value with `symbol(key)` replaced where the key means something.
+    Return a value with `symbol(key)` replaced where the key means something; None without an end.
 
     After each one uWSGI looks again, from the second character on: what stands at the very
     beginning is not seen then.
     """
     at = 0
-    while True:
+    for _ in range(MOST):
         for opening in re.finditer(re.escape(symbol) + r"\(", value[at:]):
             start = at + opening.start()
             end = _closing(value, start + 2)
@@ -62,6 +65,7 @@ def replaced(value: str, symbol: str, meaning: Callable[[str], str | None]) -> s
         else:
             return value
         at = 1
+    return None
 
 
 def _closing(value: str, at: int) -> int | None:

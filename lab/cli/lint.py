@@ -1,0 +1,104 @@
+"""`lab lint`: what is wrong with a configuration, before anything is started."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.errors import LabError, UsageError
+from lab.profiles import lint
+from lab.report.lint.formats import FORMATS, Found
+from lab.report.lint.page import explained
+
+COUNT = click.IntRange(min=1)
+
+
+def _codes(_context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
+    codes = tuple(part.strip() for part in value.split(",") if part.strip())
+    lint.check_codes(codes, option.opts[0])
+    return codes
+
+
+@click.command("lint")
+@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.option("--select", metavar="CODES", default="", callback=_codes, help="Only these rules.")
+@click.option(
+    "--ignore",
+    metavar="CODES",
+    default="",
+    callback=_codes,
+    help="Not these rules. Codes or their beginnings, as in UW2,GU001.",
+)
+@click.option("--fix", is_flag=True, help="Write what is safe to write.")
+@click.option("--unsafe-fixes", is_flag=True, help="Write what changes behaviour, too.")
+@click.option("--diff", is_flag=True, help="Print the fixes instead of writing them.")
+@click.option("--format", type=click.Choice(list(FORMATS)), default="text", help="Form of it.")
+@click.option("--connections", type=COUNT, default=64, help="Clients that you expect at once.")
+@click.option("--db-connections", type=COUNT, help="What your database allows.")
+@click.option(
+    "--container/--no-container",
+    default=None,
+    help="Whether it runs under a cgroup limit, as PID 1.  [default: if there is a Dockerfile]",
+)
+@click.option(
+    "--uwsgi",
+    metavar="PATH",
+    help="Judge by this build, on this machine.  [default: what is installed; else 2.0.31]",
+)
+@click.option("--explain", metavar="CODE", help="Print a rule's page.")
+@click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
+def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -> int:
+    r"""
+    Read configurations, and say what is wrong with them. Serves nothing.
+
+    A FILE is one of uWSGI (.ini, .yaml, .json, .xml) or gunicorn (.conf.py), or granian's command
+    in quotes; - reads that command from standard input.
+
+    \b
+    Exit status: 0 nothing found, or only remarks; 1 errors, dangers, options without effect;
+    2 a file cannot be read or written.
+    """
+    if explain is not None:
+        click.echo(explained(lint.rule_of(explain)), nl=False)
+        return 0
+    if not files:
+        raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
+    expected = {name: given[name] for name in ("connections", "db_connections")}
+    known = lint.known_of(given["uwsgi"], **expected)
+    asked = {name: given[name] for name in ("select", "ignore", "container")}
+    safe = "safe" if given["fix"] or given["diff"] else ""
+    fixes = "unsafe" if given["unsafe_fixes"] else safe
+    found: list[Found] = []
+    failed = changes = False
+    for name in files:
+        try:
+            linted = lint.lint(name, known, fixes=fixes, **asked)
+            if given["diff"]:
+                click.echo("".join(_diff(linted)), nl=False)
+                changes |= bool(linted.before)
+            else:
+                for file in linted.write([Path(each) for each in files]):
+                    click.echo(f"fixed: {file}", err=True)
+        except LabError as error:
+            click.echo(f"lab: {error}", err=True)
+            failed = True
+        else:
+            found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
+    found = list(dict.fromkeys(found))  # what several files include is wrong once
+    if not given["diff"]:
+        click.echo(FORMATS[given["format"]](found), nl=False)
+    if given["exit_zero"]:
+        return 0
+    return 2 if failed else int(changes or any(each.counts for each in found))
+
+
+def _diff(linted: lint.Linted) -> Iterator[str]:
+    """Yield the lines that fixes change."""
+    for file, before in linted.before.items():
+        after = linted.config.texts[file]
+        old, new = (text.splitlines(keepends=True) for text in (before, after))
+        yield from difflib.unified_diff(old, new, str(file), str(file))

@@ -1,0 +1,31 @@
+"""`lab show`: a profile as a trial runs it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from lab import profiles
+from lab.cli.options import offered
+from lab.options import runtime
+
+
+@click.command("show")
+@click.argument("name", metavar="PROFILE")
+@offered("keep")
+@offered("cwd")
+@offered("uwsgi")
+@offered("python")
+@offered("env")
+@offered("env_file")
+def show_command(*, name: str, **started: Any) -> int:
+    """
+    Print PROFILE as a trial runs it: whole, and with all that its includes bring.
+
+    Of a configuration of your own that is the private copy. Its comments say what it has
+    otherwise, and what is left out because it would reach beyond the trial.
+    """
+    for line in profiles.shown(profiles.read(name, runtime(**started))):
+        click.echo(line)
+    return 0

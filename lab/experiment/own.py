@@ -1,0 +1,152 @@
+"""
+A user's configuration in a comparison: what it serves, the other profiles serve as well.
+
+Application and server are two parts of it. The profiles of ours beside it keep their server, and
+get its application, and stand behind the same proxy: so only what is compared differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from lab import profiles, settings
+from lab.errors import UsageError
+from lab.model import OWN, Altered, Profile, Variables, Wire, Workload
+from lab.profiles.digest import digest_of
+from lab.servers import adapter
+from lab.settings.uwsgi.private import asked_over, proxied
+from lab.settings.uwsgi.served import served_by
+from lab.system.programs import ROOT
+from lab.system.runtime import with_home
+
+
+def says_what_is_served(names: Sequence[str]) -> bool:
+    """
+    Return whether one of the profiles is a configuration of the user's.
+
+    Raises:
+        ProfileError: One that is named as a file is not there.
+    """
+    return any(map(profiles.is_theirs, names))
+
+
+def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile], Workload]:
+    """
+    Return profiles and workload so that all serve what the first of the user's own says.
+
+    Its application goes to profiles of uWSGI with all that it says of it, and to others as a module
+    and its environment, unless *workload* names one. Where it is asked as a proxy asks, profiles of
+    uWSGI are, too.
+
+    Raises:
+        UsageError: An option is to be kept that none of them has.
+    """
+    theirs = [each for each in found if each.own]
+    has = {option for each in theirs for option in _options(each)}
+    for option in sorted(workload.runtime.keep - has):
+        raise UsageError(f"--keep {option}: no configuration of yours has it")
+    given, workload = _serving(found, theirs, workload)
+    if not workload.runtime.front_http:
+        given = [_proxied(each, theirs) for each in given]
+    return given, workload
+
+
+def _serving(
+    found: Sequence[Profile], theirs: Sequence[Profile], workload: Workload
+) -> tuple[list[Profile], Workload]:
+    """Return profiles and workload with the application that the first of the user's own serves."""
+    if not theirs or OWN not in workload.apps:
+        return list(found), workload
+    mine = theirs[0]
+    sought = adapter(mine).sought(mine, replace(workload, apps={}))
+    if sought is None or not sought.module:
+        return [_beside(each, mine) for each in found], replace(workload, name=mine.name)
+    module, path = sought.module, sought.path
+    if module.endswith(".py"):
+        file = sought.folder / module
+        module, path = file.stem, (*path, str(file.parent))
+    app, runtime = f"{module}:{sought.callable}", workload.runtime
+    here = replace(runtime, cwd=runtime.cwd or mine.cwd)
+    runtime = replace(runtime, python=with_home(here, _placed(mine)).python)
+    values = {**runtime.variables.reveal(), **dict(sought.variables)}
+    if path:
+        # uWSGI puts each before those that it has.
+        values["PYTHONPATH"] = ":".join(str(sought.folder / each) for each in reversed(path))
+    variables = Variables.of(values, runtime.variables.digest) if values else runtime.variables
+    given = replace(
+        workload,
+        name=app,
+        apps={OWN: "", "wsgi": app},
+        chdir=sought.folder,
+        runtime=replace(runtime, variables=variables),
+    )
+    return [_beside(each, mine) for each in found], given
+
+
+def _options(profile: Profile) -> set[str]:
+    return {name for name, _ in profile.options} | {each.option for each in profile.altered}
+
+
+def _beside(profile: Profile, mine: Profile) -> Profile:
+    """Return a profile of uWSGI with the application of *mine*."""
+    other = profile.own or profile.commands or mine.commands or profile.reply is not None
+    if other or "wsgi" not in profile.interfaces:
+        return profile
+    interfaces = (OWN, *profile.interfaces)
+    options = served_by(profile.options, _placed(mine))
+    return replace(_with_options(profile, options), cwd=mine.cwd, interfaces=interfaces)
+
+
+def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
+    """Return a profile of ours behind the proxy of the first ini among *theirs*, if it has one."""
+    asked = next((asked_over(each.options) for each in theirs if not each.commands), None)
+    if asked is None or profile.commands or profile in theirs or asked[0] is not Wire.UWSGI:
+        return profile
+    return replace(_with_options(profile, proxied(profile.options, asked[1])), keepalive=False)
+
+
+def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Profile:
+    """Return a profile of ours that is served from a private copy, of other options."""
+    return replace(profile, own=True, options=options, digest=digest_of(options))
+
+
+def _placed(mine: Profile) -> list[tuple[str, str]]:
+    """Return the options of *mine*, which stand beside those of a file in another folder."""
+    places = (("{here}", mine.path.parent), ("{root}", ROOT))
+    placed = []
+    for option, value in mine.options:
+        for name, folder in places:
+            value = value.replace(name, str(folder))  # noqa: PLW2901
+        placed.append((option, value))
+    return placed
+
+
+def remarks(found: Sequence[Profile], cores: Sequence[int] | None) -> Iterator[str]:
+    """Yield what the user has to know of their configurations before they run, in lines."""
+    for profile in found:
+        moved = [each for each in profile.altered if each.became is not None]
+        left_out = [each for each in profile.altered if each.became is None]
+        if moved:
+            yield f"{profile.path.name}: in a private copy: {'; '.join(_gathered(moved))}"
+        if left_out:
+            yield f"{profile.path.name}: left out: {'; '.join(map(str, left_out))}"
+        processes = settings.of(profile).processes
+        if profile.altered and cores and processes and processes > len(cores):
+            cpus = f"{len(cores)} CPU{'s' * (len(cores) > 1)}"
+            yield f"{profile.path.name}: {processes} processes, and its server has {cpus} here"
+    ours = [each for each in found if each.own and not (each.altered or each.commands)]
+    if behind := [each.name for each in ours if asked_over(each.options)[0] is Wire.UWSGI]:
+        yield f"{', '.join(behind)}: at such a socket as well; --front http asks them over HTTP"
+    if any(profile.altered for profile in found):
+        yield "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it"
+
+
+def _gathered(moved: Sequence[Altered]) -> Iterator[str]:
+    """Yield changes, those that went to one place together."""
+    places: dict[str, list[Altered]] = {}
+    for each in moved:
+        places.setdefault(each.became or "", []).append(each)
+    for place, there in places.items():
+        names = ", ".join(each.option for each in there)
+        yield f"{names} -> {place}" if len(there) > 1 else str(there[0])

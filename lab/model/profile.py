@@ -1,0 +1,98 @@
+"""A profile: one configuration of one server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.model.own import Altered
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One configuration of one server, a file that its server can run without the lab."""
+
+    name: str
+    """File name without its suffix; the name used on the command line and in reports."""
+
+    server: str
+    """Name of the adapter in `lab.servers` that runs it: "uwsgi" or "command"."""
+
+    path: Path
+    """The file: an ini for uWSGI, a TOML under profiles/peers/ for any other server."""
+
+    summary: str
+    """One line, imperative: what this step changes."""
+
+    against: str | None
+    """Name of the profile that this one is compared with; None for the start of a ladder."""
+
+    options: tuple[tuple[str, str], ...]
+    """Resolved options in order, includes expanded, repeats kept; what the server really gets."""
+
+    digest: str
+    """SHA-256 of *options* in hexadecimal, independent of the port and of the checkout's folder."""
+
+    commands: tuple[tuple[str, ...], ...] = ()
+    """Peers only: commands in start order, with {host} {port} {address} {socket} {app} {chdir}
+    {here} {folder} {workers} {venv} {built}; {address} is host:port, or unix:/path."""
+
+    fill: tuple[str, ...] = ()
+    """Peers only: those of its own files that are written to {folder} with their words filled."""
+
+    replace: tuple[tuple[str, str], ...] = ()
+    """Peers only: texts of those files and what takes their place, so that a configuration which
+    is deployed as it is can listen and write elsewhere in a trial."""
+
+    keepalive: bool = False
+    """Whether it promises to keep a client's connection open between requests."""
+
+    needs: str | None = None
+    """Peers only: what installs the server, shown where it is missing."""
+
+    interfaces: tuple[str, ...] = ("wsgi",)
+    """What its applications are written for, the most fitting first; see `Workload.apps`."""
+
+    apps: tuple[tuple[str, str], ...] = ()
+    """What it serves for a workload instead: (("db", "app.tornado_db:pool"),), by family."""
+
+    backing: tuple[str, ...] = ()
+    """Peers only: backing services that it needs beside the workload's."""
+
+    version: tuple[str, ...] = ()
+    """The command whose first line is its server's version, with {python} and {here}."""
+
+    factory: tuple[str, ...] = ()
+    """Peers only: words that say that {app} makes the application, which is not one itself."""
+
+    python: str = ""
+    """Peers only: Pythons that it runs on, such as "<3.12"; empty for all."""
+
+    ended: str = ""
+    """Peers only: when and how its project ended, such as "2026-05-05: removed in gunicorn 26"."""
+
+    successor: str = ""
+    """Peers only: name of the profile that took its place."""
+
+    venv: str = ""
+    """Peers only: the virtual environment under .peers whose programs {venv} holds."""
+
+    build: tuple[str, ...] = ()
+    """Peers only: the command that compiles {built} from a source beside it."""
+
+    own: bool = False
+    """Whether it is served from a private copy of *options*, in the trial's folder: it is a
+    configuration of the user's, or one of ours with what theirs says of their application."""
+
+    section: str = ""
+    """The section of the ini that is read; empty for [uwsgi]."""
+
+    cwd: Path | None = None
+    """Folder that its server is started in, unless `Runtime.cwd` says; None for the caller's."""
+
+    altered: tuple[Altered, ...] = ()
+    """What that copy has otherwise than the user's file, in its order."""
+
+    reply: str | None = None
+    """The body of every reply, where it serves no application: it shows what its server can do at
+    most, and stands beside the others as a reference line."""

@@ -1,0 +1,343 @@
+"""Lints files: reads them, says what is wrong with them, mends them. Nothing is served."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from lab.errors import ProfileError
+from lab.profiles import resolve
+from lab.settings.lint.config import Config, Known
+from lab.settings.lint.fix import applied
+from lab.settings.lint.flaw import Flaw, Setting, Spot
+from lab.settings.lint.judge import Chosen, judged
+from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
+from lab.settings.rules.rule import RULES, Rule
+from lab.settings.uwsgi.table import uwsgi_options
+from lab.system.programs import find_command, output_of, plugins
+
+Codes = tuple[str, ...]
+
+ROUNDS = 50
+"""Times that fixes are looked for: a line takes one a round."""
+
+OTHER_FORMS = (".yaml", ".yml", ".json", ".xml")
+"""Files that uWSGI itself has to read."""
+
+HARMLESS = re.compile(
+    "uwsgi_opt_(logic|noop|load|load_ini|true|set_placeholder|set_int|set_null|set_umask|pcre_jit"
+    "|add_string_list)"
+)
+"""Functions of options that do no more than say something when a file is read. Others act at once:
+`stop` ends a server, `plugin` runs code, `fallback-config` starts a server if this one ends."""
+
+TIMEOUT = 5.0
+"""Seconds that uWSGI gets to read a file, which takes it milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """A configuration, and what is wrong with it."""
+
+    config: Config
+    flaws: Sequence[Flaw]
+    before: Mapping[Path, str]
+    """File -> what stands in it, for those that fixes would change."""
+
+    def line(self, flaw: Flaw) -> str:
+        """Return the line that a flaw is in; empty where it is in none."""
+        inside = flaw.spot.file in self.config.texts and flaw.spot.line
+        return self.config.line(flaw.spot) if inside else ""
+
+    def write(self, named: Sequence[Path]) -> Iterator[Path]:
+        """
+        Write what fixes made of the files; yield each.
+
+        Args:
+            named: Files that the user named; any other is written below the current folder only.
+
+        Raises:
+            ProfileError: One cannot be written, or lies elsewhere.
+        """
+        for file in self.before.keys() - {COMMAND, STDIN}:
+            _write(file, self.config.texts[file], named)
+            yield file
+
+
+def lint(
+    name: str,
+    known: Known,
+    *,
+    select: Codes = (),
+    ignore: Codes = (),
+    fixes: str = "",
+    container: bool | None = None,
+) -> Linted:
+    """
+    Return what is wrong with a configuration.
+
+    Args:
+        name: A file; granian's command with its arguments; or "-", for what standard input says.
+        known: What is known besides.
+        select: Codes of the rules that count, or their beginnings; all without any.
+        ignore: Of those that do not, beside what the file's project leaves out.
+        container: Whether it runs in one; None if a Dockerfile says so.
+        fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
+
+    Raises:
+        ProfileError: There is no such file, or it is none that can be read.
+    """
+    path, known = _located(name, known)
+    if container is None:
+        folders = (path.absolute().parent, Path.cwd())
+        container = any((each / "Dockerfile").exists() for each in folders)
+    known = replace(known, container=container)
+    chosen = _with_project(path, Chosen(select, ignore))
+    before = config = _checked(_read(path, known))
+    flaws = judged(config, chosen)
+    for _ in range(ROUNDS if fixes else 0):
+        wanted = [each.fix for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
+        texts = applied(config.texts, wanted)
+        if texts == config.texts:
+            break
+        config = _read(path, replace(known, overlay=texts))
+        flaws = judged(config, chosen)
+    after = config.texts
+    changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
+    return Linted(config, flaws, changed)
+
+
+def _located(name: str, known: Known) -> tuple[Path, Known]:
+    """Return the path of what is read, and what is known then: a command is known by its text."""
+    if name == "-":
+        return STDIN, replace(known, overlay={STDIN: sys.stdin.read()})
+    path = Path(name)
+    if path.is_dir():
+        raise ProfileError(path, "is a folder: name the files in it, as in *.ini")
+    if path.is_file():
+        return path, known
+    with suppress(ValueError):
+        if COMMAND.name in (Path(word).name for word in shlex.split(name)):
+            return COMMAND, replace(known, overlay={COMMAND: name})
+    raise ProfileError(path, "there is no such file")
+
+
+def _read(path: Path, known: Known) -> Config:
+    text = known.read(path)
+    if text is None:
+        raise ProfileError(path, "cannot be read: permission denied")
+    if path.suffix in OTHER_FORMS:
+        empty = Config("uWSGI", path, (), {path: text}, known, uwsgi_options(), Spot(path, 1, 1))
+        if found := acting(empty):
+            raise ProfileError(path, f"cannot be read without doing what it says: {found}")
+        return _as_uwsgi(empty, asked(empty))
+    reader = reader_of(path)
+    if reader is None:
+        kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *OTHER_FORMS))
+        raise ProfileError(path, f"is none of the files that can be read: {kinds}")
+    return reader(path, known)
+
+
+def _checked(config: Config) -> Config:
+    """Return the configuration as uWSGI reads it, where one is installed and that is another."""
+    unasked = config.guesses or config.known.uwsgi is None or acting(config)
+    if config.server != "uWSGI" or unasked:
+        return config
+    try:
+        printed = asked(config)
+    except ProfileError:
+        return config  # it is refused, and rules say why
+    read = [(shown(each.option), shown(each.value)) for each in config.settings]
+    same = len(read) == len(printed) and all(
+        # uWSGI has cut some values by then, such as cron2's.
+        name == theirs and value.startswith(cut)
+        for (name, value), (theirs, cut) in zip(read, printed, strict=True)
+    )
+    return config if same else _as_uwsgi(config, printed)
+
+
+def asked(config: Config) -> list[tuple[str, str]]:
+    """
+    Return the options that uWSGI itself gets from a file.
+
+    Raises:
+        ProfileError: There is none that can read it, or it refuses it.
+    """
+    known, path = config.known, config.file
+    if known.uwsgi is None:
+        raise ProfileError(path, "cannot be read without uWSGI: pip install uwsgi, or an .ini")
+    hooks = (word for option, value in resolve.HOOKS for word in (f"--{option}", value))
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(
+            (known.uwsgi, *hooks, str(path.absolute())),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=known.cwd or path.absolute().parent,
+            env=dict(known.environ),
+            timeout=TIMEOUT,
+            check=False,
+        )
+        printed = done.stdout.decode("utf-8", "replace").split("\n")
+        if resolve.OPENING in printed:
+            lines = printed[printed.index(resolve.OPENING) + 2 :]
+            prefix = lines[0].index(" = ".join(resolve.HOOKS[0]))  # of log-date, log-prefix
+            options = takewhile(lambda line: line[prefix:] != resolve.CLOSING, lines[2:])
+            return [
+                (name, value) for name, _, value in (o[prefix:].partition(" = ") for o in options)
+            ]
+        last = [line for line in printed if line.strip()][-1:]
+        raise ProfileError(path, f"uWSGI refuses it: {''.join(last)}")
+    raise ProfileError(path, f"{known.uwsgi} does not read it")
+
+
+def acting(config: Config) -> str | None:
+    """Return the first option that acts when a file is read, or the first address to read from."""
+    found = next(filter(None, map(_acting().search, config.texts.values())), None)
+    return found and found[0].strip()
+
+
+@cache
+def _acting() -> re.Pattern[str]:
+    table = uwsgi_options().entries.values()
+    names = (e.name for e in table if "IMMEDIATE" in e.flags and not HARMLESS.fullmatch(e.setter))
+    acting = "|".join(map(re.escape, names))
+    return re.compile(rf"^\W*(?:({acting})\b|(ini|include|inherit)\b.*://)|@\(.*://", re.MULTILINE)
+
+
+def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
+    """Return a configuration with the options that uWSGI gets, placed by their names."""
+    lines = list(config.lines())
+    settings = []
+    used: set[Spot] = set()
+    for name, value in printed:
+        word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
+        found = ((spot, word.search(line)) for spot, line in lines if spot not in used)
+        spot, match = next((each for each in found if each[1]), (config.top, None))
+        used.add(spot)
+        place = replace(spot, column=match.start() + 1 if match else spot.column)
+        settings.append(Setting(name, value, place, value))
+    top = replace(config.top, column=0)
+    why = "" if config.file.suffix in OTHER_FORMS else "uWSGI reads it otherwise"
+    return replace(config, settings=tuple(settings), top=top, guesses=why)
+
+
+def shown(value: str) -> str:
+    """Return a text as uWSGI's is decoded: what is no UTF-8 is a mark of that."""
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _with_project(path: Path, chosen: Chosen) -> Chosen:
+    """
+    Return the choice with that of the nearest pyproject.toml above a file.
+
+    Raises:
+        ProfileError: It says what cannot be meant.
+    """
+    files = (folder / "pyproject.toml" for folder in path.absolute().parents)
+    file = next((each for each in files if each.is_file()), None)
+    if file is None:
+        return chosen
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ProfileError(file, f"cannot be read: {error}") from None
+    said = table.get("tool", {}).get("lab", {}).get("lint", {})
+    for key, codes in said.items():
+        if key != "ignore" or not isinstance(codes, list):
+            raise ProfileError(file, '[tool.lab.lint] knows ignore = ["CODE"]')
+        check_codes(codes, f"{file}: [tool.lab.lint]")
+    return replace(chosen, ignore=(*chosen.ignore, *said.get("ignore", ())))
+
+
+def check_codes(codes: Sequence[str], where: str) -> None:
+    """
+    Refuse what no rule's code begins with.
+
+    Raises:
+        ProfileError: There is such a one; the message begins with *where*.
+    """
+    for code in codes:
+        if not code or not any(each.startswith(code) for each in RULES):
+            raise ProfileError(where, f"there is no rule {code}: docs/reference/lint.md has all")
+
+
+def rule_of(code: str) -> Rule:
+    """
+    Return the rule of a code.
+
+    Raises:
+        ProfileError: There is none.
+    """
+    if code not in RULES:
+        raise ProfileError("--explain", f"there is no rule {code}: docs/reference/lint.md has all")
+    return RULES[code]
+
+
+def known_of(program: str | None, **expected: Any) -> Known:
+    """
+    Return what is known of this machine, and of the uWSGI that there is.
+
+    Args:
+        program: A uWSGI's path: then it is this machine that serves. None for the one that is
+            installed, whose options and plug-ins count, but not the machine's files.
+        expected: What else is known: fields of `Known`.
+
+    Raises:
+        ProfileError: It is none that runs here.
+    """
+    environ = {key: value for key, value in os.environ.items() if not key.startswith("UWSGI_")}
+    known = Known(environ=environ, **expected)
+    path = find_command(program or "uwsgi")
+    version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
+    if path is None or version is None:
+        if program is not None:
+            raise ProfileError(program, "is no uWSGI that runs here")
+        return known
+    python = re.search(r"^(\d+)\.(\d+)", output_of(path, "--python-version") or "", re.MULTILINE)
+    built = replace(
+        known,
+        uwsgi=path,
+        version=tuple(map(int, version[0].split("."))),
+        options=frozenset(resolve.known_options(path)),
+        plugins=plugins(path),
+        python=(int(python[1]), int(python[2])) if python else None,
+    )
+    if program is None:
+        return built
+    limit = built.read(Path("/proc/sys/net/core/somaxconn"))
+    root = os.geteuid() == 0
+    return replace(built, here=True, root=root, somaxconn=int(limit) if limit else None)
+
+
+def _write(path: Path, text: str, named: Sequence[Path]) -> None:
+    """Put *text* in the place of a file's, all of it or nothing; mode and owner stay."""
+    target = path.resolve()
+    elsewhere = not target.is_relative_to(Path.cwd())
+    if elsewhere and (path not in named or path.is_symlink()):
+        raise ProfileError(target, "is not fixed, because it lies outside of this folder: name it")
+    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        was = target.stat()
+        try:
+            new.write_bytes(text.encode("utf-8", "surrogateescape"))
+            with suppress(PermissionError):
+                os.chown(new, was.st_uid, was.st_gid)
+            new.chmod(was.st_mode & 0o7777)  # after chown, which clears some of it
+            new.replace(target)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise ProfileError(path, f"cannot be written: {error.strerror}") from error

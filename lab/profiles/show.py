@@ -1,0 +1,41 @@
+"""A profile as a trial runs it, for people: what `lab show` prints."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from lab.model import Profile
+from lab.settings.uwsgi import flat
+from lab.system.programs import ROOT
+
+
+def shown(profile: Profile) -> Iterator[str]:
+    """
+    Yield the lines of the ini, or of the commands and files, that a trial of *profile* runs.
+
+    {port}, {socket}, {folder} and what else is in braces stand for what each trial has of its own.
+    """
+    mark = "#" if profile.commands else ";"
+    theirs = "the private copy that a trial runs" if profile.own else "as a trial runs it"
+    yield f"{mark} {profile.summary if profile.own else profile.path}: {theirs}."
+    if profile.own:
+        yield f"{mark} What is in braces is each trial's own."
+    for each in profile.altered:
+        what = "left out: " if each.became is None else ""
+        yield f"{mark} {what}{each}"
+    yield ""
+    places = {"{here}": str(profile.path.parent), "{root}": str(ROOT), "{host}": "127.0.0.1"}
+    if not profile.commands:
+        yield from flat(profile.options, places)
+    for command in profile.commands:
+        words = (shlex.quote(word) if set(word) & set(" '\"$") else word for word in command)
+        yield _placed(" ".join(words), places)
+    for name in profile.fill:
+        yield from ("", f"# {name}", _placed(dict(profile.options)[name], places).rstrip("\n"))
+
+
+def _placed(text: str, places: dict[str, str]) -> str:
+    for name, meaning in places.items():
+        text = text.replace(name, meaning)
+    return text

@@ -1,0 +1,182 @@
+"""How uWSGI goes through a file: lines, sections, conditions, includes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lab.settings.lint import sections
+from lab.settings.rules.alike import instead
+from lab.settings.rules.rule import WHY, Config, Flaw, Severity, Spot, rule
+
+LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
+"""Functions of options that read another file."""
+
+
+@rule(
+    "UW006",
+    Severity.ERROR,
+    "a line without =",
+    why="all of it is taken for an option's name",
+    seen="core/ini.c:48 `key[i] == '='`",
+    bad="processes: 4",
+    good="processes = 4",
+)
+def no_equals(config: Config) -> Iterator[Flaw]:
+    """A switch alone on its line is on; that is none."""
+    for each in config.settings:
+        words = re.fullmatch(r"([\w-]+)\s*[:\s]\s*(.*)", each.option)
+        if each.raw or words is None or each.option in config.table.entries:
+            continue
+        known = words[1] in config.table.entries
+        advice = f"write {words[1]} = {words[2]}" if known else "write OPTION = VALUE"
+        new = f"{words[1]} = {words[2]}" if known else None
+        text = f'without "=" all of it is an option\'s name, which uWSGI does not know; {advice}'
+        yield config.flaw(each, text, instead(config, each.spot, each.option, new, safe=True))
+
+
+@rule(
+    "UW007",
+    Severity.ERROR,
+    "no [uwsgi], or more than that in its line",
+    why="another section is not read, and uWSGI starts as if its options were not there",
+    seen="core/ini.c:138 `section[strlen(section) - 1] = 0`",
+    bad="[uwsgi] ; main\nprocesses = 4",
+    good="[uwsgi]\nprocesses = 4",
+)
+def section_misnamed(config: Config) -> Iterator[Flaw]:
+    """Of a section the last character is cut off, and the rest is its name."""
+    names = sections.asked(config)
+    passed: set[object] = set()
+    for each in sections.lines(config):
+        name = each.text[1:].partition("]")[0].strip().lower()
+        if each.is_header and name == "uwsgi" and each.section not in names:
+            fix = instead(config, each.spot, each.text, "[uwsgi]", safe=True)
+            text = f'{each.text} is the section "{each.section}", which is not read; write [uwsgi]'
+            yield config.flaw(each.spot, text, fix)
+        elif not (each.section or each.is_header or each.is_comment or each.spot.file in passed):
+            passed.add(each.spot.file)
+            if not config.texts[each.spot.file].startswith("\ufeff"):
+                text = (
+                    f"{each.text}: it stands in no section, so it is not read; write [uwsgi] above"
+                )
+                fix = instead(config, each.spot, each.text, f"[uwsgi]\n{each.text}", safe=False)
+                yield config.flaw(each.spot, text, fix)
+
+
+@rule(
+    "UW008",
+    Severity.ERROR,
+    "a byte order mark",
+    why="the first line begins with it, so that [uwsgi] is no section, and nothing of it is read; "
+    "save the file as UTF-8 without it",
+    seen="core/ini.c:136 `key[0] == '['`",
+    bad="\ufeff[uwsgi]\nprocesses = 4",
+    good="[uwsgi]\nprocesses = 4",
+)
+def byte_order_mark(config: Config) -> Iterator[Flaw]:
+    """Editors write it and do not show it."""
+    for file, text in config.texts.items():
+        if text.startswith("\ufeff"):
+            spot = Spot(file, 1, 1)
+            fix = instead(config, spot, "\ufeff", "", safe=True)
+            yield config.flaw(spot, f"a byte order mark: {WHY}", fix)
+
+
+@rule(
+    "UW010",
+    Severity.ERROR,
+    "a condition without an end",
+    why="everything below belongs to it, in the files that are read later, too",
+    seen="core/config.c:441 `endif`",
+    bad="if-env = DEBUG\nlog-5xx = true\nmaster = true",
+    good="if-env = DEBUG\nlog-5xx = true\nendif =\nmaster = true",
+)
+def no_end(config: Config) -> Iterator[Flaw]:
+    """The end of the file does not end it."""
+    found = list(sections.options(config))
+    for at, each in enumerate(found):
+        below = [line for line in found[at + 1 :] if line.spot.file == each.spot.file]
+        ends = any(line.option in sections.ENDS for line in below)
+        if ends or each.inside or not sections.opens(config, each.option):
+            continue
+        fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
+        text = f"{each.text}: no endif follows, so all below belongs to it; add endif ="
+        yield config.flaw(each.spot, text, fix)
+
+
+@rule(
+    "UW011",
+    Severity.ERROR,
+    "a condition in a condition",
+    why="uWSGI does not start; end the first before the second",
+    seen="core/uwsgi.c:4704 `recursive logic in options is not supported`",
+    bad="if-env = A\nif-env = B\nmaster = true\nendif =\nendif =",
+    good="if-env = A\nmaster = true\nendif =",
+)
+def condition_inside(config: Config) -> Iterator[Flaw]:
+    """A loop is one, too."""
+    for each in sections.options(config):
+        if each.inside and sections.opens(config, each.option):
+            text = f"{each.text}: it stands inside that of line {each.inside.line}, and {WHY}"
+            yield config.flaw(each.spot, text)
+
+
+@rule(
+    "UW015",
+    Severity.ERROR,
+    "a line that ends with \\",
+    why="uWSGI does not continue lines, so the \\ is part of the value; write one line",
+    seen="core/ini.c:64 `ini[i] == '\\n'`",
+    bad="module = app:app \\",
+    good="module = app:app",
+)
+def continued(config: Config) -> Iterator[Flaw]:
+    """The next line is an option of its own."""
+    for each in config.settings:
+        if each.raw.endswith("\\"):
+            yield config.flaw(each)
+
+
+@rule(
+    "UW016",
+    Severity.ERROR,
+    "a relative include",
+    why="it is looked for in the folder that uWSGI is started in, not beside this file; write %d "
+    "before it",
+    seen="core/uwsgi.c:1073 `uwsgi_expand_path`; core/utils.c:3639 `realpath`",
+    bad="ini = base.ini",
+    good="ini = %dbase.ini",
+)
+def relative_include(config: Config) -> Iterator[Flaw]:
+    """A remark, because that may be the folder of the file."""
+    for each in config.settings:
+        entry = config.table.entries.get(each.option)
+        loads = entry is not None and entry.setter in LOADS
+        if loads and re.match(r"[\w.-]", each.raw) and "://" not in each.raw:
+            fix = config.change(each, f"%d{each.raw}", safe=True)
+            yield config.flaw(each, fix=fix, harmless=True)
+
+
+@rule(
+    "UW017",
+    Severity.ERROR,
+    "a second [uwsgi]",
+    why="both are read, and of an option in both the last line counts",
+    seen="core/ini.c:147 `section_asked`; docs/reference/production-settings.md",
+    bad="[uwsgi]\nprocesses = 4\n[uwsgi]\nprocesses = 2",
+    good="[uwsgi]\nprocesses = 4",
+)
+def second_section(config: Config) -> Iterator[Flaw]:
+    """Its values replace those of the first."""
+    first: dict[tuple[object, str], Spot] = {}
+    names = sections.asked(config)
+    for each in sections.lines(config):
+        if each.is_header and each.section in names:
+            spot = first.setdefault((each.spot.file, each.section), each.spot)
+            if spot != each.spot:
+                text = (
+                    f"{each.text} has begun in line {spot.line}: both are read, and these values "
+                    "replace those; make one section of them"
+                )
+                yield config.flaw(each.spot, text)

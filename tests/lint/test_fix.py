@@ -1,0 +1,140 @@
+"""What is mended, and what stays as it was."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from lab.errors import ProfileError
+from lab.profiles.lint import lint
+from lab.settings.lint.config import Known
+from lab.settings.lint.fix import applied
+from lab.settings.lint.flaw import Edit, Fix, Spot
+from lab.settings.lint.judge import judged
+from lab.settings.lint.read import EXAMPLES, example, reader_of
+from lab.settings.rules.rule import RULES
+from lab.settings.uwsgi import places
+
+A = Path("a.ini")
+
+
+def edit(line, column, old, new):
+    """Return a fix with one change of `A`."""
+    return Fix((Edit(Spot(A, line, column), old, new),), safe=True, says="")
+
+
+@pytest.mark.parametrize(
+    ("text", "fixes", "after"),
+    [
+        ("a = 1\nb\n", [edit(1, 5, "1", "2")], "a = 2\nb\n"),
+        ("a = 1\n; b\nc\n", [edit(1, 1, "a = 1", None)], "; b\nc\n"),
+        ("a\nb", [edit(2, 1, "", "c")], "a\nb\nc"),
+        ("a\r\nb\r\n", [edit(1, 1, "", "c")], "a\r\nc\r\nb\r\n"),
+        ("a\r\nb\r\n", [edit(1, 1, "a", None)], "b\r\n"),
+        ("a\nb\n", [edit(1, 1, "a", "x"), edit(1, 1, "a", None)], "x\nb\n"),
+        ("a\nb\n", [edit(1, 1, "a", "x"), edit(1, 1, "", "c"), edit(2, 1, "b", None)], "x\nc\n"),
+        ("a\nb\n", [edit(2, 1, "z", "x"), edit(9, 1, "a", "x"), edit(1, 1, "z", None)], "a\nb\n"),
+    ],
+)
+def test_lines_are_changed_and_nothing_else(text, fixes, after):
+    """A line takes one fix at a time, and one that does not fit is left out."""
+    assert applied({A: text}, fixes) == {A: after}
+
+
+def mended(text, fixes, folder, code="UW"):
+    """Return what a file becomes by its fixes."""
+    path = folder / EXAMPLES[code[:2]]
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    linted = lint(str(path), Known(), fixes=fixes)
+    return linted.config.texts[path]
+
+
+@pytest.mark.parametrize("fixes", ["safe", "unsafe"])
+@pytest.mark.parametrize("code", [each for each in sorted(RULES) if each.startswith("UW")])
+def test_mending_twice_is_mending_once(code, fixes, tmp_path):
+    """And comments stay."""
+    text = f"{example(code, RULES[code].bad).texts[EXAMPLES['UW']]}; the end\n"
+    once = mended(text, fixes, tmp_path)
+    assert mended(once, fixes, tmp_path) == once
+    assert "; the end" in once
+
+
+@pytest.mark.parametrize("code", [each for each in sorted(RULES) if reader_of(EXAMPLES[each[:2]])])
+def test_a_fix_mends_what_it_is_for(code):
+    """What a rule finds in its bad example is gone when it is fixed."""
+    config = example(code, RULES[code].bad)
+    found = [flaw for flaw in judged(config) if flaw.code == code]
+    fixes = [flaw.fix for flaw in found if flaw.fix is not None]
+    if len(fixes) < len(found):
+        assert not fixes, "some can be fixed and some not: give two rules"
+        return
+    texts = applied(config.texts, fixes)
+    again = reader_of(config.file)(config.file, Known(overlay=texts))
+    assert code not in {flaw.code for flaw in judged(again)}
+
+
+CUTS = {"UW007", "UW008", "UW010"}
+"""Rules about where a section or a condition ends: all options below may come or go."""
+
+
+@pytest.mark.parametrize("code", [e for e in sorted(RULES) if e[:2] == "UW" and e not in CUTS])
+def test_a_fix_changes_the_options_that_it_names_and_no_others(code):
+    """As the reader gets them, which is as uWSGI gets them."""
+    config = example(code, RULES[code].bad)
+    for flaw in judged(config):
+        if flaw.code != code or flaw.fix is None:
+            continue
+        texts = applied(config.texts, [flaw.fix])
+        after = places.read(config.file, Known(overlay=texts))
+        pairs = [{(s.option, s.value) for s in each.settings} for each in (config, after)]
+        changed = {name for name, _ in pairs[0] ^ pairs[1]}
+        named = {name for name in changed if name in f"{flaw.fix.says} {flaw.message}"}
+        assert changed == named
+
+
+def test_a_file_keeps_its_mode_and_a_link_stays_one(tmp_path, monkeypatch):
+    """Nobody finds half a file, nor a temporary one."""
+    monkeypatch.chdir(tmp_path)
+    file, link = tmp_path / "real.ini", tmp_path / "uwsgi.ini"
+    file.write_bytes(b"[uwsgi]\n; \xff\nno-orphans = true\n")
+    file.chmod(0o640)
+    link.symlink_to(file)
+    assert list(lint("uwsgi.ini", Known(), fixes="safe").write([Path("uwsgi.ini")]))
+    assert file.read_bytes() == b"[uwsgi]\n; \xff\n"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert link.is_symlink()
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["real.ini", "uwsgi.ini"]
+
+
+def test_a_file_elsewhere_is_written_if_it_is_named_and_not_through_a_link(tmp_path, monkeypatch):
+    """A link in a checkout may point to what a server runs from."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+    file = there / "base.ini"
+    file.write_text("[uwsgi]\nno-orphans = true\n")
+    (here / "link.ini").symlink_to(file)
+    (here / "a.ini").write_text(f"[uwsgi]\nini = {file}\n")
+    monkeypatch.chdir(here)
+    for name in ("link.ini", "a.ini"):
+        with pytest.raises(ProfileError, match=rf"{file}: is not fixed, .* outside"):
+            list(lint(name, Known(), fixes="safe").write([Path(name)]))
+    assert "no-orphans" in file.read_text()
+    assert list(lint(str(file), Known(), fixes="safe").write([file]))
+    assert file.read_text() == "[uwsgi]\n"
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
+    """Also where a part was written."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a.ini"
+    file.write_text("[uwsgi]\nno-orphans = true\n")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(ProfileError, match="No space left"):
+        list(lint("a.ini", Known(), fixes="safe").write([file]))
+    assert "no-orphans" in file.read_text()
+    assert [each.name for each in tmp_path.iterdir()] == ["a.ini"]

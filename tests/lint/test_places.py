@@ -1,0 +1,168 @@
+"""The reader of inis gets what uWSGI gets, and knows where it stands."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lab.errors import ProfileError
+from lab.profiles.lint import asked, known_of, shown
+from lab.settings.lint.config import Known
+from lab.settings.uwsgi import places
+from tests.kit.lab_process import ROOT
+
+INIS = [*ROOT.glob("profiles/**/*.ini"), *ROOT.glob("uwsgi/*.ini"), *ROOT.glob("tests/**/*.ini")]
+
+CUT = "cron2"
+"""An option whose value uWSGI itself cuts before it prints it."""
+
+BIND = {"BIND": "127.0.0.1", "PORT": "0", "PATH": os.environ["PATH"], "HOME": "/nowhere"}
+
+
+def read(text, environ=BIND):
+    """Return the configuration in *text*."""
+    path = Path("/srv/site.d/app.v2.ini")
+    return places.read(path, Known(overlay={path: text}, environ=environ))
+
+
+def pairs(text, environ=BIND):
+    """Return options and values in *text*."""
+    return [(each.option, each.value) for each in read(text, environ).settings]
+
+
+@pytest.fixture(scope="module")
+def known():
+    """Return what the uWSGI of the tests can do."""
+    return replace(known_of(None), environ=BIND)
+
+
+def compared(path, known):
+    """Return what is read from a file, and what uWSGI reads from it."""
+    config = places.read(path, known)
+    assert not config.guesses
+    return [(each.option, each.value) for each in config.settings], asked(config)
+
+
+@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+def test_every_ini_of_this_project_is_read_as_uwsgi_reads_it(path, known):
+    """In the same order, repeats kept; production.ini, which asks commands, is a guess."""
+    if path == ROOT / "profiles/production.ini":
+        assert "exec://" in places.read(path, known).guesses
+        return
+    ours, uwsgis = compared(path, known)
+    assert [pair for pair in ours if pair[0] != CUT] == [p for p in uwsgis if p[0] != CUT]
+
+
+NAMES = st.sampled_from(
+    """processes threads stats env foo bar if-env if-not-env if-opt if-not-opt for for-times endif
+    endfor end set-ph set-placeholder include ini inherit if-exists if-file if-dir if-not-dir chdir
+    need-app if-reload""".split()  # noqa: SIM905 - a list of words
+)
+PIECES = st.sampled_from(
+    """a 4 = ; # % %% %n %d %x %s %1 %(foo) %(bar) %(_) %(%(foo)) $(HOME) $(BIND) $(NO) HOME foo
+    PORT=0 foo= b.ini ( ) é \\ " @ : :other ~ %(foo~+~2) %(foo~bar) %(foo~3~*) %(4~foo~++)
+    %(foo~/~0)""".split()  # noqa: SIM905
+)
+VALUES = st.lists(PIECES, max_size=4).map(lambda pieces: "".join(pieces).replace("~", " "))
+LINES = st.one_of(
+    st.tuples(NAMES, st.sampled_from([" = ", "=", " =", ": ", ""]), VALUES).map("".join),
+    st.sampled_from(["", "; a", " # b", "[other]", "[uwsgi]", "[uwsgi] ; c", "endif =", "endif"]),
+)
+TEXTS = st.lists(LINES, max_size=9)
+
+
+def agree(lines, others, known, folder):
+    """Write two files, and hold the reader to what uWSGI says of the first."""
+    path = folder / "a.ini"
+    path.write_bytes("\n".join(["[uwsgi]", "set-ph = foo=2", *lines, ""]).encode())
+    (folder / "b.ini").write_bytes("\n".join(["[uwsgi]", *others, ""]).encode())
+    config = places.read(path, known)
+    if config.guesses:
+        return
+    try:
+        expected = asked(config)
+    except ProfileError as error:
+        if "refuses" not in str(error):  # what it does not read at all would hide everything
+            raise
+        return
+    ours = [[shown(text) for text in (each.option, each.value)] for each in config.settings]
+    assert ours == [list(pair) for pair in expected]
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=TEXTS, others=TEXTS)
+def test_what_a_generator_writes_is_read_as_uwsgi_reads_it(lines, others, known, tmp_path):
+    """Sections, conditions, loops, includes and variables, in any order."""
+    agree(lines, others, known, tmp_path)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=TEXTS, others=TEXTS)
+def test_two_thousand_are_read_as_uwsgi_reads_them(lines, others, known, tmp_path):
+    """The same, more of them."""
+    agree(lines, others, known, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "place", "raw"),
+    [
+        ("processes = 4", "4", (2, 1, 13), "4"),
+        ("  processes=4 ", "4", (2, 3, 13), "4"),
+        ("processes", "", (2, 1, 10), ""),
+        ("env = A=%n", "A=app.v2", (2, 1, 7), "A=%n"),
+        ("log-date = %Y-%m", "-", (2, 1, 12), "%Y-%m"),
+        ("env = A=%\nthreads = 2", "A=threads = 2", (2, 1, 7), "A=%"),
+        ("chdir = %dx", "/srv/site.d/x", (2, 1, 9), "%dx"),
+        ("set-ph = a=1", "a=1", (2, 1, 10), "a=1"),
+        ("socket = :1 ; x", ":1 ; x", (2, 1, 10), ":1 ; x"),
+        ("home = é%%40", "é%40", (2, 1, 8), "é%%40"),
+    ],
+)
+def test_an_option_has_its_place_and_is_kept_as_written(line, value, place, raw):
+    """Line and column of its name, column of its value; what is replaced counts as the place."""
+    first = read(f"[uwsgi]\n{line}\n").settings[0]
+    assert (first.value, first.raw) == (value, raw)
+    assert (first.spot.line, first.spot.column, first.column) == place
+
+
+def test_what_is_included_has_its_place_in_its_own_file(tmp_path):
+    """Below the section that is asked for; what is inherited comes last."""
+    path, base = tmp_path / "a.ini", tmp_path / "base.ini"
+    path.write_text("[uwsgi]\nini = base.ini:more\ninherit = base.ini\nthreads = 2\n")
+    base.write_text("[uwsgi]\nlisten = 9\n[more]\nstats = :1\n")
+    found = [(s.option, s.spot.file, s.spot.line) for s in places.read(path, Known()).settings]
+    assert found == [
+        ("ini", path, 2),
+        ("stats", base, 4),
+        ("inherit", path, 3),
+        ("threads", path, 4),
+        ("listen", base, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("ini = exec://cat x", "exec://cat x"),
+        ("include = base.ini", "cannot read /srv/site.d/base.ini"),
+        ("stats = @(http://x/)", "http://x/"),
+        ("json = x.json", "x.json"),
+        ("a = x%(a)", "contains itself"),
+        ("pidfile = /run/%t", "%t"),
+        ("if-env = HOME\nif-env = PORT", "a condition in a condition"),
+    ],
+)
+def test_what_cannot_be_known_is_said(line, why):
+    """Nothing is run, and no network is asked."""
+    assert why in read(f"[uwsgi]\n{line}\n").guesses
+
+
+def test_files_that_include_each_other_end(tmp_path):
+    """As they do in uWSGI, which has no memory left then."""
+    path = tmp_path / "a.ini"
+    path.write_text("[uwsgi]\nini = a.ini\n")
+    assert places.read(path, Known()).guesses

@@ -1,0 +1,112 @@
+"""A gunicorn.conf.py, and a command in quotes, as profiles: they listen where the lab asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab import profiles, settings
+from lab.errors import ProfileError
+from lab.profiles import own
+
+CONF = """
+import os
+wsgi_app = "shop:app"
+bind = "unix:/run/shop.sock"
+workers = os.cpu_count() * 2 + 1
+threads = 4
+daemon = True
+pidfile = "/run/shop.pid"
+accesslog = "/var/log/shop.log"
+errorlog = "-"
+statsd_host = "10.0.0.1:8125"
+certfile = "a.pem"
+"""
+
+
+@pytest.fixture
+def conf(tmp_path):
+    """Return the path of a gunicorn.conf.py as it may be in production."""
+    path = tmp_path / "gunicorn.conf.py"
+    path.write_text(CONF)
+    return path
+
+
+def test_a_gunicorn_configuration_is_a_profile(conf):
+    """It is read as it is, by one that undoes what reaches beyond a trial; each is named."""
+    found = profiles.read(str(conf))
+    assert (found.name, found.own, found.cwd) == ("gunicorn.conf", True, conf.parent)
+    assert found.commands == (
+        ("gunicorn", "--config", "{folder}/private.conf.py", "--bind", "{host}:{port}", "{app}"),
+    )
+    read = settings.of(found)
+    assert (read.server, read.application, read.options["threads"]) == ("gunicorn", "shop:app", 4)
+    assert [str(each) for each in found.altered] == [
+        "bind = unix:/run/shop.sock -> a free port",
+        "daemon = True (would go to the background)",
+        "pidfile = /run/shop.pid (would overwrite a real server's)",
+        "accesslog = /var/log/shop.log -> the trial's folder",
+        "statsd_host = 10.0.0.1:8125 (would report the trial's figures)",
+        "certfile = a.pem (the lab asks without TLS)",
+    ]
+
+
+def test_the_copy_wins_over_the_configuration(conf, tmp_path):
+    """Whatever that says, as Python itself runs it."""
+    text = dict(profiles.read(str(conf)).options)[own.COPY]
+    space = {}
+    exec(text.replace("{here}", str(tmp_path)).replace("{folder}", "/trial"), space)
+    assert (space["daemon"], space["pidfile"], space["statsd_host"]) == (False, None, None)
+    assert (space["accesslog"], space["errorlog"]) == ("/trial/accesslog", "-")
+    assert (space["wsgi_app"], space["threads"], space["__file__"]) == ("shop:app", 4, str(conf))
+
+
+def test_a_configuration_that_names_no_application_serves_what_is_named(conf):
+    """By --app."""
+    conf.write_text("workers = 2\n")
+    assert profiles.read(str(conf)).interfaces == ("wsgi",)
+
+
+def test_what_is_no_python_is_told_with_its_line(conf):
+    """Before gunicorn is started."""
+    conf.write_text("workers = 2\nbind =\n")
+    with pytest.raises(ProfileError, match=r"gunicorn\.conf\.py:2: this is not Python"):
+        profiles.read(str(conf))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ("granian --interface wsgi shop:app", "granian-interface-wsgi",
+         "granian --host {host} --port {port} --interface wsgi shop:app"),
+        ("granian --host 0.0.0.0 --port=80 --workers 2 shop:app", "granian-workers-2",
+         "granian --host {host} --port {port} --workers 2 shop:app"),
+        ("gunicorn -b unix:/run/a -w 2 shop:app --pid /run/a.pid", "gunicorn-w-2",
+         "gunicorn --bind {host}:{port} -w 2 shop:app"),
+        ("python -m gunicorn --bind=:80 shop:app", "gunicorn",
+         "python -m gunicorn --bind {host}:{port} shop:app"),
+        ("A=1 waitress-serve --listen=*:80 shop:app", "waitress-serve",
+         "env A=1 waitress-serve --listen {host}:{port} shop:app"),
+        ("granian shop:app", "granian-own", "granian --host {host} --port {port} shop:app"),
+        ("serve --at {port} shop:app", "serve-at", "serve --at {port} shop:app"),
+    ],
+)  # fmt: skip
+def test_a_command_listens_where_the_lab_asks(text, name, words):
+    """Its own address is replaced or added; the application is the one that it names."""
+    found = profiles.read(text)
+    assert (found.name, found.own) == (name, True)
+    assert found.commands == (tuple(words.split()),)
+    assert settings.of(found).application == "shop:app"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("unheard-of shop:app", "does not know how to tell unheard-of where .*; write {port}"),
+        ("uwsgi --http :80", "give its options in an ini"),
+        ("granian 'x", "this is no command: No closing quotation"),
+    ],
+)
+def test_a_command_that_cannot_be_told_where_to_listen(text, said):
+    """Is answered with what to write."""
+    with pytest.raises(ProfileError, match=said):
+        profiles.read(text)

@@ -1,0 +1,264 @@
+"""The private copy of a user's ini: what it has otherwise, and that uWSGI reads it so."""
+
+from __future__ import annotations
+
+import doctest
+
+import pytest
+
+from lab import profiles
+from lab.errors import ProfileError
+from lab.model import Runtime, Transport, Wire
+from lab.profiles.resolve import read_options
+from lab.settings.uwsgi import flat, served
+from lab.settings.uwsgi import private as module
+from lab.settings.uwsgi.private import asked_over, private
+from lab.system.programs import ROOT
+
+UNIX, TCP = (Wire.UWSGI, Transport.UNIX), (Wire.UWSGI, Transport.TCP)
+HTTP = (Wire.HTTP, Transport.TCP)
+FREE = "{host}:{port}"
+
+
+def copied(*lines, keep=(), root=False, pinned=True):
+    """Return the options of the copy of an ini with these lines, and what it has otherwise."""
+    pairs = [tuple(line.split(" = ", 1)) for line in lines]
+    return private(pairs, Runtime(keep=frozenset(keep), pinned=pinned), root=root)
+
+
+@pytest.mark.parametrize(
+    ("lines", "addresses", "asked"),
+    [
+        (["http-socket = 0.0.0.0:8000"], [FREE], HTTP),
+        (["http-socket = 127.0.0.1:{port}"], ["127.0.0.1:{port}"], HTTP),
+        (["http11-socket = /run/a.sock"], [FREE], HTTP),
+        (["http = :80", "http = :81"], [FREE, "{folder}/other.sock"], HTTP),
+        (["http = :80", "socket = /run/a.sock"], [FREE, "{folder}/other.sock"], HTTP),
+        (["http = :80", "socket = :3031"], [FREE, "127.0.0.1:0"], HTTP),
+        (["socket = /run/a.sock"], ["{socket}"], UNIX),
+        (["socket = @abstract"], ["{socket}"], UNIX),
+        (["uwsgi-socket = :3031", "socket = /a"], [FREE, "{folder}/other.sock"], TCP),
+        (["protocol = http", "socket = :80"], ["http", FREE], HTTP),
+        (["https = :443,a.crt,a.key"], [FREE], HTTP),
+        (["https2 = addr=:443,cert=a,key=b"], [FREE], HTTP),
+        (["shared-socket = :443", "https = =0,a.crt,a.key"], [FREE, "=0"], HTTP),
+        (["shared-socket = /run/a", "socket = =0"], ["{socket}", "=0"], UNIX),
+        (["socket = :3031", "http-socket = :{port}"], ["127.0.0.1:0", ":{port}"], HTTP),
+        (["fastcgi-socket = /run/f", "socket = /a"], ["{folder}/other.sock", "{socket}"], UNIX),
+    ],
+)
+def test_addresses_are_a_trials_own(lines, addresses, asked):
+    """One is asked: of those for HTTP, else of uWSGI's own, the first; all keep kind and order."""
+    options, _ = copied(*lines)
+    assert [value for _, value in options] == addresses
+    assert asked_over(options) == asked
+
+
+def test_a_router_keeps_its_kind_of_backend():
+    """A UNIX socket that became a TCP one would cost CPU that is none of the ini's."""
+    options, altered = copied("https = :443,a.crt,a.key", "socket = /run/a.sock")
+    assert options == (("http", FREE), ("socket", "{folder}/other.sock"))
+    assert [str(each) for each in altered] == [
+        "https = :443,a.crt,a.key -> a free port without TLS",
+        "socket = /run/a.sock -> a private UNIX socket",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "copy"),
+    [
+        ("stats = 127.0.0.1:9191", "stats = {folder}/stats.sock"),
+        ("http-stats = :9192", "http-stats = {folder}/http-stats.sock"),
+        ("pidfile2 = /run/a.pid", "pidfile2 = {folder}/pidfile2"),
+        ("safe-pidfile = /run/a.pid", "safe-pidfile = {folder}/safe-pidfile"),
+        ("master-fifo = /run/fifo", "master-fifo = {folder}/master-fifo"),
+        ("flock-wait = /run/lock", "flock-wait = {folder}/flock-wait"),
+        ("touch-reload = /srv/reload", "touch-reload = {folder}/touch-reload"),
+        ("touch-signal = /srv/t 17", "touch-signal = {folder}/touch-signal 17"),
+        ("py-tracebacker = /tmp/tb", "py-tracebacker = {folder}/py-tracebacker"),
+        ("metrics-dir = /srv/metrics", "metrics-dir = {folder}"),
+        ("logto = /var/log/a.log", "logto = {folder}/server.log"),
+        ("daemonize = /var/log/a.log", "logto = {folder}/server.log"),
+        ("daemonize2 = 10.0.0.1:514", "logto2 = {folder}/server.log"),
+        ("logger = app syslog:shop", "logger = app file:{folder}/server.log"),
+        ("log-syslog = shop", "logger = file:{folder}/server.log"),
+        ("req-logger = file:/var/log/r", "req-logger = file:{folder}/req-logger.log"),
+        ("logger = stdio", "logger = stdio"),
+        ("cache2 = name=a,items=9,store=/a,nodes=b:1,udp=:2",
+         "cache2 = name=a,items=9,store={folder}/cache.store"),
+        ("hook-master-start = unix_signal:15 end", "hook-master-start = unix_signal:15 end"),
+        ("chdir = site", "chdir = site"),
+        ("die-on-term = true", "die-on-term = true"),
+        ("http-use-socket = 0", "http-use-socket = 0"),
+    ],
+)  # fmt: skip
+def test_files_are_a_trials_own(line, copy):
+    """Those that a server writes, or takes as its own; all else is unchanged."""
+    options, altered = copied("http-socket = :{port}", line)
+    assert [" = ".join(pair) for pair in options[1:]] == [copy]
+    assert [each.option for each in altered] == [line.split()[0]] * (line != copy)
+
+
+REACHING = """
+spooler spooler-external subscribe-to subscribe2 subscription-server http-subscription-server
+legion legion-lord cron cron2 unique-cron legion-cron attach-daemon attach-daemon2
+smart-attach-daemon2 legion-attach-daemon attach-control-daemon mule mules farm timer rbtimer
+signal-timer exec-asap exec-as-user-atexit exec-pre-app call-post-app mount-asap umount-as-root
+hook-asap hook-post-fork hook-touch touch-exec fallback-config file-write signal snmp udp
+cache-udp-node cache-sync vassal-sos-backlog notify-socket zerg zerg-server zergpool http-zerg
+carbon stats-push rrdtool alarm log-alarm alarm-backlog http-to http-fallback http-use-pattern
+http-to-https ftok
+"""
+
+
+@pytest.mark.parametrize(
+    "option",
+    REACHING.split(),
+)
+def test_what_acts_on_the_world_is_left_out_unless_it_is_kept(option):
+    """And it is named."""
+    lines = ("http-socket = :{port}", "master = true", f"{option} = exec:x")
+    options, (altered,) = copied(*lines)
+    assert options == (("http-socket", ":{port}"), ("master", "true"))
+    assert (altered.option, altered.became) == (option, None)
+    assert altered.why
+    options, altered = copied(*lines, keep=(option,))
+    assert (options[-1], altered) == ((option, "exec:x"), ())
+
+
+@pytest.mark.parametrize(
+    "option", ["mount", "cron-harakiri", "spooler-processes", "touch-logrotate", "import", "env"]
+)
+def test_what_only_looks_like_it_stays(option):
+    """An application's place below a path is no file system that is mounted."""
+    options, _ = copied("http-socket = :{port}", f"{option} = 3")
+    assert options[-1][0] == option
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("emperor = /etc/uwsgi", "name a vassal's"),
+        ("vassals-include = x", "name a vassal's"),
+        ("chroot = /srv", "run the lab in there, or give a copy without"),
+        ("unshare = pid", "run the lab in there"),
+        ("cgroup = x", "run the lab in there"),
+        ("declare-option = x", "give a copy without"),
+        ("fastcgi-socket = /run/f", "speaks FastCGI, which the lab cannot; add `http-socket` in a"),
+        ("suwsgi-socket = :1,a,b", "speaks uwsgi over TLS, which"),
+    ],
+)
+def test_of_what_no_copy_can_be_made_is_refused(line, said):
+    """In a line that has the option, and what to do."""
+    with pytest.raises(ValueError, match="^" + line.split(",")[0]) as caught:
+        copied(line)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_users_are_for_root():
+    """uWSGI would end where it cannot become another one."""
+    lines = ("http-socket = :{port}", "uid = www-data", "chown-socket = www-data")
+    assert len(copied(*lines)[0]) == 1
+    assert copied(*lines, root=True)[0][1:] == (("uid", "www-data"), ("chown-socket", "www-data"))
+
+
+def test_the_lab_gives_out_the_cpus_unless_it_does_not():
+    """`cpu-affinity` counts from CPU 0, and leaves those that the server was given."""
+    lines = ("http-socket = :{port}", "cpu-affinity = 1")
+    (altered,) = copied(*lines)[1]
+    assert str(altered) == "cpu-affinity = 1 (the lab gives out the CPUs)"
+    assert copied(*lines, pinned=False)[1] == ()
+
+
+def test_a_master_that_was_implied_stays():
+    """`cron` has switched it on, and a server without one is another."""
+    options, altered = copied("http-socket = :{port}", "cron = 1 2 3 4 5 true")
+    assert options[-1] == ("master", "true")
+    assert str(altered[-1]) == "master = true (what is left out switched it on)"
+    assert copied("http-socket = :{port}", "exec-asap = true")[0] == (("http-socket", ":{port}"),)
+
+
+def test_an_ini_without_an_address_gets_one():
+    """It may stand on the command line in production."""
+    options, (altered,) = copied("module = a:b")
+    assert options[-1] == ("http-socket", FREE)
+    assert "names no address" in str(altered)
+
+
+INIS = {
+    "escapes": "env = DATABASE_URL=postgres://u:p%%%%40ss@h/db\nlog-date = %%%%Y\nenv = E=50%%\n",
+    "for": "for = a b\nenv = X_%%(_)=%%n\nendfor =\nif-env = NOWHERE\nthreads = 9\nendif =\n",
+    "inherit": "inherit = base.ini\nset-ph = name=site\nmodule = %%(name):app\n",
+    "format": 'log-format = %%(addr) - %%(method) 100%%%% "%%(uri)"\n',
+    "world": "cron = 1 2 3 4 5 touch x\nstats = :1\nlogto = %dlog\npidfile = %%dpid\nmaster = 1\n",
+    "socket": "socket = %%d%%n.sock\nchmod-socket = 660\nvacuum = true\nstrict = true\n",
+    "placeholder": "mine = 3\nthreads = %%(mine)\nset = processes=2\n@(nothing = 1\n",
+}
+"""Name -> lines, `%%` for `%`."""
+
+
+@pytest.mark.parametrize("name", INIS)
+def test_uwsgi_reads_the_copy_as_it_was_meant(tmp_path, name):
+    """The options of the copy are those of the file, rewritten: nothing more, nothing twice."""
+    (tmp_path / "base.ini").write_text("[uwsgi]\nthreads = 3\n")
+    ini = tmp_path / "mine.ini"
+    ini.write_text("[uwsgi]\n" + INIS[name].replace("%%", "%"))
+    here = Runtime(cwd=tmp_path)
+    options, _ = private(read_options(ini, ROOT, here), here, root=False)
+    copy = tmp_path / "copy.ini"
+    places = {"{here}": str(tmp_path), "{host}": "$(BIND)", "{port}": "$(PORT)"}
+    copy.write_text("\n".join([*flat(options, places), ""]))
+    assert read_options(copy, ROOT, here) == options
+    assert private(options, here, root=False) == (options, ())
+
+
+def test_includes_are_looked_for_in_the_inis_folder(tmp_path):
+    """As uWSGI finds them there when it is started there; or in the folder that is named."""
+    ini, other = tmp_path / "mine.ini", tmp_path / "other"
+    other.mkdir()
+    ini.write_text("[uwsgi]\ninherit = base.ini\nhttp-socket = :$(PORT)\n")
+    (tmp_path / "base.ini").write_text("[uwsgi]\nthreads = 3\n")
+    (other / "base.ini").write_text("[uwsgi]\nthreads = 4\n")
+    assert dict(profiles.read(str(ini)).options)["threads"] == "3"
+    assert dict(profiles.read(str(ini), Runtime(cwd=other)).options)["threads"] == "4"
+
+
+def test_a_section_is_read_by_its_name(tmp_path):
+    """As `uwsgi FILE:SECTION` does; one that is not there is told."""
+    ini = tmp_path / "mine.ini"
+    ini.write_text("[uwsgi]\nthreads = 2\n[dev]\nini = :uwsgi\nprocesses = 3\n")
+    found = profiles.read(f"{ini}:dev")
+    assert (found.name, found.options[:2]) == ("mine-dev", (("threads", "2"), ("processes", "3")))
+    with pytest.raises(ProfileError, match=r"mine\.ini: it has no section \[prod\]"):
+        profiles.read(f"{ini}:prod")
+
+
+def test_a_refusal_has_its_line(tmp_path):
+    """Of the user's file."""
+    ini = tmp_path / "mine.ini"
+    ini.write_text("[uwsgi]\nchroot = /srv\n")
+    with pytest.raises(ProfileError, match=r"mine\.ini:2: chroot = /srv: it locks the server in"):
+        profiles.read(str(ini))
+
+
+def test_application_and_server_are_two_parts():
+    """Of ours the server stays, with what its commands need; of theirs comes what they serve."""
+    ours = [("env", "A=1"), ("chdir", "{root}"), ("module", "app.wsgi:app"), ("threads", "2")]
+    theirs = [("plugins", "python3"), ("home", "/venv"), ("pythonpath", "lib"), ("env", "B=2")]
+    theirs += [("wsgi-file", "wsgi.py"), ("mount", "/x=y.py"), ("threads", "9"), ("chdir", "site")]
+    application = [pair for pair in theirs if pair[0] != "threads"]
+    assert served.served_by(ours, theirs) == (*application, ours[0], ours[3])
+
+
+@pytest.mark.parametrize("tested", [module, served])
+def test_examples(tested):
+    """The examples in the docstrings are true."""
+    failed, tried = doctest.testmod(tested)
+    assert (failed, tried > 0) == (0, True)
+
+
+def test_our_own_profiles_are_no_copies():
+    """Nor the planted ones: they obey the lab, and their commands are part of them."""
+    planted = [str(path) for path in (ROOT / "tests/planted").glob("*.ini")]
+    assert not any(profiles.described(name).own for name in ("tuned", *planted))

@@ -1,0 +1,138 @@
+"""One application of a user's, by their configuration and by every other: the same reply."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from lab.errors import UsageError
+from lab.experiment.available import available
+from lab.experiment.own import remarks
+from lab.experiment.plan import arm_of
+from lab.model import Expectation, Load, Runtime, Transport, Wire, Workload
+from lab.servers import adapter
+from lab.servers.fetch import fetch
+from lab.workloads import workload
+
+SHOP = """
+import os
+import goods
+
+def app(environ, start):
+    body = f"{goods.NAME} {os.environ['SHOP']}".encode()
+    start("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+"""
+SOLD = b"a pear at 50%"
+INI = """[uwsgi]
+socket = shop.sock
+chdir = site
+pythonpath = ../lib
+env = SHOP=at 50%%
+wsgi-file = shop.py
+callable = app
+processes = 2
+enable-threads = true
+harakiri = 9
+"""
+OWN = workload(own=True)
+
+
+@pytest.fixture
+def shop(tmp_path, monkeypatch):
+    """Return a folder with an application, its ini, and a module that lies elsewhere."""
+    for name in ("site", "lib", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "site/shop.py").write_text(SHOP)
+    (tmp_path / "lib/goods.py").write_text('NAME = "a pear"\n')
+    (tmp_path / "shop.ini").write_text(INI)
+    (tmp_path / "gunicorn.conf.py").write_text(
+        'wsgi_app = "shop:app"\nchdir = "site"\npythonpath = "../lib"\nbind = "0.0.0.0:80"\n'
+        'raw_env = ["SHOP=at 50%"]\naccesslog = "access.log"\npidfile = "pid"\ndaemon = True\n'
+        "workers = 1\n"
+    )
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    return tmp_path
+
+
+def served(name, chosen, workload, folder):
+    """Return what a profile of those that were chosen answers, and how it was asked."""
+    profile = next(each.profile for each in chosen if each.profile.name == name)
+    asked = arm_of(profile, workload, Load()).workload
+    folder = folder / name
+    folder.mkdir()
+    with adapter(profile).start(profile, asked, folder, None) as server:
+        options = dict(profile.options)
+        return fetch(server.endpoint, "/", 5.0)[2], (asked.wire, asked.transport), options
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("shop", (Wire.UWSGI, Transport.UNIX)),
+        ("tuned", (Wire.UWSGI, Transport.UNIX)),
+        ("baseline", (Wire.UWSGI, Transport.UNIX)),
+        ("gunicorn-sync", (Wire.HTTP, Transport.TCP)),
+    ],
+)
+def test_an_inis_application_is_served_by_every_profile(shop, name, asked):
+    """With what it needs: its modules, its variables, its folder; and by that profile's server."""
+    names = [str(shop / "shop.ini"), *([name] if name != "shop" else [])]
+    chosen, skipped, subject = available(names, OWN)
+    body, how, options = served(name, chosen, subject, shop)
+    assert (body, how, skipped) == (SOLD, asked, {})
+    assert subject.name == "shop:app"
+    if name == "tuned":
+        assert (options["harakiri"], options["listen"]) == ("30", "1024")
+
+
+def test_a_gunicorn_configuration_is_served_as_it_is(shop):
+    """Its log and its other files are the trial's, and no control socket of anybody's is taken."""
+    control = os.path.expanduser("~/.gunicorn/gunicorn.ctl")  # noqa: PTH111
+    before = os.path.lexists(control)
+    chosen, _, subject = available([str(shop / "gunicorn.conf.py")], OWN)
+    assert served("gunicorn.conf", chosen, subject, shop)[0] == SOLD
+    assert (shop / "gunicorn.conf/accesslog").exists()
+    assert not any((shop / place / "pid").exists() for place in (".", "site", "elsewhere"))
+    assert os.path.lexists(control) == before
+
+
+def test_a_command_is_served_where_the_lab_asks(shop, monkeypatch):
+    """In the folder in which it was typed."""
+    monkeypatch.chdir(shop / "site")
+    command = f"SHOP=here PYTHONPATH={shop}/lib gunicorn -b :80 -w 1 shop:app"
+    chosen, _, subject = available([command], OWN)
+    assert served(chosen[0].profile.name, chosen, subject, shop)[0] == b"a pear here"
+
+
+def test_what_is_named_is_served_in_place_of_the_inis_own(shop):
+    """By --app, with the ini's server and environment."""
+    (shop / "site/other.py").write_text(SHOP.replace("goods.NAME", "'no'"))
+    asked = workload(app="other:app", chdir=shop / "site")
+    chosen, _, subject = available([str(shop / "shop.ini")], asked)
+    assert served("shop", chosen, subject, shop)[0] == b"no at 50%"
+
+
+def test_the_user_reads_what_a_copy_has_otherwise(shop):
+    """Before the run, in a line or two; and of processes that have not a CPU each."""
+    (shop / "shop.ini").write_text(INI + "cron = 1 2 3 4 5 x\nstats = :1\npidfile = /run/x\n")
+    chosen, _, _ = available([str(shop / "shop.ini"), "tuned"], OWN)
+    assert list(remarks([each.profile for each in chosen], (0,))) == [
+        (
+            "shop.ini: in a private copy: socket = shop.sock -> a private UNIX socket, asked over "
+            "the uwsgi protocol; stats, pidfile -> the trial's folder; master = true (what is left "
+            "out switched it on)"
+        ),
+        "shop.ini: left out: cron = 1 2 3 4 5 x (would run it)",
+        "shop.ini: 2 processes, and its server has 1 CPU here",
+        "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it",
+    ]
+
+
+def test_an_option_to_keep_must_be_there(shop):
+    """A name that is mistyped keeps nothing."""
+    asked = Workload("own", "/", Expectation(), apps={"own": ""},
+        runtime=Runtime(keep=frozenset({"crons"})))  # fmt: skip
+    with pytest.raises(UsageError, match="--keep crons: no configuration of yours has it"):
+        available([str(shop / "shop.ini")], asked)
