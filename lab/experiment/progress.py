@@ -29,7 +29,7 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     for name, reason in prepared.skipped.items():
         yield f"skipped: {name} {reason}"
     yield from prepared.remarks
-    for line in prepared.ignored:
+    for line in prepared.warnings:
         yield f"warning: {line}"
     requests = plan.load.requests
     what = f"windows of {plan.window:g} s" if requests is None else f"{requests:,} requests a trial"
@@ -62,6 +62,13 @@ def _time(prepared: Prepared) -> str:
         f"at most {minutes} min{f' {seconds} s' if seconds else ''}; after {looks[0]}, {looks[1]}, "
         f"{looks[2]}, ... blocks what is decided leaves"
     )
+
+
+def varying(plan: Plan) -> Iterator[str]:
+    """Yield what is required of each reply that varies, in lines."""
+    for each in plan.workload.asks:
+        if each.expect.varies:
+            yield f"{each}: {each.expect.varies} Say --check 'REGEX' for something else."
 
 
 class Course:
@@ -156,6 +163,11 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+
+    def settled(self, plan: Plan) -> None:
+        """Say what is required of replies that vary."""
+        for line in varying(plan):
+            self._console.print(line, markup=False, soft_wrap=True)
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         """Show what a trial is at."""

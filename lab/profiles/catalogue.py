@@ -63,6 +63,8 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
     if profile.own:
         try:
             options, altered = private(options, runtime, root=os.geteuid() == 0)
+            named = str(profile.path.parent)
+            altered = tuple(replace(a, value=a.value.replace("{here}", named)) for a in altered)
         except ValueError as error:
             line = line_of(read_header(profile.path).text, str(error).partition(" ")[0])
             raise ProfileError(profile.path, str(error), line) from None
@@ -111,19 +113,6 @@ def described(name: str) -> Profile:
         apps=header.apps,
         version=("uwsgi", "--version"),
     )
-
-
-def ignored(profile: Profile, runtime: Runtime = OURS) -> tuple[str, ...]:
-    """
-    Return what its server ignores in a profile, in a line each: mistyped options.
-
-    Raises:
-        ProfileError: Its server refuses it.
-    """
-    if profile.path.suffix != ".ini":
-        return ()
-    here = replace(runtime, cwd=runtime.cwd or profile.cwd)
-    return resolve.ignored(profile.path, profile.options, here, profile.section)
 
 
 def read_header(path: Path) -> ProfileHeader:

@@ -122,7 +122,7 @@ def test_what_is_named_is_served_in_place_of_the_inis_own(shop):
 
 def test_the_user_reads_what_a_copy_has_otherwise(shop):
     """Before the run, in a line or two; and of processes that have not a CPU each."""
-    (shop / "shop.ini").write_text(INI + "cron = 1 2 3 4 5 x\nstats = :1\npidfile = /run/x\n")
+    (shop / "shop.ini").write_text(INI + "cron = 1 2 3 4 5 %dx\nstats = :1\npidfile = /run/x\n")
     chosen, _, _ = available([str(shop / "shop.ini"), "tuned"], OWN)
     assert list(remarks([each.profile for each in chosen], (0,))) == [
         (
@@ -130,8 +130,9 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
             "the uwsgi protocol; stats, pidfile -> the trial's folder; master = true (what is left "
             "out switched it on)"
         ),
-        "shop.ini: left out: cron = 1 2 3 4 5 x (would run it)",
+        f"shop.ini: left out: cron = 1 2 3 4 5 {shop}/x (would run it)",
         "shop.ini: 2 processes, and its server has 1 CPU here",
+        "tuned: at such a socket as well; --front http asks them over HTTP",
         "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it",
     ]
 
