@@ -80,9 +80,9 @@ def test_a_documented_command_is_one_that_there_is(command):
         )
         assert done.returncode == 0, done.stderr
     elif name == "lab":
-        context = cli.all()[words[0]].make_context(words[0], words[1:])
-        own = [each for each in context.params.get("names", ()) if not each.endswith(".ini")]
-        assert set(own) <= PROFILES
+        context = cli.commands[words[0]].make_context(words[0], words[1:])
+        ours = [each for each in context.params.get("names", ()) if not _is_own(each)]
+        assert set(ours) <= PROFILES
     elif program.startswith(".venv") and command not in chain(*NOT_RUN.values()):
         assert (BIN / name).exists()
         # A path that begins with a slash is the reader's own.
@@ -95,7 +95,7 @@ def test_a_documented_command_is_one_that_there_is(command):
 @pytest.mark.parametrize("command", run_as("says"))
 def test_what_needs_no_server_does_what_it_says(command, tmp_path):
     """As it is written; of a run it is told where the stored ones are."""
-    words = words_of(command)
+    words = _with_site_of_tests(words_of(command), tmp_path)
     of_runs = {"report", "compare"} & {words[1]}
     extra = ["--results", str(RUNS)] if of_runs else []
     done = _run([*words, *extra], tmp_path if of_runs else ROOT)
@@ -163,25 +163,34 @@ def test_a_documented_stress_test_runs(command, tmp_path):
 
 
 def _with_site_of_tests(words, folder):
-    """Replace the reader's own application, and inis, by one of tests/sites here."""
-    if "--app" not in words:
+    """Replace the reader's own application, and configurations, by one of tests/sites here."""
+    if "--app" not in words and not any(map(_is_own, words[2:])):
         return words
+    named = ["--app", "flask_site:application", "--chdir", str(SITES)] * ("--app" in words)
+    path = [] if words[1] == "show" else ["--path", "/where/Ulm"]
     python = ["--python", str(BIN.parent)] if "--python" in words else []
     for option in ("--app", "--path", "--chdir", "--python", "--env-file"):
         if option in words:
             del words[words.index(option) : words.index(option) + 2]
+    (folder / "mysite").mkdir()
+    site = f"import sys\nsys.path.insert(0, {str(SITES)!r})\n"
+    (folder / "mysite/wsgi.py").write_text(f"{site}from flask_site import application as app\n")
     for position, word in enumerate(words):
+        own = folder / Path(word).name
         if word.endswith(".ini"):
-            own = folder / Path(word).name
             own.write_text(
-                "[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nmodule = flask_site:application\n"
-                f"chdir = {SITES}\nneed-app = true\n"
+                f"[uwsgi]\nsocket = {folder}/live.sock\nmodule = flask_site:application\n"
+                f"chdir = {SITES}\nneed-app = true\nstats = :9191\n"
             )
-            words[position] = str(own)
-    return [
-        *words, "--app", "flask_site:application", "--path", "/where/Ulm", "--chdir", str(SITES),
-        *python,
-    ]  # fmt: skip
+        elif word.endswith(".conf.py"):
+            own.write_text(f'wsgi_app = "flask_site:application"\nchdir = {str(SITES)!r}\n')
+        words[position] = str(own) if own.is_file() else word
+    return [*words, *named, *path, *python]
+
+
+def _is_own(word):
+    """Return whether a word of a command is a configuration of the reader's."""
+    return word.endswith((".ini", ".conf.py")) or " " in word
 
 
 def _small(words, folder):

@@ -126,10 +126,11 @@ def available(
     And the workload: where a configuration of the user's says what is served, with that.
 
     Raises:
-        ProfileError: A profile is unknown, cannot be resolved, or would harm a running server.
+        ProfileError: A profile is unknown, cannot be resolved, or would not start here.
         UsageError: None can be asked here.
     """
-    found = [look(name, workload.runtime) for name in names]
+    runtime = workload.runtime
+    found = [look(name, runtime) for name in names]
     given, workload = shared([each.profile for each in found], workload)
     found = [replace(each, profile=profile) for each, profile in zip(found, given, strict=True)]
     skipped = {
@@ -146,13 +147,13 @@ def available(
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
     for each in chosen:
         adapter(each.profile).check(each.profile)  # now, and not when its turn comes
-        profiles.check_startable(each.profile, workload.runtime)
+        profiles.check_startable(each.profile, runtime)
     return chosen, skipped, workload
 
 
-def ignored(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
-    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
-    return tuple(line for profile in chosen for line in profiles.ignored(profile, runtime))
+def warnings(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
+    """Return what is wrong with the user's own configurations, in a line each."""
+    return tuple(line for profile in chosen for line in profiles.warnings(profile, runtime))
 
 
 def import_applications(

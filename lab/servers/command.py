@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
+from lab import settings
 from lab.errors import ProfileError
 from lab.model import OURS, Endpoint, Profile, Runtime, Workload
 from lab.servers.application import Sought
@@ -89,11 +90,16 @@ class CommandServer:
         if not app or not (serves or profile.own):
             return None
         module, _, name = app.partition(":")
+        said = settings.of(profile).options if profile.own and not workload.app else {}
+        env = said.get("raw_env")
+        pairs = (str(each).partition("=") for each in env) if isinstance(env, list) else ()
         return Sought(
             module,
             name or "application",
-            _folder(profile, workload),
+            _folder(profile, workload) / str(said.get("chdir", "")),
             "--chdir names another folder",
+            path=tuple(filter(None, str(said.get("pythonpath", "")).split(","))),
+            variables=tuple((name, value) for name, _, value in pairs),
             named=f"--app {app}" if workload.app else profile.name,
             # Of a profile that names its application nobody knows what imports that.
             python=python_of(workload.runtime) if workload.app else None,

@@ -23,6 +23,8 @@ FLAGS = {
     "--worker-class": "worker_class",
     "-k": "worker_class",
     "--threads": "threads",
+    "--chdir": "chdir",
+    "--pythonpath": "pythonpath",
 }
 """Word of the command -> setting."""
 

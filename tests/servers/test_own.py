@@ -98,6 +98,12 @@ def test_a_gunicorn_configuration_is_served_as_it_is(shop):
     assert os.path.lexists(control) == before
 
 
+def test_what_a_gunicorn_configuration_serves_is_served_by_uwsgi_as_well(shop):
+    """In its `chdir`, with its `pythonpath` and `raw_env`."""
+    chosen, _, subject = available([str(shop / "gunicorn.conf.py"), "tuned"], OWN)
+    assert served("tuned", chosen, subject, shop)[0] == SOLD
+
+
 def test_a_command_is_served_where_the_lab_asks(shop, monkeypatch):
     """In the folder in which it was typed."""
     monkeypatch.chdir(shop / "site")
@@ -126,6 +132,7 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
         ),
         "shop.ini: left out: cron = 1 2 3 4 5 x (would run it)",
         "shop.ini: 2 processes, and its server has 1 CPU here",
+        "tuned: at such a socket as well; --front http asks them over HTTP",
         "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it",
     ]
 
