@@ -58,6 +58,12 @@ ELSEWHERE = {
     "tests/corpus/test_mutations.py::test_on_http_socket_no_worker_dies": (
         ".venv/bin/python benchmarks/malformed.py --mutations 200000",
     ),
+    "tests/test_cli_requests.py::test_a_body_is_posted_as_it_is_typed": (
+        (
+            ".venv/bin/lab run --app mysite.wsgi:application --path /cart --data '{\"item\": 3}' "
+            "--header 'Content-Type: application/json' --cookie sessionid=3f9c --writes"
+        ),
+    ),
     "tests/corpus/test_bytes.py::test_every_byte": (".venv/bin/python benchmarks/one_header.py",),
 }
 """Test -> the commands whose work it does, with other numbers and addresses where those differ."""

@@ -125,8 +125,9 @@ def test_both_doors_have_the_same_options(locust):
     at_locust = set(locust["spelled"])
     for option in OPTIONS.values():
         assert (option.name in at_lab) != bool(option.not_in_lab)
-        # Locust's own --json is another.
-        assert option.name == "--json" or (option.name in at_locust) != bool(option.not_in_locust)
+        # Locust's own of these names are others.
+        other = option.name in {"--json", "--host"}
+        assert other or (option.name in at_locust) != bool(option.not_in_locust)
     assert {"--profiles", "--no-confirm", "--no-pin"} <= at_lab & at_locust
 
 
@@ -221,6 +222,13 @@ def test_what_describes_an_application_goes_with_one(given):
     (name,) = given
     with pytest.raises(UsageError, match=f"--{name} .* goes with --app"):
         application(Asked(**given))
+
+
+@pytest.mark.parametrize("said", [{"header": ["A: b"]}, {"path": ["/9", "/10"]}])
+def test_what_only_the_engine_asks_is_refused_to_others(said):
+    """They make a GET of one target."""
+    with pytest.raises(UsageError, match="fasthttp makes one GET; methods, headers, bodies and se"):
+        application(Asked(client="fasthttp", **said))
 
 
 @pytest.fixture

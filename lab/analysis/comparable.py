@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.errors import LabError
-from lab.model import Profile, Run
+from lab.model import Expectation, Profile, Run, Workload
 from lab.model.nested import flatten, steady
 from lab.settings.difference import difference
 
@@ -111,10 +111,8 @@ def _may_differ(key: str) -> bool:
 def _asked(run: Run) -> dict[str, Any]:
     """Return what the server was asked, but for folders: two checkouts may be compared."""
     plan = run.plan
-    runtime = dataclasses.replace(plan.workload.runtime, python=None, uwsgi=None, cwd=None)
-    asked_of = dataclasses.replace(plan.workload, chdir=None, runtime=runtime)
     asked: dict[str, Any] = {
-        "workload": dataclasses.asdict(asked_of),
+        "workload": dataclasses.asdict(_comparable(plan.workload)),
         "load": dataclasses.asdict(plan.load),
         "plan": {"reference": plan.reference, "window": plan.window, "warmup": plan.warmup},
         "generator": run.generator,
@@ -126,6 +124,24 @@ def _asked(run: Run) -> dict[str, Any]:
         asked["server"] = {"cores": statistics.median(cores)}
     asked["cores"] = {"shared": run.shares_cores}
     return asked
+
+
+def _comparable(workload: Workload) -> Workload:
+    """Return *workload* but for folders, the order of requests, and how replies varied."""
+    return dataclasses.replace(
+        workload,
+        chdir=None,
+        runtime=dataclasses.replace(workload.runtime, python=None, uwsgi=None, cwd=None),
+        seed=0,
+        expect=_required(workload.expect),
+        requests=tuple(
+            dataclasses.replace(each, expect=_required(each.expect)) for each in workload.requests
+        ),
+    )
+
+
+def _required(expect: Expectation) -> Expectation:
+    return dataclasses.replace(expect, pattern=None, varies="") if expect.varies else expect
 
 
 def _profiles(before: Run, after: Run) -> Iterator[DifferingKey]:

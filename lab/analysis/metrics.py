@@ -98,19 +98,20 @@ def server_cpu(readings: Mapping[str, float]) -> float | None:
 
 def merged_latency(windows: Iterable[Window]) -> Counter[int]:
     """Return the latencies of all generator processes: microseconds -> count."""
-    return _merged(window.latency for window in windows)
+    return merged(window.latency for window in windows)
 
 
 def merged_service(windows: Iterable[Window]) -> Counter[int]:
     """Return the service times of an open loop, as `merged_latency` does."""
-    return _merged(window.service for window in windows)
+    return merged(window.service for window in windows)
 
 
-def _merged(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:
-    merged: Counter[int] = Counter()
+def merged(histograms: Iterable[Mapping[int, int]]) -> Counter[int]:
+    """Return the sum of histograms: microseconds -> count."""
+    found: Counter[int] = Counter()
     for histogram in histograms:
-        merged.update(histogram)
-    return merged
+        found.update(histogram)
+    return found
 
 
 def quantile(latency: Mapping[int, int], q: float) -> float:

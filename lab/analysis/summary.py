@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab import settings
@@ -28,10 +28,10 @@ from lab.analysis.health import (
     never_started,
 )
 from lab.analysis.looks import Comparisons
-from lab.analysis.metrics import merged_latency
+from lab.analysis.metrics import merged, merged_latency, quantile
 from lab.analysis.observations import Observation, observe
 from lab.analysis.same_work import different_work
-from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run
+from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run, labels
 from lab.settings.rules import inert
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
@@ -53,6 +53,20 @@ class Tally:
         """Names of the metrics that the example takes away."""
         names = self.example.withholds
         return frozenset(METRICS) if names is None else names
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What came of one of several requests, over the trials of a profile."""
+
+    request: str
+    """Such as "POST /cart"."""
+    p50: float | None
+    """Seconds: median over the trials in which the p50 of all requests counts; None with none."""
+    replies: int
+    """Correct ones, in all trials that ended."""
+    errors: int
+    """In the same trials."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +96,8 @@ class Row:
     generator: float = 0.0
     """Share of the time for which the busiest generator process was busy, in half of the trials
     whose throughput counts or more; 0 where that is none, or the plan's."""
+    parts: tuple[Part, ...] = ()
+    """Of several requests each by itself, in the order of the workload's."""
 
     def at_least(self, metric: str) -> bool:
         """Return whether the true value may be higher: the generator was at its limit."""
@@ -265,7 +281,23 @@ def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> R
             [max(latency) / 1e6 for trial in ended if (latency := merged_latency(trial.windows))]
         ),
         generator=limiting_share(item.trial for item in trials if "throughput" in item.metrics),
+        parts=tuple(_parts(trials, plan)),
     )
+
+
+def _parts(trials: Sequence[Observation], plan: Plan) -> Iterator[Part]:
+    """Yield what came of each of several requests."""
+    for number, request in enumerate(labels(plan.workload.requests)):
+        p50s, replies, errors = [], 0, 0
+        for item in trials:
+            answers = [each.requests[number] for each in item.trial.windows if each.requests]
+            latency = merged(each.latency for each in answers)
+            replies += latency.total()
+            errors += sum(sum(each.errors.values()) for each in answers)
+            if latency and "p50" in item.metrics:
+                p50s.append(quantile(latency, 0.5))
+        if replies or errors:
+            yield Part(request, _median(p50s), replies, errors)
 
 
 def _median(values: Sequence[float]) -> float | None:

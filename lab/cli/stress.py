@@ -24,6 +24,7 @@ from lab.stress.result import StressResult
 from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
 from lab.stress.show import document
 from lab.workloads import refuse_without_app, workload
+from lab.workloads.question import Question
 
 
 @click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
@@ -95,7 +96,7 @@ def _application(
     names: Sequence[str],
     *,
     app: str | None,
-    path: str | None,
+    path: Sequence[str],
     chdir: Path | None,
     status: int | None,
     check: str | None,
@@ -103,10 +104,11 @@ def _application(
 ) -> Workload:
     own = app is None and says_what_is_served(names)
     if app is None and not own:
-        refuse_without_app(path=path, chdir=chdir, status=status, check=check)
+        refuse_without_app(path=path or None, chdir=chdir, status=status, check=check)
         said = WAITING
     else:
-        said = workload(app=app, path=path, chdir=chdir, status=status, pattern=check, own=own)
+        asked = Question(paths=path, status=status, check=check)
+        said = workload(question=asked, app=app, chdir=chdir, own=own)
     return replace(said, runtime=runtime(**started))
 
 

@@ -28,7 +28,8 @@ from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of, estimate, validate
-from lab.experiment.runner import Observer, Parts, capture, run, try_out
+from lab.experiment.replies import capture, requiring, try_out
+from lab.experiment.runner import Observer, Parts, run
 from lab.experiment.schedule import Blocks, Pilot, Schedule
 from lab.experiment.sweep import Point, Sweep
 from lab.model import (
@@ -49,6 +50,7 @@ from lab.servers.backing import running
 from lab.servers.fetch import fetch
 from lab.system.cpus import written
 from lab.system.temporary import swept
+from lab.workloads.http_file import render
 
 SUSTAINED = Load()
 """64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
@@ -162,6 +164,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         _keep_early(options.results, workload, error)
         raise
     seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
+    if workload.requests:
+        workload = replace(workload, seed=seed)
     plan = Plan(
         arms=tuple(
             arm_of(profile, point.workload, point.load, point.at)
@@ -234,6 +238,10 @@ def conduct(
         with closing(RunWriter(options.results, header)) as writer:
             parts = real_parts(generator, prepared.cores, writer.append, digest)
             parts = replace(parts, keep=partial(keep_log, writer.folder), backing=backing)
+            with suppress(ValueError):  # of a body that is no text; run.json has it
+                if plan.workload.requests:
+                    writer.write_text("requests.http", render(plan.workload.requests))
+            observer.settled(plan)
             schedule = _schedule(plan, options, writer, observer)
             try:
                 run(plan, parts, observer, schedule)
@@ -274,20 +282,19 @@ def _with_reply(plan: Plan) -> Plan:
     asked = {
         arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
     }
-    expected = {
-        name: capture(workload, plan.profiles, adapter, fetch).expect
-        for name, workload in asked.items()
+    known = {
+        name: capture(workload, plan.profiles, adapter, fetch) for name, workload in asked.items()
     }
     arms = tuple(
         arm
         if arm.profile.reply is not None
-        else replace(arm, workload=replace(arm.workload, expect=expected[arm.workload.name]))
+        else replace(arm, workload=requiring(arm.workload, known[arm.workload.name]))
         for arm in plan.arms
     )
     for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
         if not arm.profile.path.resolve().is_relative_to(profiles.FOLDER):
             try:
-                try_out(arm.profile, arm.workload, adapter)
+                try_out(arm.profile, arm.workload, adapter, fetch)
             except OtherReplyError:
                 raise
             except ServerStartError:

@@ -26,9 +26,19 @@ def arm_of(
 ) -> Arm:
     """Return the arm of *profile* in a run of *workload*: with what it serves, or its own reply."""
     if profile.reply is not None:
-        body = profile.reply.encode()
+        expect = Expectation(body=profile.reply.encode())
+        asks = [
+            replace(each, expect=Expectation(body=b"") if each.bodiless else expect)
+            for each in workload.requests
+        ]
         workload = Workload(
-            profile.name, workload.path, Expectation(body=body), runtime=workload.runtime
+            profile.name,
+            workload.path,
+            expect,
+            runtime=workload.runtime,
+            host=workload.host,
+            requests=tuple(asks),
+            seed=workload.seed,
         )
     else:
         app = app_of(profile, workload) or None

@@ -64,6 +64,13 @@ def _time(prepared: Prepared) -> str:
     )
 
 
+def varying(plan: Plan) -> Iterator[str]:
+    """Yield what is required of each reply that varies, in lines."""
+    for each in plan.workload.asks:
+        if each.expect.varies:
+            yield f"{each}: {each.expect.varies} Say --check 'REGEX' for something else."
+
+
 class Course:
     """How much of a plan is done, and how long the rest takes."""
 
@@ -156,6 +163,11 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         self._bar.stop()
+
+    def settled(self, plan: Plan) -> None:
+        """Say what is required of replies that vary."""
+        for line in varying(plan):
+            self._console.print(line, markup=False, soft_wrap=True)
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         """Show what a trial is at."""

@@ -18,18 +18,16 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from http.client import HTTPException
 from typing import Protocol
 
 from lab import settings
 from lab.analysis.gates import judge
-from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError, UsageError
+from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError
 from lab.experiment.schedule import Blocks, Schedule
 from lab.model import (
     Arm,
     CounterRun,
     Departure,
-    Endpoint,
     Failure,
     Finding,
     Generator,
@@ -41,7 +39,6 @@ from lab.model import (
     Subject,
     Trial,
     Wire,
-    Workload,
 )
 from lab.servers.backing import RunningBacking
 from lab.system import temporary
@@ -59,16 +56,11 @@ START_FAILURES = 2
 GENERATOR_FAILURES = 3
 """The run ends after this many trials in a row for which the generator could make no load."""
 
-CAPTURE_TIMEOUT = 10.0
-"""Seconds for a reply that is to become the expected one."""
-
 WARMUP_REQUESTS = 200
 """Requests per worker before the window: the interpreter specialises and the caches fill."""
 
 USUAL_WORKERS = 2
 """Worker processes of a profile that does not say how many it has."""
-
-Fetch = Callable[[Endpoint, str, float], tuple[int, Mapping[str, str], bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +90,9 @@ class Parts:
 class Observer(Protocol):
     """Is told what happens, to show it."""
 
+    def settled(self, plan: Plan) -> None:
+        """Which replies are right is known, and the first trial comes next."""
+
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         """A stage of a trial begins: "start", "warm-up", "window" or "stop"."""
 
@@ -113,6 +108,9 @@ class Observer(Protocol):
 
 class Silent:
     """An observer that shows nothing."""
+
+    def settled(self, plan: Plan) -> None:
+        """Pass over what is required."""
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         """Pass over a stage."""
@@ -212,65 +210,6 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             trial = replace(trial, failure=failure, failed=Failure.SERVER)
         observer.stage(slot, attempt, "stop")
     return trial
-
-
-def capture(
-    workload: Workload,
-    profiles: Sequence[Profile],
-    server: Callable[[Profile], Server],
-    fetch: Fetch,
-) -> Workload:
-    """
-    Return *workload* with its first reply as the one that is required from now on.
-
-    An echo's is known. Where a pattern says what is required, a server is started once to see that
-    its reply has it. Else the reply is taken from the first profile that serves the application,
-    twice, each time from a server of its own: a page that differs from request to request (a date,
-    a token) or from server to server (its port) would make every later reply an error.
-
-    Raises:
-        ServerStartError: The application does not run, or answers with another status or without
-            the pattern.
-        UsageError: Its two replies differ.
-    """
-    profile = next((each for each in profiles if each.reply is None), None)
-    known = workload.expect.body is not None or workload.wire is Wire.ECHO
-    if known or profile is None:
-        return workload
-    if workload.expect.pattern is not None:
-        try_out(profile, workload, server)
-        return workload
-    bodies = []
-    for _ in range(2):
-        with (
-            temporary.folder() as folder,
-            server(profile).start(profile, workload, folder, None) as running,
-        ):
-            try:
-                bodies.append(fetch(running.endpoint, workload.path, CAPTURE_TIMEOUT)[2])
-            except (OSError, HTTPException) as error:
-                problem = f"{workload.path} was answered once, then no more: {error}"
-                raise ServerStartError(profile.name, problem, running.log_tail()) from error
-    if bodies[0] != bodies[1]:
-        raise UsageError(
-            f"{workload.path} answers differently each time, so no exact body can be required; "
-            "name what a correct one contains: --check 'REGULAR EXPRESSION'"
-        )
-    return replace(workload, expect=replace(workload.expect, body=bodies[0]))
-
-
-def try_out(profile: Profile, workload: Workload, server: Callable[[Profile], Server]) -> None:
-    """
-    Start the server of *profile* once, and stop it when it has given the right reply.
-
-    Raises:
-        ServerStartError: It did not give it.
-    """
-    with (
-        temporary.folder() as folder,
-        server(profile).start(profile, workload, folder, None),
-    ):
-        pass
 
 
 class _Failures:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from lab import workloads
 from lab.errors import UsageError
 from lab.experiment.plan import validate_load
-from lab.model import Load, Workload
+from lab.model import HOST, Load, Workload
 
 QUANTITIES = {
     "connections": "1,20,100",
@@ -93,6 +93,8 @@ def _is_number(text: str) -> bool:
 
 def _sized(workload: Workload, value: str) -> Workload:
     """Return the variant of *workload* that is named *value*; raises UsageError without one."""
+    if workload.requests or workload.host != HOST:
+        raise UsageError(f"--sweep size={value}: leave out --header, --cookie, --path and --host")
     variants = [
         name.partition("-")[2]
         for name in workloads.find()

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from lab.errors import GeneratorError, UsageError
 from lab.generators.histogram import bucket
 from lab.generators.tool import ToolCounts, run_tool
-from lab.model import Endpoint, Load, Window, Workload
+from lab.model import HOST, Endpoint, Load, Window, Workload
 from lab.system import temporary
 
 PACKAGE = "apache2-utils"
@@ -32,12 +32,19 @@ _RECEIVED = re.compile(r"^Total transferred: +(\d+) bytes$", re.MULTILINE)
 
 
 def ab_command(
-    url: str, connections: int, requests: int, *, keepalive: bool, timeout: float = 30.0
+    url: str,
+    connections: int,
+    requests: int,
+    *,
+    keepalive: bool,
+    timeout: float = 30.0,
+    host: str = HOST,
 ) -> list[str]:
     """Return the command that sends *requests* to *url*; *timeout* in seconds, rounded up."""
     keep = ["-k"] if keepalive else []
     wait = str(max(1, -int(-timeout // 1)))
-    return ["ab", "-q", *keep, "-s", wait, "-n", str(requests), "-c", str(connections), url]
+    count = ["-n", str(requests), "-c", str(connections)]
+    return ["ab", "-q", *keep, "-s", wait, *count, "-H", f"Host: {host}", url]
 
 
 def parse_ab(output: str) -> ToolCounts:
@@ -91,7 +98,7 @@ class AbGenerator:
             UsageError: The load is a timed one, or ab is not installed.
         """
         check_ab(load)
-        yield AbSession(f"http://{endpoint.address}{workload.path}", load, cores)
+        yield AbSession(f"http://{endpoint.address}{workload.path}", workload.host, load, cores)
 
 
 class AbSession:
@@ -99,8 +106,9 @@ class AbSession:
 
     pids: Sequence[int] = ()
 
-    def __init__(self, url: str, load: Load, cores: Sequence[int] | None) -> None:
+    def __init__(self, url: str, host: str, load: Load, cores: Sequence[int] | None) -> None:
         self._url = url
+        self._host = host
         self._load = load
         self._cores = cores
 
@@ -131,6 +139,7 @@ class AbSession:
             requests,
             keepalive=self._load.keepalive,
             timeout=self._load.timeout,
+            host=self._host,
         )
         with temporary.folder() as folder:
             times = folder / "times.tsv"

@@ -23,6 +23,7 @@ from socket import (
 )
 from time import perf_counter
 
+from lab.generators.mix import Mix
 from lab.generators.recorder import Recorder
 from lab.generators.wires import AnyWire, EchoReply, JudgedReply
 
@@ -118,6 +119,7 @@ class Connections:
         count: Slots.
         timeout: Seconds from the start of a request until it has failed.
         recorder: Told of connections, errors and retries.
+        mix: Gives a slot its next request; None where all send one and the same.
     """
 
     def __init__(
@@ -127,6 +129,8 @@ class Connections:
         count: int,
         timeout: float,
         recorder: Recorder,
+        *,
+        mix: Mix | None = None,
     ) -> None:
         self._address = address
         if isinstance(address, str):
@@ -136,6 +140,7 @@ class Connections:
         self._wire = wire
         self._timeout = timeout
         self._recorder = recorder
+        self._mix = mix
         self._resting: deque[tuple[float, ConnectionSlot]] = deque()
         self._next_scan = 0.0
         requests = map(wire.request, range(count))
@@ -302,8 +307,10 @@ class Connections:
 
     def fail(self, slot: ConnectionSlot, failure: str, seen: str = "") -> None:
         """Count an error, see `Recorder.fail`, close, and let the slot rest."""
-        self._recorder.fail(failure, seen)
+        self._recorder.fail(failure, seen, slot.request)
         self.close(slot)
+        if self._mix is not None:
+            self._mix.give(slot)
         due = perf_counter() + BACK_OFF
         self._resting.append((due, slot))
         self.due = min(self.due, due)

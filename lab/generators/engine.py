@@ -23,9 +23,10 @@ from time import perf_counter
 from lab.generators.connections import GONE, Connections, ConnectionSlot
 from lab.generators.descriptors import allow_descriptors
 from lab.generators.histogram import PRECISION_BITS
+from lab.generators.mix import Mix
 from lab.generators.recorder import Recorder
 from lab.generators.wires import AnyWire, WrongReplyError
-from lab.model import Load, Window
+from lab.model import AT_ONCE, Load, Window
 
 LATE_SEND = 0.005
 """Open loop: seconds after its planned instant from which a send counts as late. A generator that
@@ -57,14 +58,19 @@ class Engine:
         allow_descriptors(load.connections)
         self._wire = wire
         self._keepalive = load.keepalive and wire.keepalive
-        # The last correct reply that came in one piece. Not of an echo, where each connection has
-        # its own, which leaves the connection open.
+        # The last correct reply that came in one piece, of one request for all. Of several each has
+        # its own (`Mix`), and of an echo each connection, which it leaves open.
         self._good: bytes | None = None
         self._good_reusable = self._keepalive
         self._granted = self._left = 0  # requests that may begin, and those of them that did not
-        self._recorder = Recorder()
+        self._recorder = Recorder(wire.names)
+        # None with one request, which then costs what it would if there could be no others.
+        self._mix: Mix | None = None
+        if wire.names:
+            sequence = wire.sequence(load.connections)
+            self._mix = Mix(sequence, self._recorder.latency_of, kept=load.keepalive)
         self._connections = Connections(
-            address, wire, load.connections, load.timeout, self._recorder
+            address, wire, load.connections, load.timeout, self._recorder, mix=self._mix
         )
         self._poll = self._connections.epoll.poll
         self.interrupted = False
@@ -194,7 +200,7 @@ class Engine:
     ) -> None:
         connections, clock = self._connections, perf_counter
         receive, length = self._wire.receive, self._wire.length
-        by_fd, latency = connections.by_fd, self._recorder.latency
+        by_fd, latency, mix = connections.by_fd, self._recorder.latency, self._mix
         good, good_reusable, left = self._good, self._good_reusable, self._left
         ok = received = 0
         latency_sum = 0.0
@@ -228,6 +234,8 @@ class Engine:
             if shift > 0:  # histogram.bucket, without the call
                 us = us >> shift << shift
             latency[us] = latency.get(us, 0) + 1
+            if mix is not None:
+                length = mix.answered(slot, us)
             latency_sum += seconds
             ok += 1
             slot.replies += 1
@@ -252,11 +260,13 @@ class Engine:
 
     def _take(self, slot: ConnectionSlot, data: bytes) -> bool | None:
         """Return whether the connection may be used again; None without a correct reply so far."""
-        whole = slot.reply is None
+        whole, mix = slot.reply is None, self._mix
         if slot.reply is None:
             if not data:
                 self._connections.lose(slot, None)
                 return None
+            if mix is not None and (known := mix.known(slot.request, data)) is not None:
+                return known
             slot.reply = self._wire.reply(slot.request)
         reply = slot.reply
         try:
@@ -273,8 +283,12 @@ class Engine:
             return None
         slot.reply = None
         reusable = self._keepalive and reply.reusable
-        if whole and reply.self_delimited:
-            self._good, self._good_reusable = data, reusable
+        # Of a request that may be sent in parts, the reply to a part might equal the right one.
+        if whole and reply.self_delimited and len(slot.request) <= AT_ONCE:
+            if mix is None:
+                self._good, self._good_reusable = data, reusable
+            else:
+                mix.learn(slot.request, data, reusable=reusable)
         return reusable
 
     # -- how many may begin ------------------------------------------------------------------------

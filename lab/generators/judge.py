@@ -21,9 +21,11 @@ class Judge:
 
     Args:
         expect: With neither body nor pattern, the first reply of the right status defines the body.
+        bodiless: Whether the reply ends with its head, whatever length that tells: to HEAD.
     """
 
-    def __init__(self, expect: Expectation) -> None:
+    def __init__(self, expect: Expectation, *, bodiless: bool = False) -> None:
+        self.bodiless = bodiless
         self._status = expect.status
         self._body = expect.body
         self._pattern = None if expect.pattern is None else re.compile(expect.pattern.encode())

@@ -193,10 +193,10 @@ class OpenLoop(Engine):
 
     # -- the hot path ------------------------------------------------------------------------------
 
-    def _handle(self, events: list[tuple[int, int]]) -> None:
+    def _handle(self, events: list[tuple[int, int]]) -> None:  # noqa: C901 - as `Engine._handle`
         connections, clock, good = self._connections, perf_counter, self._good
         by_fd, free, waiting = connections.by_fd, self._free, self._waiting
-        receive = self._wire.receive
+        receive, mix = self._wire.receive, self._mix
         latency, service = self._recorder.latency, self._recorder.service
         ok = received = 0
         latency_sum = 0.0
@@ -226,6 +226,8 @@ class OpenLoop(Engine):
             now = clock()
             us = bucket(int((now - slot.due) * 1e6))
             latency[us] = latency.get(us, 0) + 1
+            if mix is not None:
+                mix.answered(slot, us)
             us = bucket(int((now - slot.start) * 1e6))
             service[us] = service.get(us, 0) + 1
             latency_sum += now - slot.due

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 
-from lab.model import Window
+from lab.model import Answers, Window
 
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 
@@ -36,20 +37,26 @@ class Recorder:
     Counts of one window at a time; written by the engine, and turned into a `Window`.
 
     It is open from the start, so that there is always something to count into.
+
+    Args:
+        names: What several requests are called, by their bytes; empty where there is one.
     """
 
     __slots__ = (
         "_closed",
         "_end",
         "_latency_sum",
+        "_names",
         "_opened",
         "_received",
         "abandoned",
         "carried",
         "connections",
         "errors",
+        "errors_of",
         "late",
         "latency",
+        "latency_of",
         "ok",
         "partial",
         "planned",
@@ -64,9 +71,13 @@ class Recorder:
     service: dict[int, int]
     """Likewise; empty but in an open loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Mapping[bytes, str] | None = None) -> None:
+        self._names = names or {}
         self.latency = {}
         self.service = {}
+        self.latency_of: dict[bytes, dict[int, int]] = {each: {} for each in self._names}
+        """As *latency*, of each of several requests."""
+        self.errors_of: dict[bytes, dict[str, int]] = {each: {} for each in self._names}
         self.restart(carried=0)
 
     def restart(self, carried: int, continued: bool = False) -> None:
@@ -90,6 +101,9 @@ class Recorder:
         self.sample = ""
         self.latency.clear()
         self.service.clear()
+        for name in self._names:
+            self.latency_of[name].clear()
+            self.errors_of[name].clear()
         self._received = 0
         self._latency_sum = 0.0
         self._opened = self._closed if continued else _read_clocks()
@@ -106,11 +120,21 @@ class Recorder:
         self._received += received
         self._latency_sum += latency_sum
 
-    def fail(self, failure: str, seen: str = "") -> None:
-        """Count an error of the class *failure*; *seen* is the wrong reply, kept if the first."""
+    def fail(self, failure: str, seen: str = "", request: bytes = b"") -> None:
+        """
+        Count an error.
+
+        Args:
+            failure: Its class.
+            seen: The wrong reply; the first one is kept.
+            request: What was sent; nothing where it had not come to that.
+        """
         self.errors[failure] = self.errors.get(failure, 0) + 1
+        if (own := self.errors_of.get(request)) is not None:
+            own[failure] = own.get(failure, 0) + 1
         if seen and not self.sample:
-            self.sample = f"{failure}: {seen}"
+            name = self._names.get(request)
+            self.sample = f"{failure}: {name}: {seen}" if name else f"{failure}: {seen}"
 
     def end(self) -> None:
         """Fix the end of the window at the first call: a counted load has its last outcome."""
@@ -148,4 +172,10 @@ class Recorder:
             service=dict(self.service),
             partial=self.partial,
             sample=self.sample,
+            requests=tuple(
+                Answers(dict(latency), dict(errors))
+                for latency, errors in zip(
+                    self.latency_of.values(), self.errors_of.values(), strict=True
+                )
+            ),
         )

@@ -41,10 +41,12 @@ class Reply:
 
     Args:
         limit: Bytes of body that it may have. It holds at most twice as many, and `MAX_HEAD`.
+        bodiless: Whether it ends with its head, as one to HEAD does (RFC 9112, 6.3).
     """
 
     __slots__ = (
         "_at",
+        "_bodiless",
         "_buffer",
         "_chunked",
         "_length",
@@ -70,13 +72,14 @@ class Reply:
     self_delimited: bool
     """Whether the bytes alone say where the reply ends; else the end of the stream does."""
 
-    def __init__(self, limit: int = LONGEST_BODY) -> None:
+    def __init__(self, limit: int = LONGEST_BODY, *, bodiless: bool = False) -> None:
         self.status = 0
         self.body = b""
         self.reusable = False
         self.self_delimited = True
         self._buffer: bytes | bytearray = b""
         self._at = 0
+        self._bodiless = bodiless
         self._chunked = False
         self._length: int | None = None
         self._limit = limit
@@ -161,7 +164,7 @@ class Reply:
         length, chunked, options = _parse_headers(headers)
         if status < 200:
             return
-        if status in (204, 304):
+        if self._bodiless or status in (204, 304):
             length, chunked = 0, False
         self.status = status
         self._length = length

@@ -27,15 +27,16 @@ class Setup:
     """See `lab.generators.open_loop.OpenLoop`."""
 
     def encode(self) -> dict[str, Any]:
-        """Return it as JSON values; how the application runs is nothing to a generator."""
-        own = replace(self, workload=replace(self.workload, chdir=None, runtime=OURS))
+        """Return it as JSON values, without how the application runs, with what must be sent."""
+        requests = tuple(each.revealed() for each in self.workload.requests)
+        asked = replace(self.workload, chdir=None, runtime=OURS, requests=requests)
+        own = replace(self, workload=asked)
         encoded: dict[str, Any] = msgspec.to_builtins(own)
         return encoded
 
     def wire(self) -> AnyWire:
         """Return what its connections speak; see `wire_of`."""
-        authority = self.endpoint.authority
-        return wire_of(self.workload, authority, keepalive=self.load.keepalive)
+        return wire_of(self.workload, keepalive=self.load.keepalive)
 
     def engine(self) -> Engine:
         """Return the engine, idle; see `Engine` and `wire_of` for what may be wrong."""

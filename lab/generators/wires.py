@@ -9,13 +9,13 @@ engine compares first: with the last right reply of any connection (`Engine._goo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from lab.errors import UsageError
 from lab.generators.judge import Judge
+from lab.generators.mix import order
 from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
-from lab.generators.request import build_request
-from lab.model import Expectation, Transport, Wire, Workload
+from lab.model import Expectation, Request, Transport, Wire, Workload, labels
 from lab.model.echo import difference, message
 from lab.model.uwsgi import passed_on
 from lab.model.wording import MOST_SHOWN, shown
@@ -42,7 +42,7 @@ class JudgedReply(Reply):
     __slots__ = ("_judge",)
 
     def __init__(self, judge: Judge) -> None:
-        super().__init__(judge.limit)
+        super().__init__(judge.limit, bodiless=judge.bodiless)
         self._judge = judge
 
     def take(self, data: bytes) -> bool:
@@ -74,37 +74,66 @@ class HttpWire:
     """HTTP/1.1: one request for all connections, whose replies are parsed and judged."""
 
     receive = RECEIVE
-    keepalive = True
-    """Whether a connection can carry a second request."""
+    names: Mapping[bytes, str] = {}
+    """What several requests are called, by their bytes; empty where there is one."""
 
-    def __init__(self, request: bytes, expect: Expectation) -> None:
-        """Send *request* as it is, and *expect* this of its replies; see `Judge`."""
+    def __init__(
+        self,
+        request: bytes,
+        expect: Expectation,
+        *,
+        bodiless: bool = False,
+        keepalive: bool = True,
+    ) -> None:
+        """
+        Send *request* as it is, and *expect* this of its replies; see `Judge`.
+
+        Without *keepalive* no connection can carry a second request, whatever a reply says.
+        """
+        self.keepalive = keepalive
         self._request = request
-        self._judge = Judge(expect)
+        self._judges = {request: Judge(expect, bodiless=bodiless)}
         self.length = len(request)
-        """Bytes of every request."""
+        """Bytes of every request; of several, of whichever comes first."""
 
     def request(self, _number: int) -> bytes:
-        """Return what connection *number* sends."""
+        """Return what connection *number* sends first."""
         return self._request
+
+    def sequence(self, _start: int) -> Sequence[bytes]:
+        """Return several requests in the order in which they are made, from that of *start* on."""
+        return ()
 
     def expected(self, _request: bytes) -> bytes | None:
         """Return the whole reply to *request*, where it is known to the byte."""
         return None
 
-    def reply(self, _request: bytes) -> JudgedReply:
+    def reply(self, request: bytes) -> JudgedReply:
         """Return what takes in the reply to *request*."""
-        return JudgedReply(self._judge)
+        return JudgedReply(self._judges[request])
 
 
-class UwsgiWire(HttpWire):
-    """The same requests as nginx's `uwsgi_pass` sends them; a reply ends its connection."""
+class MixWire(HttpWire):
+    """HTTP/1.1: several requests by weight, in an order that every trial has."""
 
-    keepalive = False
+    def __init__(self, asks: Mapping[bytes, Request], seed: int, *, keepalive: bool) -> None:
+        """Send each of *asks*, by its bytes, in the order that *seed* draws: see `order`."""
+        self._sent = tuple(asks)
+        self._order = order([each.weight for each in asks.values()], seed)
+        first = self.request(0)
+        super().__init__(first, asks[first].expect, keepalive=keepalive)
+        self._judges = {
+            sent: Judge(each.expect, bodiless=each.bodiless) for sent, each in asks.items()
+        }
+        self.names = dict(zip(asks, labels(asks.values()), strict=True))
 
-    def __init__(self, request: bytes, expect: Expectation) -> None:
-        """See `HttpWire`; raises ValueError where the protocol does not take *request*."""
-        super().__init__(passed_on(request), expect)
+    def request(self, number: int) -> bytes:
+        """See `HttpWire.request`."""
+        return self._sent[self._order[number % len(self._order)]]
+
+    def sequence(self, start: int) -> Sequence[bytes]:
+        """See `HttpWire.sequence`."""
+        return [self.request(start + number) for number in range(len(self._order))]
 
 
 class EchoReply:
@@ -138,6 +167,7 @@ class EchoWire:
     """As many bytes back as were sent, and the same: vmbench's protocol, without any framing."""
 
     keepalive = True
+    names: Mapping[bytes, str] = {}
 
     def __init__(self, size: int, lines: int = 1) -> None:
         """Send *lines* of *size* bytes at once."""
@@ -149,6 +179,10 @@ class EchoWire:
     def request(self, number: int) -> bytes:
         """See `HttpWire.request`; no two connections of a machine send the same."""
         return message(os.getpid() * MOST_CONNECTIONS + number, self._size, self._lines)
+
+    def sequence(self, _start: int) -> Sequence[bytes]:
+        """See `HttpWire.sequence`."""
+        return ()
 
     def expected(self, request: bytes) -> bytes | None:
         """See `HttpWire.expected`."""
@@ -162,27 +196,34 @@ class EchoWire:
 AnyWire = HttpWire | EchoWire
 
 
-def wire_of(workload: Workload, authority: str, *, keepalive: bool) -> AnyWire:
+def wire_of(workload: Workload, *, keepalive: bool) -> AnyWire:
     """
     Return the wire of *workload*.
 
     Args:
         workload: What is asked.
-        authority: Value of the Host header.
         keepalive: HTTP: without it each request asks the server to close the connection.
 
     Raises:
-        UsageError: The workload's path cannot be sent as it is.
+        UsageError: One of the workload's requests cannot be sent as it is.
     """
     if workload.wire is Wire.ECHO:
         return EchoWire(workload.size, workload.lines)
-    kind = UwsgiWire if workload.wire is Wire.UWSGI else HttpWire
+    proxied = workload.wire is Wire.UWSGI  # a reply ends its connection
     try:
         # A proxy's clients keep their connections, and it tells the server nothing of that.
-        kept = keepalive or not kind.keepalive
-        return kind(build_request(workload.path, authority, keepalive=kept), workload.expect)
+        asks = {
+            each.encode(workload.host, keepalive=keepalive or proxied): each
+            for each in workload.asks
+        }
+        if proxied:
+            asks = {passed_on(sent): each for sent, each in asks.items()}
     except ValueError as error:
         raise UsageError(f"workload {workload.name}: {error}") from error
+    if len(asks) > 1:
+        return MixWire(asks, workload.seed, keepalive=not proxied)
+    ((sent, only),) = asks.items()
+    return HttpWire(sent, only.expect, bodiless=only.bodiless, keepalive=not proxied)
 
 
 def check_clients(clients: Iterable[str], workload: Workload) -> None:
@@ -198,7 +239,12 @@ def check_clients(clients: Iterable[str], workload: Workload) -> None:
     """
     plain = workload.wire is Wire.HTTP and workload.transport is Transport.TCP
     for client in clients:
-        if client != "engine" and not plain:
+        if client == "engine":
+            continue
+        if not plain:
             spoken = f"{workload.wire} over {workload.transport}"
             asked = f"{workload.name} is {spoken}, for the lab's engine"
             raise UsageError(f"{client} speaks http over tcp; {asked}")
+        if workload.requests:
+            asked = "methods, headers, bodies and several requests are for the lab's engine"
+            raise UsageError(f"{client} makes one GET; {asked}")

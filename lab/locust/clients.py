@@ -35,6 +35,7 @@ class FastHttpClients:
         load = setup.load
         allow_descriptors(load.connections)
         self._endpoint, self._path = setup.endpoint, setup.workload.path
+        self._host = setup.workload.host
         self._load, self._failed = load, failed
         self._judge, self._recorder = Judge(setup.workload.expect), Recorder()
         self._greenlets: list[gevent.Greenlet] = []
@@ -86,7 +87,7 @@ class FastHttpClients:
         return self._recorder.close(unfinished=self._busy, replies=tuple(self._replies))
 
     def _sit(self, seat: int) -> None:
-        headers = {"Host": self._endpoint.authority, "Accept": "*/*", "Accept-Encoding": "identity"}
+        headers = {"Host": self._host, "Accept": "*/*", "Accept-Encoding": "identity"}
         if not self._load.keepalive:
             headers["Connection"] = "close"
         session = _session(f"http://{self._endpoint.address}", self._load, self._recorder)

@@ -26,4 +26,4 @@ def command(parsed: argparse.Namespace, connections: int) -> tuple[str, ...]:
         words.append(f"--{name.replace('_', '-')}")
         if value is not True:
             words += map(str, value if isinstance(value, list) else [value])
-    return tuple(words)
+    return without_values(words)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import socket
+from dataclasses import replace
 from http.client import HTTPException
 from urllib.parse import urlsplit
 
 from lab.errors import UsageError
-from lab.model import Endpoint, Expectation, Workload
-from lab.options import Asked
+from lab.experiment.replies import REPLIES, settled
+from lab.model import HOST, Endpoint, Request, Workload
+from lab.options import Asked, of_running_server
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
-from lab.servers.readiness import satisfies
+from lab.servers.readiness import describe, satisfies
 
 PATH = "/9000"
 """What is asked for where nothing else is said."""
@@ -18,35 +20,42 @@ PATH = "/9000"
 
 def running_server(host: str, asked: Asked) -> tuple[Endpoint, Workload]:
     """
-    Return where *host* answers, and what is asked of it: its first reply, or a pattern in each.
+    Return where *host* answers, and what is asked of it: its first replies, or a pattern in each.
 
     Args:
         host: As `--host` takes it.
-        asked: Path, status and pattern.
+        asked: What is asked.
 
     Raises:
         UsageError: Nothing answers there, or not with the status, or it does not come to an end.
     """
-    path = asked.path or PATH
+    own = of_running_server(asked, PATH)
     try:
         parts = urlsplit(host if "//" in host else f"//{host}")
         if parts.scheme not in ("", "http") or not parts.hostname:
             raise UsageError(f"--host {host}: expected http://ADDRESS:PORT")
         port = parts.port or 80
         # A name may be one of several that share the address: it is what the server is to hear.
-        name = parts.netloc.rpartition("@")[2]
-        endpoint = Endpoint(_resolve(parts.hostname, port), port, name)
-        found, _, body = fetch(endpoint, path, 10.0)
+        name = parts.netloc.rpartition("@")[2] if own.host == HOST else own.host
+        endpoint = Endpoint(_resolve(parts.hostname, port), port)
+        bodies = {each: _replies(host, endpoint, each, name) for each in own.asks}
     except (LongReplyError, SlowReplyError) as error:
         raise UsageError(f"--host {host}: {error}") from error
     except (OSError, ValueError, HTTPException) as error:
         raise UsageError(f"--host {host}: nothing answers there: {error}") from error
-    body_or_pattern = {"body": body} if asked.check is None else {"pattern": asked.check}
-    expect = Expectation(status=asked.status or 200, **body_or_pattern)
-    if not satisfies(expect, found, body):
-        seen = body[:80].decode("utf-8", "replace")
-        raise UsageError(f"--host {host}: {path} answers {found} {seen!r}, which is not correct")
-    return endpoint, Workload("running server", path, expect)
+    return endpoint, settled(replace(own, host=name), bodies)
+
+
+def _replies(given: str, endpoint: Endpoint, asked: Request, host: str) -> list[bytes]:
+    """Return the bodies of a few replies; raises UsageError where one is not right."""
+    found = []
+    for _ in range(REPLIES):
+        status, _, body = fetch(endpoint, asked, 10.0, host=host)
+        if not satisfies(asked.expect, status, body):
+            problem = f"it answers {describe(asked, host, status, body)}"
+            raise UsageError(f"--host {given}: {problem}")
+        found.append(body)
+    return found
 
 
 def _resolve(hostname: str, port: int) -> str:

@@ -24,6 +24,7 @@ from rich.console import Console
 
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
+from lab.experiment.progress import varying
 from lab.experiment.rates import Rate
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries
@@ -33,7 +34,7 @@ from lab.locust.generator import LocustGenerator
 from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
-from lab.model import CounterRun, Departure, Finding, Slot, Trial
+from lab.model import CounterRun, Departure, Finding, Plan, Slot, Trial
 from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
@@ -196,6 +197,11 @@ class _Rows:
         self._live = live
         self._names: dict[str, str] = {}
         self._add(names)
+
+    def settled(self, plan: Plan) -> None:
+        """Say what is required of replies that vary."""
+        for line in varying(plan):
+            log.info("%s", line)
 
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         """Say nothing in the log: a line for each stage would bury Locust's own."""

@@ -12,3 +12,4 @@ from lab.model.measured import *
 from lab.model.own import *
 from lab.model.parts import *
 from lab.model.profile import *
+from lab.model.request import *

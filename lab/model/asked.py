@@ -8,29 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from lab.model.own import OURS, Request, Runtime
+from lab.model.own import OURS, Runtime
 from lab.model.profile import Profile
-
-LONGEST_BODY = 64 << 20
-"""
-Bytes of a reply's body from which the lab gives it up, whatever it would have become.
-
-An honest one is far from it: of a whole web page with its pictures and scripts, 2 to 3 MB, it is
-twenty times as much, and the longest answer of this project's service has less than 1 MB. A server
-that floods sends it over loopback in a tenth of a second, before a machine runs short of memory.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """What a correct reply is. With neither body nor pattern, the first reply defines it."""
-
-    status: int = 200
-    body: bytes | None = None
-    """Exact body of every reply."""
-
-    pattern: str | None = None
-    """Regular expression that is searched in the body, for an application whose reply varies."""
+from lab.model.request import HOST, Expectation, Request
 
 
 class Wire(enum.StrEnum):
@@ -88,21 +68,34 @@ class Workload:
     runtime: Runtime = OURS
     """What a server of the application is started with."""
 
+    host: str = HOST
+    """Value of the Host header."""
+
     requests: tuple[Request, ...] = ()
-    """What is asked, by weight; empty for GET *path* alone."""
+    """What is asked, by weight; empty for GET *path* alone, whose reply is what *expect* says."""
+
+    seed: int = 0
+    """Of the order in which several requests are made."""
 
     work: str | None = None
     """A reading that must be alike, per reply, in all profiles: else they did not do the same
     work."""
 
     @property
+    def asks(self) -> tuple[Request, ...]:
+        """What is asked over HTTP, each with the reply that is right."""
+        return self.requests or (Request(self.path, expect=self.expect),)
+
+    @property
     def asked(self) -> str:
         """What is asked, for people: the request's target, or the size of the message."""
+        first, *others = map(str, self.asks)
+        asked = f"{first} and {len(others)} more" if others else first
         if self.wire is Wire.HTTP:
-            return self.path
+            return asked
         carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
         if self.wire is Wire.UWSGI:
-            return f"{self.path} by the uwsgi protocol over {carrier}"
+            return f"{asked} by the uwsgi protocol over {carrier}"
         lines = f"{self.lines} lines of " if self.lines > 1 else ""
         return f"{lines}{self.size:,} bytes over {carrier}"
 

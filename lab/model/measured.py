@@ -48,6 +48,17 @@ METRICS: Mapping[str, Metric] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Answers:
+    """What came of one of several requests, in one window."""
+
+    latency: Mapping[int, int] = field(default_factory=dict)
+    """As `Window.latency`, of its correct replies."""
+
+    errors: Mapping[str, int] = field(default_factory=dict)
+    """As `Window.errors`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """What one generator process counted while the window was open."""
 
@@ -115,7 +126,12 @@ class Window:
 
     sample: str = ""
     """Class of the first wrong reply, and what it was: "status: 500 'too many clients'". Of an
-    echo, where it differs from what was sent. Control characters are escaped."""
+    echo, where it differs from what was sent. Of several requests, with which it was.
+    Control characters are escaped."""
+
+    requests: tuple[Answers, ...] = ()
+    """What came of each of several requests, in the order of `Workload.requests`; a request that
+    was never sent is in none. Empty where there is one."""
 
 
 Count = Literal[

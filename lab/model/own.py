@@ -1,11 +1,13 @@
-"""What a user says of an application of their own: where it runs, and what is asked of it."""
+"""Where an application of the user's own runs, and what must not be told of it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from lab.model.request import concealed
 
 OWN = "own"
 """The interface of a configuration of the user's: it serves the application that it names."""
@@ -110,35 +112,38 @@ class Altered:
 
 def without_values(words: Sequence[str]) -> tuple[str, ...]:
     """
-    Return a command with the names alone of the variables that it gives by `--env`.
+    Return a command with the names alone of what may be a secret.
 
     >>> without_values(("lab", "run", "--env", "A=1", "--env=B=2", "--env=C", "x=y"))
     ('lab', 'run', '--env', 'A', '--env=B', '--env=C', 'x=y')
+    >>> without_values(("--cookie", "id=3f9c", "--header=Authorization: x", "--header", "A: b"))
+    ('--cookie', 'id=...', '--header=Authorization: ...', '--header', 'A: b')
     """
     said = []
     for before, word in zip(("", *words), words, strict=False):
-        typed = "--env=" if word.startswith("--env=") else ""
-        if typed or before == "--env":
-            word = typed + word.removeprefix(typed).partition("=")[0]  # noqa: PLW2901
+        option, stands, value = word.partition("=")
+        if stands and (hide := _hiding(option)):
+            word = f"{option}={hide(value)}"  # noqa: PLW2901
+        elif hide := _hiding(before):
+            word = hide(word)  # noqa: PLW2901
         said.append(word)
     return tuple(said)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """One kind of request among those that a workload makes."""
+def _hiding(word: str) -> Callable[[str], str] | None:
+    """Return how the value of an option is told, which argparse takes by its first letters, too."""
+    if len(word) < len("--env"):
+        return None
+    return next((_TOLD[each] for each in _TOLD if each.startswith(word)), None)
 
-    path: str
-    """Request target, beginning with a slash."""
 
-    method: str = "GET"
-    headers: tuple[tuple[str, str], ...] = ()
-    """Beside Host, Connection and Content-Length, which the lab writes."""
+def _header(said: str) -> str:
+    name, _, value = said.partition(":")
+    return f"{name}: {concealed(name, value)}" if concealed(name, value) != value else said
 
-    body: bytes = b""
-    weight: int = 1
-    """How often it is made, relative to the others."""
 
-    status: int = 200
-    pattern: str | None = None
-    """Regular expression that is searched in the body of a reply that varies."""
+_TOLD: Mapping[str, Callable[[str], str]] = {
+    "--env": lambda said: said.partition("=")[0],
+    "--cookie": lambda said: concealed("Cookie", said),
+    "--header": _header,
+}

@@ -19,9 +19,6 @@ class Endpoint:
 
     host: str
     port: int
-    name: str = ""
-    """What its Host header says instead of the address, as "example.org:8080"."""
-
     socket: str = ""
     """Path of the UNIX socket where it answers instead of at *host* and *port*, which is 0."""
 
@@ -40,11 +37,6 @@ class Endpoint:
             return f"unix:{self.socket}"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{host}:{self.port}"
-
-    @property
-    def authority(self) -> str:
-        """The value of the Host header."""
-        return self.name or ("localhost" if self.socket else self.address)
 
 
 class RunningServer(Protocol):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from lab.options.asked import CLIENTS, OPTIONS, Asked
 from lab.options.option import Kind, Option
 from lab.options.own import runtime
-from lab.options.understood import Understood, application, carry_out, understand
+from lab.options.understood import Understood, application, carry_out, of_running_server, understand
 
 __all__ = [
     "CLIENTS",
@@ -24,6 +24,7 @@ __all__ = [
     "Understood",
     "application",
     "carry_out",
+    "of_running_server",
     "runtime",
     "understand",
 ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from lab import workloads
 from lab.experiment.conduct import DEFAULT, QUICK
 from lab.experiment.minutes import MINUTES
+from lab.model import HOST
 from lab.model.wording import seconds
 from lab.options.option import Kind, Option, option
 
@@ -33,12 +34,6 @@ class Asked:
         shown=workloads.DEFAULT,
     )
     app: str | None = option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
-    path: str | None = option(
-        "--path",
-        "Request target; fib takes powers, as /10^99.",
-        metavar="/PATH",
-        shown="/9000, or / with --app",
-    )
     chdir: Path | None = option(  # noqa: RUF009 - it is a field
         "--chdir", "Folder to import --app in.", metavar="PATH", parse=Path
     )
@@ -86,6 +81,55 @@ class Asked:
         "asked over HTTP (http), so that the fronts are compared as well.",
         choices=("same", "http"),
         default="same",
+    )
+    path: Sequence[str] = option(
+        "--path",
+        "Request target; fib takes powers, as /10^99. Several make a mix.",
+        kind=Kind.SEVERAL,
+        metavar="/PATH",
+        shown="/9000, or / with --app",
+    )
+    method: str | None = option(
+        "--method", "Method of the request.", metavar="NAME", shown="GET, or POST with --data"
+    )
+    data: str | None = option("--data", "Body of the request.", metavar="TEXT|@FILE")
+    header: Sequence[str] = option(
+        "--header",
+        "Header of every request; may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="'NAME: VALUE'",
+        secret=True,
+    )
+    cookie: Sequence[str] = option(
+        "--cookie",
+        "Cookie of every request; may be repeated. Its value is stored nowhere, nor is that of "
+        "the header Authorization.",
+        kind=Kind.SEVERAL,
+        metavar="NAME=VALUE",
+        secret=True,
+    )
+    requests: Path | None = option(  # noqa: RUF009 - it is a field
+        "--requests",
+        "Requests with weights: .http, or .har as a browser saves it.",
+        metavar="FILE",
+        parse=Path,
+    )
+    static: bool = option(
+        "--static",
+        "Of a .har also images, fonts, scripts and styles.",
+        kind=Kind.FLAG,
+    )
+    writes: bool = option(
+        "--writes",
+        "Allow POST, PUT, PATCH and DELETE: they are sent thousands of times.",
+        kind=Kind.FLAG,
+    )
+    host: str | None = option(
+        "--host",
+        "Host header, the same in all trials.",
+        metavar="NAME",
+        shown=HOST,
+        not_in_locust="Locust's own names a server that already runs; say --header 'Host: NAME'",
     )
     status: int | None = option(
         "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab.errors import UsageError
 from lab.model import Runtime, Variables
+from lab.workloads.question import salted
 
 SET_BY_THE_LAB = r"BIND|PORT|WSGI_APP|WSGI_CHDIR"
 """Variables by which a trial is told where to answer, and what to serve."""
 
 OPTIONS_OF_UWSGI = r"UWSGI_\w*"
 """Variables that uWSGI takes for options."""
-
-MACHINE = Path("/etc/machine-id")
-"""No file of a run has it, and nobody on another machine knows it: see machine-id(5)."""
 
 
 def runtime(
@@ -59,7 +56,9 @@ def runtime(
         python=None if python is None else _environment(python),
         uwsgi=None if uwsgi is None else uwsgi.absolute(),
         cwd=None if cwd is None else cwd.resolve(),
-        variables=Variables.of(values, _digest(values)) if values else Variables(),
+        variables=Variables.of(values, salted(json.dumps(sorted(values.items()))))
+        if values
+        else Variables(),
         keep=frozenset(keep),
         pinned=pinned,
         front_http=front_http,
@@ -129,15 +128,3 @@ def _lines(text: str, path: Path) -> Iterator[tuple[str, str]]:
             yield said[1], os.environ[said[1]]
         elif said is None and line.strip() and not line.lstrip().startswith("#"):
             raise UsageError(f"--env-file {path}:{number}: expected NAME=VALUE")
-
-
-def _digest(values: Mapping[str, str]) -> str:
-    """
-    Return a hash by which two runs on one machine are seen to have had the same values.
-
-    It is salted with what no other machine knows, and slow, so that a weak password cannot be found
-    by it.
-    """
-    salt = MACHINE.read_bytes().strip() if MACHINE.is_file() else b""
-    text = json.dumps(sorted(values.items())).encode()
-    return hashlib.scrypt(text, salt=b"lab variables" + salt, n=2**14, r=8, p=1, dklen=16).hex()

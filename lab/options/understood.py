@@ -18,10 +18,11 @@ from lab.experiment.rates import Rate, check_units, parse_rates, planned
 from lab.experiment.sweep import Sweep, parse_sweep
 from lab.generators.ab import check_ab
 from lab.generators.wires import check_clients
-from lab.model import Load, Workload
+from lab.model import Expectation, Load, Workload
 from lab.options.asked import Asked
 from lab.options.own import runtime
-from lab.workloads import Fitting
+from lab.workloads import Fitting, asking
+from lab.workloads.question import Question, requests_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,26 +56,56 @@ def understand(asked: Asked) -> Understood:
     return Understood(options, thresholds, rates)
 
 
-def application(asked: Asked) -> Workload:
+def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Workload:
     """
-    Return what is asked of each server that is started.
+    Return what is asked of each server that is started; *say* is told what was read for it.
 
     Raises:
-        UsageError: A part of it cannot be meant so.
+        UsageError: A part of it cannot be meant so, or the generator cannot ask it.
+        WorkloadError: A file of requests cannot be read.
     """
-    said = workloads.workload(
+    found = workloads.workload(
         asked.workload,
+        question(asked),
         app=asked.app,
-        path=asked.path,
         chdir=asked.chdir,
-        status=asked.status,
-        pattern=asked.check,
         own=_is_own(asked),
+        say=say,
     )
+    check_clients((asked.generator, asked.client), found)
     given = asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file
     front = asked.front == "http"
     started = runtime(*given, keep=asked.keep, pinned=asked.pin, front_http=front)
-    return replace(said, runtime=started)
+    return replace(found, runtime=started)
+
+
+def of_running_server(asked: Asked, path: str) -> Workload:
+    """
+    Return what is asked of a server that already runs, of *path* where nothing is said.
+
+    Raises:
+        UsageError: As `application`.
+    """
+    said = question(asked)
+    found = requests_of(said if asked.path or asked.requests else replace(said, paths=(path,)))
+    return asking(Workload("running server", path, Expectation()), found.requests, found.host)
+
+
+def question(asked: Asked) -> Question:
+    """Return what was said of what is asked."""
+    return Question(
+        paths=asked.path,
+        method=asked.method,
+        data=asked.data,
+        headers=asked.header,
+        cookies=asked.cookie,
+        host=asked.host,
+        requests=asked.requests,
+        static=asked.static,
+        writes=asked.writes,
+        status=asked.status,
+        check=asked.check,
+    )
 
 
 def _swept(asked: Asked) -> tuple[Sweep | None, str | None]:
@@ -196,7 +227,7 @@ def carry_out(
     Raises:
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
-    subject = application(asked)
+    subject = application(asked, say)
     if (written := _swept(asked)[1]) is not None:
         check_units(written)
 

@@ -98,6 +98,7 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
     return _PAGES.get_template("report.html").render(
         page=page,
         measured=next(table for table in page.tables if table.topic is Topic.MEASURED),
+        parts=[table for table in page.tables if table.topic is Topic.PARTS],
         # What limited each profile is shown as chips instead.
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
         sentence=page.headline,

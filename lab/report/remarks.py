@@ -99,6 +99,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
         if step.instead_of is not None and step.before is not None
     ]
     found += _late(summary)
+    found += [f"{e}: {e.expect.varies}" for e in summary.run.plan.workload.asks if e.expect.varies]
     found += inert_notes(summary.inert)
     found += _protocols(summary.run)
     found += [f"Backing service {each}." for each in summary.run.plan.backing]

@@ -19,7 +19,7 @@ from typing import Any
 from lab.analysis.across import Change
 from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
-from lab.analysis.summary import Row, Summary, Tally
+from lab.analysis.summary import Part, Row, Summary, Tally
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Comparison, CounterRun, Diagnosis, Estimate, Metric, Plan
 from lab.report.machine import machine_lines
@@ -117,6 +117,11 @@ def _values(row: Row) -> Mapping[str, Value]:
     }
 
 
+def _parts(row: Row) -> Sequence[Part] | None:
+    """Of several requests what came of each, over the profile's trials."""
+    return row.parts or None
+
+
 def _withholds(tally: Tally) -> Sequence[str]:
     """Metrics that it makes meaningless."""
     return sorted(tally.withheld)
@@ -165,6 +170,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "trials": "total",
         "values": _values,
         "findings": "tallies",
+        "parts": _parts,
         **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept", "generator")),
     },
     Tally: {

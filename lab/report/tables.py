@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import enum
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.health import told_apart
 from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
-from lab.analysis.summary import Row, Step, Summary
-from lab.model import METRICS, Comparison, Plan, Verdict
+from lab.analysis.summary import Part, Row, Step, Summary
+from lab.model import METRICS, Comparison, Plan, Verdict, labels
 from lab.report import headline
 from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines
@@ -29,6 +30,9 @@ COUNTED = ("throughput", "cpu", "drops", "errors")
 slowest reply in place of percentiles: nearly all of what it shows is in its last replies. Requests
 sent again stand beside the errors where a server that keeps connections ended some unasked."""
 
+
+MOST_PARTS = 40
+"""Requests of a mix that have a row of their own: those that failed, then the most usual."""
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -69,6 +73,7 @@ class Topic(enum.StrEnum):
     """What a table tells of a run, for a renderer that gives it a place of its own."""
 
     MEASURED = "measured"
+    PARTS = "parts"
     LIMITS = "limits"
     CHANGES = "changes"
 
@@ -113,10 +118,12 @@ def number(value: float | None) -> Cell:
 def document(summary: Summary) -> Document:
     """Return what the report of *summary* says."""
     run = summary.run
-    tables = [_measurements(summary), _changes(summary)]
-    found = groups(summary)
-    if found:
-        tables.insert(1, _limits(found))
+    tables = [_measurements(summary)]
+    if any(row.parts for row in summary.rows):
+        tables.append(_parts(summary))
+    if found := groups(summary):
+        tables.append(_limits(found))
+    tables.append(_changes(summary))
     # A run of two profiles would say the same twice.
     if any(step.before != run.plan.profiles[0].name for step in summary.steps):
         tables.append(_against_baseline(summary))
@@ -164,6 +171,33 @@ def _measurements(summary: Summary) -> Table:
         tuple(rows),
         Topic.MEASURED,
     )
+
+
+def _parts(summary: Summary) -> Table:
+    """Put what came of each of several requests side by side: those that failed, and the usual."""
+    asks = summary.run.plan.workload.requests
+    found = {row.profile.name: {each.request: each for each in row.parts} for row in summary.rows}
+    failed = Counter(each.request for row in summary.rows for each in row.parts if each.errors)
+    weights = Counter(dict(zip(labels(asks), (each.weight for each in asks), strict=True)))
+    shown = sorted(weights, key=lambda name: (-failed[name], -weights[name]))[:MOST_PARTS]
+    rows = [
+        (
+            Cell(name),
+            Cell(share(weights[name] / weights.total())),
+            *(_part(parts.get(name)) for parts in found.values()),
+        )
+        for name in shown
+    ]
+    some = f" ({len(shown)} of {len(weights)})" if len(shown) < len(weights) else ""
+    columns = (*texts(("request", "share")), *(Column(name, "ms") for name in found))
+    return Table(f"p50 of each request, and its errors{some}", columns, tuple(rows), Topic.PARTS)
+
+
+def _part(part: Part | None) -> Cell:
+    if part is None:
+        return NOTHING
+    p50 = UNKNOWN if part.p50 is None else figure(part.p50 * 1e3)
+    return Cell(f"{p50}, {part.errors:,} errors", Meaning.WARNING) if part.errors else Cell(p50)
 
 
 def _column(name: str) -> Column:

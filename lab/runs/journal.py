@@ -80,6 +80,9 @@ def _wrong(window: Window) -> str | None:
     for name in ("latency", "service"):
         for us, count in getattr(window, name).items():
             counts[f"{name} at {us} µs"] = min(us, count)
+    for number, each in enumerate(window.requests):
+        told = (*each.latency.items(), *each.errors.items())
+        counts |= {f"request {number}, {what}": count for what, count in told}
     for name, count in counts.items():
         if count < 0:
             return f"{name} is {count:,}"
@@ -92,6 +95,10 @@ def _disagreement(window: Window) -> str | None:
         return f"ok is {window.ok:,}, and its connections had {sum(window.replies):,} replies"
     if window.queued > window.unfinished:
         return f"{window.queued:,} of {window.unfinished:,} unfinished requests were queued"
+    if window.requests:
+        told = sum(sum(each.latency.values()) for each in window.requests)
+        if told != window.ok:
+            return f"ok is {window.ok:,}, and its requests had {told:,} replies"
     # ab says how long each request took, the wrong ones too.
     if window.latency and (timed := sum(window.latency.values())) < window.ok:
         return f"ok is {window.ok:,}, and {timed:,} latencies"

@@ -1,5 +1,5 @@
 """
-One exchange with a server: a GET, of HTTP or as nginx hands it on, or a message and its echo.
+One exchange with a server: a request and its reply, or a message and its echo.
 
 A reply may neither drip for ever nor fill the memory.
 `http.client` has a timeout for each read and none for the reply, so a byte each 400 ms holds it for
@@ -14,10 +14,9 @@ import select
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from http.client import HTTPConnection, HTTPException, HTTPResponse
-from typing import Any
+from http.client import HTTPException, HTTPResponse
 
-from lab.model import LONGEST_BODY, Endpoint, Wire
+from lab.model import HOST, LONGEST_BODY, Endpoint, Request, Wire
 from lab.model.uwsgi import passed_on
 
 MAX_HEADS = 1 << 20
@@ -37,15 +36,22 @@ class LongReplyError(HTTPException):
     """A reply is longer than any that can be meant."""
 
 
-def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = None) -> Reply:
+def fetch(
+    endpoint: Endpoint,
+    asked: Request | str,
+    timeout: float,
+    whole: float | None = None,
+    host: str = HOST,
+) -> Reply:
     """
-    Return status, headers (names in lower case) and body of one GET.
+    Return status, headers (names in lower case) and body of the reply to one request.
 
     Args:
         endpoint: Where.
-        path: Request target.
+        asked: What is sent; a text stands for a GET of that target.
         timeout: Seconds for connecting, and for each read.
         whole: Seconds for the whole reply, from connecting on; as *timeout* if None.
+        host: Value of the Host header.
 
     Raises:
         SlowReplyError: A part of the reply was there when the time was over.
@@ -53,17 +59,16 @@ def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = N
         OSError: It could not be reached, or went silent.
         http.client.HTTPException: What it sent is not a whole reply.
     """
-    kind = _UwsgiConnection if endpoint.wire is Wire.UWSGI else HTTPConnection
-    connection = kind(endpoint.host, endpoint.port, timeout=timeout)
+    request = Request(asked) if isinstance(asked, str) else asked
+    # Not asked to close: the reply may repeat what was sent, and is held against a load's.
+    sent = request.encode(host)
+    if endpoint.wire is Wire.UWSGI:
+        sent = passed_on(sent)
     began = time.monotonic()
-    watched = None
-    try:
-        connection.sock = _connected(endpoint, timeout)
-        headers = {"Host": endpoint.authority, "Connection": "close"}
-        connection.request("GET", path, headers=headers)
-        watched = _Watched(connection.sock, timeout, began, timeout if whole is None else whole)
-        connection.response_class = watched.response  # type: ignore[assignment]
-        reply = connection.getresponse()
+    with _connected(endpoint, timeout) as sock:
+        sock.sendall(sent)
+        watched = _Watched(sock, timeout, began, timeout if whole is None else whole)
+        reply = watched.response(request.method)
         if (reply.length or 0) > LONGEST_BODY:  # before a buffer of that size is made for it
             raise LongReplyError(
                 f"the server announces a reply of {reply.length:,} bytes; what has more than "
@@ -72,10 +77,6 @@ def fetch(endpoint: Endpoint, path: str, timeout: float, whole: float | None = N
         received = {name.lower(): value for name, value in reply.getheaders()}
         watched.limit = watched.received + LONGEST_BODY
         return reply.status, received, b"".join(_pieces(reply))
-    finally:
-        connection.close()
-        if watched is not None:
-            watched.close()
 
 
 def exchange(endpoint: Endpoint, message: bytes, timeout: float, whole: float) -> bytes:
@@ -131,17 +132,6 @@ def _connected(endpoint: Endpoint, timeout: float) -> socket.socket:
     return sock
 
 
-class _UwsgiConnection(HTTPConnection):
-    """Hands requests on as nginx does; their replies are of HTTP."""
-
-    def send(self, data: Any) -> None:
-        """Send the head, which comes first and alone; a body goes as it is."""
-        super().send(data if self._headed else passed_on(data))
-        self._headed = True
-
-    _headed = False
-
-
 def _pieces(reply: HTTPResponse) -> Iterator[bytes]:
     """Yield a body piece by piece: whole, a chunk would get a buffer of the size that it claims."""
     try:
@@ -162,13 +152,13 @@ class _Watched(io.RawIOBase):
         self.received = 0
         self.limit = MAX_HEADS
         """Bytes."""
-        self._held: io.BufferedIOBase | None = None
 
-    def response(self, sock: socket.socket, method: str) -> HTTPResponse:
-        """Return a response that is read through this."""
-        made = HTTPResponse(sock, method=method)
-        self._held = made.fp  # the connection closes the socket with the headers: this keeps it
+    def response(self, method: str) -> HTTPResponse:
+        """Return the response to *method*, its head read, whose rest is read through this."""
+        made = HTTPResponse(self._sock, method=method)
+        made.fp.close()
         made.fp = io.BufferedReader(self)
+        made.begin()
         return made
 
     def readable(self) -> bool:
@@ -192,8 +182,3 @@ class _Watched(io.RawIOBase):
         if self.received > self.limit:
             raise LongReplyError(f"the server sends a reply of more than {self.limit >> 20} MiB")
         return count
-
-    def close(self) -> None:
-        if self._held is not None:
-            self._held.close()
-        super().close()

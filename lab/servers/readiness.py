@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from lab.errors import OtherReplyError, ServerStartError
-from lab.model import Endpoint, Expectation, RunningServer, Wire, Workload
+from lab.model import Endpoint, Expectation, Request, RunningServer, Wire, Workload
 from lab.model.echo import difference, message
 from lab.servers.fetch import LongReplyError, SlowReplyError, exchange, fetch
 from lab.servers.ports import listeners
@@ -34,6 +34,10 @@ GATEWAY = frozenset({502, 503, 504})
 
 INTERVAL = 0.02
 """Seconds between attempts; uWSGI with a small application is up in 300 ms."""
+
+_DJANGO = re.compile(rb"<h1>Bad Request \(400\)</h1>|ALLOWED_HOSTS")
+# What Django says of a request whose Host it refuses: django.views.defaults.bad_request, and where
+# DEBUG is on the page of the exception.
 
 
 def satisfies(expect: Expectation, status: int, body: bytes) -> bool:
@@ -126,11 +130,12 @@ def _attempt(
 
 
 def _ask_http(endpoint: Endpoint, workload: Workload, silence: float, whole: float) -> _Seen | None:
-    status, _, body = fetch(endpoint, workload.path, silence, whole)
-    if satisfies(workload.expect, status, body):
+    asked = workload.asks[0]
+    status, _, body = fetch(endpoint, asked, silence, whole, workload.host)
+    if satisfies(asked.expect, status, body):
         return None
-    passing = status in GATEWAY and status != workload.expect.status
-    said = f"it answers {_describe(workload, status, body)}"
+    passing = status in GATEWAY and status != asked.expect.status
+    said = f"it answers {describe(asked, workload.host, status, body)}"
     return _Seen(said, final=not passing, answers=status < 500)
 
 
@@ -147,10 +152,15 @@ def _ask_echo(endpoint: Endpoint, workload: Workload, silence: float, whole: flo
     return _Seen(said, final=True, answers=True)
 
 
-def _describe(workload: Workload, status: int, body: bytes) -> str:
+def describe(asked: Request, host: str, status: int, body: bytes) -> str:
+    """Say what came instead of the right reply, and what to do."""
+    expect = asked.expect
+    if status == 400 and _DJANGO.search(body):
+        refused = host.partition(":")[0]
+        why = f"ALLOWED_HOSTS does not hold {refused}; --host www.example.org"
+        return f"{asked} with 400 Bad Request: {why}"
     said = body[:120].decode("utf-8", "replace")
-    text = f"{workload.path} with {status} {said!r}{'...' if len(body) > 120 else ''}"
-    expect = workload.expect
+    text = f"{asked} with {status} {said!r}{'...' if len(body) > 120 else ''}"
     if status != expect.status:
         return f"{text}; expected is status {expect.status}"
     if expect.body is not None and body != expect.body:

@@ -22,7 +22,7 @@ from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
-from lab.experiment.runner import capture
+from lab.experiment.replies import capture, requiring
 from lab.generators.descriptors import most_connections
 from lab.model import Arm, Expectation, Load, Profile, Workload, without_values
 from lab.runs import environment
@@ -147,8 +147,8 @@ def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     connections = min(ceil(wishes.rate * TIMEOUT) + SPARE, most_connections())
     load = Load(connections, timeout=TIMEOUT, rate=wishes.rate)
     arms = [arm_of(profile, wishes.workload, load) for profile in chosen]
-    expect = capture(arms[0].workload, chosen, adapter, fetch).expect
-    return [replace(arm, workload=replace(arm.workload, expect=expect)) for arm in arms]
+    known = capture(arms[0].workload, chosen, adapter, fetch)
+    return [replace(arm, workload=requiring(arm.workload, known)) for arm in arms]
 
 
 def _empty(
@@ -161,7 +161,7 @@ def _empty(
         format=StressResult.FORMAT,
         command=repeatable(wishes.command),
         machine={name: here[name] for name in MACHINE if name in here},
-        workload=f"{wishes.workload.app or wishes.workload.name}, GET {wishes.workload.path}",
+        workload=f"{wishes.workload.app or wishes.workload.name}, GET {wishes.workload.asked}",
         rate=wishes.rate,
         connections=load.connections,
         timeout=load.timeout,

@@ -9,9 +9,10 @@ import pytest
 
 from lab.cli import main
 from lab.experiment.conduct import prepare
-from lab.experiment.runner import try_out
+from lab.experiment.replies import try_out
 from lab.options import Asked, application, understand
 from lab.servers import adapter
+from lab.servers.fetch import fetch
 from tests.kit.lab_process import ROOT
 
 INIS = ROOT / "tests" / "inis"
@@ -76,7 +77,7 @@ def test_it_is_served_from_a_private_copy(folder, name):
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
     asked = Asked(profiles=(str(folder / f"{name}.ini"),), blocks=1)
     (arm, *_) = prepare(understand(asked).options, application(asked)).plan.arms
-    try_out(arm.profile, arm.workload, adapter)
+    try_out(arm.profile, arm.workload, adapter, fetch)
     after = {
         path: path.stat().st_mtime_ns
         for path in folder.rglob("*")

@@ -14,7 +14,7 @@ import psutil
 
 from lab import profiles
 from lab.system.programs import ROOT
-from lab.workloads import fibonacci_body, workload
+from lab.workloads import fibonacci_body, read
 from tests.corpus.client import Outcome, ask
 from tests.corpus.corpus import Request, expand
 from tests.corpus.play import AT_ONCE, play
@@ -138,7 +138,7 @@ class Stand(Running):
 @contextmanager
 def stand(name: str, workers: int = WORKERS) -> Iterator[Stand]:
     """Run a profile with this project's application until the block ends."""
-    with running(name, workload("fib", path="/9"), workers=workers) as started:
+    with running(name, read("fib", "/9").workload, workers=workers) as started:
         yield Stand(started)
 
 

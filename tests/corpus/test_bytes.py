@@ -8,7 +8,7 @@ import pytest
 from lab import profiles
 from lab.experiment.plan import arm_of
 from lab.model import Load
-from lab.workloads import workload
+from lab.workloads import read
 from tests.corpus.client import ask
 from tests.corpus.interpreted import KILLER, sweep
 from tests.corpus.page import PAGE
@@ -37,7 +37,7 @@ def by_uwsgi():
 def survives(name, values):
     """Send each of *values* in each place to a profile, and assert that nothing died of it."""
     profile = read_installed(name)
-    with running(profile, arm_of(profile, workload("fib", path="/9"), Load()).workload) as started:
+    with running(profile, arm_of(profile, read("fib", "/9").workload, Load()).workload) as started:
         server = Stand(started)
         # nginx drops a request whose client has ended its side; uWSGI does not notice.
         storm = server.storm(sweep(values), *((1.0, 200) if profile.fill else ()))
@@ -110,7 +110,7 @@ def test_the_articles_rungs_die_of_one_header(name):
     Not all of a packet each: the HTTP router ends with the process that started it, whichever
     request that is.
     """
-    with running(name, workload("fib", path="/9")) as started:
+    with running(name, read("fib", "/9").workload) as started:
         server = Stand(started)
         workers = len(server.spawned())
 

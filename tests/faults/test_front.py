@@ -10,9 +10,8 @@ import time
 import pytest
 
 from lab.generators.open_loop import make_engine
-from lab.generators.request import build_request
 from lab.generators.wires import HttpWire
-from lab.model import Expectation, Load, Workload
+from lab.model import Expectation, Load, Request, Workload
 from lab.servers.ports import free_port
 from tests.kit.client import ask
 from tests.kit.engines import count
@@ -32,7 +31,7 @@ def test_a_burst_waits_in_the_instances_queues(tmp_path):
     load = waiting(5)
     with production(tmp_path, load, workers=1) as stack:
         burst = Load(connections=400, keepalive=False, requests=400, timeout=30.0)
-        wire = HttpWire(build_request(load.path, "x", keepalive=False), load.expect)
+        wire = HttpWire(Request(load.path).encode("x", keepalive=False), load.expect)
         engine = make_engine(stack.address, wire, burst)
         window = count(engine, 400, timeout=60.0)
         engine.close()

@@ -9,9 +9,8 @@ from lab.generators import engine as closed_loop
 from lab.generators import open_loop
 from lab.generators.engine import Engine
 from lab.generators.open_loop import make_engine
-from lab.generators.request import build_request
 from lab.generators.wires import AnyWire, HttpWire
-from lab.model import Expectation, Load
+from lab.model import Expectation, Load, Request
 from tests.kit.replies import BODY
 from tests.kit.socket_server import SocketServer, socket_servers
 
@@ -38,7 +37,7 @@ def engine() -> Iterator[Callable[..., Engine]]:
         rate: float | None = None,
         wire: AnyWire | None = None,
     ) -> Engine:
-        request = build_request("/9", "127.0.0.1", keepalive=keepalive)
+        request = Request("/9").encode("127.0.0.1", keepalive=keepalive)
         wire = wire or HttpWire(request, expect or Expectation(body=BODY))
         load = Load(connections, keepalive, timeout=timeout, rate=rate)
         engines.append(make_engine(address, wire, load))

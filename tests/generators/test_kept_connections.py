@@ -9,9 +9,8 @@ import pytest
 from lab.generators import connections
 from lab.generators.connections import Connections
 from lab.generators.recorder import Recorder
-from lab.generators.request import build_request
 from lab.generators.wires import HttpWire
-from lab.model import Expectation
+from lab.model import Expectation, Request
 from tests.kit.engines import count, step_until
 from tests.kit.replies import REPLY
 from tests.kit.socket_server import reset
@@ -103,7 +102,7 @@ def test_a_request_that_came_after_the_end_is_sent_again(serve):
 
     server = serve(handler=two_replies)
     recorder = Recorder()
-    wire = HttpWire(build_request("/9", "h", keepalive=True), Expectation())
+    wire = HttpWire(Request("/9").encode("h", keepalive=True), Expectation())
     made = Connections(server.address, wire, 1, 5.0, recorder)
     (slot,) = made.slots
     poll = select.poll()

@@ -17,10 +17,9 @@ from lab.analysis.gates.replies import starvation
 from lab.errors import GeneratorError
 from lab.generators.open_loop import make_engine
 from lab.generators.process import EngineGenerator
-from lab.generators.request import build_request
 from lab.generators.shares import divide_load, phases, shares
 from lab.generators.wires import HttpWire
-from lab.model import Endpoint, Expectation, Load
+from lab.model import Endpoint, Expectation, Load, Request
 from lab.system.cpus import deal
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT, alive, until
@@ -66,7 +65,7 @@ def test_every_process_has_cpus_of_its_own(cpus, processes):
 @pytest.mark.parametrize("processes", [1, 2, 3, 7])
 def test_the_grids_of_an_open_loop_interlock(clock, processes):
     """In any time as many requests are due as with one process, to within the one at its edge."""
-    request = build_request("/9", "127.0.0.1", keepalive=True)
+    request = Request("/9").encode("127.0.0.1", keepalive=True)
     load, address = Load(processes, rate=1000.0), ("127.0.0.1", 1)
     engines = [
         make_engine(address, HttpWire(request, Expectation()), share, phase)

@@ -8,9 +8,8 @@ import pytest
 
 from lab.errors import UsageError
 from lab.generators.process import EngineGenerator
-from lab.generators.request import build_request
-from lab.generators.wires import UwsgiWire, check_clients, wire_of
-from lab.model import Endpoint, Expectation, Load, Transport, Wire, Workload
+from lab.generators.wires import HttpWire, check_clients, wire_of
+from lab.model import Endpoint, Expectation, Load, Request, Transport, Wire, Workload
 from lab.model.uwsgi import LONGEST, passed_on
 from lab.system.programs import find_command
 from tests.kit.engines import count, step_until
@@ -18,7 +17,7 @@ from tests.kit.lab_process import until
 from tests.kit.replies import BODY, REPLY, WORKLOAD
 from tests.kit.uwsgi_protocol import parsed, received
 
-WIRE = UwsgiWire(build_request("/9", "localhost", keepalive=True), Expectation(body=BODY))
+WIRE = HttpWire(passed_on(Request("/9").encode()), Expectation(body=BODY), keepalive=False)
 UNSIZED = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + BODY
 
 
@@ -223,7 +222,7 @@ def test_the_engines_processes_speak_it(serve, at, load):
 def test_a_path_that_cannot_be_sent_is_refused_in_this_wire_as_well():
     """With the workload's name."""
     with pytest.raises(UsageError, match=r"workload nine: .* must be percent-encoded"):
-        wire_of(asked(path="/a b"), "localhost", keepalive=True)
+        wire_of(asked(path="/a b"), keepalive=True)
 
 
 @pytest.mark.parametrize("client", ["ab", "fasthttp"])

@@ -116,6 +116,9 @@ class Script:
     def reading(self) -> float:
         return self.foreign.get((self._profile, self._attempts[self._profile]), 0.01)
 
+    def settled(self, plan: Plan) -> None:
+        pass
+
     def stage(self, slot: Slot, attempt: int, stage: str) -> None:
         pass
 

@@ -130,7 +130,7 @@ def test_a_running_server_that_is_broken_is_not_loaded(tmp_path):
         server.terminate()
         server.wait(10)
     assert done.returncode == 2
-    assert "answers 500" in done.stderr
+    assert "with 500" in done.stderr
 
 
 def test_a_host_where_nothing_answers_is_an_error_in_a_line(tmp_path):

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import GeneratorError, LoadGivenUpError, UsageError
-from lab.experiment.runner import capture, run, run_trial
+from lab.experiment.replies import capture
+from lab.experiment.runner import run, run_trial
 from lab.experiment.schedule import Pilot
 from lab.model import Better, CounterRun, Expectation, Load, Role, Slot, Wire
 from tests.kit.scripted import Script, arm, plan
@@ -150,7 +151,9 @@ class TestCapture:
         """Its body becomes the exact expectation."""
         asked = plan("a", body=None)
         server = Script().parts().server
-        workload = capture(asked.workload, asked.profiles, server, lambda *_: (200, {}, b"hello"))
+        workload = capture(
+            asked.workload, asked.profiles, server, lambda *_, **__: (200, {}, b"hello")
+        )
         assert workload.expect == Expectation(body=b"hello")
 
     def test_a_reference_line_is_not_asked(self):
@@ -159,23 +162,25 @@ class TestCapture:
         line, served = both.profiles
         line = replace(line, reply="x")
         server = script.parts().server
-        capture(both.workload, (line, served), server, lambda *_: (200, {}, b"hello"))
+        capture(both.workload, (line, served), server, lambda *_, **__: (200, {}, b"hello"))
         assert [e for e in script.events if e.startswith("start")] == ["start a on None"] * 2
-        alone = capture(both.workload, (line,), server, lambda *_: (200, {}, b""))
+        alone = capture(both.workload, (line,), server, lambda *_, **__: (200, {}, b""))
         assert alone == both.workload
 
-    def test_a_reply_that_varies_is_refused_with_the_way_out(self):
-        """A page with a clock in it needs --check."""
-        bodies = iter([b"10:00", b"10:01"])
+    def test_a_reply_of_which_nothing_stays_is_refused_with_the_way_out(self):
+        """A page that is a clock needs --check."""
+        bodies = iter([b"10:00", b"10:01", b"10:01", b"10:02"])
         asked, server = plan("a", body=None), Script().parts().server
         with pytest.raises(UsageError, match="--check"):
-            capture(asked.workload, asked.profiles, server, lambda *_: (200, {}, next(bodies)))
+            capture(
+                asked.workload, asked.profiles, server, lambda *_, **__: (200, {}, next(bodies))
+            )
 
     def test_nothing_is_started_where_the_reply_is_known(self):
         """An exact body needs no capture."""
         script = Script()
         known, server = plan("a"), script.parts().server
-        found = capture(known.workload, known.profiles, server, lambda *_: (500, {}, b""))
+        found = capture(known.workload, known.profiles, server, lambda *_, **__: (500, {}, b""))
         assert found == known.workload
         assert script.events == []
 
@@ -184,7 +189,7 @@ class TestCapture:
         script = Script()
         asked = replace(plan("a").workload, expect=Expectation(), wire=Wire.ECHO, size=8)
         server = script.parts().server
-        assert capture(asked, plan("a").profiles, server, lambda *_: (500, {}, b"")) == asked
+        assert capture(asked, plan("a").profiles, server, lambda *_, **__: (500, {}, b"")) == asked
         assert script.events == []
 
     def test_a_pattern_is_tried_once(self):
@@ -192,7 +197,7 @@ class TestCapture:
         script = Script()
         known, server = plan("a", "b"), script.parts().server
         asked = replace(known.workload, expect=Expectation(pattern="^ok"))
-        assert capture(asked, known.profiles, server, lambda *_: (500, {}, b"")) == asked
+        assert capture(asked, known.profiles, server, lambda *_, **__: (500, {}, b"")) == asked
         assert script.events == ["start a on None", "stop"]
 
 

@@ -6,7 +6,7 @@ from http.client import HTTPException
 import pytest
 
 from lab.errors import ServerStartError
-from lab.experiment import runner
+from lab.experiment import replies
 from lab.model import LONGEST_BODY, Endpoint, Expectation, Workload
 from lab.servers import readiness
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
@@ -160,12 +160,12 @@ def test_a_server_whose_first_reply_floods_is_not_ready(monkeypatch):
 
 def test_the_reply_that_is_to_be_required_must_not_drip(monkeypatch):
     """An application that was quick once may not hold the lab when it is asked again."""
-    monkeypatch.setattr(runner, "CAPTURE_TIMEOUT", 0.5)
+    monkeypatch.setattr(replies, "CAPTURE_TIMEOUT", 0.5)
     asked = Workload("x", "/", Expectation())
     with serving(drip(DRIPPING["body"])) as endpoint:
         started = type("Started", (), {"start": lambda *_: nullcontext(Candidate(endpoint))})()
-        with pytest.raises(ServerStartError, match="then no more: the server began a reply"):
-            runner.capture(asked, plan("a").profiles, lambda _: started, fetch)
+        with pytest.raises(ServerStartError, match="no whole reply to /: the server began a reply"):
+            replies.capture(asked, plan("a").profiles, lambda _: started, fetch)
 
 
 @pytest.mark.slow

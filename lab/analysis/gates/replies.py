@@ -108,8 +108,9 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
 def _with_sample(trial: Trial, kind: str) -> str:
     """Return a class of errors, with what the first such reply was if one was kept."""
     samples = (window.sample for window in trial.windows)
-    wanted = trial.slot.arm.workload.expect.status
-    named = f"with another status than {wanted}" if kind == "status" else kind
+    wanted = {each.expect.status for each in trial.slot.arm.workload.asks}
+    other = f"than {wanted.pop()}" if len(wanted) == 1 else "than wanted"
+    named = f"with another status {other}" if kind == "status" else kind
     return next((each for each in samples if each.startswith(f"{kind}: ")), named)
 
 

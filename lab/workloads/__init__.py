@@ -10,19 +10,31 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from lab.errors import UsageError, WorkloadError
-from lab.model import OWN, Expectation, Load, Transport, Wire, Workload
+from lab.model import HOST, OWN, Expectation, Load, Request, Transport, Wire, Workload
+from lab.workloads.question import (
+    Question,
+    added,
+    alike,
+    check,
+    check_host,
+    requests_of,
+    with_headers,
+)
 
-FOLDER = Path(__file__).resolve().parents[1] / "loadtests" / "workloads"
+FOLDER = Path(__file__).resolve().parents[2] / "loadtests" / "workloads"
 
 DEFAULT = "fib"
 """What is asked where nobody says anything."""
+
+NOTHING = Question()
+"""Nothing was said of what is asked."""
 
 LARGEST = 1 << 20
 """Bytes of a body at most, where the path names its size."""
@@ -165,67 +177,84 @@ def read(name: str, path: str | None = None) -> Described:
 
 def workload(
     name: str | None = None,
+    question: Question = NOTHING,
     *,
     app: str | None = None,
-    path: str | None = None,
     chdir: Path | None = None,
-    status: int | None = None,
-    pattern: str | None = None,
     own: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Workload:
     """
     Return a workload of ours, or a user's own application as one.
 
     Args:
         name: One of `find()`; None for `DEFAULT`, or where *app* is given.
+        question: What is asked of it. Each workload has a path of its own, and its own reply; `fib`
+            takes powers, as /10^99.
         app: Import path "package.module:callable" of any WSGI application.
-        path: Request target; each workload has its own default. `fib` takes powers, as /10^99.
         chdir: Folder in which *app* is imported.
-        status: Status of a correct reply of *app*; None for 200.
-        pattern: Regular expression to search in the body, instead of requiring the exact body of
-            the first reply.
         own: Whether a profile is a configuration of the user's, which says what it serves.
+        say: Told in a line what was read of a file of requests.
 
     Raises:
         UsageError: A part cannot be meant so.
-        WorkloadError: The file of *name* says what cannot be meant.
+        WorkloadError: A file says what cannot be meant.
     """
-    _check(path, status, pattern)
-    if app is not None:
-        if name is not None:
-            raise UsageError(f"--workload {name} and --app {app} contradict: leave out one")
-        if not re.fullmatch(APP, app):
-            raise UsageError(
-                f"--app {app!r}: expected package.module:callable, as in mysite.wsgi:application"
-            )
-        if chdir is not None and not chdir.is_dir():
-            raise UsageError(f"--chdir {chdir}: no such folder")
-        return Workload(
-            name=app,
-            path=path or "/",
-            expect=Expectation(status=200 if status is None else status, pattern=pattern),
-            app=app,
-            chdir=(chdir or Path.cwd()).resolve(),
-        )
-    if own:
+    if app is None and not own:
+        return _ours(name or DEFAULT, question, chdir)
+    if app is None:
         refuse_without_app(chdir=chdir)
-        expect = Expectation(status=200 if status is None else status, pattern=pattern)
-        return Workload(OWN, path or "/", expect, apps={OWN: ""})
-    refuse_without_app(check=pattern, chdir=chdir, status=status)
-    return read(name or DEFAULT, path).workload
+        served = Workload(OWN, "/", Expectation(), apps={OWN: ""})
+    else:
+        served = _named(app, name, chdir)
+    asked = requests_of(question)
+    if asked.said:
+        say(asked.said)
+    return asking(served, asked.requests, asked.host)
 
 
-def _check(path: str | None, status: int | None, pattern: str | None) -> None:
-    if path is not None and not re.fullmatch(r"/[!-~]*", path):
-        wanted = "a request target begins with /; percent-encode blanks and non-ASCII"
-        raise UsageError(f"--path {path!r}: {wanted}")
-    if status is not None and not 200 <= status <= 599:
-        raise UsageError(f"--status {status}: a reply has one from 200 to 599")
-    if pattern is not None:
-        try:
-            re.compile(pattern.encode())  # as it will be searched: in bytes
-        except re.error as error:
-            raise UsageError(f"--check {pattern!r} is not a regular expression: {error}") from None
+def _named(app: str, name: str | None, chdir: Path | None) -> Workload:
+    """Return an application of the user's by its import path."""
+    if name is not None:
+        raise UsageError(f"--workload {name} and --app {app} contradict: leave out one")
+    if not re.fullmatch(APP, app):
+        raise UsageError(
+            f"--app {app!r}: expected package.module:callable, as in mysite.wsgi:application"
+        )
+    if chdir is not None and not chdir.is_dir():
+        raise UsageError(f"--chdir {chdir}: no such folder")
+    folder = (chdir or Path.cwd()).resolve()
+    return Workload(name=app, path="/", expect=Expectation(), app=app, chdir=folder)
+
+
+def _ours(name: str, question: Question, chdir: Path | None) -> Workload:
+    """Return a workload of ours: it knows what to ask, and which reply is right."""
+    check(question)
+    refuse_without_app(
+        check=question.check,
+        chdir=chdir,
+        status=question.status,
+        method=question.method,
+        data=question.data,
+        requests=question.requests,
+        writes=question.writes or None,
+        static=question.static or None,
+    )
+    read_ones = [read(name, path).workload for path in question.paths or (None,)]
+    headers, host = added(question)
+    first = read_ones[0]
+    if first.wire is Wire.ECHO and (headers or host or len(read_ones) > 1):
+        raise UsageError(f"{name} is an echo, without paths and headers: leave those out")
+    requests = alike(with_headers(each.asks[0], headers) for each in read_ones)
+    return asking(first, requests, check_host(host or HOST))
+
+
+def asking(workload: Workload, requests: Sequence[Request], host: str) -> Workload:
+    """Return *workload* with *requests* asked of it; GET of one target alone is its path."""
+    first = requests[0]
+    plain = Request(first.path, weight=first.weight, expect=first.expect)
+    own = () if (first,) == (plain,) == tuple(requests) else tuple(requests)
+    return replace(workload, path=first.path, expect=first.expect, host=host, requests=own)
 
 
 def refuse_without_app(**given: object) -> None:

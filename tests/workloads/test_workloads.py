@@ -9,7 +9,8 @@ from lab.errors import UsageError, WorkloadError
 from lab.experiment.plan import app_of
 from lab.model import Load, Transport, Wire
 from lab.system.programs import ROOT
-from lab.workloads import read, workload
+from lab.workloads import fibonacci_body, read, workload
+from lab.workloads.question import Question
 from tests.kit.replies import NINE_THOUSAND
 
 WHOLE = """\
@@ -164,36 +165,52 @@ def test_fib_requires_the_body_that_the_walkthrough_prints():
 
 def test_a_power_is_a_number():
     """/10^99 is the number of 100 digits."""
-    large = workload(path="/10^99")
+    large = workload(question=Question(paths=("/10^99",)))
     assert large.path == "/1" + "0" * 99
-    assert large.expect.body == workload(path="/1" + "0" * 99).expect.body
+    assert large.expect.body == read("fib", "/1" + "0" * 99).workload.expect.body
 
 
 def test_an_application_of_the_users_own_is_judged_by_its_first_reply(tmp_path):
     """Neither body nor pattern is known before."""
-    own = workload(app="site.wsgi:application", path="/x", chdir=tmp_path)
+    asked = Question(paths=("/x",))
+    own = workload(question=asked, app="site.wsgi:application", chdir=tmp_path)
     assert (own.name, own.path, own.chdir) == ("site.wsgi:application", "/x", tmp_path)
-    assert (own.expect.body, own.expect.pattern) == (None, None)
+    assert (own.expect.body, own.expect.pattern, own.requests) == (None, None, ())
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"app": "site.wsgi"}, "package.module:callable"),
-        ({"app": "a:b", "path": "x"}, "begins with /"),
-        ({"app": "a:b", "path": "/a b"}, "percent-encode blanks and non-ASCII"),
-        ({"app": "a:b", "path": "/ü"}, "percent-encode blanks and non-ASCII"),
-        ({"app": "a:b", "pattern": "("}, "not a regular expression"),
-        ({"path": "/abc"}, "a number"),
+        ({"paths": ["/abc"]}, "a number"),
         ({"name": "nope"}, "no workload 'nope'"),
-        ({"name": "payload-1k", "path": "/0"}, "payload-1k takes a number of bytes from 1 to"),
-        ({"name": "payload-1k", "path": "/1048577"}, "takes a number of bytes from 1 to 1048576"),
+        ({"name": "payload-1k", "paths": ["/0"]}, "payload-1k takes a number of bytes from 1 to"),
+        (
+            {"name": "payload-1k", "paths": ["/1048577"]},
+            "takes a number of bytes from 1 to 1048576",
+        ),
+        ({"name": "echo-1k", "headers": ["A: b"]}, "echo-1k is an echo, without paths and"),
+        ({"name": "hello", "method": "POST"}, "--method describes an application of yours"),
+        ({"name": "hello", "requests": "x.har"}, "--requests describes an application of yours"),
+        ({"name": "hello", "writes": True}, "--writes describes an application of yours"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(arguments, message):
     """With an example of what can."""
+    told = {key: arguments[key] for key in arguments.keys() & {"name", "app"}}
+    question = Question(**{key: arguments[key] for key in arguments.keys() - told.keys()})
     with pytest.raises(UsageError, match=message):
-        workload(**arguments)
+        workload(question=question, **told)
+
+
+def test_a_workload_of_ours_may_be_a_mix():
+    """Each path has its own right reply; headers and Host go with all of them."""
+    said = Question(paths=("/9", "/10^2"), headers=("A: b",), host="www.example.org")
+    found = workload(question=said)
+    assert [str(each) for each in found.requests] == ["/9", "/100"]
+    assert [each.expect.body for each in found.requests] == list(map(fibonacci_body, (9, 100)))
+    assert [each.headers.shown for each in found.requests] == [(("A", "b"),)] * 2
+    assert (found.host, found.asked) == ("www.example.org", "/9 and 1 more")
 
 
 @pytest.mark.parametrize(

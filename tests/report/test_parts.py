@@ -1,0 +1,70 @@
+"""The table of several requests: what came of each, by profile."""
+
+import json
+from dataclasses import replace
+
+from lab.analysis.summary import summarise
+from lab.model import Answers, Expectation, Request
+from lab.report import html_page, markdown, summary_json
+from lab.report.tables import MOST_PARTS, Topic, document
+from tests.kit import builders as make
+
+CART = Request("/cart", "POST", weight=1, expect=Expectation(302))
+
+
+def mixed(*requests, failed=0):
+    """Return a run of two profiles asked for *requests*; b fails the last one *failed* times."""
+    run = make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4)}, blocks=3)
+    asked = replace(run.plan.workload, requests=requests)
+    trials = []
+    for trial in run.trials:
+        (window,) = trial.windows
+        rest = window.ok - 10 * (len(requests) - 1)
+        errors = {"status": failed} if failed and trial.slot.arm.name == "b" else {}
+        answers = [Answers({10_000: rest}), *(Answers({5_000: 10}) for _ in requests[1:])]
+        answers[-1] = replace(answers[-1], errors=errors)
+        windows = (replace(window, requests=tuple(answers)),)
+        arm = replace(trial.slot.arm, workload=asked)
+        trials.append(replace(trial, windows=windows, slot=replace(trial.slot, arm=arm)))
+    return replace(run, plan=make.altered(run.plan, workload=asked), trials=tuple(trials))
+
+
+def rows(run):
+    """Return the texts of the table."""
+    tables = document(summarise(run)).tables
+    (table,) = [each for each in tables if each.topic is Topic.PARTS]
+    return table.title, [[cell.text for cell in row] for row in table.rows]
+
+
+def test_each_request_has_a_row():
+    """Its share of the mix, its p50 and its errors by profile; those that failed come first."""
+    title, found = rows(mixed(Request("/items/3", weight=9), CART, failed=7))
+    assert title == "p50 of each request, and its errors"
+    assert found == [
+        ["POST /cart", "10%", "5.00", "5.00, 21 errors"],
+        ["/items/3", "90%", "10.0", "10.0"],
+    ]
+
+
+def test_every_form_of_the_report_has_it():
+    """And the summary has the figures."""
+    summary = summarise(mixed(Request("/items/3", weight=9), CART, failed=7))
+    assert "| POST /cart | 10% | 5.00 | 5.00, 21 errors |" in markdown.render(summary)
+    assert "p50 of each request, and its errors" in html_page.render(summary)
+    parts = json.loads(summary_json.render(summary))["profiles"][1]["parts"]
+    assert parts[1] == {"request": "POST /cart", "p50": 0.005, "replies": 30, "errors": 21}
+
+
+def test_one_request_has_no_table():
+    """The table of measurements says it all."""
+    summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4)}, blocks=3))
+    assert all(each.topic is not Topic.PARTS for each in document(summary).tables)
+    assert "parts" not in json.loads(summary_json.render(summary))["profiles"][0]
+
+
+def test_a_thousand_requests_have_no_thousand_rows():
+    """The most usual do; the title says how many there are."""
+    asked = [Request(f"/{number}", weight=1 + (number == 99)) for number in range(100)]
+    title, found = rows(mixed(*asked))
+    assert title.endswith(f"({MOST_PARTS} of 100)")
+    assert [row[0] for row in found[:2]] == ["/99", "/0"]
