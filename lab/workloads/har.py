@@ -7,8 +7,9 @@ other origins serve. What is left is counted: equal requests become one, with a 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -30,26 +31,10 @@ _STATIC_CONTENT = ("audio/", "font/", "image/", "text/css", "text/javascript", "
 _STATIC_APPLICATION = ("application/font", "application/javascript", "application/x-javascript")
 _STATIC_FILES = {".css", ".gif", ".ico", ".jpg", ".js", ".png", ".svg", ".webp", ".woff", ".woff2"}
 
-_BROWSERS_OWN = frozenset(
-    {
-        "accept-encoding",
-        "cache-control",
-        "connection",
-        "content-length",
-        "dnt",
-        "host",
-        "if-modified-since",
-        "if-none-match",
-        "keep-alive",
-        "origin",
-        "pragma",
-        "priority",
-        "proxy-connection",
-        "referer",
-        "te",
-        "transfer-encoding",
-        "upgrade-insecure-requests",
-    }
+_BROWSERS_OWN = re.compile(
+    "(:|if-|proxy-|sec-).*|accept-encoding|cache-control|connection|content-length|dnt|host|"
+    "keep-alive|origin|pragma|priority|referer|te|transfer-encoding|upgrade-insecure-requests",
+    re.IGNORECASE,
 )
 # What belongs to the browser's own connection and cache. Not asked for is a compressed reply, of
 # which the stable parts could not be told.
@@ -190,16 +175,11 @@ def _request(entry: _Entry, digest: Hashed) -> Request:
             raise ValueError("its body is not in the file")
         body = sent.post_data.text.strip()
     status = 200 if entry.response.status == 304 else entry.response.status
-    headers = Headers.of(_kept(sent.headers), digest)
+    kept = ((n.name, n.value) for n in sent.headers if not _BROWSERS_OWN.fullmatch(n.name))
     return Request(
-        target_of(sent.url), sent.method, headers, body.encode(), expect=Expectation(status)
+        target_of(sent.url),
+        sent.method,
+        Headers.of(kept, digest),
+        body.encode(),
+        expect=Expectation(status),
     )
-
-
-def _kept(headers: list[_Named]) -> Iterator[tuple[str, str]]:
-    for each in headers:
-        if (
-            not each.name.lower().startswith((":", "sec-"))
-            and each.name.lower() not in _BROWSERS_OWN
-        ):
-            yield each.name, each.value

@@ -15,7 +15,8 @@ Requests in a file as editors send them (.http), with weights.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -55,22 +56,28 @@ def parse(text: str, path: Path, digest: Hashed) -> tuple[list[Request], str | N
     found: list[Request] = []
     hosts: set[str] = set()
     for settings, lines in _sections(text):
-        if all(_is_comment(line) or not line.strip() for _, line in lines):
+        rest = iter(lines)
+        head = [each for each in _head(rest) if not _is_comment(each[1])]
+        if not head:
             continue
-        asked, headers = _asked(*lines[_first(lines)], path), []
-        for name, value in _headers(lines, path):
-            hosts.update([value] if name.lower() == "host" else ())
-            headers += [] if name.lower() == "host" else [(name, value)]
+        number, said = head[0]
+        method, target = _asked(number, said, path)
+        headers = [_header(*each, path) for each in head[1:]]
+        hosts |= {value for name, value in headers if name.lower() == "host"}
         if len(hosts) > 1:
             problem = f"{' and '.join(sorted(hosts))}: all requests have one Host; say --host"
-            raise WorkloadError(path, problem, lines[0][0])
+            raise WorkloadError(path, problem, number)
+        sent = Headers.of((each for each in headers if each[0].lower() != "host"), digest)
+        body = "\n".join(line for _, line in rest).strip()
+        if re.match(r"[<>]\s", body):
+            problem = "a body from another file, or a script, is not read; write the body itself"
+            raise WorkloadError(path, problem, number)
         weight, expect = _settings(*settings, path)
-        body = _body(lines, path)
-        request = Request(asked[1], asked[0], Headers.of(headers, digest), body, weight, expect)
+        request = Request(target, method, sent, body.encode(), weight, expect)
         try:
             request.encode()
         except ValueError as error:
-            raise WorkloadError(path, str(error), lines[_first(lines)][0]) from None
+            raise WorkloadError(path, str(error), number) from None
         found.append(request)
     return found, next(iter(hosts), None)
 
@@ -115,43 +122,21 @@ def _sections(text: str) -> Iterator[tuple[Line, list[Line]]]:
     yield settings, lines
 
 
+def _head(lines: Iterator[Line]) -> Iterator[Line]:
+    """Take from *lines* the first that says something, and what follows up to an empty one."""
+    said = dropwhile(lambda each: not each[1].strip() or _is_comment(each[1]), lines)
+    return takewhile(lambda each: bool(each[1].strip()), said)
+
+
 def _is_comment(line: str) -> bool:
     return line.lstrip().startswith(("#", "//"))
 
 
-def _headers(lines: Sequence[Line], path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the headers of a request: what stands between its first line and an empty one."""
-    first = _first(lines)
-    for number, line in lines[first + 1 : _end(lines)]:
-        name, stands, value = line.partition(":")
-        if not _is_comment(line) and not stands:
-            raise WorkloadError(path, f"{line[:80]!r} is no header: NAME: VALUE", number)
-        if not _is_comment(line):
-            yield name.strip(), value.strip()
-
-
-def _first(lines: Sequence[Line]) -> int:
-    """Return where a request begins: at the first line that says something."""
-    said = (
-        place for place, (_, line) in enumerate(lines) if line.strip() and not _is_comment(line)
-    )
-    return next(said)
-
-
-def _end(lines: Sequence[Line]) -> int:
-    """Return where its headers end."""
-    begin = _first(lines) + 1
-    empty = (begin + more for more, (_, line) in enumerate(lines[begin:]) if not line.strip())
-    return next(empty, len(lines))
-
-
-def _body(lines: Sequence[Line], path: Path) -> bytes:
-    """Return what stands after the headers."""
-    body = "\n".join(text for _, text in lines[_end(lines) :]).strip()
-    if re.match(r"[<>]\s", body):
-        problem = "a body from another file, or a script, is not read; write the body itself"
-        raise WorkloadError(path, problem, lines[_end(lines)][0])
-    return body.encode()
+def _header(number: int, line: str, path: Path) -> tuple[str, str]:
+    name, stands, value = line.partition(":")
+    if not stands:
+        raise WorkloadError(path, f"{line[:80]!r} is no header: NAME: VALUE", number)
+    return name.strip(), value.strip()
 
 
 def _asked(number: int, line: str, path: Path) -> tuple[str, str]:

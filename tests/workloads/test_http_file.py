@@ -89,7 +89,7 @@ def test_a_body_that_such_a_file_would_change_is_refused(body):
         ("### weight 3\nGET /", 1, "'weight 3': expected NAME: VALUE"),
         ("### weight: 1, rest\nGET /", 1, "'rest': it knows weight, status, check"),
         ("### check: (\nGET /", 1, "check: '(' is not a regular expression"),
-        ("POST /\n\n< ./body.json", 2, "a body from another file, or a script, is not read"),
+        ("POST /\n\n< ./body.json", 1, "a body from another file, or a script, is not read"),
         ("GET /\nHost: a\n###\nGET /\nHost: b", 4, "a and b: all requests have one Host"),
         ("GET /ü", 1, "must be percent-encoded"),
     ],
