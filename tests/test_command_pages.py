@@ -34,7 +34,7 @@ def test_the_page_is_the_same_on_every_terminal(page, monkeypatch):
 def test_every_command_and_option_is_on_the_page():
     """With the metrics of a limit, and with what an exit status says."""
     page = commands.cli_page()
-    for name, command in cli.all().items():
+    for name, command in cli.commands.items():
         section = page.partition(f"## `lab {name}`\n")[2].partition("\n## ")[0]
         for option in command.params:
             if isinstance(option, click.Option):

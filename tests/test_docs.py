@@ -80,7 +80,7 @@ def test_a_documented_command_is_one_that_there_is(command):
         )
         assert done.returncode == 0, done.stderr
     elif name == "lab":
-        context = cli.all()[words[0]].make_context(words[0], words[1:])
+        context = cli.commands[words[0]].make_context(words[0], words[1:])
         ours = [each for each in context.params.get("names", ()) if not _is_own(each)]
         assert set(ours) <= PROFILES
     elif program.startswith(".venv") and command not in chain(*NOT_RUN.values()):

@@ -6,9 +6,7 @@ Write what this project knows of uWSGI's options, from the tables in its source.
     .venv/bin/python -m tools.uwsgi_options --check    write nothing; 1 if something would change
 
 lab/settings/uwsgi/options.json is what the linter reads. uwsgi/numeric-options.txt is what
-app/preflight.py reads, which runs in images without the lab. --check also looks whether each line
-of the source that a rule names as its evidence is there, and holds the word in backticks behind it:
-core/init.c:453 `cheaper_count`.
+app/preflight.py reads, which runs in images without the lab.
 """
 
 from __future__ import annotations
@@ -23,7 +21,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.settings.rules.rule import RULES
 from lab.settings.uwsgi.table import JSON, NUMBERS, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,10 +41,6 @@ HEADER = """\
 # an ini.
 """
 
-EVIDENCE = re.compile(r"\b((?:core|plugins|proto|lib)/[\w/]+\.[ch]):(\d+)(?:\s+`([^`]+)`)?")
-NEAR = 3
-"""Lines that a word may be away from the line that is named."""
-
 
 def main() -> int:
     """Run the command line; return the exit status."""
@@ -58,7 +51,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         source = asked.folder or download(Path(temporary))
         made = {JSON: table(source), NUMERIC: numeric(source)}
-        problems = list(missing(source)) if asked.check else []
+    problems = []
     for path, text in made.items():
         if path.read_text(encoding="utf-8") != text:
             problems.append(f"{path.relative_to(ROOT)}: the source has other options")
@@ -155,20 +148,6 @@ def embedded(source: Path) -> list[str]:
 def version_of(source: Path) -> str:
     """Return the version that a folder is named after."""
     return source.resolve().name.removeprefix("uwsgi-")
-
-
-def missing(source: Path) -> Iterator[str]:
-    """Yield what rules name as their evidence, and the source does not have there."""
-    for rule in RULES.values():
-        for file, number, word in EVIDENCE.findall(rule.seen):
-            path = source / file
-            lines = path.read_text(errors="replace").splitlines() if path.is_file() else []
-            if int(number) > len(lines):
-                yield f"{rule.code}: {file} has no line {number}"
-                continue
-            around = lines[max(0, int(number) - 1 - NEAR) : int(number) + NEAR]
-            if word and not any(word in line for line in around):
-                yield f"{rule.code}: {file}:{number} does not hold {word}"
 
 
 if __name__ == "__main__":

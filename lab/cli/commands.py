@@ -6,10 +6,11 @@ import errno
 import importlib
 import os
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 import click
-from click.exceptions import NoArgsIsHelpError, NoSuchCommand
+from click.exceptions import NoArgsIsHelpError
 
 from lab.cli.interrupts import interruptible
 from lab.cli.unread import forget_what_nobody_reads
@@ -90,38 +91,23 @@ COMMANDS = {
 """Command -> the module beside this one that has it, as NAME_command."""
 
 
-class Commands(click.Group):
+class Commands(Mapping[str, click.Command]):
     """Imports a command when it is asked for: `lab lint` needs nothing of what measures."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's
-        """Return the names."""
-        return sorted(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return a command; None where there is no such one."""
-        return self.load(cmd_name) if cmd_name in COMMANDS else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is typed; where there is none, say which may be meant."""
-        if args[0] not in COMMANDS:
-            raise NoSuchCommand(args[0], possibilities=COMMANDS, ctx=ctx)
-        return super().resolve_command(ctx, args)
-
-    def load(self, name: str) -> click.Command:
-        """Return a command that there is."""
+    def __getitem__(self, name: str) -> click.Command:
         module = importlib.import_module(f"lab.cli.{COMMANDS[name]}")
         command: click.Command = getattr(module, f"{name}_command")
         return command
 
-    def all(self) -> dict[str, click.Command]:
-        """Return every command by its name, in alphabetical order."""
-        return {name: self.load(name) for name in sorted(COMMANDS)}
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
 @click.group(
-    cls=Commands,
+    commands=Commands(),
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=f"Exit status: {', '.join(f'{status} {said}' for status, said in STATUSES.items())}.",
 )

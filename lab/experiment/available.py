@@ -151,9 +151,9 @@ def available(
     return chosen, skipped, workload
 
 
-def ignored(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
-    """Return what servers ignore in their profiles, such as a mistyped option, in a line each."""
-    return tuple(line for profile in chosen for line in profiles.ignored(profile, runtime))
+def warnings(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
+    """Return what is wrong with the user's own configurations, in a line each."""
+    return tuple(line for profile in chosen for line in profiles.warnings(profile, runtime))
 
 
 def import_applications(

@@ -22,7 +22,7 @@ from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
-from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.available import available, import_applications, warnings
 from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
@@ -132,8 +132,8 @@ class Prepared:
     """The server's and the generator's; None to let both run anywhere."""
     generators: int = 1
     """Processes of the engine, where that makes the load."""
-    ignored: tuple[str, ...] = ()
-    """What a server ignores in its profile, in a line each."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong with the user's own configurations, in a line each."""
     remarks: tuple[str, ...] = ()
     """What the user has to know of their own configurations, in a line each."""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -157,7 +157,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     fewest = min(point.load.connections for point in points)
     generators = count_generators(options.generators, fewest, cores)
     chosen = [each.profile for each in found]
-    unread = ignored(chosen, workload.runtime)
+    unread = warnings(chosen, workload.runtime)
     try:
         theirs = import_applications(found, workload, unread)
     except ServerStartError as error:

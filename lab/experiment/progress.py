@@ -29,7 +29,7 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     for name, reason in prepared.skipped.items():
         yield f"skipped: {name} {reason}"
     yield from prepared.remarks
-    for line in prepared.ignored:
+    for line in prepared.warnings:
         yield f"warning: {line}"
     requests = plan.load.requests
     what = f"windows of {plan.window:g} s" if requests is None else f"{requests:,} requests a trial"

@@ -5,7 +5,6 @@ from lab.profiles.catalogue import (
     PEERS,
     described,
     find,
-    ignored,
     is_theirs,
     ladder,
     read,
@@ -13,7 +12,7 @@ from lab.profiles.catalogue import (
     usual,
 )
 from lab.profiles.show import shown
-from lab.profiles.startable import check_startable
+from lab.profiles.startable import check_startable, warnings
 
-__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "ignored", "is_theirs",
-           "ladder", "read", "read_header", "shown", "usual"]  # fmt: skip
+__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "is_theirs",
+           "ladder", "read", "read_header", "shown", "usual", "warnings"]  # fmt: skip

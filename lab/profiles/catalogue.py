@@ -113,19 +113,6 @@ def described(name: str) -> Profile:
     )
 
 
-def ignored(profile: Profile, runtime: Runtime = OURS) -> tuple[str, ...]:
-    """
-    Return what its server ignores in a profile, in a line each: mistyped options.
-
-    Raises:
-        ProfileError: Its server refuses it.
-    """
-    if profile.path.suffix != ".ini":
-        return ()
-    here = replace(runtime, cwd=runtime.cwd or profile.cwd)
-    return resolve.ignored(profile.path, profile.options, here, profile.section)
-
-
 def read_header(path: Path) -> ProfileHeader:
     """
     Read what a profile's file says about itself, without asking its server.

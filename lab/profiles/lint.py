@@ -28,8 +28,6 @@ from lab.settings.rules.rule import RULES, Rule
 from lab.settings.uwsgi.table import uwsgi_options
 from lab.system.programs import find_command, output_of, plugins
 
-Codes = tuple[str, ...]
-
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
 
@@ -80,8 +78,8 @@ def lint(
     name: str,
     known: Known,
     *,
-    select: Codes = (),
-    ignore: Codes = (),
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
     fixes: str = "",
     container: bool | None = None,
 ) -> Linted:
@@ -124,6 +122,9 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     if name == "-":
         return STDIN, replace(known, overlay={STDIN: sys.stdin.read()})
     path = Path(name)
+    file, _, section = name.rpartition(":")
+    if not path.exists() and Path(file).is_file():
+        return Path(file), replace(known, section=section)
     if path.is_dir():
         raise ProfileError(path, "is a folder: name the files in it, as in *.ini")
     if path.is_file():
@@ -181,7 +182,7 @@ def asked(config: Config) -> list[tuple[str, str]]:
     hooks = (word for option, value in resolve.HOOKS for word in (f"--{option}", value))
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
-            (known.uwsgi, *hooks, str(path.absolute())),
+            (known.uwsgi, *hooks, f"{path.absolute()}{':' * bool(known.section)}{known.section}"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -24,7 +24,7 @@ from pathlib import Path
 from lab.errors import ProfileError
 from lab.model import OURS, Runtime
 from lab.profiles.header import line_of, second_section
-from lab.settings.uwsgi import APPLICATION, is_on
+from lab.settings.uwsgi import APPLICATION
 from lab.settings.uwsgi.table import uwsgi_options
 from lab.system.runtime import UWSGI, environment_of, program
 
@@ -49,9 +49,6 @@ CONTROL = re.compile(
 well, and with them it would come a second time."""
 
 PLACEHOLDER = ("set-ph", "set-placeholder", "resolve")
-
-PLUGINS = ("plugin", "plugins", "need-plugin", "need-plugins", "autoload")
-"""Options that load plugins, whose own options `uwsgi --help` does not list."""
 
 
 def read_options(
@@ -88,46 +85,6 @@ def read_options(
     named = [(key, _portable(value, replacements)) for key, value in options]
     hide = runtime.variables.hide
     return tuple((key, value if key in APPLICATION else hide(value)) for key, value in named)
-
-
-def ignored(
-    path: Path, options: Sequence[tuple[str, str]], runtime: Runtime = OURS, section: str = ""
-) -> tuple[str, ...]:
-    """
-    Return what uWSGI has no option for and therefore ignores in an ini file, in a line each.
-
-    A line may be a placeholder, which other lines use as %(name); with `strict` there is none that
-    uWSGI ignores; and what begins like no option may be one of a plugin that the file loads.
-
-    Args:
-        path: The file.
-        options: Its resolved options.
-        runtime: Whose uWSGI is asked, and in which folder.
-        section: Of the file; empty for [uwsgi].
-
-    Raises:
-        ProfileError: uWSGI refuses the file.
-    """
-    names = dict(options)
-    if is_on(names, "strict") or not (known := known_options(program(runtime, UWSGI))):
-        return ()
-    unknown = [name for name in names if name not in known]
-    if not unknown:
-        return ()
-    printed = _printed(path, runtime, section)
-    files = _files(path, printed[: printed.index(OPENING)])
-    used = set(re.findall(r"%\(([^)\s]+)\)", "".join(map(_text, files))))
-    plugins = any(name in names for name in PLUGINS)
-    found = []
-    for name in unknown:
-        # Of `asyncio`, an option of a plugin, `async` is no mistyped one.
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.9 if plugins else 0.8)
-        if name not in used and (close or not plugins):
-            places = ((each, line_of(_text(each), name)) for each in files)
-            where = next((f"{each}:{line}" for each, line in places if line), f"{path}")
-            hint = f"did you mean {close[0]}?" if close else "see `uwsgi --help`"
-            found.append(f"{where}: uWSGI has no option {name} and ignores it; {hint}")
-    return tuple(found)
 
 
 @cache

@@ -1,20 +1,47 @@
-"""What of a user's ini would keep uWSGI from starting here, with the line where it stands."""
+"""What is wrong with a user's own configuration before it is served, with the lines."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from lab.errors import MissingError, ProfileError
-from lab.model import Profile, Runtime
+from lab.model import OURS, Profile, Runtime
 from lab.profiles.catalogue import FOLDER
 from lab.profiles.header import line_of
-from lab.profiles.lint import known_of, lint
+from lab.profiles.lint import Linted, known_of, lint
 from lab.settings.lint.flaw import Severity
 from lab.system.programs import ROOT
 from lab.system.runtime import UWSGI, environment_of, program, with_home
 
 RULES = ("UW101", "UW102", "UW103", "UW104", "UW105", "UW106", "UW109", "UW114", "UW115")
 """Of `lab lint`: where they find something uWSGI ends. Those of addresses are not among them."""
+
+
+def warnings(profile: Profile, runtime: Runtime = OURS) -> tuple[str, ...]:
+    """
+    Return the errors and the options without effect in a user's own configuration, a line each.
+
+    Raises:
+        ProfileError: It cannot be read.
+    """
+    if not profile.own or not profile.path.is_file():
+        return ()
+    found = _linted(profile, runtime, ignore=("UW9", *RULES)).flaws
+    said = (each for each in found if each.severity in (Severity.ERROR, Severity.NO_EFFECT))
+    return tuple(f"{each.spot.file}:{each.spot.line}: {each.message}" for each in said)
+
+
+def _linted(profile: Profile, runtime: Runtime, **rules: Any) -> Linted:
+    """Return what the linter says, for this machine and the environment that it is served in."""
+    runtime = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    known = replace(
+        known_of(program(replace(runtime, python=None), UWSGI)),
+        cwd=runtime.cwd,
+        environ=environment_of(runtime),
+        section=profile.section,
+    )
+    return lint(str(profile.path), known, **rules)
 
 
 def check_startable(profile: Profile, runtime: Runtime) -> None:
@@ -26,15 +53,9 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
     """
     if profile.path.suffix != ".ini" or profile.path.is_relative_to(FOLDER):
         return
-    runtime = replace(runtime, cwd=runtime.cwd or profile.cwd)
-    environ = environment_of(runtime)
-    known = replace(
-        known_of(program(replace(runtime, python=None), UWSGI)), cwd=runtime.cwd, environ=environ
-    )
-    linted = lint(str(profile.path), known, select=RULES)
+    linted = _linted(profile, runtime, select=RULES)
     for flaw in linted.flaws:
-        judged = not (linted.config.guesses or profile.section)  # it reads [uwsgi] alone
-        if judged and flaw.severity is Severity.ERROR:
+        if not linted.config.guesses and flaw.severity is Severity.ERROR:
             raise ProfileError(flaw.spot.file, flaw.message, flaw.spot.line)
     places = ("{here}", str(profile.path.parent)), ("{root}", str(ROOT))
     for option, value in profile.options:

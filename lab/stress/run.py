@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.available import available, ignored, import_applications
+from lab.experiment.available import available, import_applications, warnings
 from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.own import remarks
@@ -113,7 +113,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     wishes = replace(wishes, workload=workload)
     for line in remarks(chosen, cores[0] if cores else None):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    for line in ignored(chosen, wishes.workload.runtime):
+    for line in warnings(chosen, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
     own = wishes.workload.name == WAITING.name

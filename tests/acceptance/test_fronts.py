@@ -22,7 +22,7 @@ def planned(tmp_path):
     def planned(address, *names, **asked):
         ini = tmp_path / "mine.ini"
         ini.write_text(f"[uwsgi]\n{address}\nchdir = {SITES}\n{SITE}")
-        said = Asked(profiles=(str(ini), *names), path="/where/Bonn", blocks=1, **asked)
+        said = Asked(profiles=(str(ini), *names), path=("/where/Bonn",), blocks=1, **asked)
         return prepare(understand(said).options, application(said))
 
     return planned

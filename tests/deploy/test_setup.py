@@ -52,6 +52,8 @@ def stub(tmp_path):
 echo "$SAYS"; [ -z "$WAITS" ] || exec "$WAITS" -c "$WAIT"; exit 1""",
         "valgrind": "",
         "nginx": "",
+        "node": "",
+        "go": "",
     }.items():
         (bins / name).write_text(f"#!/bin/sh\n{lines}\n")
         (bins / name).chmod(0o755)
@@ -62,10 +64,10 @@ WAIT = "import time; open('.venv/asked', 'w').close(); time.sleep(60)"
 """A pip that takes its time. Not `sleep`: a shell that is about to become it may lose a signal."""
 
 
-def start(stub, says="", waits=""):
-    """Begin to install the second layer, as from a terminal."""
+def start(stub, says="", waits="", layer="tests"):
+    """Begin to install a layer above the first, as from a terminal."""
     return subprocess.Popen(
-        ["env", "--default-signal=INT,TERM,HUP", "tools/setup.sh", "tests"],
+        ["env", "--default-signal=INT,TERM,HUP", "tools/setup.sh", layer],
         cwd=stub,
         env=environment(
             SAYS=says, WAITS=waits, WAIT=WAIT, PATH=f"{stub}/.venv/bin:{os.environ['PATH']}"
@@ -94,6 +96,16 @@ def test_the_last_line_of_a_failed_set_up_says_what_to_do(stub, says, last):
     assert re.fullmatch(last, lines[-1])
     assert lines[-2] == says.splitlines()[-1]
     assert not [line for line in lines if line.startswith("WARNING: Retrying")]
+
+
+def test_a_failed_installation_of_the_peers_says_what_to_do(stub):
+    """As the other layers; what needs no package index is not touched by it."""
+    process = start(stub, NO_NETWORK, layer="peers")
+    lines = process.communicate(timeout=30)[0].splitlines()
+    assert process.returncode == 1
+    assert lines[0] == "setup: installing the other servers of the articles"
+    assert re.fullmatch("setup: packages cannot be downloaded: .*: make peers", lines[-1])
+    assert not (stub / ".peers").exists()
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])

@@ -12,6 +12,7 @@ import pytest
 
 from lab.settings import rules
 from tests.lint.test_findings import PLACES, of
+from tools import uwsgi_options
 
 ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r"([\w/.-]+\.(?:c|h|py)):(\d+) `(.+)`")
@@ -73,6 +74,13 @@ def test_the_lines_of_uwsgis_source_say_so(source):
         if match and match[1].endswith((".c", ".h")):
             lines = (source / match[1]).read_text(errors="replace").splitlines()
             assert match[3] in lines[int(match[2]) - 1], f"{code}: {each}"
+
+
+@pytest.mark.slow
+def test_the_table_of_options_is_that_of_uwsgis_source(source):
+    """And so is the list that the service's own preflight reads."""
+    assert uwsgi_options.table(source) == uwsgi_options.JSON.read_text()
+    assert uwsgi_options.numeric(source) == uwsgi_options.NUMERIC.read_text()
 
 
 @pytest.mark.parametrize("code", PLACES)

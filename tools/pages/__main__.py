@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tools.pages import commands, directives, profiles, schema, systems
+from tools.pages import commands, directives, lint, profiles, schema, systems
 
-for part in (schema, profiles, systems, commands, directives):
+for part in (schema, profiles, systems, commands, lint, directives):
     for path in part.refresh():
         print(path)

@@ -96,7 +96,7 @@ def cli_page() -> str:
             ("command", "what it does"),
             (
                 (f"[`lab {name}`](#lab-{name})", command.get_short_help_str(200))
-                for name, command in cli.all().items()
+                for name, command in sorted(cli.commands.items())
             ),
         ),
         "## Exit status\n",
@@ -110,7 +110,7 @@ def cli_page() -> str:
         "",
         _metrics(),
     ]
-    for name, command in cli.all().items():
+    for name, command in sorted(cli.commands.items()):
         parts += _command(command, click.Context(command, info_name=name, parent=root))
     return "\n".join(parts)
 

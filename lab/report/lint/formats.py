@@ -37,7 +37,8 @@ class Found:
     """A flaw, and the line that it is in."""
 
     flaw: Flaw
-    line: str
+    source: str
+    """Text of the line."""
 
     @property
     def counts(self) -> bool:
@@ -52,10 +53,25 @@ class Found:
         return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
 
     @property
+    def line(self) -> int:
+        """Its number, from 1."""
+        return max(1, self.flaw.spot.line)
+
+    @property
+    def column(self) -> int:
+        """Where it begins in the line, from 1."""
+        return max(1, self.flaw.spot.column)
+
+    @property
     def place(self) -> str:
         """File, line and column."""
-        spot = self.flaw.spot
-        return f"{self.file}:{max(1, spot.line)}:{max(1, spot.column)}"
+        return f"{self.file}:{self.line}:{self.column}"
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one line: what a file says cannot end it, nor control a terminal."""
+        text = self.flaw.message
+        return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def text(found: Sequence[Found]) -> str:
@@ -64,7 +80,7 @@ def text(found: Sequence[Found]) -> str:
     severities = max((len(each.flaw.severity) for each in found), default=0)
     lines = [
         f"{each.place:<{places}}  {each.flaw.code} {each.flaw.severity:<{severities}}  "
-        f"{each.flaw.message}{_mark(each.flaw.fix)}"
+        f"{each.message}{_mark(each.flaw.fix)}"
         for each in found
     ]
     return "\n".join((*lines, summary(found), ""))
@@ -104,11 +120,11 @@ def _record(each: Found) -> dict[str, Any]:
     flaw = each.flaw
     return {
         "file": each.file,
-        "line": flaw.spot.line,
-        "column": flaw.spot.column,
+        "line": each.line,
+        "column": each.column,
         "code": flaw.code,
         "severity": flaw.severity,
-        "message": flaw.message,
+        "message": each.message,
         "fix": flaw.fix and {"safe": flaw.fix.safe, "says": flaw.fix.says},
     }
 
@@ -122,12 +138,12 @@ def _command(each: Found) -> str:
     flaw = each.flaw
     properties = {
         "file": each.file,
-        "line": flaw.spot.line,
-        "col": flaw.spot.column,
+        "line": each.line,
+        "col": each.column,
         "title": f"{flaw.code} {flaw.severity}",
     }
     said = ",".join(f"{name}={_escaped(str(value), ',:')}" for name, value in properties.items())
-    return f"::{LEVELS[flaw.severity][1]} {said}::{_escaped(flaw.message)}"
+    return f"::{LEVELS[flaw.severity][1]} {said}::{_escaped(each.message)}"
 
 
 def _escaped(said: str, more: str = "") -> str:
@@ -140,11 +156,11 @@ def gitlab(found: Sequence[Found]) -> str:
     return _dumped(
         [
             {
-                "description": each.flaw.message,
+                "description": each.message,
                 "check_name": each.flaw.code,
                 "fingerprint": fingerprint,
                 "severity": LEVELS[each.flaw.severity][2],
-                "location": {"path": each.file, "lines": {"begin": max(1, each.flaw.spot.line)}},
+                "location": {"path": each.file, "lines": {"begin": each.line}},
             }
             for each, fingerprint in fingerprints(found)
         ]
@@ -159,7 +175,7 @@ def fingerprints(found: Sequence[Found]) -> Iterator[tuple[Found, str]]:
     """
     seen: Counter[tuple[str, str, str]] = Counter()
     for each in found:
-        key = (each.file, each.flaw.code, each.line.strip())
+        key = (each.file, each.flaw.code, each.source.strip())
         made = "\n".join((*key, str(seen[key])))
         seen[key] += 1
         yield each, hashlib.sha256(made.encode("utf-8", "replace")).hexdigest()[:32]
@@ -168,8 +184,7 @@ def fingerprints(found: Sequence[Found]) -> Iterator[tuple[Found, str]]:
 def markdown(found: Sequence[Found]) -> str:
     """Return a table, and the line that counts."""
     rows = [
-        f"| {_cell(each.place)} | {each.flaw.code} | {each.flaw.severity} "
-        f"| {_cell(each.flaw.message)} |"
+        f"| {_cell(each.place)} | {each.flaw.code} | {each.flaw.severity} | {_cell(each.message)} |"
         for each in found
     ]
     head = ["| place | rule | class | what |", "|---|---|---|---|"]
@@ -211,14 +226,13 @@ def _rule(code: str) -> dict[str, Any]:
 
 
 def _result(each: Found, fingerprint: str, index: int) -> dict[str, Any]:
-    spot = each.flaw.spot
-    region = {"startLine": max(1, spot.line), "startColumn": max(1, spot.column)}
+    region = {"startLine": each.line, "startColumn": each.column}
     location = {"artifactLocation": {"uri": quote(each.file)}, "region": region}
     return {
         "ruleId": each.flaw.code,
         "ruleIndex": index,
         "level": LEVELS[each.flaw.severity][0],
-        "message": {"text": each.flaw.message},
+        "message": {"text": each.message},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"lab/v1": fingerprint},
     }

@@ -7,7 +7,8 @@ from textwrap import indent
 
 from lab.settings.lint.judge import judged
 from lab.settings.lint.read import example
-from lab.settings.rules.rule import Rule
+from lab.settings.rules.rule import SERVERS, Rule
+from lab.settings.uwsgi.table import uwsgi_options
 
 
 def explained(rule: Rule) -> str:
@@ -25,7 +26,10 @@ def examples(rule: Rule) -> Iterator[tuple[str, str]]:
 
 def sentences(rule: Rule) -> Iterator[str]:
     """Yield why a rule is one, where that was seen, and how what it finds can be fixed."""
-    yield f"{rule.why[0].upper()}{rule.why[1:]}."
+    word = rule.why.partition(" ")[0]
+    # What is the name of an option or a server stays as it is written.
+    name = not word.isalpha() or word in uwsgi_options().entries or word in SERVERS.values()
+    yield f"{rule.why if name else rule.why[0].upper() + rule.why[1:]}."
     yield f"Seen: {rule.seen}."
     yield f"Fix: {fix_of(rule)}."
 

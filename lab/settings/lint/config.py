@@ -71,6 +71,9 @@ class Known:
     python: tuple[int, int] | None = None
     """The uWSGI's own."""
 
+    section: str = ""
+    """Of an ini; empty for [uwsgi]."""
+
     cwd: Path | None = None
     """Folder that it is started in; None for the configuration's own."""
 

@@ -48,12 +48,17 @@ def unknown_option(config: Config) -> Iterator[Flaw]:
     strict = config.on("strict")
     declared = config.all("declare-option", *PLACEHOLDERS)
     own = {each.value.partition("=")[0] for each in declared}
+    ours = {each.plugin for each in config.table.entries.values()}
+    loaded = ",".join(each.value for each in config.all("plugins", "plugin", "need-plugins"))
+    foreign = set(filter(None, re.split(r"[,\s]+", loaded))) - ours  # it may be an option of theirs
     own |= set() if strict else {name for each in config.settings for name in _named(each)}
     for each in config.settings:
         name = each.option
         if name in config.table.entries or name in own or re.search(r"[\s:]", name):
             continue
         meant = _meant_option(config, name)
+        if foreign and meant is None:
+            continue
         effect = "does not start" if strict else "drops the line without a word"
         advice = f"write {meant}" if meant else "leave it out"
         text = f"uWSGI has no such option and {effect}; {advice}"

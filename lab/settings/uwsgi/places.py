@@ -57,7 +57,8 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
     `Config.guesses` says so.
     """
     reading = Ini(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
-    reading.load(str(path.absolute()), path)
+    section = f":{known.section}" if known.section else ""
+    reading.load(f"{path.absolute()}{section}", path)
     reading.finish()
     return Config(
         server="uWSGI",

@@ -1,0 +1,195 @@
+"""`lab lint` as a person or a pipeline types it."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.cli import main
+from tests.kit.lab_process import BIN
+
+CLEAN = "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:8080\nmodule = app:app\n"
+WRONG = f"{CLEAN}processes = four\nno-orphans = true\n"
+QUIET = ("--select", "UW003,UW205")
+
+
+@pytest.fixture
+def lint(tmp_path, monkeypatch, capsys):
+    """Return a function that lints in an empty folder: exit status, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("lab.profiles.lint.find_command", lambda _: None)  # as without uWSGI
+
+    def lint(*words):
+        monkeypatch.setattr(sys, "argv", ["lab", "lint", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        printed = capsys.readouterr()
+        return ended.value.code, printed.out, printed.err
+
+    return lint
+
+
+def write(name, text):
+    """Write a file of the folder."""
+    Path(name).write_text(text)
+    return name
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "status"),
+    [
+        (WRONG, [], 1),
+        (WRONG, ["--exit-zero"], 0),
+        (WRONG, ["--ignore", "UW"], 0),
+        (CLEAN, QUIET, 0),
+        (CLEAN.replace("strict = true\n", ""), ["--select", "UW317"], 0),
+    ],
+)
+def test_the_exit_status_says_whether_something_counts(lint, text, words, status):
+    """A remark does not."""
+    assert lint(write("u.ini", text), *words)[0] == status
+
+
+def test_several_files_are_said_together_and_what_they_include_once(lint):
+    """With one line that counts; a file that cannot be read is said, and the others are read."""
+    write("base.ini", WRONG)
+    for name in ("a.ini", "b.ini"):
+        write(name, "[uwsgi]\nini = %dbase.ini\n")
+    code, out, err = lint("a.ini", "b.ini", "c.ini", *QUIET)
+    assert code == 2
+    assert out.count("\n") == 3
+    assert out.endswith("Found 2 (1 error, 1 no effect); 1 can be fixed with --fix, 1 more with "
+                        "--unsafe-fixes.\n")  # fmt: skip
+    assert err == "lab: c.ini: there is no such file\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "which FILE?"),
+        (["."], ".: is a folder: name the files in it, as in *.ini"),
+        (["x.txt"], "x.txt: is none of the files that can be read: .ini, "),
+        (["x.yaml"], "x.yaml: cannot be read without uWSGI: pip install uwsgi"),
+        (["--select", "UW77", "x.txt"], "--select: there is no rule UW77: "),
+        (["--explain", "UW0"], "--explain: there is no rule UW0: "),
+        (["--uwsgi", "/nonexistent", "x.txt"], "/nonexistent: is no uWSGI that runs here"),
+        (["--connections", "0", "x.txt"], "--connections: 0 is not in the range"),
+    ],
+)
+def test_what_cannot_be_meant_is_answered_in_a_line(lint, words, said):
+    """With what to do."""
+    write("x.txt", "")
+    write("x.yaml", "uwsgi:\n")
+    code, _, err = lint(*words)
+    assert code == 2
+    assert err.count("\n") == 1
+    assert said in err
+
+
+def test_fixes_are_written_or_shown(lint):
+    """Safe ones, and on request those that change behaviour; comments stay."""
+    write("u.ini", f"; mine\n{WRONG}; end\n")
+    code, out, _ = lint("u.ini", *QUIET, "--diff")
+    assert code == 1
+    assert out.splitlines()[:2] == ["--- u.ini", "+++ u.ini"]
+    assert [line for line in out.splitlines()[2:] if line[0] in "+-"] == ["-no-orphans = true"]
+    assert "no-orphans" in Path("u.ini").read_text()
+    assert lint("u.ini", *QUIET, "--fix")[::2] == (1, "fixed: u.ini\n")
+    assert Path("u.ini").read_text() == f"; mine\n{CLEAN}processes = four\n; end\n"
+    assert lint("u.ini", *QUIET, "--unsafe-fixes")[:2] == (0, "Found nothing.\n")
+    assert "processes = 4\n" in Path("u.ini").read_text()
+    assert lint("u.ini", *QUIET, "--fix", "--diff") == (0, "", "")
+
+
+def test_a_project_leaves_rules_out(lint):
+    """In the nearest pyproject.toml above the file."""
+    Path("deploy").mkdir()
+    write("deploy/u.ini", WRONG)
+    write("pyproject.toml", '[tool.lab.lint]\nignore = ["UW2"]\n')
+    assert "UW205" not in lint("deploy/u.ini", *QUIET)[1]
+    write("pyproject.toml", '[tool.lab.lint]\nignored = ["UW2"]\n')
+    code, _, err = lint("deploy/u.ini")
+    assert code == 2
+    assert '[tool.lab.lint] knows ignore = ["CODE"]' in err
+
+
+def test_a_dockerfile_says_that_it_is_a_container(lint):
+    """Unless the command line does."""
+    write("u.ini", f"{CLEAN}daemonize = /var/log/u.log\n")
+    words = ("u.ini", "--select", "UW323")
+    assert lint(*words)[0] == 0
+    write("Dockerfile", "FROM python\n")
+    assert lint(*words)[0] == 1
+    assert lint(*words, "--no-container")[0] == 0
+
+
+def test_a_section_may_be_named(lint):
+    """As uWSGI takes it."""
+    write("u.ini", f"{CLEAN}[more]\nno-orphans = true\n")
+    assert "u.ini:6:1  UW205" in lint("u.ini:more", *QUIET)[1]
+
+
+def test_granians_command_is_read_from_quotes_and_from_standard_input(lint, monkeypatch):
+    """It is in no file, so nothing is written."""
+    command = "granian app:app"
+    code, _, _ = lint(command, "--select", "GR001", "--unsafe-fixes")
+    assert (code, list(Path().iterdir())) == (0, [])
+    monkeypatch.setattr(sys, "stdin", io.StringIO(command))
+    assert lint("-", "--select", "GR001", "--format", "json")[0] == 1
+
+
+def test_a_file_that_cannot_be_read_is_named(lint, monkeypatch):
+    """Such as one of another user's."""
+    write("u.ini", CLEAN)
+    monkeypatch.setattr(Path, "read_bytes", lambda _: (_ for _ in ()).throw(PermissionError))
+    assert lint("u.ini")[::2] == (2, "lab: u.ini: cannot be read: permission denied\n")
+
+
+def test_it_needs_nothing_that_measures(tmp_path):
+    """So a pre-commit hook installs Flask's packages alone, and begins at once."""
+    (tmp_path / "u.ini").write_text(WRONG)
+    script = (
+        "import sys, lab.cli\n"
+        "sys.argv = ['lab', 'lint', 'u.ini', '--format', 'json']\n"
+        "try:\n    lab.cli.main()\n"
+        "finally:\n    print(*sorted({name.partition('.')[0] for name in sys.modules}), "
+        "file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [BIN / "python", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert {"UW003", "UW205"} <= {each["code"] for each in json.loads(done.stdout)}
+    heavy = {"gevent", "jinja2", "locust", "matplotlib", "msgspec", "numpy", "psutil", "rich"}
+    assert not heavy & set(done.stderr.split())
+
+
+@pytest.mark.slow
+def test_nothing_is_written_and_nothing_is_started(tmp_path):
+    """As strace sees it, where no uWSGI is asked."""
+    (tmp_path / "u.ini").write_text(WRONG)
+    script = (
+        "import sys, lab.cli, lab.profiles.lint as lint\n"
+        "lint.find_command = lambda _: None\n"
+        "sys.argv = ['lab', 'lint', 'u.ini']\n"
+        "lab.cli.main()\n"
+    )
+    calls = "trace=fork,vfork,clone,clone3,openat,open,creat,unlink,rename"
+    try:
+        done = subprocess.run(
+            ["strace", "-f", "-e", calls, BIN / "python", "-c", script],
+            cwd=tmp_path,
+            env={"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        pytest.skip("no strace")
+    assert "UW205" in done.stdout
+    started = [line for line in done.stderr.splitlines() if "fork" in line or "clone" in line]
+    written = [line for line in done.stderr.splitlines() if "O_WRONLY" in line or "O_RDWR" in line]
+    assert not started
+    assert not written

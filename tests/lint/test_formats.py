@@ -1,0 +1,136 @@
+"""What `lab lint` prints, in the forms that tools read."""
+
+import json
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from lab.report.lint.formats import FORMATS, Found
+from lab.report.lint.page import explained
+from lab.settings.lint.flaw import Fix, Flaw, Severity, Spot
+from lab.settings.rules.rule import RULES
+from tests.kit.golden import check_golden
+
+GOLDEN = Path(__file__).parent / "golden"
+
+SAFE, UNSAFE = (Fix((), safe=safe, says="x = 1") for safe in (True, False))
+BASE = Spot(Path("conf,d/a:b.ini"), 12, 20)
+FLAWS = (
+    Flaw("UW009", Severity.ERROR, "env = A=100%: | of *it*,\n\u2713 50%", BASE, SAFE),
+    Flaw("UW205", Severity.NO_EFFECT, "no-orphans: why; what", Spot(Path("u.ini"), 3, 1), UNSAFE),
+    Flaw("UW303", Severity.DANGEROUS, "max-requests = 9: why; what", Spot(Path("u.ini"), 9, 1)),
+    Flaw("UW303", Severity.DANGEROUS, "max-requests = 9: why; what", Spot(Path("u.ini"), 19, 1)),
+    Flaw("UW317", Severity.REMARK, "no strict: why; what", Spot(Path("u.ini"), 0, 0), SAFE),
+)
+FOUND = [Found(flaw, "max-requests = 9" if flaw.code == "UW303" else "") for flaw in FLAWS]
+
+PHYSICAL = {
+    "type": "object",
+    "required": ["artifactLocation", "region"],
+    "properties": {
+        "artifactLocation": {"required": ["uri"]},
+        "region": {"properties": {"startLine": {"minimum": 1}, "startColumn": {"minimum": 1}}},
+    },
+}
+SARIF = {
+    "required": ["$schema", "version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "items": {
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {
+                        "required": ["driver"],
+                        "properties": {
+                            "driver": {
+                                "required": ["name", "version", "rules"],
+                                "properties": {
+                                    "rules": {
+                                        "items": {
+                                            "required": [
+                                                "id",
+                                                "shortDescription",
+                                                "fullDescription",
+                                                "help",
+                                                "defaultConfiguration",
+                                            ]
+                                        }
+                                    }
+                                },
+                            }
+                        },
+                    },
+                    "results": {
+                        "items": {
+                            "required": [
+                                "ruleId",
+                                "ruleIndex",
+                                "level",
+                                "message",
+                                "locations",
+                                "partialFingerprints",
+                            ],
+                            "properties": {
+                                "level": {"enum": ["error", "warning", "note"]},
+                                "message": {"required": ["text"]},
+                                "locations": {
+                                    "minItems": 1,
+                                    "items": {"properties": {"physicalLocation": PHYSICAL}},
+                                },
+                            },
+                        }
+                    },
+                },
+            }
+        },
+    },
+}
+"""What GitHub's code scanning needs of a log of SARIF 2.1.0."""
+
+
+@pytest.mark.parametrize("form", ["text", "json", "github", "gitlab", "markdown"])
+def test_a_form_is_as_it_is_stored(form):
+    """Nothing that a file says ends a line, a property or a cell of it."""
+    check_golden(GOLDEN / f"lint.{form}", FORMATS[form](FOUND))
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_nothing_found_is_a_form_as_well(form):
+    """A pipeline reads it all the same."""
+    text = FORMATS[form]([])
+    assert text == "" or text.endswith("\n")
+    assert form not in ("json", "sarif", "gitlab") or json.loads(text) is not None
+
+
+def test_a_log_of_sarif_has_what_code_scanning_needs():
+    """With the rules that found something, and a fingerprint that outlives another line."""
+    log = json.loads(FORMATS["sarif"](FOUND))
+    Draft202012Validator(SARIF).validate(log)
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert rules == sorted({flaw.code for flaw in FLAWS})
+    for result, flaw in zip(run["results"], FLAWS, strict=True):
+        assert rules[result["ruleIndex"]] == result["ruleId"] == flaw.code
+    marks = [result["partialFingerprints"]["lab/v1"] for result in run["results"]]
+    assert len(set(marks)) == len(marks)
+    moved = [Found(FLAWS[3], "max-requests = 9")]
+    (again,) = json.loads(FORMATS["sarif"](moved))["runs"][0]["results"]
+    assert again["partialFingerprints"]["lab/v1"] == marks[2]
+
+
+def test_a_file_below_this_folder_is_named_from_here(tmp_path, monkeypatch):
+    """As a repository names it; another keeps its path."""
+    monkeypatch.chdir(tmp_path)
+    for path, said in ((tmp_path / "a/u.ini", "a/u.ini"), (Path("/etc/u.ini"), "/etc/u.ini")):
+        assert Found(Flaw("UW001", Severity.ERROR, "", Spot(path, 1, 1)), "").file == said
+
+
+@pytest.mark.parametrize("code", sorted(RULES))
+def test_every_rule_explains_itself(code):
+    """What it finds, why, where that was seen, how it is mended, and an example of each kind."""
+    text = explained(RULES[code])
+    for part in (f"{code} {RULES[code].severity}: ", "\n\nSeen: ", "\n\nFix: ", "\n\nBad:\n\n    "):
+        assert part in text
+    assert max(len(line) for line in text.splitlines()) < 400
