@@ -63,13 +63,13 @@ def expectation(asked: str, expect: Expectation, bodies: Sequence[bytes]) -> Exp
             f"{asked}: nothing of it stays but {sum(map(len, pieces))} bytes: say what a correct "
             f"reply contains: --check {_quoted(_suggested(pieces, bodies))}"
         )
-    name = _name_of_what_varies(parts, bodies[0])
+    names = ", ".join(dict.fromkeys(_names_of_what_varies(parts, bodies[0])))
     return replace(
         expect,
         pattern=pattern,
         varies=(
             f"{len(bodies[0]) - required:,} of {len(bodies[0]):,} bytes differ from reply to reply"
-            f"{f' ({name})' if name else ''}; required are the "
+            f"{f' ({names})' if names else ''}; required are the "
             f"{'part that stays' if len(parts) == 1 else f'{len(parts)} parts that stay'}, status "
             f"{expect.status} and a length of {len(bodies[0]):,} +- {_spread(bodies, required):,}."
         ),
@@ -129,12 +129,11 @@ def _escaped(part: bytes) -> str:
     return "".join(c if c.isascii() else f"\\x{ord(c):02x}" for c in text)
 
 
-def _name_of_what_varies(parts: Sequence[bytes], body: bytes) -> str:
-    """Return what the page calls the first piece that varies; empty where it does not say."""
-    end = body.index(parts[0]) + len(parts[0]) if body.startswith(parts[0]) else 0
-    before = body[max(0, end - 100) : end]
-    named = _NAMED.findall(before.rpartition(b"<")[2]) or _KEY.findall(before)
-    return named[-1].decode() if named else ""
+def _names_of_what_varies(parts: Sequence[bytes], body: bytes) -> Iterator[str]:
+    """Yield what the page calls each piece that varies; nothing where it does not say."""
+    for part in parts if not body.endswith(parts[-1]) else parts[:-1]:
+        named = _NAMED.findall(part[-100:].rpartition(b"<")[2]) or _KEY.findall(part[-100:])
+        yield from (name.decode() for name in named[-1:])
 
 
 def _suggested(pieces: Sequence[bytes], bodies: Sequence[bytes]) -> str:

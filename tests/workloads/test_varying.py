@@ -46,6 +46,15 @@ def test_what_stays_of_a_page_with_a_token_is_required():
     assert not fits(found, "<h1>Server Error (500)</h1>")
 
 
+def test_what_varies_is_named_by_the_page():
+    """Each piece that has a name."""
+    page = (
+        'window.CSRF_TOKEN = "{0}"; /* for scripts */\n<input name="token" value="{0}">{1}, at last'
+    )
+    found = learnt(*(page.format(token, number) for number, token in enumerate(TOKENS)))
+    assert "bytes differ from reply to reply (CSRF_TOKEN, token); required" in found.varies
+
+
 def test_the_hours_of_a_clock_are_not_required():
     """Four replies within a second have them in common, and those of the next hour do not."""
     page = "<p>The time of this server is: {}</p><footer>of somebody</footer>"
