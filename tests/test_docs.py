@@ -164,7 +164,8 @@ def test_a_documented_stress_test_runs(command, tmp_path):
 
 def _with_site_of_tests(words, folder):
     """Replace the reader's own application, and configurations, by one of tests/sites here."""
-    if "--app" not in words and not any(map(_is_own, words[2:])):
+    serves = "--app" in words or any(map(_is_own, words[2:]))
+    if words[1] == "lint" or not serves:
         return words
     named = ["--app", "flask_site:application", "--chdir", str(SITES)] * ("--app" in words)
     path = [] if words[1] == "show" else ["--path", "/where/Ulm"]
