@@ -43,8 +43,10 @@ def idle(pid, before):
 
 
 @pytest.mark.parametrize(("name", "asked"), PAIRS.values(), ids=PAIRS)
-def test_a_peer_serves_its_workload(name, asked, tmp_path):
+def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
     """The right reply, an end by SIGTERM alone, and neither process nor listener afterwards."""
+    # Longer than the lab waits: gunicorn's eventlet workers take three seconds where nothing runs.
+    monkeypatch.setattr("lab.servers.process.STOP_DEADLINE", 20.0)
     profile = read_installed(name)
     workload = arm_of(profile, asked, Load()).workload
     adapter(profile).check(profile)
