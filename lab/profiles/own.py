@@ -12,7 +12,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +31,17 @@ LISTENS = {
 }
 """Program -> the words that tell it where to listen."""
 
-PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", "--pid", "-p"}
-"""Words of theirs that name an address or a file of the server in production; each has a value."""
+FILES = {
+    **dict.fromkeys(("--pid", "-p"), "would overwrite a real server's"),
+    **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), "would write to it"),
+    "--statsd-host": "would report the trial's figures",
+}
+"""Words of theirs that name a file or a host of the server in production -> why not in a trial."""
+
+PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
+"""These, and the words that name an address; each has a value."""
+
+BACKGROUND = {"--daemon", "-D"}
 
 COPY = "private.conf.py"
 SETTINGS = """\
@@ -136,6 +145,8 @@ def command(text: str) -> Profile:
             problem = f"the lab does not know how to tell {program} where to listen; {hint}"
             raise ProfileError(text, problem)
         words, altered = _listening(words, at, LISTENS[program])
+    if program == "gunicorn":
+        _check_gunicorn(text, words, here)
     apps = [word for word in words if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?", word)]
     said = [each for each in words[at + 1 :] if each not in PLACES and not re.search("[:{]", each)]
     name = re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-")
@@ -143,6 +154,20 @@ def command(text: str) -> Profile:
     made = _profile(name, here / name, tuple(words), options)
     version = (words[0], "--version") if at == 0 and program in LISTENS else ()
     return replace(made, summary=text, altered=tuple(altered), version=version)
+
+
+def _check_gunicorn(text: str, words: Sequence[str], here: Path) -> None:
+    """Refuse what would act beyond a trial, and what a file says that gunicorn reads by itself."""
+    options = {word.partition("=")[0] for word in words}
+    if options & BACKGROUND:
+        raise ProfileError(text, "it would go to the background: leave --daemon out")
+    if options & {"--config", "-c"}:
+        raise ProfileError(text, "name its configuration itself, as in lab run gunicorn.conf.py")
+    if (here / "gunicorn.conf.py").is_file():
+        problem = (
+            "gunicorn reads the gunicorn.conf.py of this folder, too: lab run gunicorn.conf.py"
+        )
+        raise ProfileError(text, problem)
 
 
 def _listening(
@@ -157,8 +182,10 @@ def _listening(
             kept.append(word)
             continue
         value = value if equals else next(rest, "")
-        if option in ("--pid", "-p"):
-            altered.append(Altered(option, value, None, LEFT_OUT["pidfile"]))
+        if option in FILES and value == "-":  # it costs what it costs in production
+            kept += [option, value]
+        elif option in FILES:
+            altered.append(Altered(option, value, None, FILES[option]))
         else:
             altered.append(Altered(option, value, MOVED["bind"]))
     return kept, altered

@@ -110,3 +110,37 @@ def test_a_command_that_cannot_be_told_where_to_listen(text, said):
     """Is answered with what to write."""
     with pytest.raises(ProfileError, match=said):
         profiles.read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gunicorn --daemon shop:app", "leave --daemon out"),
+        ("gunicorn -D shop:app", "leave --daemon out"),
+        ("gunicorn -c deploy.conf.py shop:app", "name its configuration itself"),
+        ("gunicorn --config=deploy.conf.py shop:app", "name its configuration itself"),
+    ],
+)
+def test_a_command_that_would_act_beyond_a_trial_is_refused(text, said):
+    """In one line that says what to give instead."""
+    with pytest.raises(ProfileError, match=said):
+        profiles.read(text)
+
+
+def test_a_file_that_gunicorn_would_read_by_itself_is_named(conf, monkeypatch):
+    """Its logs, pidfile and hooks would be the real ones: it is the file that is to be given."""
+    monkeypatch.chdir(conf.parent)
+    with pytest.raises(ProfileError, match=r"reads the gunicorn\.conf\.py of this folder, too"):
+        profiles.read("gunicorn -w 1 shop:app")
+
+
+def test_real_logs_are_left_out_of_a_command(tmp_path, monkeypatch):
+    """Each is named; one to the terminal stays, since it costs what it costs in production."""
+    monkeypatch.chdir(tmp_path)
+    found = profiles.read(
+        "gunicorn --access-logfile /var/log/a --error-logfile=- --statsd-host x:1 shop:app"
+    )
+    assert found.commands == (
+        ("gunicorn", "--bind", "{host}:{port}", "--error-logfile", "-", "shop:app"),
+    )
+    assert [each.option for each in found.altered] == ["--access-logfile", "--statsd-host"]
