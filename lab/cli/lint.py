@@ -25,11 +25,19 @@ def _codes(_context: click.Context, option: click.Parameter, value: str) -> tupl
 
 @click.command("lint")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
-@click.option("--select", metavar="CODES", default="", callback=_codes, help="Only these rules.")
+@click.option(
+    "--select",
+    metavar="CODES",
+    default="",
+    show_default=False,
+    callback=_codes,
+    help="Only these rules.",
+)
 @click.option(
     "--ignore",
     metavar="CODES",
     default="",
+    show_default=False,
     callback=_codes,
     help="Not these rules. Codes or their beginnings, as in UW2,GU001.",
 )
@@ -52,13 +60,12 @@ def _codes(_context: click.Context, option: click.Parameter, value: str) -> tupl
 @click.option("--explain", metavar="CODE", help="Print a rule's page.")
 @click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
 def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -> int:
-    r"""
+    """
     Read configurations, and say what is wrong with them. Serves nothing.
 
     A FILE is one of uWSGI (.ini, .yaml, .json, .xml) or gunicorn (.conf.py), or granian's command
     in quotes; - reads that command from standard input.
 
-    \b
     Exit status: 0 nothing found, or only remarks; 1 errors, dangers, options without effect;
     2 a file cannot be read or written.
     """
@@ -89,7 +96,8 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         else:
             found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
     found = list(dict.fromkeys(found))  # what several files include is wrong once
-    if not given["diff"]:
+    # "Found nothing" would read as if a file that cannot be read were a good one.
+    if not given["diff"] and (found or not failed or given["format"] != "text"):
         click.echo(FORMATS[given["format"]](found), nl=False)
     if given["exit_zero"]:
         return 0

@@ -69,7 +69,12 @@ class Linted:
         Raises:
             ProfileError: One cannot be written, or lies elsewhere.
         """
-        for file in self.before.keys() - {COMMAND, STDIN}:
+        files = self.before.keys() - {COMMAND, STDIN}
+        for file in files:
+            if any(file != other and file.resolve() == other.resolve() for other in files):
+                problem = f"is read under two names: lint it as {file.resolve()}"
+                raise ProfileError(self.config.file, problem)
+        for file in files:
             _write(file, self.config.texts[file], named)
             yield file
 

@@ -193,3 +193,19 @@ def test_nothing_is_written_and_nothing_is_started(tmp_path):
     written = [line for line in done.stderr.splitlines() if "O_WRONLY" in line or "O_RDWR" in line]
     assert not started
     assert not written
+
+
+def test_a_file_that_cannot_be_read_is_not_said_to_be_clean(lint):
+    """Nothing follows the error; in JSON there is an empty list."""
+    assert lint("c.ini") == (2, "", "lab: c.ini: there is no such file\n")
+    assert json.loads(lint("c.ini", "--format", "json")[1]) == []
+
+
+def test_a_file_that_includes_itself_is_not_mended_under_two_names(lint):
+    """One of its texts would take the other's place; by its whole path it has one name."""
+    name = write("sections.ini", "[uwsgi]\nini = :base\n[base]\nhttp-socket = :8080\nmaster = on\n")
+    code, _, err = lint("--unsafe-fixes", name)
+    assert code == 2
+    assert "is read under two names: lint it as" in err
+    assert Path(name).read_text().count("\n") == 5
+    assert lint("--unsafe-fixes", str(Path(name).absolute()))[0] != 2

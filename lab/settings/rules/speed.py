@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.settings.rules.alike import present, without, without_safely, written
+from lab.settings.rules.alike import present, without, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
 present(
@@ -15,7 +15,7 @@ present(
     bad="enable-threads = true",
     good="threads = 2",
     when=lambda config: config.known.version >= (2, 0, 27),
-    mends=without_safely,
+    mends=without,
 )
 
 

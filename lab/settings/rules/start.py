@@ -110,7 +110,7 @@ def plugin_inside(config: Config) -> Iterator[Flaw]:
                 f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so all the "
                 f"same and {effect}; leave it out"
             )
-            fix = config.drop(setting, safe=True) if found == names else None
+            fix = config.drop(setting) if found == names else None
             yield config.flaw(setting, text, fix, harmless=not ends)
 
 
