@@ -160,7 +160,9 @@ def instead(
         path = Path(folder) / f"tuned-{option}.ini"
         text = tuned.replace("\nhttp-socket = ", f"\n{option} = ").replace("%d..", str(ROOT))
         lines = [each for each in text.splitlines() if not (without and each.startswith(without))]
-        path.write_text("\n".join([*lines, options, ""]), encoding="utf-8")
+        # It is served from a copy of what it says by itself, whatever PROCESSES is then.
+        lines += [options, f"processes = {workers}", ""]
+        path.write_text("\n".join(lines), encoding="utf-8")
         with stand(str(path), workers) as server:
             yield server
 

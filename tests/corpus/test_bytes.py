@@ -26,7 +26,7 @@ TELLING = bytes((0x00, 0x09, 0x20, 0x80, 0xC3, 0xE2, 0xFF))
 def by_uwsgi():
     """Return the profiles that run an application under uWSGI, but for the article's."""
     read = [profiles.described(name) for name in profiles.find()]
-    ours = [each for each in read if any("uwsgi" in word for _, word in each.options)]
+    ours = [each for each in read if any(command[0] == "uwsgi" for command in each.commands)]
     return [
         each.name
         for each in read

@@ -119,4 +119,4 @@ def test_several_rates_have_rows_and_pages_of_their_own(told):
     """Named after the rate, as the run's own files are."""
     rows, pages = told["several"]
     assert rows == ["a@50%", "b@50%", "a@80%", "b@80%"]
-    assert pages == ["report-50pct.html", "report-80pct.html"]
+    assert pages == ["report.html", "report-50pct.html", "report-80pct.html"]
