@@ -13,19 +13,21 @@ from lab.model import METRICS, Comparison, Finding, Verdict
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines
-from lab.report.numbers import judged, ratio
+from lab.report.numbers import ratio
 from lab.report.palette import MOST_LINES
 from lab.report.remarks import blocks
 from lab.report.tables import (
-    MEANINGS,
     NOTHING,
     Cell,
     Column,
     Document,
     Table,
+    footer,
     printable,
+    ratio_cell,
     texts,
     value_cell,
+    with_content,
 )
 
 WHOLE = 3
@@ -62,17 +64,13 @@ def document(found: Sequence[Summary]) -> Document:
         title=f"{asked}: {name} {', '.join(values)}",
         context=(context, *machine_lines(first.run.environments)),
         banners=tuple(printable(_grouped(found))),
-        tables=tuple(
-            each
-            for each in (*measured, *changes)
-            if any(cell != NOTHING for row in each.rows for cell in row[1:])
-        ),
+        tables=with_content((*measured, *changes)),
         notes=tuple(printable(_notes(found))),
         legend=(
             "Medians over the trials that count; -: not known, or withheld for a reason above.",
             "1.42x [1.31, 1.55]: mean ratio within a block, and its 95% interval; ~: it may be 1.",
         ),
-        footer=(f"Run {first.run.name}, seed {plan.seed}. Again: {first.run.command}",),
+        footer=footer(first.run),
         headline=sentence(found),
     )
 
@@ -137,16 +135,10 @@ def _changes(found: Sequence[Summary], metric: str) -> Table:
     rows = []
     for summary in found:
         sides = {step.profile: step.baseline.get(metric) for step in summary.steps}
-        cells = (_change(sides.get(name)) for name in names)
+        cells = (ratio_cell(sides.get(name)) for name in names)
         rows.append((Cell(value_of(summary)[1]), *cells))
     title = f"{METRICS[metric].title} against {found[0].run.plan.profiles[0].name}, value by value"
     return Table(title, texts((value_of(found[0])[0], *names)), tuple(rows))
-
-
-def _change(comparison: Comparison | None) -> Cell:
-    if comparison is None:
-        return NOTHING
-    return Cell(judged(comparison), MEANINGS[comparison.verdict])
 
 
 def _grouped(found: Sequence[Summary]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from lab.analysis.health import told_apart
 from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step, Summary
-from lab.model import METRICS, Comparison, Plan, Verdict, labels
+from lab.model import METRICS, Comparison, Plan, Run, Verdict, labels
 from lab.report import headline
 from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines
@@ -133,14 +133,22 @@ def document(summary: Summary) -> Document:
         title=_title(run.plan),
         context=(plan_line(summary), *machine_lines(run.environments)),
         banners=tuple(printable(summary.banners)),
-        tables=tuple(
-            each for each in tables if any(c != NOTHING for r in each.rows for c in r[1:])
-        ),
+        tables=with_content(tables),
         notes=tuple(printable(notes(summary, shown(run.plan.load)))),
         legend=legend(summary),
-        footer=(f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",),
+        footer=footer(run),
         headline=headline.sentence(summary),
     )
+
+
+def with_content(tables: Iterable[Table]) -> tuple[Table, ...]:
+    """Return *tables* but for those that know nothing of any row."""
+    return tuple(each for each in tables if any(c != NOTHING for r in each.rows for c in r[1:]))
+
+
+def footer(run: Run) -> tuple[str, ...]:
+    """Return what stands below all else: which run it was, and what repeats it."""
+    return (f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",)
 
 
 def _title(plan: Plan) -> str:
@@ -317,7 +325,7 @@ def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[s
 
 
 def _ratios(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> tuple[Cell, ...]:
-    return (*(_ratio(comparisons.get(name)) for name in names), _blocks(comparisons, names))
+    return (*(ratio_cell(comparisons.get(name)) for name in names), _blocks(comparisons, names))
 
 
 def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell:
@@ -336,7 +344,8 @@ def _noise(aa: Comparison) -> Cell:
     return Cell(f"{ratio(aa.ratio)} noise {share(half_width(aa.ratio))}", wide)
 
 
-def _ratio(comparison: Comparison | None) -> Cell:
+def ratio_cell(comparison: Comparison | None) -> Cell:
+    """Return a ratio with its verdict; a hyphen where there is no comparison."""
     if comparison is None:
         return NOTHING
     return Cell(judged(comparison), MEANINGS[comparison.verdict])

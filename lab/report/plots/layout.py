@@ -64,12 +64,16 @@ def aside(
     axes.annotate(text, at, (offset, 0), coords, textcoords="offset points", **style)
 
 
+def decade_marks(low: float, high: float) -> list[float]:
+    """Return 1, 2 and 5 of each decade from below *low* to above *high*, in order."""
+    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
+    return [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+
+
 def decades(axes: Axes) -> None:
     """Mark 1, 2 and 5 of each decade that the vertical axis holds."""
     low, high = axes.get_ylim()
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    marks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-    marks = [mark for mark in marks if low <= mark <= high]
+    marks = [mark for mark in decade_marks(low, high) if low <= mark <= high]
     axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
     axes.set_ylim(low, high)
 

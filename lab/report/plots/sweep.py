@@ -8,7 +8,6 @@ a gate withholds that metric in every trial there, and the report says which.
 from __future__ import annotations
 
 import itertools
-import math
 import statistics
 from collections.abc import Sequence
 
@@ -23,6 +22,7 @@ from lab.report.plots.layout import (
     STYLES,
     WIDTH,
     End,
+    decade_marks,
     decades,
     name_lines,
     panel,
@@ -132,8 +132,7 @@ def _limits(low: float, high: float) -> tuple[float, float]:
     >>> _limits(300, 480)
     (200.0, 500.0)
     """
-    powers = range(math.floor(math.log10(low)) - 1, math.ceil(math.log10(high)) + 1)
-    marks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    marks = decade_marks(low, high)
     return max(m for m in marks if m <= low), min(m for m in marks if m >= high)
 
 
