@@ -22,7 +22,7 @@ from lab.model import Arm, CounterRun, Profile, Role, Run
 from lab.profiles.digest import digest_of
 from lab.settings.moves.move import Move
 from lab.settings.uwsgi import flat, ini, keeps_connections
-from lab.system.programs import ROOT
+from lab.system.programs import folders
 from lab.workloads import workload
 
 MOST = 6
@@ -67,7 +67,7 @@ def render(profile: Profile, move: Move) -> str:
     BIND, PORT, WSGI_APP and WSGI_CHDIR are obeyed as by every profile; the first two must be set.
     Of a private copy these are BIND, PORT, SOCKET and FOLDER, where its files are to be.
     """
-    places = {"{root}": str(ROOT), "{here}": str(profile.path.parent)}
+    places = folders(profile)
     told, section = "BIND=127.0.0.1 PORT=8080", ini(move.options, places)
     if profile.own:
         names = {"{host}": "BIND", "{port}": "PORT", "{socket}": "SOCKET", "{folder}": "FOLDER"}

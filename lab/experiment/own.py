@@ -17,7 +17,7 @@ from lab.profiles.digest import digest_of
 from lab.servers import adapter
 from lab.settings.uwsgi.private import asked_over, proxied
 from lab.settings.uwsgi.served import served_by
-from lab.system.programs import ROOT
+from lab.system.programs import placed
 from lab.system.runtime import with_home
 
 
@@ -68,7 +68,7 @@ def _serving(
         module, path = file.stem, (*path, str(file.parent))
     app, runtime = f"{module}:{sought.callable}", workload.runtime
     here = replace(runtime, cwd=runtime.cwd or mine.cwd)
-    runtime = replace(runtime, python=with_home(here, _placed(mine)).python)
+    runtime = replace(runtime, python=with_home(here, placed(mine)).python)
     values = {**runtime.variables.reveal(), **dict(sought.variables)}
     if path:
         # uWSGI puts each before those that it has.
@@ -94,7 +94,7 @@ def _beside(profile: Profile, mine: Profile) -> Profile:
     if other or "wsgi" not in profile.interfaces:
         return profile
     interfaces = (OWN, *profile.interfaces)
-    options = served_by(profile.options, _placed(mine))
+    options = served_by(profile.options, placed(mine))
     return replace(_with_options(profile, options), cwd=mine.cwd, interfaces=interfaces)
 
 
@@ -109,17 +109,6 @@ def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
 def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Profile:
     """Return a profile of ours that is served from a private copy, of other options."""
     return replace(profile, own=True, options=options, digest=digest_of(options))
-
-
-def _placed(mine: Profile) -> list[tuple[str, str]]:
-    """Return the options of *mine*, which stand beside those of a file in another folder."""
-    places = (("{here}", mine.path.parent), ("{root}", ROOT))
-    placed = []
-    for option, value in mine.options:
-        for name, folder in places:
-            value = value.replace(name, str(folder))  # noqa: PLW2901
-        placed.append((option, value))
-    return placed
 
 
 def remarks(found: Sequence[Profile], cores: Sequence[int] | None) -> Iterator[str]:

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterator
 
 from lab.model import Profile
-from lab.settings.uwsgi import flat
-from lab.system.programs import ROOT
+from lab.settings.uwsgi import filled, flat
+from lab.system.programs import folders
 
 
 def shown(profile: Profile) -> Iterator[str]:
@@ -25,17 +25,11 @@ def shown(profile: Profile) -> Iterator[str]:
         what = "left out: " if each.became is None else ""
         yield f"{mark} {what}{each}"
     yield ""
-    places = {"{here}": str(profile.path.parent), "{root}": str(ROOT), "{host}": "127.0.0.1"}
+    places = {**folders(profile), "{host}": "127.0.0.1"}
     if not profile.commands:
         yield from flat(profile.options, places)
     for command in profile.commands:
         words = (shlex.quote(word) if set(word) & set(" '\"$") else word for word in command)
-        yield _placed(" ".join(words), places)
+        yield filled(" ".join(words), places)
     for name in profile.fill:
-        yield from ("", f"# {name}", _placed(dict(profile.options)[name], places).rstrip("\n"))
-
-
-def _placed(text: str, places: dict[str, str]) -> str:
-    for name, meaning in places.items():
-        text = text.replace(name, meaning)
-    return text
+        yield from ("", f"# {name}", filled(dict(profile.options)[name], places).rstrip("\n"))

@@ -11,7 +11,7 @@ from lab.profiles.catalogue import FOLDER
 from lab.profiles.header import line_of
 from lab.profiles.lint import Linted, known_of, lint
 from lab.settings.lint.flaw import Severity
-from lab.system.programs import ROOT
+from lab.system.programs import placed
 from lab.system.runtime import UWSGI, environment_of, program, with_home
 
 RULES = ("UW101", "UW102", "UW103", "UW104", "UW105", "UW106", "UW109", "UW114", "UW115")
@@ -57,10 +57,7 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
     for flaw in linted.flaws:
         if not linted.config.guesses and flaw.severity is Severity.ERROR:
             raise ProfileError(flaw.spot.file, flaw.message, flaw.spot.line)
-    places = ("{here}", str(profile.path.parent)), ("{root}", str(ROOT))
-    for option, value in profile.options:
-        for name, place in places:
-            value = value.replace(name, place)  # noqa: PLW2901
+    for option, value in placed(profile):
         try:
             program(with_home(runtime, [(option, value)]), UWSGI)
         except MissingError as error:

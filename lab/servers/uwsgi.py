@@ -18,7 +18,7 @@ from lab.servers.process import Order, Process, serve
 from lab.settings.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
 from lab.settings.uwsgi.served import serving
 from lab.system import temporary
-from lab.system.programs import ROOT
+from lab.system.programs import ROOT, placed
 from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, with_home
 
 
@@ -77,7 +77,7 @@ class UwsgiServer:
 
     def sought(self, profile: Profile, workload: Workload) -> Sought:
         """Return which application *profile* is to load for *workload*, and where."""
-        pairs, runtime = _filled(profile), _runtime(profile, workload)
+        pairs, runtime = placed(profile), _runtime(profile, workload)
         options, known = dict(pairs), runtime.variables.reveal()
         env = (
             re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), each).partition("=")
@@ -111,7 +111,7 @@ class UwsgiServer:
 def _runtime(profile: Profile, workload: Workload) -> Runtime:
     """Return what the server is started with: with the folder and the `home` of its ini."""
     runtime = replace(workload.runtime, cwd=workload.runtime.cwd or profile.cwd)
-    return with_home(runtime, _filled(profile))
+    return with_home(runtime, placed(profile))
 
 
 def _copy(profile: Profile, workload: Workload, endpoint: Endpoint, folder: Path) -> Path:
@@ -122,7 +122,7 @@ def _copy(profile: Profile, workload: Workload, endpoint: Endpoint, folder: Path
         "{socket}": endpoint.socket,
         "{folder}": str(folder),
     }
-    options = _filled(profile)
+    options = placed(profile)
     if workload.runtime.python is not None:  # which the command names
         options = [pair for pair in options if pair[0] not in HOME]
     if workload.app is not None:
@@ -155,12 +155,3 @@ def _values(pairs: Sequence[tuple[str, str]], names: Collection[str]) -> tuple[s
 def _gives_up_root(options: Collection[str]) -> bool:
     """Return whether uWSGI loads the application as another user, who owns what that writes."""
     return not os.geteuid() and not {"uid", "gid"}.isdisjoint(options)
-
-
-def _filled(profile: Profile) -> list[tuple[str, str]]:
-    """Return the options of a profile with the folders that its values name."""
-    here, root = str(profile.path.parent), str(ROOT)
-    return [
-        (option, value.replace("{here}", here).replace("{root}", root))
-        for option, value in profile.options
-    ]

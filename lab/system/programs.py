@@ -11,12 +11,28 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import MissingError
+from lab.model import Profile
 
 ROOT = Path(__file__).resolve().parents[2]
 """This project's folder, where an application is imported unless another folder is named."""
 
 TIMEOUT = 5.0
 """Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
+
+
+def folders(profile: Profile) -> dict[str, str]:
+    """Return what stands in the options of *profile* for folders -> the folders."""
+    return {"{here}": str(profile.path.parent), "{root}": str(ROOT)}
+
+
+def placed(profile: Profile) -> list[tuple[str, str]]:
+    """Return the options of *profile* with its folders in their values."""
+    options = []
+    for option, value in profile.options:
+        for place, folder in folders(profile).items():
+            value = value.replace(place, folder)  # noqa: PLW2901
+        options.append((option, value))
+    return options
 
 
 def search_path(first: str = "") -> str:

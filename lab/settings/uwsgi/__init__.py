@@ -165,7 +165,12 @@ def ini(pairs: Options, places: Mapping[str, str]) -> list[str]:
     return [*lines, "if-not-env = WSGI_APP", *application, "endif ="]
 
 
-def _line(option: str, value: str, places: Mapping[str, str]) -> str:
+def filled(text: str, places: Mapping[str, str]) -> str:
+    """Return *text* with each of *places* replaced by what it means."""
     for place, meaning in places.items():
-        value = value.replace(place, meaning)
-    return f"{option} = {value.replace('%', '%%')}"
+        text = text.replace(place, meaning)
+    return text
+
+
+def _line(option: str, value: str, places: Mapping[str, str]) -> str:
+    return f"{option} = {filled(value, places).replace('%', '%%')}"
