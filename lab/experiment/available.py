@@ -176,9 +176,10 @@ def import_applications(
     """
     soughts, runtime = [], workload.runtime
     # What the user has written comes first, so that it is what a message names.
-    for profile in sorted((each.profile for each in found), key=_is_ours):
+    given = (each.profile for each in found)
+    for profile in sorted(given, key=lambda profile: profiles.is_ours(profile.path)):
         asked = arm_of(profile, workload, Load()).workload
-        ours = asked.chdir is None and _is_ours(profile)
+        ours = asked.chdir is None and profiles.is_ours(profile.path)
         if not ours and profile.reply is None and "wsgi" in profile.interfaces:
             soughts.append(adapter(profile).sought(profile, asked))
     try:
@@ -192,10 +193,6 @@ def import_applications(
     uwsgi = next((each.version for each in found if not each.profile.commands), None)
     said = {"python": version_of_python(runtime), "uwsgi": uwsgi, "distributions": packages}
     return {name: value for name, value in said.items() if value}
-
-
-def _is_ours(profile: Profile) -> bool:
-    return profile.path.resolve().is_relative_to(profiles.FOLDER)
 
 
 def unserved(profile: Profile, workload: Workload) -> str | None:

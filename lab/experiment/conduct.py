@@ -292,7 +292,7 @@ def _with_reply(plan: Plan) -> Plan:
         for arm in plan.arms
     )
     for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
-        if not arm.profile.path.resolve().is_relative_to(profiles.FOLDER):
+        if not profiles.is_ours(arm.profile.path):
             try:
                 try_out(arm.profile, arm.workload, adapter, fetch)
             except OtherReplyError:

@@ -5,6 +5,7 @@ from lab.profiles.catalogue import (
     PEERS,
     described,
     find,
+    is_ours,
     is_theirs,
     ladder,
     read,
@@ -14,5 +15,5 @@ from lab.profiles.catalogue import (
 from lab.profiles.show import shown
 from lab.profiles.startable import check_startable, warnings
 
-__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "is_theirs",
+__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "is_ours", "is_theirs",
            "ladder", "read", "read_header", "shown", "usual", "warnings"]  # fmt: skip

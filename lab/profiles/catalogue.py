@@ -134,7 +134,7 @@ def read_header(path: Path) -> ProfileHeader:
     else:
         header = parse_ini(text, path)
         wanted = "a section [lab] with `summary = What this step changes`"
-    ours = path.resolve().is_relative_to(FOLDER) or header.against or path.suffix == ".toml"
+    ours = is_ours(path) or header.against or path.suffix == ".toml"
     if ours and header.summary is None:
         raise ProfileError(path, f"has no summary; it needs {wanted}")
     return header
@@ -162,13 +162,18 @@ def _own() -> list[Path]:
     return [files[name] for name in sorted(files)]
 
 
+def is_ours(path: Path) -> bool:
+    """Return whether a file is one of this project's profiles, or a link to one."""
+    return path.resolve().is_relative_to(FOLDER)
+
+
 def is_theirs(name: str) -> bool:
     """Return whether a profile's name is that of a configuration of the user's, if it is one."""
     return own.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
 
 
 def _is_theirs(path: Path) -> bool:
-    ours = any(path.resolve().is_relative_to(each) for each in (FOLDER, ROOT / "tests"))
+    ours = is_ours(path) or path.resolve().is_relative_to(ROOT / "tests")
     return path.suffix != ".toml" and not ours
 
 

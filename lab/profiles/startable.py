@@ -7,7 +7,7 @@ from typing import Any
 
 from lab.errors import MissingError, ProfileError
 from lab.model import OURS, Profile, Runtime
-from lab.profiles.catalogue import FOLDER
+from lab.profiles.catalogue import is_ours
 from lab.profiles.header import line_of
 from lab.profiles.lint import Linted, known_of, lint
 from lab.settings.lint.flaw import Severity
@@ -51,7 +51,7 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
     Raises:
         ProfileError: With the option, its line, and what to do.
     """
-    if profile.path.suffix != ".ini" or profile.path.is_relative_to(FOLDER):
+    if profile.path.suffix != ".ini" or is_ours(profile.path):
         return
     linted = _linted(profile, runtime, select=RULES)
     for flaw in linted.flaws:
