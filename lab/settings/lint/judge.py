@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lab.settings.lint.config import Config
 from lab.settings.lint.flaw import Flaw
@@ -50,8 +50,17 @@ def _unused(
 ) -> tuple[Suppression, ...]:
     """Return which suppressions are of nothing that was found, or would be in a container."""
     # What was not looked for may well be there, and what is included may be for others.
-    left = [each for each in asked if chosen.all_of(each.code)]
-    container = replace(config.known, container=True)
-    for flaw in itertools.chain(found, flaws(replace(config, known=container)) if left else ()):
-        left = [each for each in left if not each.covers(flaw, config.file)]
+    left = _uncovered((each for each in asked if chosen.all_of(each.code)), found, config.file)
+    if left and not config.known.container:  # all rules once more, so not without need
+        container = replace(config.known, container=True)
+        left = _uncovered(left, flaws(replace(config, known=container)), config.file)
     return tuple(left)
+
+
+def _uncovered(
+    asked: Iterable[Suppression], found: Iterable[Flaw], file: Path
+) -> list[Suppression]:
+    left = list(asked)
+    for flaw in found:
+        left = [each for each in left if not each.covers(flaw, file)]
+    return left

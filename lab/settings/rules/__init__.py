@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from functools import cache
 
 from lab import settings
 from lab.model import Profile
@@ -52,5 +53,13 @@ def inert(profile: Profile) -> tuple[str, ...]:
         settings=tuple(Setting(name, str(value), nowhere, str(value)) for name, value in pairs),
         table=uwsgi_options() if read.movable else NOTHING,
     )
-    found = (each for each in flaws(config) if each.severity is Severity.NO_EFFECT)
-    return tuple(f"{each.message}." for each in found if each.code not in DEFAULTS)
+    # Every report asks, and a live page after each trial: so of the rules of that kind alone.
+    found = (flaw for code in _inert_codes() for flaw in RULES[code].flaws(config))
+    return tuple(f"{each.message}." for each in found if each.severity is Severity.NO_EFFECT)
+
+
+@cache
+def _inert_codes() -> tuple[str, ...]:
+    """Return the codes of rules about what has no effect, in order."""
+    rules = (each for each in RULES.values() if each.severity is Severity.NO_EFFECT)
+    return tuple(sorted(each.code for each in rules if each.code not in DEFAULTS))
