@@ -27,6 +27,7 @@ from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
 from lab.settings.rules.rule import RULES, Rule
 from lab.settings.uwsgi.table import uwsgi_options
 from lab.system.programs import find_command, output_of, plugins
+from lab.system.runtime import version_of_uwsgi
 
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
@@ -312,14 +313,14 @@ def known_of(program: str | None, **expected: Any) -> Known:
         if program is not None:
             raise ProfileError(program, "is no uWSGI that runs here")
         return known
-    python = re.search(r"^(\d+)\.(\d+)", output_of(path, "--python-version") or "", re.MULTILINE)
+    python = version_of_uwsgi(path).split(".")
     built = replace(
         known,
         uwsgi=path,
         version=tuple(map(int, version[0].split("."))),
         options=frozenset(resolve.known_options(path)),
         plugins=plugins(path),
-        python=(int(python[1]), int(python[2])) if python else None,
+        python=(int(python[0]), int(python[1])) if python[1:] else None,
     )
     if program is None:
         return built

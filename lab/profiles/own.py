@@ -31,18 +31,6 @@ LISTENS = {
 }
 """Program -> the words that tell it where to listen."""
 
-FILES = {
-    **dict.fromkeys(("--pid", "-p"), "would overwrite a real server's"),
-    **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), "would write to it"),
-    "--statsd-host": "would report the trial's figures",
-}
-"""Words of theirs that name a file or a host of the server in production -> why not in a trial."""
-
-PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
-"""These, and the words that name an address; each has a value."""
-
-BACKGROUND = {"--daemon", "-D"}
-
 COPY = "private.conf.py"
 SETTINGS = """\
 # The private copy of {here}/NAME that a trial is served from.
@@ -70,7 +58,19 @@ LEFT_OUT = {
     "certfile": "the lab asks without TLS",
     "keyfile": "the lab asks without TLS",
 }
+FILES = {
+    "--pid": LEFT_OUT["pidfile"],
+    "-p": LEFT_OUT["pidfile"],
+    "--statsd-host": LEFT_OUT["statsd_host"],
+    **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), LEFT_OUT["syslog"]),
+}
+"""Words of theirs that name a file or a host of the server in production -> why not in a trial."""
 MOVED = {"bind": "a free port", "accesslog": "the trial's folder", "errorlog": "the trial's folder"}
+
+PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
+"""These, and the words that name an address; each has a value."""
+
+BACKGROUND = {"--daemon", "-D"}
 
 
 def is_command(name: str) -> bool:

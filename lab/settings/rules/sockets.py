@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lab.settings.lint.address import is_unix
 from lab.settings.rules.alike import present, without_safely
 from lab.settings.rules.rule import Config, Flaw, Setting, Severity, rule
-from lab.settings.rules.start import APPLICATIONS
+from lab.settings.rules.start import names_application
 from lab.settings.uwsgi import BINDS
 
 SOCKETLESS = (
@@ -62,8 +62,7 @@ def address_twice(config: Config) -> Iterator[Flaw]:
 def no_socket(config: Config) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
     bound = any(BINDS.fullmatch(each.option) for each in config.settings)
-    named = any(each.option in APPLICATIONS for each in config.settings)
-    if named and not (bound or config.guesses or config.starting(*SOCKETLESS)):
+    if names_application(config) and not (bound or config.guesses or config.starting(*SOCKETLESS)):
         text = (
             "no socket: unless the command line or the environment names one, uWSGI ends at once; "
             "add http-socket, or socket behind a proxy"

@@ -9,25 +9,19 @@ from pathlib import Path
 from lab.settings.rules.alike import present, without_safely, written
 from lab.settings.rules.rule import Config, Flaw, Severity, rule
 
-HOMES = ("home", "virtualenv", "venv", "pyhome")
-
-APPLICATIONS = frozenset(
-    {"module", "wsgi", "wsgi-file", "file", "mount", "paste", "ini-paste", "ini-paste-logged"}
-    | {
-        "eval",
-        "pyrun",
-        "wsgi-lite",
-        "pump",
-        "web3",
-        "web3-lite",
-        "pecan",
-        "vhost",
-        "virtualhosting",
-    }
-    | {"http-to", "zerg", "no-server", "check-static", "docroot", "need-app"}
+APPLICATIONS = re.compile(
+    "module|wsgi|wsgi-file|file|mount|paste|ini-paste|ini-paste-logged|eval|pyrun|wsgi-lite|pump"
+    "|web3|web3-lite|pecan|vhost|virtualhosting|http-to|zerg|no-server|check-static|docroot|need-app"
 )
+"""Options that name what is served, or say that something else is."""
+
 OTHER = ("route", "static-", "emperor", "vassal", "fastrouter", "rawrouter", "sslrouter", "mule")
 """Beginnings of options of a server that may have no application of its own."""
+
+
+def names_application(config: Config) -> bool:
+    """Return whether an option says what is served."""
+    return any(APPLICATIONS.fullmatch(each.option) for each in config.settings)
 
 
 @rule(
@@ -125,7 +119,7 @@ def plugin_inside(config: Config) -> Iterator[Flaw]:
 )
 def no_such_path(config: Config) -> Iterator[Flaw]:
     """Only on the machine that serves it."""
-    for setting in written(config, "chdir", *HOMES[:1]) if config.known.here else ():
+    for setting in written(config, "chdir", "home") if config.known.here else ():
         if not config.known.is_folder(_absolute(config, setting.value)):
             text = "there is no such folder, so uWSGI does not start; make it, or correct the path"
             yield config.flaw(setting, text)
@@ -143,7 +137,7 @@ def no_such_path(config: Config) -> Iterator[Flaw]:
 def other_python(config: Config) -> Iterator[Flaw]:
     """What is in lib/python3.12 is not looked for by Python 3.11."""
     ours = config.known.python
-    for setting in written(config, *HOMES[:1]) if ours else ():
+    for setting in written(config, "home") if ours else ():
         content = config.known.read(_absolute(config, setting.value) / "pyvenv.cfg") or ""
         found = re.search(r"^version(?:_info)?\s*=\s*(\d+)\.(\d+)", content, re.MULTILINE)
         if ours and found and (int(found[1]), int(found[2])) != ours:
@@ -167,7 +161,7 @@ def no_application(config: Config) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
     known = [config.table.entries.get(each.option) for each in config.settings]
     foreign = any(each and each.plugin not in {"", "python", "http"} for each in known)
-    named = any(each.option in APPLICATIONS for each in config.settings) or config.starting(*OTHER)
+    named = names_application(config) or config.starting(*OTHER)
     if config.sockets() and not (foreign or named or config.guesses):
         text = (
             "no application: unless the command line or the environment names one, every reply is "
