@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -185,10 +184,13 @@ def asked(config: Config) -> list[tuple[str, str]]:
     known, path = config.known, config.file
     if known.uwsgi is None:
         raise ProfileError(path, "cannot be read without uWSGI: pip install uwsgi, or an .ini")
-    hooks = (word for option, value in resolve.HOOKS for word in (f"--{option}", value))
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
-            (known.uwsgi, *hooks, f"{path.absolute()}{':' * bool(known.section)}{known.section}"),
+            (
+                known.uwsgi,
+                *resolve.ASKING,
+                f"{path.absolute()}{':' * bool(known.section)}{known.section}",
+            ),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -199,12 +201,8 @@ def asked(config: Config) -> list[tuple[str, str]]:
         )
         printed = done.stdout.decode("utf-8", "replace").split("\n")
         if resolve.OPENING in printed:
-            lines = printed[printed.index(resolve.OPENING) + 2 :]
-            prefix = lines[0].index(" = ".join(resolve.HOOKS[0]))  # of log-date, log-prefix
-            options = takewhile(lambda line: line[prefix:] != resolve.CLOSING, lines[2:])
-            return [
-                (name, value) for name, _, value in (o[prefix:].partition(" = ") for o in options)
-            ]
+            pairs = (line.partition(" = ") for line in resolve.listed(printed))
+            return [(name, value) for name, _, value in pairs]
         last = [line for line in printed if line.strip()][-1:]
         raise ProfileError(path, f"uWSGI refuses it: {''.join(last)}")
     raise ProfileError(path, f"{known.uwsgi} does not read it")

@@ -19,6 +19,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 from lab.errors import ProfileError
@@ -36,6 +37,9 @@ OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
 
 HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
 """On the command line, so that they are the first of all options, and of all hooks."""
+
+ASKING = tuple(word for option, value in HOOKS for word in (f"--{option}", value))
+"""The words by which uWSGI prints its configuration and ends."""
 
 READING = "[uWSGI] getting INI configuration from "
 ABSENT = "in INI configuration file {} ***"
@@ -77,10 +81,7 @@ def read_options(
     if any(line.endswith(ABSENT.format(path.absolute())) for line in printed):
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
     replacements = ((str(root.resolve()), "{root}"), (str(path.absolute().parent), "{here}"))
-    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
-    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
-    prefix = lines[0].index(" = ".join(HOOKS[0]))
-    options = parse_config([line[prefix:] for line in lines[len(HOOKS) :]])
+    options = parse_config(listed(printed))
     _check_numbers(options, files)
     named = [(key, _portable(value, replacements)) for key, value in options]
     hide = runtime.variables.hide
@@ -102,9 +103,8 @@ def _printed(path: Path, runtime: Runtime, section: str = "") -> list[str]:
         ProfileError: uWSGI refuses the file, with uWSGI's own words.
         MissingError: uWSGI is not installed.
     """
-    hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
     whole = f"{path.absolute()}:{section}" if section else str(path.absolute())
-    command = (program(runtime, UWSGI), *hooks, "--ini", whole)
+    command = (program(runtime, UWSGI), *ASKING, "--ini", whole)
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -129,6 +129,15 @@ def _printed(path: Path, runtime: Runtime, section: str = "") -> list[str]:
     if OPENING not in printed or not printed[-1].endswith(CLOSING):
         raise _refusal(path, printed, runtime)
     return printed
+
+
+def listed(printed: Sequence[str]) -> list[str]:
+    """Return the lines of the options in what uWSGI printed by `ASKING`, without those of that."""
+    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
+    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
+    prefix = lines[0].index(" = ".join(HOOKS[0]))
+    options = (line[prefix:] for line in lines[len(HOOKS) :])
+    return list(takewhile(lambda line: line != CLOSING, options))
 
 
 def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
