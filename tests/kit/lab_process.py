@@ -27,7 +27,8 @@ SMALL = ("--blocks", "1", "--window", "0.4", "--warmup", "0.1")
 
 def environment() -> dict[str, str]:
     """Return this process's environment without what a developer's shell adds to it."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("FIB_", "LOCUST_", "WSGI_"))}
+    added = ("FIB_", "LOCUST_", "PROCESSES", "WSGI_")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(added)}
     return kept | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "160", "NO_COLOR": "1"}
 
 

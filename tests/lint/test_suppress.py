@@ -44,6 +44,17 @@ def test_rules_are_chosen_by_code_or_its_beginning(chosen, found):
     assert {flaw.code for flaw in judged(config, chosen)} == found
 
 
+@pytest.mark.parametrize("environ", [{}, {"PROCESSES": "4"}])
+def test_a_comment_in_a_branch_that_is_not_taken_is_not_called_unused(environ):
+    """Nothing was looked for there: by another variable it is read, and the comment is needed."""
+    text = (
+        "if-env = PROCESSES\nprocesses = %(_)\nendif =\n"
+        "if-not-env = PROCESSES\n; lab: ignore[UW320] a host of its own\nprocesses = %k\nendif ="
+    )
+    known = Known(container=True, environ=environ)
+    assert not {"UW320", "UW900"} & set(codes(text, known=known))
+
+
 @pytest.fixture
 def lint(tmp_path):
     """Return a function that writes base.ini and main.ini, and returns what one of them has."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lab.settings.lint import sections
 from lab.settings.lint.config import Config
 from lab.settings.lint.flaw import Flaw
 from lab.settings.lint.suppress import Suppression, suppressions
@@ -50,7 +51,16 @@ def _unused(
 ) -> tuple[Suppression, ...]:
     """Return which suppressions are of nothing that was found, or would be in a container."""
     # What was not looked for may well be there, and what is included may be for others.
-    left = _uncovered((each for each in asked if chosen.all_of(each.code)), found, config.file)
+    read = {(each.spot.file, each.spot.line) for each in config.settings}
+    skipped = {
+        (each.spot.file, each.spot.line) for each in sections.options(config) if each.inside
+    } - read
+    looked_for = (
+        each
+        for each in asked
+        if chosen.all_of(each.code) and (each.spot.file, each.line) not in skipped
+    )
+    left = _uncovered(looked_for, found, config.file)
     if left and not config.known.container:  # all rules once more, so not without need
         container = replace(config.known, container=True)
         left = _uncovered(left, flaws(replace(config, known=container)), config.file)
