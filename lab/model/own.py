@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.model.request import concealed
+from lab.model.request import Unwritten, concealed
 
 OWN = "own"
 """The interface of a configuration of the user's: it serves the application that it names."""
@@ -16,14 +16,8 @@ LEAST_SECRET = 6
 """Characters of a value that may be a secret."""
 
 
-class _Values:
-    """Holds what is no field of `Variables`, so that nothing that writes fields can write it."""
-
-    __slots__ = ("_values",)
-
-
 @dataclass(frozen=True, slots=True)
-class Variables(_Values):
+class Variables(Unwritten):
     """Variables of a user. Their values are secrets: no file and no message has them."""
 
     names: tuple[str, ...] = ()
@@ -36,12 +30,12 @@ class Variables(_Values):
     def of(cls, values: Mapping[str, str], digest: str) -> Variables:
         """Return *values* as variables, with their *digest*."""
         made = cls(tuple(sorted(values)), digest)
-        object.__setattr__(made, "_values", dict(values))
+        made.hold(dict(values))
         return made
 
     def reveal(self) -> Mapping[str, str]:
         """Return name -> value, for the server's environment; none of a run that was read back."""
-        values: Mapping[str, str] = getattr(self, "_values", {})
+        values: Mapping[str, str] = self.held({})
         return values
 
     def hide(self, text: str) -> str:

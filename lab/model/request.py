@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 LONGEST_BODY = 64 << 20
 """
@@ -73,14 +74,22 @@ def concealed(name: str, value: str) -> str:
     return WITHHELD if name.lower() in SECRET else value
 
 
-class _Said:
-    """Holds what is no field of `Headers`, so that nothing that writes fields can write it."""
+class Unwritten:
+    """Holds what is no field of its class, so that nothing that writes fields can write it."""
 
-    __slots__ = ("_said",)
+    __slots__ = ("_held",)
+
+    def hold(self, held: object) -> None:
+        """Keep *held*, once, of an object that is made and does not change."""
+        object.__setattr__(self, "_held", held)
+
+    def held(self, otherwise: Any) -> Any:
+        """Return what was kept; *otherwise* of one that was read back."""
+        return getattr(self, "_held", otherwise)
 
 
 @dataclass(frozen=True, slots=True)
-class Headers(_Said):
+class Headers(Unwritten):
     """Headers of a request, in their order, whose secrets no file and no message has."""
 
     shown: tuple[tuple[str, str], ...] = ()
@@ -98,12 +107,12 @@ class Headers(_Said):
             f"{name.lower()}: {value}" for name, value in said if name.lower() in SECRET
         )
         made = cls(shown, digest(secret) if secret else "")
-        object.__setattr__(made, "_said", said)
+        made.hold(said)
         return made
 
     def reveal(self) -> tuple[tuple[str, str], ...]:
         """Return them as they are sent; of a run that was read back as they are shown."""
-        said: tuple[tuple[str, str], ...] = getattr(self, "_said", self.shown)
+        said: tuple[tuple[str, str], ...] = self.held(self.shown)
         return said
 
 
