@@ -225,7 +225,7 @@ class Asked:
         "--confirm",
         "Put each cause to the test by toggling its one setting, in the same blocks.",
         kind=Kind.SWITCH,
-        shown="confirm, unless --quick",
+        shown="confirm, unless --quick or --sweep",
     )
     fail_if: Sequence[str] = option(
         "--fail-if",

@@ -32,6 +32,8 @@ class Understood:
     options: Options
     thresholds: tuple[Threshold, ...]
     rates: tuple[Rate, ...]
+    rate: str | None
+    """The same as they were written, as `--rate` or as a sweep; None without any."""
 
 
 def understand(asked: Asked) -> Understood:
@@ -53,7 +55,7 @@ def understand(asked: Asked) -> Understood:
     options = replace(_options(asked, usual), stay=stay, sweep=sweep)
     validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
-    return Understood(options, thresholds, rates)
+    return Understood(options, thresholds, rates, asked.rate)
 
 
 def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Workload:
@@ -228,8 +230,8 @@ def carry_out(
         LabError: The narrow one that says what ended it, or why it could not begin.
     """
     subject = application(asked, say)
-    if (written := _swept(asked)[1]) is not None:
-        check_units(written)
+    if understood.rate is not None:
+        check_units(understood.rate)
 
     def compare(options: Options) -> Outcome:
         prepared = prepare(options, subject)
