@@ -34,7 +34,7 @@ $(TESTS): $(SETUP) requirements/dev.txt
 peers: setup ## install the other servers of the articles, in .venv, .peers and by apt-get
 	@tools/setup.sh peers
 
-test: $(TESTS) ## run the tests (5 to 10 minutes)
+test: $(TESTS) ## run the tests (10 to 15 minutes)
 	@$(BIN)/python -m pytest $(ARGS)
 
 test-slow: $(TESTS) ## run the tests that take longer

@@ -19,7 +19,8 @@ PINS = ("service", "peers", "locust", "articles")
 OPENING = """\
 # The articles' systems
 
-Five articles compare Python servers, and the lab has a profile for each system that they measured.
+Five articles compare Python servers, and the lab has a profile for each system that they measured,
+but for the databases of the last one.
 A system without an article is one that they left out and that a reader would look for: another
 server of the same kind, or the successor of one that has ended.
 
