@@ -174,8 +174,13 @@ def test_a_stored_run_is_one_that_its_own_rules_accept(name):
 @pytest.mark.parametrize("name", ["tuned-granian", "tuned-granian-close"])
 @pytest.mark.parametrize("metric", ["throughput", "cpu"])
 def test_granian_and_tuned_are_told_apart_or_called_the_same(name, metric):
-    """On connections that are kept, and with one for each request."""
-    assert "undecided" not in run_pages.ratio(name, metric, "granian", "tuned")
+    """
+    On connections that are kept, and with one for each request.
+
+    Requests/s may be a bound that tells no winner, as the generator's limit makes it.
+    """
+    said = run_pages.ratio(name, metric, "granian", "tuned")
+    assert "undecided" not in said or (metric == "throughput" and said.startswith("at most"))
 
 
 def test_the_default_window_is_the_one_that_tells_most_per_second():

@@ -46,8 +46,14 @@ def shown(load: Load) -> tuple[str, ...]:
 
 
 def settled(comparison: Comparison) -> bool:
-    """Return whether more blocks are not worth their time: it is better, worse, or below 5 %."""
+    """
+    Return whether more blocks are not worth their time.
+
+    It is better, worse, or below 5 %; or the generator's limit keeps it open, and not the noise.
+    """
     if comparison.verdict in (Verdict.FASTER, Verdict.SLOWER):
+        return True
+    if comparison.may_be is not None and comparison.blocks_needed is None:
         return True
     return comparison.below is not None and comparison.below <= SMALL
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import enum
 import math
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.analysis.confirm import limited_by
 from lab.analysis.health import HEADLINE, told_apart
-from lab.analysis.summary import Summary
+from lab.analysis.summary import Row, Summary
 from lab.model import METRICS, Comparison, MayBe, Standing, Verdict
 from lab.report.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
 
@@ -42,11 +43,13 @@ def trust(summary: Summary) -> Trust:
 
 
 def metric(summary: Summary) -> str:
-    """Return the name of the metric that a run is judged by: throughput where it has any."""
+    """Return the name of the metric that a run is judged by: throughput where it tells anything."""
     if summary.run.plan.load.rate is not None:
         return "cpu"
     # A step's ratio to the baseline is there whenever both have a trial that counts.
-    return "throughput" if _against(summary, "throughput") else "cpu"
+    if not _against(summary, "throughput"):
+        return "cpu"
+    return "cpu" if _at_limit(summary) else "throughput"
 
 
 def sentence(summary: Summary) -> str:
@@ -174,10 +177,23 @@ def _against(summary: Summary, name: str) -> dict[str, Comparison]:
     return {profile: each for profile, each in found.items() if each.ratio is not None}
 
 
+def _at_limit(summary: Summary) -> bool:
+    """Return whether the generator's limit leaves all throughputs undecided, and CPU can tell."""
+    found = _against(summary, "throughput").values()
+    open_ = all(each.verdict is Verdict.UNDECIDED for each in found)
+    limited = any(each.may_be is not None for each in found)
+    return open_ and limited and bool(_against(summary, "cpu"))
+
+
 def _withheld(summary: Summary) -> str:
     """Say of which profiles the throughput does not count, and why; nothing in an open loop."""
     if summary.run.plan.load.rate is not None:
         return ""
+    if _at_limit(summary):
+        rows = [row for row in summary.rows if row.at_least("throughput")]
+        return (
+            f"Requests/s of {_first(rows)} are the generator's limit, so CPU per request decides. "
+        )
     compared = {summary.run.plan.profiles[0].name, *(step.profile for step in summary.steps)}
     rows = [
         row
@@ -190,9 +206,13 @@ def _withheld(summary: Summary) -> str:
     gates = {each.gate: each.example.reason for each in found}
     nothing = not any(row.values for row in summary.rows)
     why = ", ".join(f"{gate}: {said}" if nothing else gate for gate, said in gates.items())
-    who = rows[0].profile.name
+    return f"Requests/s of {_first(rows)} do not count ({why or 'no reply'}). "
+
+
+def _first(rows: Sequence[Row]) -> str:
+    """Name the first profile, and count the others."""
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
-    return f"Requests/s of {who}{others} do not count ({why or 'no reply'}). "
+    return f"{rows[0].profile.name}{others}"
 
 
 def _stands(summary: Summary) -> str:

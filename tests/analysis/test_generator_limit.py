@@ -9,6 +9,7 @@ import pytest
 from lab.analysis.across import across
 from lab.analysis.gates import judge
 from lab.analysis.gates.effort import limiting_share
+from lab.analysis.looks import settled
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
 from lab.model import Load, MayBe
@@ -85,8 +86,8 @@ def test_an_open_loop_that_keeps_its_rate_is_not_marked():
     [
         (set(), None, "| {} better |"),
         ({"b"}, MayBe.LARGER, "| at least {} better |"),
-        ({"a"}, MayBe.SMALLER, "| at most {} better |"),
-        ({"a", "b"}, MayBe.EITHER, "| {} better, both limited |"),
+        ({"a"}, MayBe.SMALLER, "| at most {} undecided |"),
+        ({"a", "b"}, MayBe.EITHER, "| {} undecided, both limited |"),
     ],
 )
 def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
@@ -109,11 +110,26 @@ def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
         assert ("the ratio may be" in text) == (may_be is not None)
 
 
-@pytest.mark.parametrize(("busy", "sign", "said"), [({"b"}, "≥", "least"), ({"a"}, "≤", "most")])
-def test_the_figure_of_the_ladder_says_it_too(busy, sign, said):
+def test_a_run_at_the_generators_limit_is_judged_by_cpu_per_request():
+    """The ratio of two lower bounds says nothing, and more blocks change nothing."""
+    summary = summarise(ladder({"a", "b", "c"}))
+    assert all(settled(step.step["throughput"]) for step in summary.steps)
+    said = headline.sentence(summary)
+    assert said.startswith(
+        "Requests/s of a and 2 more are the generator's limit, so CPU per request decides. "
+    )
+    assert "the CPU per request of a" in said
+    assert "requests/s of" not in said
+
+
+@pytest.mark.parametrize(
+    ("busy", "sign", "said", "verdict"),
+    [({"b"}, "≥", "least", "better"), ({"a"}, "≤", "most", "undecided")],
+)
+def test_the_figure_of_the_ladder_says_it_too(busy, sign, said, verdict):
     """By a sign at the ratio, for which there is room, and in words where it is described."""
     picture = figures.pictures(summarise(ladder(busy)))["forest"]
-    assert re.search(rf">{sign} 2\.0\dx better<", svg.standalone("forest", picture))
+    assert re.search(rf">{sign} 2\.0\dx {verdict}<", svg.standalone("forest", picture))
     assert f"b at {said} 2.0" in picture.description
     free = figures.pictures(summarise(ladder(set())))["forest"]
     assert not re.search("[≥≤]|at (least|most)", svg.standalone("forest", free))
