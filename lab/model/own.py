@@ -72,7 +72,7 @@ class Runtime:
     """Environment variables, beside those of the caller."""
 
     keep: frozenset[str] = frozenset()
-    """Options that stay in the private copy of a configuration although they reach beyond it."""
+    """Options that stay as they are in the private copy of a configuration."""
 
     pinned: bool = True
     """Whether servers are given CPUs; then no configuration chooses them."""

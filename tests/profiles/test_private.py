@@ -126,6 +126,18 @@ def test_what_acts_on_the_world_is_left_out_unless_it_is_kept(option):
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["stats = 127.0.0.1:9191", "pidfile = /run/a.pid", "touch-reload = /t", "metrics-dir = /m",
+     "logger = syslog:a", "log-syslog = a", "req-logger = file:/r", "cache2 = name=a,nodes=b:1"],
+)  # fmt: skip
+def test_a_file_that_is_kept_is_the_users_own(line):
+    """As is a log, where what it costs is the question."""
+    option = line.split()[0]
+    options, altered = copied("http-socket = :{port}", line, keep=(option,))
+    assert (" = ".join(options[1]), altered) == (line, ())
+
+
+@pytest.mark.parametrize(
     "option", ["mount", "cron-harakiri", "spooler-processes", "touch-logrotate", "import", "env"]
 )
 def test_what_only_looks_like_it_stays(option):

@@ -228,7 +228,8 @@ class _Copy:
         if why and option not in self.runtime.keep:
             self.altered.append(Altered(option, value, None, why))
             return
-        new, became = ((option, value), "") if why else self._moved(number, option, value)
+        kept = why or (option in self.runtime.keep and _may_stay(option))
+        new, became = ((option, value), "") if kept else self._moved(number, option, value)
         self.options.append(new)
         if new != (option, value):
             self.altered.append(Altered(option, value, became))
@@ -305,6 +306,13 @@ class _Copy:
         self.names[name] += 1
         times = self.names[name]
         return f"{{folder}}/{name if times == 1 else f'{times}-{name}'}"
+
+
+def _may_stay(option: str) -> bool:
+    """Return whether an option that a trial has a place of its own for may keep the user's."""
+    return option == "cache2" or any(
+        each.fullmatch(option) for each in (STATS, FILES, FOLDERS, LOGGERS)
+    )
 
 
 def _said(table: Mapping[str, str], option: str) -> str:
