@@ -15,11 +15,12 @@ from lab.cli.run import run_command
 from lab.errors import UsageError
 from lab.experiment.plan import arm_of
 from lab.experiment.sweep import Sweep, parse_sweep
-from lab.model import Load
+from lab.model import Load, Runtime
 from lab.report import figures, html_page, summary_json
 from lab.report.sweep import document, documents, sentence
 from lab.runs.folder import read_run
 from lab.workloads import workload
+from lab.workloads.question import Question
 from tests.kit import builders as make
 from tests.kit.lab_process import SMALL, compare, trials
 
@@ -121,6 +122,28 @@ def test_sizes_are_the_variants_of_a_workload():
     ]
     with pytest.raises(UsageError, match="payload is there in 1k, 10k, 100k"):
         list(Sweep("size", ("7k",)).points(Load(), workload("payload-1k")))
+
+
+def test_a_size_is_asked_for_with_the_headers_that_are_given():
+    """And of the host; only a path is refused beside it, because the size is one."""
+    asked = Question(headers=("X-Id: 7",), cookies=("a=b",), host="shop.example.org")
+    for point in Sweep("size", ("1k", "10k")).points(Load(), workload("payload-1k", asked)):
+        (request,) = point.workload.requests
+        assert request.path == point.workload.path
+        assert request.headers.reveal() == (("X-Id", "7"), ("Cookie", "a=b"))
+        assert request.expect.body == b"x" * int(request.path[1:])
+        assert point.workload.host == "shop.example.org"
+    for paths in (("/1024", "/2048"), ("/2048",)):
+        given = workload("payload-1k", Question(paths=paths))
+        with pytest.raises(UsageError, match=r"--sweep size=1k: .*; leave out --path"):
+            list(Sweep("size", ("1k",)).points(Load(), given))
+
+
+def test_a_size_is_served_by_what_is_asked_for():
+    """An environment of the user's is that of every value."""
+    theirs = replace(workload("payload-1k"), runtime=Runtime(pinned=False))
+    (point,) = Sweep("size", ("10k",)).points(Load(), theirs)
+    assert point.workload.runtime == theirs.runtime
 
 
 def test_one_value_is_the_comparison_without_a_sweep():

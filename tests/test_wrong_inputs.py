@@ -115,6 +115,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("compare nosuch", 2, ["missing argument 'AFTER'; usage: lab compare", "BEFORE AFTER"]),
         (f"compare ladder rungs --results {ROOT}/docs/runs", 2, ["they differ in", "plan.window"]),
         (f"report {ROOT}/docs/runs/hello --html /nonexistent/x", 1, ["/nonexistent/x: cannot be"]),
+        ("stress --method PUT", 2, ["--method describes an application of yours: it goes"]),
         ("stress --fault nuke", 2, ["no fault 'nuke'; there are none, reload"]),
         ("selftest nosuch", 2, ['no case "nosuch"; there are "accept queue"']),
     ],

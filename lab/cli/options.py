@@ -55,9 +55,18 @@ def named_profiles(other: str) -> Decorator:
 
 def every_option(command: Callable[..., int]) -> Callable[..., int]:
     """Take each option of the table that `lab run` has."""
-    for name in reversed([name for name, option in OPTIONS.items() if not option.not_in_lab]):
-        command = offered(name)(command)
-    return command
+    return each_of(*(name for name, option in OPTIONS.items() if not option.not_in_lab))(command)
+
+
+def each_of(*names: str) -> Decorator:
+    """Take these options of the table, in this order: see `offered`."""
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        for name in reversed(names):
+            command = offered(name)(command)
+        return command
+
+    return decorate
 
 
 def offered(name: str, **changed: str) -> Decorator:

@@ -5,26 +5,35 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.console import Console
 
-from lab.cli.options import RequestsPerSecond, named_profiles, offered
+from lab.cli.options import RequestsPerSecond, each_of, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.experiment.own import says_what_is_served
 from lab.model import Workload
 from lab.model.wording import counted
-from lab.options import runtime
+from lab.options import Asked, application, runtime
 from lab.report import terminal
 from lab.runs.folder import write_json, write_text
 from lab.stress.faults import FAULTS
 from lab.stress.result import StressResult
 from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
 from lab.stress.show import document
-from lab.workloads import refuse_without_app, workload
-from lab.workloads.question import Question
+from lab.workloads import refuse_without_app
+
+STARTED = ("cwd", "python", "uwsgi", "env", "env_file", "keep")
+"""Options of `lab run` that say what every server is started with."""
+
+ASKED = ("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host")
+"""Those that say what is asked of an application of the user's."""
+
+JUDGED = ("status", "check")
+"""Those that say what its right replies are."""
 
 
 @click.command("stress", epilog=f"Faults: {', '.join(fault.name for fault in FAULTS)}.")
@@ -34,16 +43,9 @@ from lab.workloads.question import Question
 )
 @click.option("--rate", type=RequestsPerSecond(1, 1000), default=RATE, help="Requests per second.")
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
-@offered("path", help="Request target.", shown="/ with --app")
-@offered("chdir")
-@offered("cwd")
-@offered("python")
-@offered("uwsgi")
-@offered("env")
-@offered("env_file")
-@offered("keep")
-@offered("status")
-@offered("check")
+@each_of("chdir", *STARTED, "front")
+@offered("path", help="Request target; several make a mix.", shown="/ with --app")
+@each_of(*ASKED[1:], *JUDGED)
 @click.option(
     "--require",
     multiple=True,
@@ -65,7 +67,7 @@ def stress_command(
     require: tuple[str, ...],
     output: Path | None,
     figure: Path | None,
-    **application: Any,
+    **given: Any,
 ) -> int:
     """
     Plant faults in PROFILEs under a steady load, and count what clients feel.
@@ -78,7 +80,7 @@ def stress_command(
     for name in require:
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
-    subject = _application(names, **application)
+    subject = _subject(Asked(profiles=names, **given))
     _check_writable("--output", output)
     _check_writable("--figure", figure)
     files = _Files(output, figure)
@@ -92,24 +94,13 @@ def stress_command(
     return result.status(require)
 
 
-def _application(
-    names: Sequence[str],
-    *,
-    app: str | None,
-    path: Sequence[str],
-    chdir: Path | None,
-    status: int | None,
-    check: str | None,
-    **started: Any,
-) -> Workload:
-    own = app is None and says_what_is_served(names)
-    if app is None and not own:
-        refuse_without_app(path=path or None, chdir=chdir, status=status, check=check)
-        said = WAITING
-    else:
-        asked = Question(paths=path, status=status, check=check)
-        said = workload(question=asked, app=app, chdir=chdir, own=own)
-    return replace(said, runtime=runtime(**started))
+def _subject(asked: Asked) -> Workload:
+    """Return what is asked: of the user's application, or of one of ours that waits."""
+    if asked.app is not None or says_what_is_served(asked.profiles):
+        return application(asked, partial(click.echo, err=True))
+    said = {name: getattr(asked, name) or None for name in ("chdir", *ASKED, *JUDGED)}
+    refuse_without_app(**said)
+    return replace(WAITING, runtime=runtime(**{name: getattr(asked, name) for name in STARTED}))
 
 
 class _Files:

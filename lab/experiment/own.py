@@ -40,12 +40,17 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
     uWSGI are, too.
 
     Raises:
-        UsageError: An option is to be kept that none of them has.
+        UsageError: An option is to be kept that none of them has, or that cannot be.
     """
     theirs = [each for each in found if each.own]
     has = {option for each in theirs for option in _options(each)}
     for option in sorted(workload.runtime.keep - has):
         raise UsageError(f"--keep {option}: no configuration of yours has it")
+    for profile in theirs:
+        for each in profile.altered:
+            if each.value and each.option in workload.runtime.keep:
+                problem = f"{profile.path.name}: {each}: that cannot stay as it is"
+                raise UsageError(f"--keep {each.option}: {problem}; leave --keep out")
     given, workload = _serving(found, theirs, workload)
     if not workload.runtime.front_http:
         given = [_proxied(each, theirs) for each in given]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from lab import workloads
 from lab.errors import UsageError
 from lab.experiment.plan import validate_load
-from lab.model import HOST, Load, Workload
+from lab.model import Load, Workload
 
 QUANTITIES = {
     "connections": "1,20,100",
@@ -92,9 +92,12 @@ def _is_number(text: str) -> bool:
 
 
 def _sized(workload: Workload, value: str) -> Workload:
-    """Return the variant of *workload* that is named *value*; raises UsageError without one."""
-    if workload.requests or workload.host != HOST:
-        raise UsageError(f"--sweep size={value}: leave out --header, --cookie, --path and --host")
+    """
+    Return the variant of *workload* that is named *value*, with the same headers and servers.
+
+    Raises:
+        UsageError: There is none, or a path is named beside its size.
+    """
     variants = [
         name.partition("-")[2]
         for name in workloads.find()
@@ -106,4 +109,10 @@ def _sized(workload: Workload, value: str) -> Workload:
     if value not in variants:
         problem = f"{workload.family} is there in {', '.join(variants)}"
         raise UsageError(f"--sweep size={value}: {problem}")
-    return workloads.read(f"{workload.family}-{value}").workload
+    if len(workload.asks) > 1 or workload.path != workloads.read(workload.name).workload.path:
+        problem = "the size says what is asked for; leave out --path"
+        raise UsageError(f"--sweep size={value}: {problem}")
+    found = workloads.read(f"{workload.family}-{value}").workload
+    asked = replace(found.asks[0], headers=workload.asks[0].headers)
+    found = replace(found, runtime=workload.runtime)
+    return workloads.asking(found, (asked,), workload.host)

@@ -38,17 +38,23 @@ class Variables(Unwritten):
         values: Mapping[str, str] = self.held({})
         return values
 
-    def hide(self, text: str) -> str:
+    def hide(self, text: str, *, told: str = "") -> str:
         """
         Return *text* with `$(NAME)` in place of each value that may be a secret.
 
         That is none of fewer than six characters, no number and no path: such a value is found in
         texts that have nothing to do with it.
+
+        Args:
+            text: What is about to be written or printed.
+            told: What may be told although it is a value, such as the name of a module.
         """
         secrets = {
             value: name
             for name, value in self.reveal().items()
-            if len(value) >= LEAST_SECRET and not re.fullmatch(r"[\d.]+|/.*", value, re.DOTALL)
+            if len(value) >= LEAST_SECRET
+            and value not in told
+            and not re.fullmatch(r"[\d.]+|/.*", value, re.DOTALL)
         }
         for value in sorted(secrets, key=len, reverse=True):
             text = text.replace(value, f"$({secrets[value]})")
@@ -72,7 +78,7 @@ class Runtime:
     """Environment variables, beside those of the caller."""
 
     keep: frozenset[str] = frozenset()
-    """Options that stay in the private copy of a configuration although they reach beyond it."""
+    """Options that stay as they are in the private copy of a configuration."""
 
     pinned: bool = True
     """Whether servers are given CPUs; then no configuration chooses them."""

@@ -12,7 +12,6 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from lab.settings.lint.flaw import Flaw, Setting, Spot
 from lab.settings.lint.judge import Chosen, judged
 from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
 from lab.settings.rules.rule import RULES, Rule
+from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.table import uwsgi_options
 from lab.system.programs import find_command, output_of, plugins
 from lab.system.runtime import version_of_uwsgi
@@ -33,13 +33,6 @@ ROUNDS = 50
 
 OTHER_FORMS = (".yaml", ".yml", ".json", ".xml")
 """Files that uWSGI itself has to read."""
-
-HARMLESS = re.compile(
-    "uwsgi_opt_(logic|noop|load|load_ini|true|set_placeholder|set_int|set_null|set_umask|pcre_jit"
-    "|add_string_list)"
-)
-"""Functions of options that do no more than say something when a file is read. Others act at once:
-`stop` ends a server, `plugin` runs code, `fallback-config` starts a server if this one ends."""
 
 TIMEOUT = 5.0
 """Seconds that uWSGI gets to read a file, which takes it milliseconds."""
@@ -158,14 +151,15 @@ def _read(path: Path, known: Known) -> Config:
 
 def _checked(config: Config) -> Config:
     """Return the configuration as uWSGI reads it, where one is installed and that is another."""
-    unasked = config.guesses or config.known.uwsgi is None or acting(config)
-    if config.server != "uWSGI" or unasked:
+    if config.server != "uWSGI" or config.known.uwsgi is None:
+        return config
+    if config.guesses or acting(config):
         return config
     try:
         printed = asked(config)
     except ProfileError:
         return config  # it is refused, and rules say why
-    read = [(shown(each.option), shown(each.value)) for each in config.settings]
+    read = [(resolve.shown(each.option), resolve.shown(each.value)) for each in config.settings]
     same = len(read) == len(printed) and all(
         # uWSGI has cut some values by then, such as cron2's.
         name == theirs and value.startswith(cut)
@@ -208,20 +202,6 @@ def asked(config: Config) -> list[tuple[str, str]]:
     raise ProfileError(path, f"{known.uwsgi} does not read it")
 
 
-def acting(config: Config) -> str | None:
-    """Return the first option that acts when a file is read, or the first address to read from."""
-    found = next(filter(None, map(_acting().search, config.texts.values())), None)
-    return found and found[0].strip()
-
-
-@cache
-def _acting() -> re.Pattern[str]:
-    table = uwsgi_options().entries.values()
-    names = (e.name for e in table if "IMMEDIATE" in e.flags and not HARMLESS.fullmatch(e.setter))
-    acting = "|".join(map(re.escape, names))
-    return re.compile(rf"^\W*(?:({acting})\b|(ini|include|inherit)\b.*://)|@\(.*://", re.MULTILINE)
-
-
 def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
     """Return a configuration with the options that uWSGI gets, placed by their names."""
     lines = list(config.lines())
@@ -237,11 +217,6 @@ def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
     top = replace(config.top, column=0)
     why = "" if config.file.suffix in OTHER_FORMS else "uWSGI reads it otherwise"
     return replace(config, settings=tuple(settings), top=top, guesses=why)
-
-
-def shown(value: str) -> str:
-    """Return a text as uWSGI's is decoded: what is no UTF-8 is a mark of that."""
-    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _with_project(path: Path, chosen: Chosen) -> Chosen:
@@ -303,7 +278,8 @@ def known_of(program: str | None, **expected: Any) -> Known:
     Raises:
         ProfileError: It is none that runs here.
     """
-    environ = {key: value for key, value in os.environ.items() if not key.startswith("UWSGI_")}
+    acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
+    environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
     known = Known(environ=environ, **expected)
     path = find_command(program or "uwsgi")
     version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")

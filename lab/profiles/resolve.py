@@ -6,7 +6,8 @@ could promise to do alike. `--show-config` does so late: by then it has gone to 
 its output to the ini's log, and run the ini's first hooks, and it goes on to write the pidfile
 (2.0.31, uwsgi_setup in core/uwsgi.c). Its own function is called by the very first hook instead,
 and the second ends it at once, without the removals of `vacuum` at exit: nothing is touched that a
-server which runs from the same file may be using.
+server which runs from the same file may be using. What acts before the first hook, such as `stop`,
+is not given to uWSGI at all: see `lab.settings.uwsgi.acting`.
 """
 
 from __future__ import annotations
@@ -25,8 +26,11 @@ from pathlib import Path
 from lab.errors import ProfileError
 from lab.model import OURS, Runtime
 from lab.profiles.header import line_of, second_section
-from lab.settings.uwsgi import APPLICATION
+from lab.settings.lint.config import Config, Known
+from lab.settings.uwsgi import APPLICATION, places
+from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.table import uwsgi_options
+from lab.system.programs import output_of, plugins
 from lab.system.runtime import UWSGI, environment_of, program
 
 HOST, PORT = "192.0.2.1", "61999"
@@ -52,6 +56,9 @@ CONTROL = re.compile(
 """Options that shape the configuration and do not survive into it: what they brought is listed as
 well, and with them it would come a second time."""
 
+CUT = "cron2"
+"""The option whose value uWSGI ends behind the first word, before it prints it."""
+
 PLACEHOLDER = ("set-ph", "set-placeholder", "resolve")
 
 
@@ -72,16 +79,15 @@ def read_options(
 
     Raises:
         ProfileError: uWSGI refuses the file, with uWSGI's own words; or it takes in silence what
-            cannot be meant: text for a number, or a second section.
+            cannot be meant: text for a number, or a second section; or it would act while it reads.
         MissingError: uWSGI is not installed.
     """
-    printed = _printed(path, runtime, section)
-    files = _files(path, printed[: printed.index(OPENING)])
+    files, lines = _read(path, runtime, section)
     _check_sections(files, section or "uwsgi")
-    if any(line.endswith(ABSENT.format(path.absolute())) for line in printed):
+    if lines is None:
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
     replacements = ((str(root.resolve()), "{root}"), (str(path.absolute().parent), "{here}"))
-    options = parse_config(listed(printed))
+    options = parse_config(lines)
     _check_numbers(options, files)
     named = [(key, _portable(value, replacements)) for key, value in options]
     hide = runtime.variables.hide
@@ -91,8 +97,49 @@ def read_options(
 @cache
 def known_options(uwsgi: str) -> tuple[str, ...]:
     """Return the names of uWSGI's own options, with those of the plugins that are part of it."""
-    done = subprocess.run([uwsgi, "--help"], capture_output=True, text=True, check=False)
-    return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", done.stdout, re.MULTILINE))
+    said = output_of(uwsgi, "--help") or ""
+    return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", said, re.MULTILINE))
+
+
+def _read(path: Path, runtime: Runtime, section: str) -> tuple[Sequence[Path], list[str] | None]:
+    """
+    Return the files of a configuration, and its options in lines; None where the section is absent.
+
+    uWSGI is asked, unless it would act while it reads: then it is not started.
+    """
+    known = Known(
+        section=section,
+        cwd=runtime.cwd or Path.cwd(),
+        environ=environment_of(runtime, BIND=HOST, PORT=PORT),
+        plugins=plugins(program(runtime, UWSGI)),
+    )
+    found = places.read(path, known)
+    if (act := acting(found, own=True)) is None:
+        printed = _printed(path, runtime, section)
+        absent = any(line.endswith(ABSENT.format(path.absolute())) for line in printed)
+        lines = None if absent else _whole(listed(printed), found)
+        return _files(path, printed[: printed.index(OPENING)]), lines
+    if found.guesses:
+        why = "uWSGI acts on it as soon as it reads it, so that it is not asked what the rest means"
+        problem = f"{act}: {why}, and without uWSGI {found.guesses}; give a copy without it"
+        problem = runtime.variables.hide(problem)
+        raise ProfileError(path, problem, line_of(_text(path), act.partition(" ")[0]))
+    text = "\n".join(f"{shown(each.option)} = {shown(each.value)}" for each in found.settings)
+    return tuple(found.texts), text.split("\n") if text else None
+
+
+def _whole(lines: list[str], found: Config) -> list[str]:
+    """Return *lines* with the values that uWSGI has cut while it read them, as they are written."""
+    theirs = [number for number, line in enumerate(lines) if line.startswith(f"{CUT} = ")]
+    ours = [f"{CUT} = {shown(each.value)}" for each in found.all(CUT)]
+    for number, line in zip(theirs, ours, strict=False):
+        lines[number] = line if line.startswith(lines[number]) else lines[number]
+    return lines
+
+
+def shown(value: str) -> str:
+    """Return a text as uWSGI's is decoded: what is no UTF-8 is a mark of that."""
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _printed(path: Path, runtime: Runtime, section: str = "") -> list[str]:

@@ -77,14 +77,22 @@ def _ask(sought: Sought, python: str, runtime: Runtime) -> Mapping[str, Any]:
         finally:
             process.kill()
         log = runtime.variables.hide(process.log(MOST_LOG))
-        found = json.loads(answer.read_bytes()) if answer.is_file() else {"ended": how}
-    lines = [runtime.variables.hide(line) for line in _problem(sought, python, found)]
+        found: dict[str, Any] = (
+            json.loads(answer.read_bytes()) if answer.is_file() else {"ended": how}
+        )
+    given = runtime.variables
+    # The log is stored. What is printed here may name a module that is not there, whoever named it.
+    missing = found.get("raised", {}).get("module") or ""
+    problem = _problem(sought, python, found, given.reveal())
+    lines = [given.hide(line, told=missing) for line in problem]
     if lines:
         raise ApplicationError("\n".join((f"{sought.named}: {lines[0]}", *lines[1:])), log)
     return found
 
 
-def _problem(sought: Sought, python: str, found: Mapping[str, Any]) -> Iterator[str]:
+def _problem(
+    sought: Sought, python: str, found: Mapping[str, Any], given: Mapping[str, str]
+) -> Iterator[str]:
     """Yield lines that say what is wrong, and what to do; none where nothing is."""
     where = f"in {sought.folder} with {python}"
     if "ended" in found:
@@ -98,7 +106,7 @@ def _problem(sought: Sought, python: str, found: Mapping[str, Any]) -> Iterator[
         yield f"{sought if 'loaded' in what else sought.module} {what} {where}:"
         yield from _frames(error["frames"], sought.folder)
         yield from (f"    {line}" for line in error["text"].splitlines())
-        yield from (f"  {line}" for line in _advice(error, sought, python))
+        yield from (f"  {line}" for line in _advice(error, sought, python, given))
     elif "kind" in found and found["kind"] != "wsgi":
         yield from _kind(sought, found)
 
@@ -112,10 +120,13 @@ def _frames(frames: Sequence[Sequence[Any]], folder: Path) -> Iterator[str]:
         yield f"    {place:{wide}}  {code}".rstrip()
 
 
-def _advice(error: Mapping[str, Any], sought: Sought, python: str) -> Iterator[str]:
+def _advice(
+    error: Mapping[str, Any], sought: Sought, python: str, given: Mapping[str, str]
+) -> Iterator[str]:
     """Yield what to do about an exception, where that can be told."""
     missing, text = error["module"], VARIABLE.search(error["text"])
     variable = error["variable"] or (text and (text[1] or text[2]))
+    naming = [name for name, value in given.items() if f"{value}.".startswith(f"{missing}.")]
     if variable:
         file = sought.folder / ".env"
         other = file if file.is_file() else "FILE"
@@ -126,6 +137,8 @@ def _advice(error: Mapping[str, Any], sought: Sought, python: str) -> Iterator[s
         yield f"{missing} was looked for in {sought.folder}{hint} ({sought.how})"
         if python == sys.executable and not close:
             yield "If it is installed in an environment of yours, give that: --python PATH"
+    elif missing and naming:
+        yield f"{naming[0]} names it, and it was looked for in {sought.folder}"
     elif missing and python == sys.executable:
         yield f"The lab's own environment has no {missing}: give yours, --python PATH"
     elif missing:

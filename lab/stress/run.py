@@ -157,11 +157,12 @@ def _empty(
     """Return the result of a test that has not begun."""
     here = environment.read_environment()
     load = arms[0].load
+    get = "GET " * (wishes.workload.asks[0].method == "GET")
     return StressResult(
         format=StressResult.FORMAT,
         command=repeatable(wishes.command),
         machine={name: here[name] for name in MACHINE if name in here},
-        workload=f"{wishes.workload.app or wishes.workload.name}, GET {wishes.workload.asked}",
+        workload=f"{wishes.workload.app or wishes.workload.name}, {get}{wishes.workload.asked}",
         rate=wishes.rate,
         connections=load.connections,
         timeout=load.timeout,

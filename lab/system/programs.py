@@ -84,6 +84,7 @@ def tried(*command: str) -> subprocess.CompletedProcess[str] | None:
         return subprocess.run(
             [path, *command[1:]],
             cwd=ROOT,
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -128,9 +129,10 @@ def environment(**variables: str) -> dict[str, str]:
     Return the environment in which a profile alone decides, with *variables* added.
 
     uWSGI takes every UWSGI_<OPTION> for an option, and the profiles obey BIND, PORT, WSGI_APP and
-    WSGI_CHDIR: what the caller's shell has of these would silently be part of every profile.
+    WSGI_CHDIR: what the caller's shell has of these would silently be part of every profile. To
+    NOTIFY_SOCKET it tells systemd how the service is that the lab may be part of.
     """
-    names = ("BIND", "PORT", "WSGI_APP", "WSGI_CHDIR")
+    names = ("BIND", "PORT", "WSGI_APP", "WSGI_CHDIR", "NOTIFY_SOCKET")
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lab.errors import ProfileError
-from lab.profiles.lint import asked, known_of, shown
+from lab.profiles.lint import asked, known_of
+from lab.profiles.resolve import shown
 from lab.settings.lint.config import Known
 from lab.settings.uwsgi import places
 from tests.kit.lab_process import ROOT

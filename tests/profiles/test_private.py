@@ -72,7 +72,6 @@ def test_a_router_keeps_its_kind_of_backend():
         ("pidfile2 = /run/a.pid", "pidfile2 = {folder}/pidfile2"),
         ("safe-pidfile = /run/a.pid", "safe-pidfile = {folder}/safe-pidfile"),
         ("master-fifo = /run/fifo", "master-fifo = {folder}/master-fifo"),
-        ("flock-wait = /run/lock", "flock-wait = {folder}/flock-wait"),
         ("touch-reload = /srv/reload", "touch-reload = {folder}/touch-reload"),
         ("touch-signal = /srv/t 17", "touch-signal = {folder}/touch-signal 17"),
         ("py-tracebacker = /tmp/tb", "py-tracebacker = {folder}/py-tracebacker"),
@@ -107,7 +106,7 @@ signal-timer exec-asap exec-as-user-atexit exec-pre-app call-post-app mount-asap
 hook-asap hook-post-fork hook-touch touch-exec fallback-config file-write signal snmp udp
 cache-udp-node cache-sync vassal-sos-backlog notify-socket zerg zerg-server zergpool http-zerg
 carbon stats-push rrdtool alarm log-alarm alarm-backlog http-to http-fallback http-use-pattern
-http-to-https ftok
+http-to-https ftok flock flock-wait2 stop reload pause
 """
 
 
@@ -124,6 +123,18 @@ def test_what_acts_on_the_world_is_left_out_unless_it_is_kept(option):
     assert altered.why
     options, altered = copied(*lines, keep=(option,))
     assert (options[-1], altered) == ((option, "exec:x"), ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["stats = 127.0.0.1:9191", "pidfile = /run/a.pid", "touch-reload = /t", "metrics-dir = /m",
+     "logger = syslog:a", "log-syslog = a", "req-logger = file:/r", "cache2 = name=a,nodes=b:1"],
+)  # fmt: skip
+def test_a_file_that_is_kept_is_the_users_own(line):
+    """As is a log, where what it costs is the question."""
+    option = line.split()[0]
+    options, altered = copied("http-socket = :{port}", line, keep=(option,))
+    assert (" = ".join(options[1]), altered) == (line, ())
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ cpu-affinity = 1
 spooler = {here}/jobs
 cron = -1 -1 -1 -1 -1 touch {here}/cron
 attach-daemon = touch {here}/daemon
+subscribe-to = {router}:shop.example.org
 mule = {here}/mule.py
 exec-asap = touch {here}/exec-asap
 exec-as-user-atexit = touch {here}/atexit
@@ -93,10 +94,18 @@ def test_what_is_in_production_is_not_touched(mine, served, tmp_path):
     for name in ("live.pid", "safe.pid", "reload"):
         (tmp_path / name).write_text("1\n")
     (tmp_path / "jobs").mkdir()
-    with socket.socket(socket.AF_UNIX) as listener:
+    with (
+        socket.socket(socket.AF_UNIX) as listener,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as router,
+    ):
         listener.bind(str(tmp_path / "live.sock"))
         listener.listen(1)
-        profile = mine(PRODUCTION)
+        router.bind(("127.0.0.1", 0))
+        router.setblocking(False)
+        profile = mine(PRODUCTION.replace("{router}", f"127.0.0.1:{router.getsockname()[1]}"))
+        left_out = [each.option for each in profile.altered if each.became is None]
+        assert {"spooler", "cron", "attach-daemon", "subscribe-to", "exec-asap"} <= set(left_out)
+        assert len(set(left_out)) == len(left_out)
         before = left(tmp_path)
         with served(profile) as server:
             assert server.endpoint.socket == str(tmp_path / "trial/server.sock")
@@ -108,6 +117,8 @@ def test_what_is_in_production_is_not_touched(mine, served, tmp_path):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(tmp_path / "live.sock"))
             listener.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            router.recv(99)
     assert left(tmp_path) == before
 
 

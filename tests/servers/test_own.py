@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,7 @@ from lab.workloads import workload
 
 SHOP = """
 import os
+from dataclasses import replace
 import goods
 
 def app(environ, start):
@@ -142,4 +144,19 @@ def test_an_option_to_keep_must_be_there(shop):
     asked = Workload("own", "/", Expectation(), apps={"own": ""},
         runtime=Runtime(keep=frozenset({"crons"})))  # fmt: skip
     with pytest.raises(UsageError, match="--keep crons: no configuration of yours has it"):
+        available([str(shop / "shop.ini")], asked)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("socket", r"shop\.ini: socket = shop\.sock -> a private UNIX socket, .*: that cannot"),
+        ("logto", r"shop\.ini: logto = /var/log/shop -> the trial's folder: that cannot"),
+    ],
+)
+def test_an_option_that_cannot_be_kept_is_refused(shop, option, said):
+    """By the address a trial is asked, and its log says why it failed."""
+    (shop / "shop.ini").write_text(f"{INI}logto = /var/log/shop\n")
+    asked = replace(OWN, runtime=Runtime(keep=frozenset({option})))
+    with pytest.raises(UsageError, match=f"^--keep {option}: {said}.*leave --keep out"):
         available([str(shop / "shop.ini")], asked)

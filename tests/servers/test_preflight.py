@@ -194,6 +194,27 @@ def test_it_is_imported_by_the_users_python_in_its_environment(ask, tmp_path):
     assert f"{own} has no flask: install it there, or name another by --python" in said
 
 
+def test_a_module_that_a_variable_names_is_told(ask, tmp_path):
+    """Else nobody could see what is missing; what is stored has the name of the variable alone."""
+    (tmp_path / "by_name.py").write_text(
+        "import importlib, os\n\nprint(os.environ['OF_SHOP'], os.environ['SECRET'])\n"
+        "importlib.import_module(os.environ['OF_SHOP'])\n"
+    )
+    given = Variables.of({"OF_SHOP": "nosuch_shop.settings", "SECRET": "hunter2"}, "")
+    sought = Sought("by_name", "application", tmp_path, "", named="--app x", python=sys.executable)
+    with pytest.raises(ApplicationError) as caught:
+        check([sought], Runtime(variables=given))
+    assert "ModuleNotFoundError: No module named 'nosuch_shop'" in str(caught.value)
+    assert f"OF_SHOP names it, and it was looked for in {tmp_path}" in str(caught.value)
+    (tmp_path / "nosuch_shop.py").write_text("")
+    with pytest.raises(ApplicationError) as caught:
+        check([sought], Runtime(variables=given))
+    assert "No module named 'nosuch_shop.settings'" in str(caught.value)
+    assert "$(OF_SHOP) $(SECRET)" in caught.value.log
+    assert "nosuch_shop.settings" not in caught.value.log
+    assert "hunter2" not in f"{caught.value}{caught.value.log}"
+
+
 def test_a_file_of_variables_that_is_there_is_named(ask, tmp_path):
     """It is the one that is needed, more often than not."""
     (tmp_path / ".env").write_text("")

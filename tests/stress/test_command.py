@@ -140,3 +140,34 @@ def test_a_required_profile_that_cannot_be_tested_is_refused(monkeypatch):
     monkeypatch.setattr(stress_run, "measure", lambda *_: pytest.fail("a trial began"))
     with pytest.raises(UsageError, match=r"--require bare: .*serves no application"):
         call("tuned", "bare", "--require", "bare")
+
+
+def test_an_application_is_asked_as_by_lab_run(test_of, monkeypatch, tmp_path):
+    """Method, body, headers, host and environment, by the same options."""
+    wishes, found = [], test_of(outcome())
+    monkeypatch.setattr(door, "stress", lambda wished, *_: wishes.append(wished) or found)
+    words = ("--method", "PUT", "--data", "{}", "--header", "X-Id: 7", "--cookie", "a=hunter2",
+             "--host", "shop.example", "--env", "SECRET=hunter2", "--status", "201")  # fmt: skip
+    with pytest.raises(UsageError, match=r"PUT /cart: PUT may write, .* say --writes"):
+        call("tuned", "--app", "web:app", "--path", "/cart", *words)
+    assert call("tuned", "--app", "web:app", "--path", "/cart", "--writes", *words) == 0
+    asked = wishes[0].workload
+    (request,) = asked.requests
+    assert (str(request), request.body, request.expect.status) == ("PUT /cart", b"{}", 201)
+    assert ("X-Id", "7") in request.headers.reveal()
+    assert ("Cookie", "a=hunter2") in request.headers.reveal()
+    assert (asked.host, asked.runtime.variables.names) == ("shop.example", ("SECRET",))
+    (tmp_path / "mix.http").write_text("### weight: 8\nGET /items/3\n\n### weight: 1\nGET /\n")
+    assert call("tuned", "--app", "web:app", "--requests", "mix.http") == 0
+    assert [(each.path, each.weight) for each in wishes[1].workload.requests] == [
+        ("/items/3", 8),
+        ("/", 1),
+    ]
+
+
+@pytest.mark.parametrize("option", ["--method", "--header", "--cookie", "--host", "--requests"])
+def test_what_describes_an_application_goes_with_one(test_of, option):
+    """Ours, which waits, knows what it is asked."""
+    test_of(outcome(), end=lambda *_: pytest.fail("the test began"))
+    with pytest.raises(UsageError, match=f"^{option} describes an application of yours"):
+        call("tuned", option, "a=b")

@@ -130,6 +130,9 @@ class Config:
     guesses: str = ""
     """Why uWSGI may get something else than *settings*; empty where it does not."""
 
+    unread: Mapping[str, str | None] = field(default_factory=dict)
+    """Name of what uWSGI reads besides -> its text; None where it is no file that can be read."""
+
     unused: tuple[Suppression, ...] = ()
     """Suppressions of what was not found."""
 

@@ -14,7 +14,8 @@ ENDS = frozenset({"end", "endfor", "endif", "end-for", "end-if"})
 """Options that end a condition, whichever began it."""
 
 _BLANKS = " \t\r"
-_OTHER_FORMS = frozenset({".yaml", ".yml", ".json", ".js", ".xml"})
+OTHER_FORMS = frozenset({".yaml", ".yml", ".json", ".js", ".xml"})
+"""How the names of files end that uWSGI reads, and that are no inis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Line:
 def lines(config: Config) -> Iterator[Line]:
     """Yield the lines of all ini files, with their sections."""
     for file, text in config.texts.items():
-        if file.suffix not in _OTHER_FORMS:
+        if file.suffix not in OTHER_FORMS:
             yield from _lines(file, text)
 
 

@@ -69,6 +69,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
         table=reading.table,
         top=reading.top or Spot(path, 1, 1),
         guesses=reading.guesses,
+        unread=reading.unread,
     )
 
 
@@ -104,6 +105,7 @@ class Ini:
         self.texts: dict[Path, str] = {}
         self.top: Spot | None = None
         self.guesses = ""
+        self.unread: dict[str, str | None] = {}
         self._magic = of_machine(folder)
         self._last = ""
         self._loads = 0
@@ -120,7 +122,7 @@ class Ini:
             shown: What the places call it; None for its path.
         """
         if "://" in name or name == "-" or self._loads > MOST:
-            self.guess(f"it does not read {as_text(name)}")
+            self._elsewhere(name)
             return
         self._loads += 1
         file, _, section = name.rpartition(":") if ":" in name else (name, "", "")
@@ -200,14 +202,23 @@ class Ini:
                 self._include(option.value, ".ini")
             case "uwsgi_opt_add_custom_option":
                 self.guess(f"it does not read what {as_text(option.value)} stands for")
-            case setter if setter in OTHER_LOADS:
-                self.guess(f"it does not read {as_text(option.value)}")
+            case "uwsgi_opt_resolve":
+                self.guess(f"it does not look up {as_text(option.value)}")
+            case setter if setter in OTHER_LOADS or option.name.startswith("inject-"):
+                self._elsewhere(option.value)
 
     def _include(self, name: str, ending: str = "") -> None:
         if name.endswith(ending):
             self.load(name)
         else:
-            self.guess(f"it does not read {as_text(name)}")
+            self._elsewhere(name)
+
+    def _elsewhere(self, name: str) -> None:
+        """Note what uWSGI reads and this does not, with its text where it is a file."""
+        shown = as_text(name)
+        self.guess(f"it does not read {shown}")
+        known = "" if "://" in shown else shown.partition(":")[0]
+        self.unread[shown] = self.known.read(self.folder / known) if known else None
 
     def guess(self, why: str) -> None:
         """Note the first reason why uWSGI may get something else."""

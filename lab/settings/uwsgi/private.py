@@ -33,7 +33,7 @@ NAMES = {"fastcgi": "FastCGI", "scgi": "SCGI", "suwsgi": "uwsgi over TLS", "": "
 
 STATS = re.compile(r"(\w+-)?(stats|stats-server|ss)")
 FILES = re.compile(
-    r"(safe-)?pidfile2?|(emperor|master)-(pidfile|fifo)|flock2?|flock-wait2?|touch-.*"
+    r"(safe-)?pidfile2?|(emperor|master)-(pidfile|fifo)|touch-.*"
     r"|py-tracebacker|(cache|queue)-store|log-backupname"
 )
 FOLDERS = re.compile(r"upload-progress|metrics?-dir")
@@ -54,6 +54,10 @@ REFUSED = {
     r"chroot|pivot[-_]root|unshare2?|setns.*|cgroup.*|jail.*|jid-?file|namespace.*|ns|ns-net": (
         "it locks the server in; run the lab in there, or give a copy without"
     ),
+    r"exit|help|usage|version|cflags|dot-h|config-py|build-plugin|print-sym(bol)?|extract"
+    r"|connect-and-read|binary-append-data|(python|perl)-version|ldap-schema(-ldif)?": (
+        "uWSGI does it and ends, so it serves nothing; give a copy without"
+    ),
 }
 """Options of which no copy is made -> why."""
 
@@ -70,7 +74,7 @@ LEFT_OUT = {
     r"(exec|call|u?mount)-(asap|(pre|post|in)-jail|(pre|post)-app|as-.*)": "would run it",
     r"touch-exec|hook-touch|fallback-config|(un)?privileged-binary-patch(-arg)?": "would run it",
     r"file-write": "would write it",
-    r"signal": "would signal a server",
+    r"signal|stop|reload|pause|suspend|resume": "would signal a server",
     r"snmp|udp|cache-udp-server": "would answer for a real server",
     r"cache-(udp-node|sync)": "would exchange contents with real servers",
     r"vassal-sos.*|(subscription-)?notify-socket": "would call for help",
@@ -81,6 +85,7 @@ LEFT_OUT = {
         "would send the load to another server"
     ),
     r"http-to-https": "would answer nothing but redirections",
+    r"flock(-wait)?2?": "would wait for a real server",
     r"ftok|persistent-ipcsem": "would share a real server's locks",
     r"abstract-socket": "the private sockets are files",
 }
@@ -223,7 +228,8 @@ class _Copy:
         if why and option not in self.runtime.keep:
             self.altered.append(Altered(option, value, None, why))
             return
-        new, became = ((option, value), "") if why else self._moved(number, option, value)
+        kept = why or (option in self.runtime.keep and _may_stay(option))
+        new, became = ((option, value), "") if kept else self._moved(number, option, value)
         self.options.append(new)
         if new != (option, value):
             self.altered.append(Altered(option, value, became))
@@ -300,6 +306,13 @@ class _Copy:
         self.names[name] += 1
         times = self.names[name]
         return f"{{folder}}/{name if times == 1 else f'{times}-{name}'}"
+
+
+def _may_stay(option: str) -> bool:
+    """Return whether an option that a trial has a place of its own for may keep the user's."""
+    return option == "cache2" or any(
+        each.fullmatch(option) for each in (STATS, FILES, FOLDERS, LOGGERS)
+    )
 
 
 def _said(table: Mapping[str, str], option: str) -> str:

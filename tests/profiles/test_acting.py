@@ -1,0 +1,209 @@
+"""What is asked about a configuration changes nothing: no signal, no file, no program, no peer."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lab import profiles
+from lab.errors import LabError, ProfileError
+from lab.experiment.conduct import prepare
+from lab.model import Runtime
+from lab.options import Asked, application, understand
+from lab.profiles.lint import known_of, lint
+from lab.profiles.resolve import read_options
+from lab.settings.lint.config import Config, Known
+from lab.settings.uwsgi import flat
+from lab.settings.uwsgi.acting import acting
+from lab.settings.uwsgi.places import read
+from lab.system.programs import ROOT
+
+ACTS = {
+    "stop": "stop = {w}/pid",
+    "reload": "reload = {w}/pid",
+    "in a loop": "for = pid\nstop = {w}/%(_)\nendfor =",
+    "included": "ini = {w}/stop.ini",
+    "inherited": "inherit = {w}/stop.ini",
+    "another form": "yaml = {w}/stop.yaml",
+    "declared": "declare-option = halt=stop=$1\nhalt = {w}/pid",
+    "signal": "signal = {w}/socket,17",
+    "folder": "spooler = {w}/jobs",
+    "program": "ini = exec://touch {w}/ran",
+    "program in a loop": "for = exec://touch\nini = %(_) {w}/ran\nendfor =",
+    "program's output": "env = A=@(exec://touch {w}/ran)",
+    "program in a variable": "env = A=@($(SCHEME)touch {w}/ran)",
+    "program around": "inject-before = exec://touch {w}/ran\nini = {w}/good.ini",
+    "hooks": "hook-asap = exec:touch {w}/ran\nexec-asap = touch {w}/ran\nmount-asap = x",
+    "peer": "http-zerg = {w}/socket",
+    "reader": "connect-and-read = {w}/socket",
+    "lock": "flock-wait = {w}/lock",
+    "files": "pidfile = {w}/p\nlogto = {w}/log\ndaemonize = {w}/log\nmaster-fifo = {w}/fifo\n"
+    "stats = {w}/stats\nsocket = {w}/s\nlog-master = true\ntouch-reload = {w}/t",
+}
+"""What acts on the world -> lines of an ini; {w} is the folder of what runs in production."""
+
+
+@pytest.fixture
+def world(tmp_path, monkeypatch):
+    """Return a folder of a production, and a function that says whether all in it is as it was."""
+    monkeypatch.setenv("SCHEME", "exec://")
+    folder = tmp_path / "production"
+    folder.mkdir()
+    with (
+        subprocess.Popen(["sleep", "60"], start_new_session=True) as server,
+        socket.socket(socket.AF_UNIX) as peer,
+        (folder / "lock").open("w") as lock,
+    ):
+        fcntl.lockf(lock, fcntl.LOCK_EX)
+        peer.bind(str(folder / "socket"))
+        peer.listen()
+        peer.setblocking(False)
+        (folder / "pid").write_text(f"{server.pid}\n")
+        (folder / "good.ini").write_text("[uwsgi]\nharakiri = 9\n")
+        (folder / "stop.ini").write_text(f"[uwsgi]\nstop = {folder}/pid\n")
+        (folder / "stop.yaml").write_text(f"uwsgi:\n  stop: {folder}/pid\n")
+
+        def seen():
+            return {path: path.stat().st_mtime_ns for path in (folder, *folder.rglob("*"))}
+
+        before = seen()
+
+        def untouched():
+            with pytest.raises(BlockingIOError):
+                peer.accept()
+            return (server.poll(), seen()) == (None, before)
+
+        try:
+            yield folder, untouched
+        finally:
+            server.kill()
+
+
+def mine(tmp_path, text):
+    """Return the path of an ini with these lines, which serves something."""
+    ini = tmp_path / "mine.ini"
+    ini.write_text(f"[uwsgi]\nmodule = web\n{text}\n")
+    (tmp_path / "web.py").write_text("def application(environ, start):\n    return []\n")
+    return str(ini)
+
+
+def show(name):
+    """Do what `lab show` does."""
+    return list(profiles.shown(profiles.read(name)))
+
+
+def plan(name):
+    """Do what `lab run` does before the first trial, and before it asks for a reply."""
+    said = Asked(profiles=(name,), blocks=1)
+    return prepare(understand(said).options, application(said))
+
+
+@pytest.mark.parametrize("what", ACTS)
+def test_nothing_is_done_by_asking(world, tmp_path, what):
+    """By `lab show`, `lab lint`, and what `lab run` does before the first trial."""
+    folder, untouched = world
+    name = mine(tmp_path, ACTS[what].replace("{w}", str(folder)))
+    for ask in (show, plan, lambda name: lint(name, known_of(None))):
+        with suppress(LabError):
+            ask(name)
+        assert untouched()
+
+
+OTHERS = {
+    "x.yaml": "uwsgi:\n  master: true\n  stop: {w}/pid\n",
+    "flow.yaml": "uwsgi: {{master: true, stop: {w}/pid}}\n",
+    "x.json": '{{"uwsgi": {{"master": true, "stop": "{w}/pid"}}}}',
+    "hidden.json": '{{"uwsgi": {{"\\u0073top": "{w}/pid"}}}}',
+    "x.xml": "<uwsgi><master/><stop>{w}/pid</stop></uwsgi>",
+    "include.json": '{{"uwsgi": {{"include": "{w}/stop.ini"}}}}',
+}
+
+
+@pytest.mark.parametrize("file", OTHERS)
+def test_what_only_uwsgi_reads_is_refused_where_it_would_act(world, tmp_path, file):
+    """In a line, however it is written."""
+    folder, untouched = world
+    (tmp_path / file).write_text(OTHERS[file].format(w=folder))
+    with pytest.raises(ProfileError, match="cannot be read without doing what it says: "):
+        lint(str(tmp_path / file), known_of(None))
+    assert untouched()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["; stop = x", "# reload", "stats = :1", "touch-reload = stop", "chdir = /srv/config", "a = b",
+     "reload-mercy = 8", "listen = 9", "plugins-dir = /x", "if-env = HOME\nendif ="],
+)  # fmt: skip
+def test_what_only_looks_like_it_is_asked_of_uwsgi(text):
+    """A comment, a value, and options that say something."""
+    config = read(Path("a.ini"), Known(overlay={Path("a.ini"): f"[uwsgi]\n{text}\n"}))
+    assert acting(config) is None
+    other = f"uwsgi:\n  {text.replace(' = ', ': ')}\n"
+    if text[0] not in ";#":  # of the other forms comments are not told apart
+        assert acting(Config("uWSGI", Path("a.yaml"), (), {Path("a.yaml"): other})) is None
+
+
+def test_plug_ins_are_loaded_of_what_is_going_to_be_served():
+    """By uWSGI itself, which says best what it lacks; a linter starts no code of anybody's."""
+    text = "[uwsgi]\nplugins = python3\n"
+    config = read(Path("a.ini"), Known(overlay={Path("a.ini"): text}))
+    assert (acting(config), acting(config, own=True)) == ("plugins = python3", None)
+
+
+def test_an_ini_that_would_act_is_served_all_the_same(world, tmp_path):
+    """The lab reads it alone; its copy does not have what acts, and says so."""
+    folder, untouched = world
+    lines = f"spooler = {folder}/jobs\nstop = {folder}/pid\nif-env = HOME\nthreads = 3\nendif ="
+    profile = profiles.read(mine(tmp_path, f"ini = {folder}/good.ini\n{lines}"))
+    assert dict(profile.options) == {
+        "module": "web",
+        "harakiri": "9",
+        "threads": "3",
+        "http-socket": "{host}:{port}",
+        "master": "true",
+    }
+    left_out = [str(each) for each in profile.altered if each.became is None]
+    assert left_out == [
+        f"spooler = {folder}/jobs (would take real jobs)",
+        f"stop = {folder}/pid (would signal a server)",
+    ]
+    assert untouched()
+
+
+def test_what_would_act_and_cannot_be_read_without_uwsgi_is_refused(world, tmp_path):
+    """With the option, its line, what is not known, and what to do."""
+    folder, untouched = world
+    name = mine(tmp_path, f"pidfile = /run/%t\nspooler = {folder}/jobs")
+    with pytest.raises(ProfileError, match=r"mine\.ini:4: spooler = .*%t; give a copy without it"):
+        profiles.read(name)
+    assert untouched()
+
+
+def test_a_job_is_named_whole_and_kept_whole(tmp_path):
+    """uWSGI itself tells the first word of a `cron2` alone."""
+    name = mine(tmp_path, "cron2 = minute=-5,unique=1 refresh --all\ncron2 = hour=3 sweep")
+    jobs = [each.value for each in profiles.read(name).altered if each.option == "cron2"]
+    assert jobs == ["minute=-5,unique=1 refresh --all", "hour=3 sweep"]
+    kept = profiles.read(name, Runtime(keep=frozenset({"cron2"}))).options
+    assert [value for option, value in kept if option == "cron2"] == jobs
+    copy = tmp_path / "copy.ini"
+    copy.write_text("\n".join([*flat(kept, {"{host}": "$(BIND)", "{port}": "$(PORT)"}), ""]))
+    assert read_options(copy, ROOT, Runtime(cwd=tmp_path)) == kept
+
+
+def test_systemd_is_not_told_of_the_labs_servers(tmp_path, monkeypatch):
+    """Of a service that the lab itself runs in, it would be told that it is ready."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.setblocking(False)
+        monkeypatch.setitem(os.environ, "NOTIFY_SOCKET", str(tmp_path / "notify"))
+        show(mine(tmp_path, "threads = 2"))
+        lint(mine(tmp_path, "threads = 2"), known_of(None))
+        with pytest.raises(BlockingIOError):
+            systemd.recv(99)
