@@ -81,8 +81,10 @@ def compare(
     blocks = len({observation.trial.slot.block for observation in observations})
     estimate = stats.paired(ratios, level)
     better = METRICS[metric].better
-    verdict = verdict_of(estimate.low, estimate.high, noise, better)
+    told = verdict_of(estimate.low, estimate.high, noise, better)
     may_be = _may_be(pairs) if metric in ("throughput", "capacity") else None
+    # Whoever was kept from more may be faster than the other.
+    verdict = Verdict.UNDECIDED if may_be and told is Verdict.SAME else told
     return Comparison(
         metric=metric,
         reference=reference[0],
@@ -92,7 +94,7 @@ def compare(
         detectable=stats.detectable(ratios, level),
         blocks_needed=(
             stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
-            if verdict is Verdict.UNDECIDED
+            if told is Verdict.UNDECIDED
             else None
         ),
         fragile=_fragile(ratios, estimate, noise, better),
