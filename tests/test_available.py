@@ -10,6 +10,7 @@ from lab.experiment.conduct import Options, prepare
 from lab.experiment.plan import app_of, arm_of
 from lab.experiment.progress import announcement
 from lab.model import Expectation, Load, Workload
+from lab.options import Asked, application
 from lab.workloads import read, workload
 from tests.kit import builders as make
 
@@ -144,3 +145,10 @@ def test_the_run_stores_the_versions_of_its_peers(peer):
     path = peer("a", 'version = ["{python}", "-c", "print(1.5)"]')
     prepared = prepare(Options(profiles=("tuned", path), seed=1), read("hello").workload)
     assert prepared.versions == {"a": "1.5"}
+
+
+def test_the_seed_of_a_run_is_that_of_its_mix():
+    """Of every arm, so that `--seed` repeats the order of the requests, too."""
+    mix = application(Asked(profiles=("tuned",), path=("/1", "/2")))
+    plan = prepare(Options(profiles=("tuned",), seed=5, pin=False), mix).plan
+    assert (plan.seed, {arm.workload.seed for arm in plan.arms}) == (5, {5})

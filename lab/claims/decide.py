@@ -173,10 +173,10 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
     else:
         return Decision.UNTESTABLE
     if claims_equality(claim):
-        return {
-            Verdict.SAME: Decision.REPRODUCED,
-            Verdict.UNDECIDED: Decision.UNDECIDED,
-        }.get(verdict_of(low, high, floor, Better.HIGHER), Decision.REVERSED)
+        told = verdict_of(low, high, floor, Better.HIGHER)
+        if told is Verdict.UNDECIDED or (told is Verdict.SAME and found.may_be is not None):
+            return Decision.UNDECIDED  # whoever was kept from more may be faster
+        return Decision.REPRODUCED if told is Verdict.SAME else Decision.REVERSED
     published = claim.ratio
     falls = claim.direction == "below" if published is None else published < 1
     if falls:  # the mirror image: how many times less

@@ -153,6 +153,9 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     """
     cores = share_cores(options.cores) if options.pin else None
     found, skipped, workload = available(options.profiles or profiles.usual(), workload)
+    seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
+    if workload.requests:
+        workload = replace(workload, seed=seed)
     points = tuple(_points(options, workload))
     fewest = min(point.load.connections for point in points)
     generators = count_generators(options.generators, fewest, cores)
@@ -163,9 +166,6 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     except ServerStartError as error:
         _keep_early(options.results, workload, error)
         raise
-    seed = int.from_bytes(os.urandom(4)) if options.seed is None else options.seed
-    if workload.requests:
-        workload = replace(workload, seed=seed)
     plan = Plan(
         arms=tuple(
             arm_of(profile, point.workload, point.load, point.at)

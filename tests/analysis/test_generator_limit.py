@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from lab import claims
 from lab.analysis.across import across
 from lab.analysis.gates import judge
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.looks import settled
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
-from lab.model import Load, MayBe
+from lab.claims.decide import decide
+from lab.model import Claim, Decision, Load, MayBe, Verdict
 from lab.report import across as across_report
 from lab.report import figures, headline, html_page, markdown, summary_json, svg, terminal
 from lab.report.numbers import ratio
@@ -194,3 +196,53 @@ def test_a_threshold_and_a_comparison_of_runs_say_it_too():
     assert "limit:" not in judge_run(parse("rps(b/a) < 2.5"), free).sentence
     notes = across_report.document(across(free, limited), ()).notes
     assert sum("the generator was at its limit with b" in note for note in notes) == 1
+
+
+def echoing(generator, server):
+    """Return a run of two echo servers that are equally fast, at such shares of their cores."""
+    speeds = {"echo-go": (20000, 4e-5), "echo-uvloop": (20000, 4e-5)}
+    run = make.ladder_run(speeds, blocks=10, noise=0.004)
+    used = {"server.cpu_user": 2.1 * server, "server.cpu_system": 0.0, "server.busiest": server}
+    return replace(
+        run,
+        trials=tuple(
+            replace(
+                each,
+                windows=tuple(replace(w, cpu=2 * generator, wait=0.0) for w in each.windows),
+                readings={**each.readings, **used},
+            )
+            for each in run.trials
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("generator", "server", "verdict"),
+    [
+        (0.5, 0.95, Verdict.SAME),
+        # Generator-bound: throughput does not count.
+        (0.95, 0.5, Verdict.INVALID),
+        # Both at their limit: it counts, and either server may be faster.
+        (0.95, 0.95, Verdict.UNDECIDED),
+    ],
+)
+def test_fast_servers_are_not_called_the_same_by_a_full_generator(generator, server, verdict):
+    """In no report and by no claim; the first case shows that they could be."""
+    summary = summarise(echoing(generator, server))
+    (step,) = summary.steps
+    assert step.step["throughput"].verdict is verdict
+    same = Claim("x", "a", "as fast", "fib", "echo-go", "echo-uvloop", direction="same")
+    decision = decide(same, summary).decision
+    assert (decision is Decision.REPRODUCED) is (verdict is Verdict.SAME)
+
+
+def test_sameness_at_an_equal_rate_needs_that_rate():
+    """The claims on the fast echo servers: in a closed loop untestable, whatever was measured."""
+    near = [each for each in claims.load() if each.id.startswith("uvloop-near-go")]
+    assert len(near) == 3
+    for claim in near:
+        verdict = decide(replace(claim, connections=None), summarise(echoing(0.5, 0.95)))
+        assert verdict.decision is Decision.UNTESTABLE
+        assert (
+            "the claim needs an open loop (--rate), this run has a closed one" in verdict.sentence
+        )
