@@ -15,10 +15,12 @@ from lab.claims.decide import is_about
 from lab.cli.report import report_command
 from lab.cli.run import run_command
 from lab.errors import UsageError
+from lab.experiment.conduct import prepare
 from lab.experiment.plan import arm_of
 from lab.experiment.scale import scaled
 from lab.experiment.sweep import Sweep, parse_sweep
 from lab.model import Load
+from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.sweep import document, documents, sentence
 from lab.runs.folder import read_run
@@ -341,6 +343,32 @@ def test_a_value_that_an_interruption_left_without_a_trial_is_said():
     assert "Trials are missing, as the run ended early: connections 20 has 0 of 15." in said.notes
     assert [row[1].text for row in said.tables[0].rows][1] == "-"
     assert html_page.render_sweep(found).count("<svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("swept_by", "said"),
+    [
+        ({"sweep": "connections=7"}, {"connections": 7}),
+        ({"sweep": "rate=500/s"}, {"rate": "500/s"}),
+        ({"sweep": "size=1k", "workload": "payload-10k"}, {"workload": "payload-1k"}),
+    ],
+)
+def test_a_sweep_of_one_value_is_the_run_without_one(swept_by, said):
+    """Field by field: options, and the plan with its arms, times, looks and cores."""
+    one, other = (
+        Asked(profiles=("tuned",), seed=1, pin=False, **words) for words in (swept_by, said)
+    )
+    understood = [understand(each) for each in (one, other)]
+    same = [
+        replace(each, options=replace(each.options, sweep=None, load=Load())) for each in understood
+    ]
+    assert same[0] == same[1]
+    assert understood[0].options.confirm
+    prepared = [
+        prepare(each.options, application(asked))
+        for each, asked in zip(understood, (one, other), strict=True)
+    ]
+    assert prepared[0] == prepared[1]
 
 
 UWSGI, GUNICORN = (

@@ -126,4 +126,5 @@ def _sized(workload: Workload, value: str) -> Workload:
     if value not in variants:
         problem = f"{workload.family} is there in {', '.join(variants)}"
         raise UsageError(f"--sweep size={value}: {problem}")
-    return workloads.read(f"{workload.family}-{value}").workload
+    found = workloads.read(f"{workload.family}-{value}").workload
+    return replace(found, runtime=workload.runtime)
