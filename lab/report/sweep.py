@@ -106,16 +106,17 @@ def _gains(found: Sequence[Summary], metric: str) -> Iterator[str]:
     if counted_as(found) is None:
         return
     name, first = value_of(found[0])
+    alike = []
     for profile in found[0].run.plan.profiles:
         all_sides = against_first(found, profile.name, metric)
         sides = {each.changed: each for each in all_sides if each.verdict is not Verdict.INVALID}
-        told = [
-            f"{profile.name} is {word} at {name} {values} than at {first} ({most})"
-            for word, values, most in _decided(sides)
-        ]
+        told = list(_decided(sides))
+        for word, values, most in told:
+            yield f"{profile.name} is {word} at {name} {values} than at {first} ({most})"
         if sides and not told:
-            told = [f"{profile.name} differs measurably at no value from {name} {first}"]
-        yield from told
+            alike.append(profile.name)
+    if alike:
+        yield f"{', '.join(alike)}: no value differs measurably from {name} {first}"
 
 
 def _differences(found: Sequence[Summary], metric: str) -> Iterator[str]:
