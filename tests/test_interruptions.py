@@ -75,3 +75,24 @@ def test_an_interruption_before_the_first_trial_promises_none(tmp_path):
     said = (tmp_path / "output").read_text()
     assert said.endswith("lab: interrupted by SIGINT; no trial had finished\n")
     assert not list(tmp_path.glob("results/*"))
+
+
+def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
+    """Ctrl-C: every finished trial of every value, and each value that lacks some is named."""
+    values = ("--sweep", "connections=1,4", "--blocks", "50")
+    with started("lab", "run", "baseline", *SMALL, *values, cwd=tmp_path) as lab:
+        kept = len(until(lambda: trials(tmp_path), "the first trial"))
+        lab.send_signal(signal.SIGINT)
+        assert lab.wait(5) == 130
+    assert (
+        "interrupted by SIGINT; the finished trials are kept" in (tmp_path / "output").read_text()
+    )
+    found = trials(tmp_path)
+    assert len(found) >= kept
+    report = " ".join(run("lab", "report", cwd=tmp_path).stdout.split())
+    missing = (
+        "Trials are missing, as the run ended early: connections 1 has {} of 100; 4 has {} of 100."
+    )
+    places = {(t["slot"]["arm"], t["slot"]["block"], t["slot"]["position"]) for t in found}
+    counts = (sum(arm == f"baseline@{value}" for arm, _, _ in places) for value in (1, 4))
+    assert missing.format(*counts) in report

@@ -8,14 +8,19 @@ from dataclasses import replace
 
 import pytest
 
+from lab import claims
 from lab.analysis.points import summaries
 from lab.analysis.swept import reading
+from lab.claims.decide import is_about
 from lab.cli.report import report_command
 from lab.cli.run import run_command
 from lab.errors import UsageError
+from lab.experiment.conduct import prepare
 from lab.experiment.plan import arm_of
+from lab.experiment.scale import scaled
 from lab.experiment.sweep import Sweep, parse_sweep
 from lab.model import Load, Runtime
+from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.sweep import document, documents, sentence
 from lab.runs.folder import read_run
@@ -27,15 +32,15 @@ from tests.kit.lab_process import SMALL, compare, trials
 VALUES = ("1", "20", "300", "1000")
 
 
-def swept(values=VALUES, **speeds):
-    """Return a run of profiles at *values* connections: name -> requests/s at each of them."""
+def swept(values=VALUES, name="connections", **speeds):
+    """Return a run of profiles at *values* of a quantity: name -> requests/s at each of them."""
     whole = []
     for number, value in enumerate(values):
-        each = make.ladder_run({name: (at[number], 4e-4) for name, at in speeds.items()}, blocks=5)
+        each = make.ladder_run({who: (at[number], 4e-4) for who, at in speeds.items()}, blocks=5)
         load = Load(connections=64)
 
         def moved(arm, value=value, load=load):
-            at = arm_of(arm.profile, arm.workload, load, {"connections": value})
+            at = arm_of(arm.profile, arm.workload, load, {name: value})
             return replace(at, role=arm.role)
 
         of = tuple(
@@ -72,6 +77,8 @@ def crossing():
         ("connections=1,2,1", "1 is there twice"),
         ("connections=1,many", "many is no number of connections"),
         ("connections=-1", "-1 is no number of connections"),
+        ("workers=1,two", "two is no number of workers"),
+        ("threads=1,02", "02 is no number of threads"),
     ],
 )
 def test_what_is_no_sweep_is_refused_with_an_example(text, problem):
@@ -248,3 +255,241 @@ def test_where_nothing_can_be_compared_the_sentence_says_so():
     said = document(summaries(replace(run, trials=trials)))
     assert said.headline.startswith("Nothing can be compared by requests/s")
     assert said.tables == ()
+
+
+def counted(counts, quantity="workers", values=("1", "2", "4"), **speeds):
+    """Return what is said of a sweep over workers or threads that had *counts* in all."""
+    speeds = speeds or {"a": (1000, 1900, 3600)}
+    run = swept(values, name=quantity, **speeds)
+    fact = {"workers": "processes", "threads": "threads"}[quantity]
+    of = dict(zip(values, counts, strict=True))
+    trials = tuple(replace(t, facts={fact: str(of[t.slot.arm.at[quantity]])}) for t in run.trials)
+    return summaries(replace(run, trials=trials))
+
+
+def drawn(found, profile="a"):
+    """Return at which values a profile's mark is full."""
+    return [reading(each, profile, "throughput").counts for each in found]
+
+
+@pytest.mark.parametrize(
+    ("counts", "full"),
+    [
+        ((2, 3, 5), [True, True, True]),
+        # Two processes for each, as of two instances.
+        ((4, 6, 10), [True, True, True]),
+        # Whatever the value, the same: of none is it known.
+        ((5, 5, 5), [False, False, False]),
+        # It grows no further than to two.
+        ((2, 3, 3), [True, True, False]),
+    ],
+)
+def test_a_value_without_effect_does_not_count(counts, full):
+    """The mark is hollow, and a note says what the probes counted."""
+    found = counted(counts)
+    assert drawn(found) == full
+    notes = [note for note in document(found).notes if note.startswith("no effect")]
+    assert len(notes) == (not all(full))
+    if counts == (2, 3, 3):
+        assert "workers = 4 asks for 3 more than workers = 1, and its server had 3 " in notes[0]
+
+
+def test_what_could_not_be_counted_is_not_judged():
+    """A server of another user, whose processes are hidden, is drawn as any other."""
+    assert drawn(summaries(swept(("1", "2"), name="workers", a=(1000, 1900)))) == [True, True]
+
+
+def test_what_served_stands_beside_the_figures():
+    """The processes as counted, and the memory, which is what more workers cost."""
+    said = document(counted((2, 3, 5)))
+    titles = [table.title for table in said.tables]
+    served = next(table for table in said.tables if table.title.startswith("Processes of each"))
+    assert [row[1].text for row in served.rows] == ["2", "3", "5"]
+    assert "memory (PSS)" in titles
+    threads = document(counted((2, 3, 5), quantity="threads")).tables
+    assert any(table.title.startswith("Threads of each server") for table in threads)
+
+
+def test_each_value_is_compared_with_the_first():
+    """With an interval, from the same blocks, so that one profile alone is worth a sweep."""
+    said = document(counted((2, 3, 5)))
+    table = next(
+        t for t in said.tables if t.title == "requests/s against workers 1, profile by profile"
+    )
+    assert [row[0].text for row in table.rows] == ["2", "4"]
+    assert all(row[1].text.endswith("better") for row in table.rows)
+    assert re.search(
+        r"a is better at workers 2, 4 than at 1 \(most at 4: 3\.\d+x \[", said.headline
+    )
+    flat = document(counted((2, 3, 5), a=(1000, 1000, 1000)))
+    assert "a: no value differs measurably from workers 1 by requests/s" in flat.headline
+    assert not any("profile by profile" in t.title for t in document(crossed()).tables)
+
+
+def crossed():
+    """Return what is said of a sweep over connections."""
+    return summaries(swept(("1", "20"), a=(2000, 2000), b=(1000, 6000)))
+
+
+@pytest.mark.parametrize(("cores", "first"), [(1.0, True), (2.0, False)])
+def test_one_server_core_is_said_first(cores, first):
+    """It shows nothing of what more workers do on several; a sweep of connections needs no word."""
+    run = swept(("1", "2"), name="workers", a=(1000, 1900))
+    trials = tuple(replace(t, readings={**t.readings, "server.cores": cores}) for t in run.trials)
+    said = document(summaries(replace(run, trials=trials))).headline
+    opening = "With one server core this does not show what more workers do on several. "
+    assert said.startswith(opening) is first
+    assert not document(crossed()).headline.startswith(opening)
+
+
+def test_a_claim_is_not_decided_by_a_profile_with_another_number():
+    """The claim names a profile, and that has its own number of workers."""
+    claim = next(each for each in claims.load() if each.kind == "ratio")
+    changed, reference = (replace(make.profile(each), own=True) for each in sides(claim))
+    plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
+    assert not is_about(claim, plan)
+    ours = make.altered(plan, profiles=[replace(each, own=False) for each in plan.profiles])
+    assert is_about(claim, ours)
+
+
+def sides(claim):
+    """Return the names of a claim's profiles."""
+    return claim.changed, claim.reference
+
+
+def test_a_value_that_an_interruption_left_without_a_trial_is_said():
+    """Ctrl-C in the first block: what was measured is shown, and what is missing has a note."""
+    run = swept(("1", "20"), a=(2000, 2000), b=(1000, 6000))
+    kept = tuple(t for t in run.trials if t.slot.arm.at["connections"] == "1")
+    found = summaries(replace(run, trials=kept))
+    said = document(found)
+    assert "Trials are missing, as the run ended early: connections 20 has 0 of 15." in said.notes
+    assert [row[1].text for row in said.tables[0].rows][1] == "-"
+    assert html_page.render_sweep(found).count("<svg") == 1
+
+
+@pytest.mark.parametrize(
+    ("swept_by", "said"),
+    [
+        ({"sweep": "connections=7"}, {"connections": 7}),
+        ({"sweep": "rate=500/s"}, {"rate": "500/s"}),
+        ({"sweep": "size=1k", "workload": "payload-10k"}, {"workload": "payload-1k"}),
+    ],
+)
+def test_a_sweep_of_one_value_is_the_run_without_one(swept_by, said):
+    """Field by field: options, and the plan with its arms, times, looks and cores."""
+    one, other = (
+        Asked(profiles=("tuned",), seed=1, pin=False, **words) for words in (swept_by, said)
+    )
+    understood = [understand(each) for each in (one, other)]
+    same = [
+        replace(each, options=replace(each.options, sweep=None, load=Load())) for each in understood
+    ]
+    assert same[0] == same[1]
+    assert understood[0].options.confirm
+    prepared = [
+        prepare(each.options, application(asked))
+        for each, asked in zip(understood, (one, other), strict=True)
+    ]
+    assert prepared[0] == prepared[1]
+
+
+UWSGI, GUNICORN = (
+    make.profile("mine"),
+    replace(make.profile("theirs", server="command"), commands=(("gunicorn", "a:b"),)),
+)
+
+
+def with_options(*pairs):
+    """Return a profile of uWSGI."""
+    return replace(UWSGI, options=pairs)
+
+
+def with_command(*words, **options):
+    """Return a profile of a command."""
+    told = (("run", json.dumps(words)), *options.items())
+    return replace(GUNICORN, commands=(words,), options=told)
+
+
+@pytest.mark.parametrize(
+    ("profile", "quantity", "why"),
+    [
+        (with_options(("cheaper", "2")), "workers", "mine has cheaper = 2, by which workers come"),
+        (with_options(("gevent", "100")), "threads", "mine has gevent = 100, which serves"),
+        (with_options(("asyncio", "2")), "threads", "mine has asyncio = 2, which serves"),
+        (
+            with_command("python3", "a.py", "{port}"),
+            "workers",
+            "theirs has no workers to vary: its",
+        ),
+        (with_command("env", "A=1", "./go"), "threads", "no {threads} where the number is to"),
+        (with_command("waitress-serve", "a:b"), "workers", "waitress-serve has no option for them"),
+        (with_command("uvicorn", "a:b"), "threads", "uvicorn has no option for them"),
+        (
+            with_command("gunicorn", "-k", "gevent", "a:b"),
+            "threads",
+            "its worker class, gevent, serves by a loop",
+        ),
+    ],
+)
+def test_a_profile_without_such_a_number_is_refused(profile, quantity, why):
+    """In one line, with the reason."""
+    with pytest.raises(UsageError, match=re.escape(why)) as raised:
+        scaled(profile, quantity, 2)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("number", [0, 257])
+def test_a_number_that_no_server_should_have_is_refused(number):
+    """As many as a counter-run may ask for."""
+    with pytest.raises(UsageError, match=f"--sweep workers={number}: between 1 and 256"):
+        scaled(UWSGI, "workers", number)
+
+
+@pytest.mark.parametrize(
+    ("command", "quantity", "told"),
+    [
+        ("gunicorn -w 3 -w3 --workers=3 a:b", "workers", "gunicorn --workers 7 a:b"),
+        ("env A=1 {venv}/gunicorn -w3 --threads 2 a:b", "threads",
+         "env A=1 {venv}/gunicorn --threads 7 -w3 a:b"),
+        ("granian --workers {workers} a:b", "workers", "granian --workers 7 a:b"),
+        ("granian a:b", "threads", "granian --blocking-threads 7 a:b"),
+        ("waitress-serve --threads=2 a:b", "threads", "waitress-serve --threads 7 a:b"),
+        ("env WEB_CONCURRENCY={workers} ./start", "workers", "env WEB_CONCURRENCY=7 ./start"),
+        ("uwsgi --ini a.ini -p 4", "workers", "uwsgi --ini a.ini --processes 7"),
+        ("uwsgi a.ini", "threads", "uwsgi --ini a.ini --threads 7 --enable-threads"),
+    ],
+)  # fmt: skip
+def test_a_command_is_told_the_number_once(command, quantity, told):
+    """Behind the program, where it wins; uWSGI's last, behind its ini."""
+    found = scaled(with_command(*command.split()), quantity, 7)
+    assert " ".join(found.commands[0]) == told
+    assert json.loads(dict(found.options)["run"]) == told.split()
+
+
+def test_an_ini_has_the_number_in_place_of_its_own():
+    """However it is spelt; another number is another digest."""
+    mine = with_options(("workers", "2"), ("threads", "3"))
+    two, four = (scaled(mine, "workers", number) for number in (2, 4))
+    assert dict(four.options) == {"processes": "4", "threads": "3"}
+    assert four.own
+    assert len({mine.digest, two.digest, four.digest}) == 3
+    assert dict(scaled(mine, "threads", 8).options) == {
+        "workers": "2",
+        "threads": "8",
+        "enable-threads": "true",
+    }
+
+
+def test_workers_are_swept_for_real(tmp_path):
+    """The arms' own processes, as counted, differ by what the values differ by."""
+    compare("lab", "run", "tuned", "--sweep", "workers=1,3", *SMALL, cwd=tmp_path, also=1)
+    (folder,) = (tmp_path / "results").iterdir()
+    low, high = summaries(read_run(folder))
+    seen = [int(row.facts["processes"]) for each in (low, high) for row in each.rows]
+    assert seen[1] - seen[0] == 2
+    assert [dict(each.run.plan.profiles[0].options)["processes"] for each in (low, high)] == [
+        "1",
+        "3",
+    ]
+    assert "## Processes of each server as counted" in (folder / "report.md").read_text()

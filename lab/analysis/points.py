@@ -1,8 +1,8 @@
 """
-A run of several rates, rate by rate.
+A run of several rates or values, one by one.
 
-The arms of all rates share their blocks, so that a machine that drifts moves all of them. What is
-said of a profile is said at one rate: each point is judged and reported as a run of its own.
+The arms of all of them share their blocks, so that a machine that drifts moves all of them. What is
+said of a profile is said at one value: each point is judged and reported as a run of its own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from lab.analysis.gates.effect import marked
 from lab.analysis.summary import Summary, summarise
 from lab.model import Arm, Run
 
@@ -21,7 +22,10 @@ def points(run: Run) -> tuple[Run, ...]:
     In each an arm has its profile's name.
     """
     places = list({tuple(arm.at.items()): arm.at for arm in run.plan.arms}.values())
-    return tuple(_at(run, at) for at in places) if len(places) > 1 else (run,)
+    if len(places) == 1:
+        return (run,)
+    told = marked(run)
+    return tuple(_at(told, at) for at in places)
 
 
 def summaries(run: Run) -> tuple[Summary, ...]:

@@ -1,13 +1,17 @@
-"""What a metric was at one value of a sweep, whether it counts or not."""
+"""What a metric was at one value of a sweep, whether it counts or not, and against another."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from lab.analysis.metrics import derive
+from lab.analysis.compare import compare, own
+from lab.analysis.gates.effect import COUNTED, counts
+from lab.analysis.metrics import derive, usable_cores
+from lab.analysis.observations import Observation
 from lab.analysis.summary import Summary
+from lab.model import Comparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +27,13 @@ class Measured:
 
 def reading(summary: Summary, profile: str, metric: str) -> Measured | None:
     """Return what *metric* was in the trials that count, else in all; None where it was in none."""
-    own = [item for item in summary.observations if item.trial.is_own(profile)]
-    found = tuple(item.metrics[metric] for item in own if metric in item.metrics)
-    counts = bool(found)
-    if not counts:
-        derived = (derive(item.trial) for item in own)
+    trials = [item for item in summary.observations if item.trial.is_own(profile)]
+    found = tuple(item.metrics[metric] for item in trials if metric in item.metrics)
+    told = bool(found)
+    if not told:
+        derived = (derive(item.trial) for item in trials)
         found = tuple(each[metric] for each in derived if metric in each)
-    return Measured(statistics.median(found), found, counts) if found else None
+    return Measured(statistics.median(found), found, told) if found else None
 
 
 def value_of(summary: Summary) -> tuple[str, str]:
@@ -38,10 +42,52 @@ def value_of(summary: Summary) -> tuple[str, str]:
     return name, value
 
 
+def counted_as(found: Sequence[Summary]) -> str | None:
+    """Return what the probes count of the quantity: processes or threads; None of any other."""
+    return COUNTED.get(value_of(found[0])[0])
+
+
+def served(summary: Summary, profile: str) -> float | None:
+    """Return how many of these there were at one value; None where they could not be counted."""
+    return counts(summary.run, profile).get(value_of(summary)[1])
+
+
+def on_one_core(found: Sequence[Summary]) -> bool:
+    """Return whether no server had more than one core, as far as that was read."""
+    trials = (trial for summary in found for trial in summary.run.trials if trial.windows)
+    known = [cores for each in trials if (cores := usable_cores(each.readings)) is not None]
+    return bool(known) and max(known) <= 1
+
+
+def against_first(found: Sequence[Summary], profile: str, metric: str) -> tuple[Comparison, ...]:
+    """Return each value of a profile over the first one, paired by block, in their order."""
+    first, *others = (_under_value(summary, profile) for summary in found)
+    start, *names = (value_of(summary)[1] for summary in found)
+    noise = max(summary.floors[metric] for summary in found)
+    return tuple(
+        compare((*first, *each), metric, own(name), own(start), noise)
+        for name, each in zip(names, others, strict=True)
+    )
+
+
+def _under_value(summary: Summary, profile: str) -> tuple[Observation, ...]:
+    """Return a profile's trials at one value as those of an arm that is named after it."""
+    found = []
+    for item in summary.observations:
+        if item.trial.is_own(profile):
+            slot = item.trial.slot
+            arm = replace(slot.arm, name=value_of(summary)[1])
+            trial = replace(item.trial, slot=replace(slot, arm=arm))
+            found.append(replace(item, trial=trial))
+    return tuple(found)
+
+
 def shown(found: Sequence[Summary]) -> tuple[str, ...]:
     """Return the metrics that a sweep is told by; errors where there was one."""
     errors = any(row.values.get("errors") for summary in found for row in summary.rows)
-    return ("throughput", "cpu", "p99", *(("errors",) if errors else ()))
+    # Memory is what more workers cost whether they are of use or not.
+    memory = counted_as(found) is not None
+    return ("throughput", "cpu", "p99", *["memory"] * memory, *["errors"] * errors)
 
 
 def order_of(values: list[str]) -> list[float] | None:

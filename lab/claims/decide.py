@@ -67,7 +67,8 @@ def decided(summary: Summary) -> tuple[ClaimVerdict, ...]:
 
 def is_about(claim: Claim, plan: Plan) -> bool:
     """Return whether a run by *plan* has what it takes to decide *claim*."""
-    asked, names = plan.workload, {profile.name for profile in plan.profiles}
+    # What is served from a copy has other options than the profile that the claim names.
+    asked, names = plan.workload, {each.name for each in plan.profiles if not each.own}
     if asked.name != claim.workload or not {claim.reference, claim.changed} <= names:
         return False
     # A number of its own is other work by the same name.

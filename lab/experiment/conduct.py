@@ -27,7 +27,7 @@ from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.own import remarks
-from lab.experiment.plan import arm_of, estimate, validate
+from lab.experiment.plan import estimate, validate
 from lab.experiment.replies import capture, requiring, try_out
 from lab.experiment.runner import Observer, Parts, run
 from lab.experiment.schedule import Blocks, Pilot, Schedule
@@ -167,11 +167,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         _keep_early(options.results, workload, error)
         raise
     plan = Plan(
-        arms=tuple(
-            arm_of(profile, point.workload, point.load, point.at)
-            for point in points
-            for profile in chosen
-        ),
+        arms=tuple(point.arm(profile) for point in points for profile in chosen),
         reference=chosen[0].name,
         blocks=options.sizes.blocks,
         warmup=options.sizes.warmup,

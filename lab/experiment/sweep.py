@@ -1,5 +1,5 @@
 """
-A sweep: one quantity of the load, or the size of what is asked, at several values.
+A sweep: one quantity of the load, the size of what is asked, or a number of the servers' own.
 
 Every block holds every profile at every value, so that a machine that drifts moves all of them.
 What is said at one value is said as of a run of its own: see `lab.analysis.points`.
@@ -13,15 +13,21 @@ from dataclasses import dataclass, replace
 
 from lab import workloads
 from lab.errors import UsageError
-from lab.experiment.plan import validate_load
-from lab.model import Load, Workload
+from lab.experiment.plan import arm_of, validate_load
+from lab.experiment.scale import scaled
+from lab.model import Arm, Load, Profile, Workload
 
 QUANTITIES = {
     "connections": "1,20,100",
     "rate": "500,1000,2000",
     "size": "1k,10k,100k",
+    "workers": "1,2,4,8",
+    "threads": "1,4,16,64",
 }
 """What can be swept -> an example of its values. `rate` is `--rate` by another name."""
+
+COUNTS = ("connections", "workers", "threads")
+"""Those whose values are whole numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,18 @@ class Point:
     """What sets it apart from the other points; empty where there is no other."""
     load: Load
     workload: Workload
+    servers: tuple[str, int] | None = None
+    """How many workers or threads each profile is to have; None for its own number."""
+
+    def arm(self, profile: Profile) -> Arm:
+        """
+        Return the arm of *profile* here.
+
+        Raises:
+            UsageError: It has no such number to vary.
+        """
+        given = profile if self.servers is None else scaled(profile, *self.servers)
+        return arm_of(given, self.workload, self.load, self.at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +76,10 @@ class Sweep:
                 loaded = replace(load, connections=int(value))
                 validate_load(loaded)
                 yield Point(at, loaded, workload)
-            else:
+            elif self.name == "size":
                 yield Point(at, load, _sized(workload, value))
+            else:
+                yield Point(at, load, workload, (self.name, int(value)))
 
 
 def parse_sweep(text: str) -> Sweep:
@@ -82,13 +102,13 @@ def parse_sweep(text: str) -> Sweep:
         raise UsageError(f"--sweep {text}: a value is missing; write {name}={QUANTITIES[name]}")
     if twice is not None:
         raise UsageError(f"--sweep {text}: {twice} is there twice")
-    if name == "connections" and (wrong := [each for each in values if not _is_number(each)]):
-        raise UsageError(f"--sweep {text}: {wrong[0]} is no number of connections")
+    if name in COUNTS and (wrong := [each for each in values if not _is_number(each)]):
+        raise UsageError(f"--sweep {text}: {wrong[0]} is no number of {name}")
     return Sweep(name, values)
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch("[0-9]{1,6}", text) is not None
+    return re.fullmatch("0|[1-9][0-9]{0,5}", text) is not None
 
 
 def _sized(workload: Workload, value: str) -> Workload:

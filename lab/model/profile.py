@@ -35,7 +35,7 @@ class Profile:
 
     commands: tuple[tuple[str, ...], ...] = ()
     """Peers only: commands in start order, with {host} {port} {address} {socket} {app} {chdir}
-    {here} {folder} {workers} {venv} {built}; {address} is host:port, or unix:/path."""
+    {here} {folder} {workers} {threads} {venv} {built}; {address} is host:port, or unix:/path."""
 
     fill: tuple[str, ...] = ()
     """Peers only: those of its own files that are written to {folder} with their words filled."""

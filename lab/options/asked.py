@@ -216,8 +216,8 @@ class Asked:
     )
     sweep: str | None = option(
         "--sweep",
-        "Several values of connections, rate or size in every block, as in connections=1,20,100: "
-        "one chart, one table.",
+        "Several values of connections, rate, size, workers or threads in every block, as in "
+        "connections=1,20,100: one chart, one table.",
         metavar="NAME=VALUES",
         not_in_locust="its users are a number that does not change within a run",
     )

@@ -45,7 +45,8 @@ def understand(asked: Asked) -> Understood:
     """
     thresholds = tuple(map(parse, asked.fail_if))
     sweep, swept_rates = _swept(asked)
-    asked = replace(asked, rate=swept_rates)
+    # One value is no sweep: all else is as where an option of its own says it.
+    asked = replace(asked, rate=swept_rates, sweep=asked.sweep if _several(asked) else None)
     rates = parse_rates(asked.rate) if asked.rate is not None else ()
     usual = _usual(asked)
     _check_generator(asked, usual.load)
@@ -123,9 +124,14 @@ def _swept(asked: Asked) -> tuple[Sweep | None, str | None]:
     if asked.connections is not None and sweep.name == "connections":
         problem = f"--sweep {asked.sweep} --connections {asked.connections}: say one of them"
         raise UsageError(problem)
-    if asked.minutes is not None:
+    if asked.minutes is not None and _several(asked):
         raise UsageError(f"--sweep {asked.sweep} --minutes {asked.minutes:g}: say --blocks instead")
     return (None, ",".join(sweep.values)) if sweep.name == "rate" else (sweep, asked.rate)
+
+
+def _several(asked: Asked) -> bool:
+    """Return whether a sweep has several values."""
+    return asked.sweep is not None and "," in asked.sweep
 
 
 def _is_own(asked: Asked) -> bool:

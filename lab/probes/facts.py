@@ -28,7 +28,7 @@ def facts(subject: Subject) -> dict[str, str]:
 
     `fib`: "cython" if a process has the compiled module mapped; "pure" if all could be looked at,
     at least one runs Python and none has it. `listeners`: TCP sockets that it listens on.
-    `processes`: those alive, without the tree's root.
+    `processes`: those alive, without the tree's root. `threads`: theirs, with each one's first.
     """
     members = [p for p in read_snapshot(subject.server).tree(subject.server) if not p.zombie]
     pids = [process.pid for process in members]
@@ -41,6 +41,7 @@ def facts(subject: Subject) -> dict[str, str]:
         found["listeners"] = str(len(listeners))
     if subject.server in pids:
         found["processes"] = str(len(pids) - 1)
+        found["threads"] = str(sum(each.threads for each in members if each.pid != subject.server))
     return found
 
 

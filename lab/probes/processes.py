@@ -41,6 +41,7 @@ class ProcessState:
     reaped_user: float
     """Of its children that ended and were waited for, and of theirs."""
     reaped_system: float
+    threads: int = 1
 
     @property
     def key(self) -> tuple[int, int]:
@@ -101,6 +102,7 @@ def parse_stat(text: str) -> ProcessState:
         system=system,
         reaped_user=reaped_user,
         reaped_system=reaped_system,
+        threads=int(fields[17]),
     )
 
 

@@ -22,7 +22,7 @@ from lab.model import ClaimVerdict, Profile, Window
 from lab.model.nested import flatten
 from lab.report import headline, summary_json, sweep
 from lab.report.causes import Group, groups, inert_reasons, tested
-from lab.report.palette import DARK, LIGHT, declarations
+from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
 from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, RunHeader, encode, encode_trial
 from lab.settings.difference import difference
@@ -134,9 +134,12 @@ def render_sweep(found: Sequence[Summary]) -> str:
     from lab.report import figures, svg  # noqa: PLC0415
 
     picture = figures.of_sweep(found)
-    return _PAGES.get_template("sweep.html").render(
+    return _PAGES.get_template(
+        "sweep.html"
+    ).render(
         page=sweep.document(found),
         figure=picture and Markup(svg.inline("sweep", picture)),  # noqa: S704 - as above
+        lines=[profile.name for profile in found[0].run.plan.profiles[:MOST_LINES]],
         run=found[0].run,
         light=declarations(LIGHT),
         dark=declarations(DARK),

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lab.analysis.health import told_apart
 from lab.analysis.looks import shown as judged_metrics
 from lab.analysis.summary import Summary
-from lab.analysis.swept import shown, value_of
+from lab.analysis.swept import (
+    against_first,
+    counted_as,
+    on_one_core,
+    served,
+    shown,
+    value_of,
+)
 from lab.model import METRICS, Comparison, Finding, Verdict
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines
-from lab.report.numbers import ratio
+from lab.report.numbers import bounded
 from lab.report.palette import MOST_LINES
 from lab.report.remarks import blocks
 from lab.report.tables import (
@@ -60,11 +68,12 @@ def document(found: Sequence[Summary]) -> Document:
     )
     measured = (_measured(found, metric) for metric in shown(found))
     changes = (_changes(found, metric) for metric in judged_metrics(plan.load))
+    growth = () if counted_as(found) is None else (_served(found), *_growths(found))
     return Document(
         title=f"{asked}: {name} {', '.join(values)}",
         context=(context, *machine_lines(first.run.environments)),
         banners=tuple(printable(_grouped(found))),
-        tables=with_content((*measured, *changes)),
+        tables=with_content((*measured, *growth, *changes)),
         notes=tuple(printable(_notes(found))),
         legend=(
             "Medians over the trials that count; -: not known, or withheld for a reason above.",
@@ -79,17 +88,40 @@ def sentence(found: Sequence[Summary]) -> str:
     """Say at which values each profile differs from the first, and whether the noise allows it."""
     plan = found[0].run.plan
     metric = judged_metrics(plan.load)[0]
-    parts = list(_differences(found, metric))
+    parts = [*_gains(found, metric), *_differences(found, metric)]
     passed = sum(told_apart(each.aa[metric]) for each in found if each.aa[metric].ratio is not None)
     noise = f"noise check passed at {passed} of {counted(len(found), 'value')}"
-    if not any(step.baseline[metric].ratio for each in found for step in each.steps):
-        return f"Nothing can be compared by {METRICS[metric].title}; {noise}."
+    first = ""
+    if counted_as(found) is not None and on_one_core(found):
+        what = f"more {value_of(found[0])[0]} do on several"
+        first = f"With one server core this does not show what {what}. "
+    if not parts and not any(step.baseline[metric].ratio for each in found for step in each.steps):
+        return f"{first}Nothing can be compared by {METRICS[metric].title}; {noise}."
     nothing = f"No profile differs measurably from {plan.profiles[0].name}"
-    return f"{'; '.join(parts) or nothing} by {METRICS[metric].title}; {noise}."
+    return f"{first}{'; '.join(parts) or nothing} by {METRICS[metric].title}; {noise}."
+
+
+def _gains(found: Sequence[Summary], metric: str) -> Iterator[str]:
+    """Say of each profile where it differs from its first value: of workers and threads alone."""
+    if counted_as(found) is None:
+        return
+    name, first = value_of(found[0])
+    alike = []
+    for profile in found[0].run.plan.profiles:
+        all_sides = against_first(found, profile.name, metric)
+        sides = {each.changed: each for each in all_sides if each.verdict is not Verdict.INVALID}
+        told = list(_decided(sides))
+        for word, values, most in told:
+            yield f"{profile.name} is {word} at {name} {values} than at {first} ({most})"
+        if sides and not told:
+            alike.append(profile.name)
+    if alike:
+        yield f"{', '.join(alike)}: no value differs measurably from {name} {first}"
 
 
 def _differences(found: Sequence[Summary], metric: str) -> Iterator[str]:
-    name = value_of(found[0])[0]
+    """Say of each profile where it differs from the first one."""
+    name, reference = value_of(found[0])[0], found[0].run.plan.profiles[0].name
     for step in found[0].steps:
         sides = {
             value_of(summary)[1]: each.baseline[metric]
@@ -97,24 +129,53 @@ def _differences(found: Sequence[Summary], metric: str) -> Iterator[str]:
             for each in summary.steps
             if each.profile == step.profile and metric in each.baseline
         }
-        for verdict, word in ((Verdict.FASTER, "better"), (Verdict.SLOWER, "worse")):
-            told = {value: each for value, each in sides.items() if each.verdict is verdict}
-            if told:
-                most = max(told, key=lambda value: _size(told[value]))
-                yield (
-                    f"{step.profile} is {word} than {told[most].reference} at {name} "
-                    f"{', '.join(told)} (most at {most}: {_written(told[most])})"
-                )
+        for word, values, most in _decided(sides):
+            yield f"{step.profile} is {word} than {reference} at {name} {values} ({most})"
+
+
+def _decided(sides: Mapping[str, Comparison]) -> Iterator[tuple[str, str, str]]:
+    """Yield "better" and "worse", at which values it is so, and where most."""
+    for verdict in (Verdict.FASTER, Verdict.SLOWER):
+        told = {value: each for value, each in sides.items() if each.verdict is verdict}
+        if told:
+            most = max(told, key=lambda value: _size(told[value]))
+            yield verdict.value, ", ".join(told), f"most at {most}: {bounded(told[most])}"
 
 
 def _size(comparison: Comparison) -> float:
-    assert comparison.ratio is not None
-    return max(comparison.ratio.value, 1 / comparison.ratio.value)
+    """Return how many times better or worse it is, at the least where the ends are known."""
+    if comparison.ratio is not None:
+        return max(comparison.ratio.value, 1 / comparison.ratio.value)
+    ends = comparison.between
+    return 1.0 if ends is None else max(ends.low or 0.0, 1 / (ends.high or math.inf))
 
 
-def _written(comparison: Comparison) -> str:
-    assert comparison.ratio is not None
-    return ratio(comparison.ratio)
+def _growths(found: Sequence[Summary]) -> Iterator[Table]:
+    """Yield tables of what each value changed, against the first one."""
+    plan = found[0].run.plan
+    name, first = value_of(found[0])
+    for metric in judged_metrics(plan.load):
+        columns = [against_first(found, profile.name, metric) for profile in plan.profiles]
+        rows = (
+            (Cell(value_of(summary)[1]), *map(ratio_cell, sides))
+            for summary, *sides in zip(found[1:], *columns, strict=True)
+        )
+        title = f"{METRICS[metric].title} against {name} {first}, profile by profile"
+        names = (profile.name for profile in plan.profiles)
+        yield Table(title, texts((name, *names)), tuple(rows))
+
+
+def _served(found: Sequence[Summary]) -> Table:
+    """Return what the probes counted: more than the value, since masters and routers are in it."""
+    names = [profile.name for profile in found[0].run.plan.profiles]
+    rows = []
+    for summary in found:
+        seen = (served(summary, name) for name in names)
+        cells = (NOTHING if each is None else Cell(f"{each:g}") for each in seen)
+        rows.append((Cell(value_of(summary)[1]), *cells))
+    first = Column(value_of(found[0])[0], number=False)
+    title = f"{counted_as(found)} of each server as counted, masters and proxies among them"
+    return Table(title.capitalize(), (first, *map(Column, names)), tuple(rows))
 
 
 def _measured(found: Sequence[Summary], metric: str) -> Table:

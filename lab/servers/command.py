@@ -63,6 +63,7 @@ class CommandServer:
                 "chdir": str(chdir),
                 "folder": str(folder),
                 "workers": _workers(),
+                "threads": os.environ.get("THREADS") or "1",
             }
             for name in profile.fill:
                 text = dict(profile.options)[name]

@@ -80,7 +80,7 @@ def test_the_build_that_a_server_loaded_is_seen_from_outside():
     """A fallback to plain Python does not go unnoticed."""
     with tuned(pure="1") as subject:
         found = facts(subject)
-    assert found == {"fib": "pure", "listeners": "1", "processes": "3"}
+    assert found == {"fib": "pure", "listeners": "1", "processes": "3", "threads": "3"}
 
 
 def test_a_program_without_python_has_no_build():
@@ -94,7 +94,7 @@ def test_a_program_without_python_has_no_build():
     ) as root:
         root.heard()
         found = facts(Subject(root.pid, 1))
-    assert found == {"listeners": "0", "processes": "1"}
+    assert found == {"listeners": "0", "processes": "1", "threads": "1"}
 
 
 def test_a_compiled_module_of_another_package_is_not_ours():

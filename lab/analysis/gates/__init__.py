@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from lab.analysis.gates import backing, effort, network, replies
+from lab.analysis.gates import backing, effect, effort, network, replies
 from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
 from lab.model import Finding, Trial
 
@@ -25,6 +25,7 @@ Gate = Callable[[Trial, Mapping[str, Finding]], Finding | None]
 
 GATES: tuple[Gate, ...] = (
     replies.died,
+    effect.without_effect,
     replies.errors,
     network.ports,
     replies.starvation,

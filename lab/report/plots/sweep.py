@@ -36,7 +36,7 @@ PANEL, BETWEEN, BELOW, ABOVE, LEFT, RIGHT = 2.3, 0.35, 0.55, 0.15, 0.75, 1.9
 MARGIN = 0.04
 """Share of the axis that is left free at both ends; the same in every panel."""
 
-WIDE = 20
+WIDE = 8
 """Times the smallest value from which on the largest makes the axis logarithmic."""
 
 
