@@ -110,7 +110,7 @@ present(
     "UW324",
     "py-autoreload",
     "a thread of each worker looks at all files of all modules, and a change in one reloads the "
-    "service; leave it out where people use it",
+    "service; leave it out of production",
     seen="plugins/python/python_plugin.c:451 `uwsgi_python_autoreloader_thread`",
     bad="py-autoreload = 1",
     good="py-autoreload = 0",
