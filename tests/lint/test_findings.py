@@ -567,3 +567,19 @@ def test_what_does_no_harm_is_a_remark(code, text, severity):
     """A comment behind a number is one; behind a path it is a fault."""
     (flaw,) = of(code, text)
     assert flaw.severity == severity
+
+
+@pytest.mark.parametrize(
+    ("options", "text", "safe"),
+    [
+        ({"http-socket", "vacuum"}, "vacuum = true", True),
+        ({"http-socket"}, "vacuum = true", False),
+        (None, "vacuum = true", False),
+        ({"http-socket", "vacum"}, "vacum = true", None),
+    ],
+)
+def test_strict_is_safe_where_the_build_has_all_options(options, text, safe):
+    """Elsewhere a server that starts today would end by it, and by a mistyped one in any case."""
+    known = Known(options=None if options is None else frozenset(options))
+    (flaw,) = of("UW317", f"http-socket = 127.0.0.1:80\n{text}", known)
+    assert (flaw.fix and flaw.fix.safe) is safe

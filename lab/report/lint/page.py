@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from textwrap import indent
 
 from lab.settings.lint.flaw import Flaw
@@ -40,6 +41,7 @@ def sentences(rule: Rule) -> Iterator[str]:
 def says(rule: Rule) -> str:
     """Return what a rule says of its bad example, and so what to do; "" where that is its why."""
     message = next((flaw.message for flaw in _found(rule)), "")
+    message = message.replace(f"{Path.cwd()}/", "/srv/app/")  # which %d is here
     return "" if rule.why in message else f"In the bad example: {message}."
 
 

@@ -39,8 +39,8 @@ missing(
 present(
     "UW503",
     "memory-report reload-on-as reload-on-rss evil-reload-on-as evil-reload-on-rss",
-    "each request opens, reads and closes /proc/self/stat, also with disable-logging; for a leak "
-    "max-worker-lifetime with a delta costs nothing per request",
+    "each request opens, reads and closes /proc/self/stat, also with disable-logging; against a "
+    "leak write max-worker-lifetime with a delta, which costs nothing per request",
     seen="core/utils.c:1084 `force_get_memusage`; core/config.c:524 `force_get_memusage`",
     bad="master = true\nmemory-report = true",
     good="master = true\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60",

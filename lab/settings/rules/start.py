@@ -198,7 +198,7 @@ present(
 present(
     "UW205",
     "no-orphans",
-    "workers outlive their first process all the same where there is no master; add master = true",
+    "without a master workers outlive their first process all the same; add master = true",
     seen="core/uwsgi.c:3344 `no_orphans`",
     bad="no-orphans = true",
     good="no-orphans = true\nmaster = true",
