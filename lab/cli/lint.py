@@ -20,7 +20,7 @@ COUNT = click.IntRange(min=1)
 def _codes(_context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
     codes = tuple(part.strip() for part in value.split(",") if part.strip())
     lint.check_codes(codes, option.opts[0])
-    return codes
+    return tuple(map(str.upper, codes))
 
 
 @click.command("lint")
@@ -63,8 +63,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     """
     Read configurations, and say what is wrong with them. Serves nothing.
 
-    A FILE is one of uWSGI (.ini, .yaml, .json, .xml) or gunicorn (.conf.py), or granian's command
-    in quotes; - reads that command from standard input.
+    A FILE is one of uWSGI (.ini, or of another name with [uwsgi] in it; .yaml, .json, .xml) or
+    gunicorn (.conf.py), or granian's command in quotes; - reads that command from standard input.
+    Findings are sorted by file, line and column.
 
     Exit status: 0 nothing found, or only remarks; 1 errors, dangers, options without effect;
     2 a file cannot be read or written.
@@ -81,9 +82,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     found: list[Found] = []
     failed = changes = False
-    for name in files:
+    for read in lint.readings(files, known, fixes=fixes, **asked):
         try:
-            linted = lint.lint(name, known, fixes=fixes, **asked)
+            linted = read()
             if given["diff"]:
                 click.echo("".join(_diff(linted)), nl=False)
                 changes |= bool(linted.before)
@@ -95,7 +96,8 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             failed = True
         else:
             found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
-    found = list(dict.fromkeys(found))  # what several files include is wrong once
+    # What several files include is wrong once.
+    found = sorted(dict.fromkeys(found), key=lambda each: each.order)
     # "Found nothing" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (found or not failed or given["format"] != "text"):
         click.echo(FORMATS[given["format"]](found), nl=False)

@@ -182,10 +182,3 @@ def line_of(text: str, key: str, value: str | None = None) -> int | None:
         if name.strip() == key and equals and value in (None, content.strip()):
             return number
     return None
-
-
-def second_section(text: str, name: str) -> int | None:
-    """Return the number of the line that begins the section *name* again, from 1; None if none."""
-    lines = enumerate(text.splitlines(), start=1)
-    begins = [number for number, line in lines if line.strip() == f"[{name}]"]
-    return begins[1] if len(begins) > 1 else None

@@ -9,9 +9,11 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,10 @@ from lab.errors import ProfileError
 from lab.profiles import resolve
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.fix import applied
-from lab.settings.lint.flaw import Flaw, Setting, Spot
+from lab.settings.lint.flaw import Flaw, Spot
 from lab.settings.lint.judge import Chosen, judged
 from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
+from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.rules.rule import RULES, Rule
 from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.table import uwsgi_options
@@ -31,8 +34,6 @@ from lab.system.runtime import version_of_uwsgi
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
 
-OTHER_FORMS = (".yaml", ".yml", ".json", ".xml")
-"""Files that uWSGI itself has to read."""
 
 TIMEOUT = 5.0
 """Seconds that uWSGI gets to read a file, which takes it milliseconds."""
@@ -103,6 +104,8 @@ def lint(
     chosen = _with_project(path, Chosen(select, ignore))
     before = config = _checked(_read(path, known))
     flaws = judged(config, chosen)
+    if path.suffix in OTHER_FORMS:  # a name stands there twice, or in quotes
+        return Linted(config, [replace(flaw, fix=None) for flaw in flaws], {})
     for _ in range(ROUNDS if fixes else 0):
         wanted = [each.fix for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
         texts = applied(config.texts, wanted)
@@ -113,6 +116,28 @@ def lint(
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
     return Linted(config, flaws, changed)
+
+
+def readings(
+    names: Sequence[str], known: Known, *, fixes: str, **chosen: Any
+) -> Iterator[Callable[[], Linted]]:
+    """
+    Yield for each configuration what returns the result of `lint`, or raises its error, in order.
+
+    uWSGI is asked about several at a time, but for fixes: they may change what the next includes.
+
+    Args:
+        names: See `lint`, as for *known* and *fixes*.
+        known: Of all of them.
+        fixes: Of all of them.
+        chosen: What else `lint` is told.
+    """
+    read = partial(lint, known=known, fixes=fixes, **chosen)
+    if fixes or known.uwsgi is None or len(names) == 1:
+        yield from (partial(read, name) for name in names)
+        return
+    with ThreadPoolExecutor() as pool:
+        yield from [pool.submit(read, name).result for name in names]
 
 
 def _located(name: str, known: Known) -> tuple[Path, Known]:
@@ -137,16 +162,48 @@ def _read(path: Path, known: Known) -> Config:
     text = known.read(path)
     if text is None:
         raise ProfileError(path, "cannot be read: permission denied")
+    if "\0" in text:
+        raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
     if path.suffix in OTHER_FORMS:
-        empty = Config("uWSGI", path, (), {path: text}, known, uwsgi_options(), Spot(path, 1, 1))
+        spot, absent = Spot(path, 1, 1), (path, "uwsgi", None)
+        empty = Config(
+            "uWSGI", path, (), {path: text}, known, uwsgi_options(), spot, absent=(absent,)
+        )
         if found := acting(empty):
             raise ProfileError(path, f"cannot be read without doing what it says: {found}")
-        return _as_uwsgi(empty, asked(empty))
-    reader = reader_of(path)
+        return _whole(resolve.as_read(empty, asked(empty)))
+    reader = reader_of(path, text)
     if reader is None:
-        kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *OTHER_FORMS))
-        raise ProfileError(path, f"is none of the files that can be read: {kinds}")
+        kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *sorted(OTHER_FORMS)))
+        hint = "or of any name with a line [uwsgi]"
+        raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
     return reader(path, known)
+
+
+def _whole(config: Config) -> Config:
+    """
+    Return a configuration of which uWSGI has read all lines.
+
+    Its own reader of YAML (core/yaml.c) knows `option: value` alone, and ends at a list in silence.
+
+    Raises:
+        ProfileError: It has not.
+    """
+    values = {each.value for each in config.settings}
+    last = max((each.spot.line for each in config.settings), default=0)
+    for spot, line in config.lines() if last and config.file.suffix in {".yaml", ".yml"} else ():
+        text = line.strip()
+        if spot.line <= last or not text or text.startswith("#"):
+            continue
+        # A build with libyaml does read lists; what it replaces in a value is not looked at.
+        item = re.sub(r"""^-\s*|["']""", "", text)
+        if line[0].isspace() and item not in values and not re.search("[%$@]", item):
+            problem = (
+                f"uWSGI stops to read at {text!r}; write `option: value`, a line for each value"
+            )
+            raise ProfileError(config.file, problem, spot.line)
+        break
+    return config
 
 
 def _checked(config: Config) -> Config:
@@ -156,16 +213,9 @@ def _checked(config: Config) -> Config:
     if config.guesses or acting(config):
         return config
     try:
-        printed = asked(config)
+        return resolve.as_read(config, asked(config))
     except ProfileError:
         return config  # it is refused, and rules say why
-    read = [(resolve.shown(each.option), resolve.shown(each.value)) for each in config.settings]
-    same = len(read) == len(printed) and all(
-        # uWSGI has cut some values by then, such as cron2's.
-        name == theirs and value.startswith(cut)
-        for (name, value), (theirs, cut) in zip(read, printed, strict=True)
-    )
-    return config if same else _as_uwsgi(config, printed)
 
 
 def asked(config: Config) -> list[tuple[str, str]]:
@@ -177,14 +227,16 @@ def asked(config: Config) -> list[tuple[str, str]]:
     """
     known, path = config.known, config.file
     if known.uwsgi is None:
-        raise ProfileError(path, "cannot be read without uWSGI: pip install uwsgi, or an .ini")
+        problem = (
+            "uWSGI itself has to read this form, and none is installed: pip install uwsgi, or "
+        )
+        raise ProfileError(path, f"{problem}name one by --uwsgi PATH, or write an .ini")
+    whole = f"{path.absolute()}:{known.section}" if known.section else str(path.absolute())
+    # By its name alone uWSGI knows an ini that ends so.
+    form = () if path.suffix in {".ini", *OTHER_FORMS} else ("--ini",)
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
-            (
-                known.uwsgi,
-                *resolve.ASKING,
-                f"{path.absolute()}{':' * bool(known.section)}{known.section}",
-            ),
+            (known.uwsgi, *resolve.ASKING, *form, whole),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -195,28 +247,15 @@ def asked(config: Config) -> list[tuple[str, str]]:
         )
         printed = done.stdout.decode("utf-8", "replace").split("\n")
         if resolve.OPENING in printed:
-            pairs = (line.partition(" = ") for line in resolve.listed(printed))
-            return [(name, value) for name, _, value in pairs]
-        last = [line for line in printed if line.strip()][-1:]
-        raise ProfileError(path, f"uWSGI refuses it: {''.join(last)}")
-    raise ProfileError(path, f"{known.uwsgi} does not read it")
-
-
-def _as_uwsgi(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
-    """Return a configuration with the options that uWSGI gets, placed by their names."""
-    lines = list(config.lines())
-    settings = []
-    used: set[Spot] = set()
-    for name, value in printed:
-        word = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])")
-        found = ((spot, word.search(line)) for spot, line in lines if spot not in used)
-        spot, match = next((each for each in found if each[1]), (config.top, None))
-        used.add(spot)
-        place = replace(spot, column=match.start() + 1 if match else spot.column)
-        settings.append(Setting(name, value, place, value))
-    top = replace(config.top, column=0)
-    why = "" if config.file.suffix in OTHER_FORMS else "uWSGI reads it otherwise"
-    return replace(config, settings=tuple(settings), top=top, guesses=why)
+            return resolve.pairs(resolve.listed(printed))[len(form) :]
+        if printed[-2:-1] == [f"unable to load configuration from {whole}"]:
+            problem = f"this uWSGI was built without {path.suffix}: write an .ini"
+            raise ProfileError(path, f"{problem}, or name another by --uwsgi PATH")
+        lines = [line for line in printed if line.strip()]
+        said = next((line for line in lines if "parser error" in line), "".join(lines[-1:]))
+        raise ProfileError(path, f"uWSGI refuses it: {said}")
+    problem = f"uWSGI has not read it within {TIMEOUT:g} s; try {known.uwsgi} --show-config {path}"
+    raise ProfileError(path, problem)
 
 
 def _with_project(path: Path, chosen: Chosen) -> Chosen:
@@ -239,7 +278,7 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
         if key != "ignore" or not isinstance(codes, list):
             raise ProfileError(file, '[tool.lab.lint] knows ignore = ["CODE"]')
         check_codes(codes, f"{file}: [tool.lab.lint]")
-    return replace(chosen, ignore=(*chosen.ignore, *said.get("ignore", ())))
+    return replace(chosen, ignore=(*chosen.ignore, *map(str.upper, said.get("ignore", ()))))
 
 
 def check_codes(codes: Sequence[str], where: str) -> None:
@@ -250,7 +289,7 @@ def check_codes(codes: Sequence[str], where: str) -> None:
         ProfileError: There is such a one; the message begins with *where*.
     """
     for code in codes:
-        if not code or not any(each.startswith(code) for each in RULES):
+        if not code or not any(each.startswith(code.upper()) for each in RULES):
             raise ProfileError(where, f"there is no rule {code}: docs/reference/lint.md has all")
 
 
@@ -261,9 +300,9 @@ def rule_of(code: str) -> Rule:
     Raises:
         ProfileError: There is none.
     """
-    if code not in RULES:
+    if code.upper() not in RULES:
         raise ProfileError("--explain", f"there is no rule {code}: docs/reference/lint.md has all")
-    return RULES[code]
+    return RULES[code.upper()]
 
 
 def known_of(program: str | None, **expected: Any) -> Known:
@@ -285,7 +324,8 @@ def known_of(program: str | None, **expected: Any) -> Known:
     version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
     if path is None or version is None:
         if program is not None:
-            raise ProfileError(program, "is no uWSGI that runs here")
+            problem = "is no uWSGI that runs here: name the program, as in /usr/bin/uwsgi"
+            raise ProfileError(f"--uwsgi {program}", problem)
         return known
     python = version_of_uwsgi(path).split(".")
     built = replace(

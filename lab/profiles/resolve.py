@@ -17,19 +17,23 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
 from lab.errors import ProfileError
 from lab.model import OURS, Runtime
-from lab.profiles.header import line_of, second_section
+from lab.profiles.header import line_of
 from lab.settings.lint.config import Config, Known
+from lab.settings.lint.flaw import Setting, Spot
+from lab.settings.lint.sections import OTHER_FORMS
+from lab.settings.rules.rule import RULES
 from lab.settings.uwsgi import APPLICATION, places
 from lab.settings.uwsgi.acting import acting
-from lab.settings.uwsgi.table import uwsgi_options
+from lab.settings.uwsgi.table import atoi, uwsgi_options
 from lab.system.programs import output_of, plugins
 from lab.system.runtime import UWSGI, environment_of, program
 
@@ -61,6 +65,12 @@ CUT = "cron2"
 
 PLACEHOLDER = ("set-ph", "set-placeholder", "resolve")
 
+NUMBERS = ("UW003", "UW005", "UW012", "UW201")
+"""Rules that find a text where uWSGI reads a number: it takes what is none in silence."""
+
+TWICE, CIRCLE = "UW017", "UW019"
+"""The rules about a section that is there twice, and about a file that includes itself."""
+
 
 def read_options(
     path: Path, root: Path, runtime: Runtime = OURS, section: str = ""
@@ -82,14 +92,13 @@ def read_options(
             cannot be meant: text for a number, or a second section; or it would act while it reads.
         MissingError: uWSGI is not installed.
     """
-    files, lines = _read(path, runtime, section)
-    _check_sections(files, section or "uwsgi")
+    config, lines = _read(path, runtime, section)
     if lines is None:
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
+    _check(config, runtime)
     replacements = ((str(root.resolve()), "{root}"), (str(path.absolute().parent), "{here}"))
     options = parse_config(lines)
-    _check_numbers(options, files)
-    named = [(key, _portable(value, replacements)) for key, value in options]
+    named = [(key, _portable(_as_number(key, value), replacements)) for key, value in options]
     hide = runtime.variables.hide
     return tuple((key, value if key in APPLICATION else hide(value)) for key, value in named)
 
@@ -101,9 +110,9 @@ def known_options(uwsgi: str) -> tuple[str, ...]:
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", said, re.MULTILINE))
 
 
-def _read(path: Path, runtime: Runtime, section: str) -> tuple[Sequence[Path], list[str] | None]:
+def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str] | None]:
     """
-    Return the files of a configuration, and its options in lines; None where the section is absent.
+    Return a configuration with its places, and its lines as uWSGI has them; None without a section.
 
     uWSGI is asked, unless it would act while it reads: then it is not started.
     """
@@ -114,18 +123,20 @@ def _read(path: Path, runtime: Runtime, section: str) -> tuple[Sequence[Path], l
         plugins=plugins(program(runtime, UWSGI)),
     )
     found = places.read(path, known)
+    if found.circle is not None:
+        _refuse(found, runtime, CIRCLE)
     if (act := acting(found, own=True)) is None:
         printed = _printed(path, runtime, section)
         absent = any(line.endswith(ABSENT.format(path.absolute())) for line in printed)
-        lines = None if absent else _whole(listed(printed), found)
-        return _files(path, printed[: printed.index(OPENING)]), lines
+        _, *lines = _whole(listed(printed), found)  # the first is the file itself
+        return as_read(found, pairs(lines)), None if absent else lines
     if found.guesses:
         why = "uWSGI acts on it as soon as it reads it, so that it is not asked what the rest means"
         problem = f"{act}: {why}, and without uWSGI {found.guesses}; give a copy without it"
         problem = runtime.variables.hide(problem)
         raise ProfileError(path, problem, line_of(_text(path), act.partition(" ")[0]))
     text = "\n".join(f"{shown(each.option)} = {shown(each.value)}" for each in found.settings)
-    return tuple(found.texts), text.split("\n") if text else None
+    return found, text.split("\n") if text else None
 
 
 def _whole(lines: list[str], found: Config) -> list[str]:
@@ -187,6 +198,11 @@ def listed(printed: Sequence[str]) -> list[str]:
     return list(takewhile(lambda line: line != CLOSING, options))
 
 
+def pairs(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the options of such lines with their values."""
+    return [(name, value) for name, _, value in (line.partition(" = ") for line in lines)]
+
+
 def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """
     Return the options of what `--show-config` printed, without those that only shape it.
@@ -194,10 +210,10 @@ def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     >>> parse_config(["set-ph = a=1", "a = 1", "http = :1", ";end of configuration"])
     (('http', ':1'),)
     """
-    pairs = [line.partition(" = ")[::2] for line in lines if " = " in line]
+    found = [line.partition(" = ")[::2] for line in lines if " = " in line]
     options: list[tuple[str, str]] = []
     placeholder: str | None = None
-    for key, value in pairs:
+    for key, value in found:
         if key in PLACEHOLDER:
             placeholder = value.partition("=")[0]
         elif key == placeholder:
@@ -205,22 +221,6 @@ def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
         elif not CONTROL.fullmatch(key):
             options.append((key, value))
     return tuple(options)
-
-
-def misread(option: str, value: str) -> str | None:
-    """
-    Say what uWSGI makes of text where it reads a number; None where that is no matter.
-
-    >>> misread("harakiri", "30s"), misread("harakiri", "30"), misread("master", "30s")
-    ('not a number, and uWSGI takes 30: write digits alone', None, None)
-    """
-    if not uwsgi_options().is_number(option) or re.fullmatch("[+-]?[0-9]+", value):
-        return None
-    digits = re.match("[+-]?[0-9]+", value)
-    problem = f"not a number, and uWSGI takes {digits[0] if digits else 0}"
-    if re.search("[;#]", value):
-        return f"{problem}: a comment stands on a line of its own; `lab lint --fix` moves it there"
-    return f"{problem}: write digits alone"
 
 
 def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
@@ -233,23 +233,66 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
     return value.replace(HOST, "{host}").replace(PORT, "{port}")
 
 
-def _check_sections(files: Sequence[Path], own: str) -> None:
-    """Refuse a section that is there twice: *own* of the first file, [uwsgi] of the others."""
-    for number, each in enumerate(files):
-        name = "uwsgi" if number else own
-        if (line := second_section(_text(each), name)) is not None:
-            problem = f"a second section [{name}], whose values replace those of the first"
-            raise ProfileError(each, f"{problem}: make them one", line)
+def _check(config: Config, runtime: Runtime) -> None:
+    """Refuse what uWSGI takes in silence: text for a number, a section that is there twice."""
+    texts = {
+        (each.spot.file, each.spot.line)
+        for each in config.settings
+        if config.table.is_number(each.option)
+        and not re.fullmatch(r"[+-]?[0-9]+(\s+[;#].*)?", each.value)
+    }
+    _refuse(config, runtime, TWICE)
+    for code in NUMBERS:
+        _refuse(config, runtime, code, texts)
 
 
-def _check_numbers(options: Sequence[tuple[str, str]], files: Sequence[Path]) -> None:
-    for key, value in options:
-        problem = misread(key, value)
-        if problem is not None:
-            lines = [(each, line_of(_text(each), key, value)) for each in files]
-            lines += [(each, line_of(_text(each), key)) for each in files]
-            found = next(((each, number) for each, number in lines if number), (files[0], None))
-            raise ProfileError(found[0], f"{key} = {value}: {problem}", found[1])
+def _refuse(
+    config: Config, runtime: Runtime, code: str, lines: Container[tuple[Path, int]] | None = None
+) -> None:
+    """Refuse what a rule finds, in these lines alone if there are some."""
+    for flaw in RULES[code].flaws(config):
+        if lines is None or (flaw.spot.file, flaw.spot.line) in lines:
+            message = runtime.variables.hide(flaw.message)
+            raise ProfileError(flaw.spot.file, message, flaw.spot.line)
+
+
+def as_read(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
+    """
+    Return a configuration as uWSGI reads it.
+
+    Args:
+        config: As our own reader has it, which knows the place of each option.
+        printed: The options that uWSGI gets. Where they are others, they take the places where
+            their names stand.
+    """
+    read = [(shown(each.option), shown(each.value)) for each in config.settings]
+    same = len(read) == len(printed) and all(
+        # uWSGI has cut some values by then, such as cron2's.
+        name == theirs and value.startswith(cut)
+        for (name, value), (theirs, cut) in zip(read, printed, strict=True)
+    )
+    if same:
+        return config
+    spots: dict[str, list[Spot]] = {}
+    for spot, line in config.lines():
+        for word in () if line.lstrip()[:1] in {";", "#"} else re.finditer(r"[\w-]+", line):
+            spots.setdefault(word[0], []).append(replace(spot, column=word.start() + 1))
+    following = {word: iter(each) for word, each in spots.items()}
+    settings = tuple(
+        Setting(name, value, next(following.get(name, iter(())), config.top), value)
+        for name, value in printed
+    )
+    top = replace(config.top, column=0)
+    if config.file.suffix in OTHER_FORMS:
+        return replace(config, settings=settings, top=top, absent=())
+    return replace(config, settings=settings, top=top, guesses="uWSGI reads it otherwise")
+
+
+def _as_number(option: str, value: str) -> str:
+    """Return what uWSGI makes of a value: of a number what it reads, whatever stands behind."""
+    if not uwsgi_options().is_number(option) or re.fullmatch("[+-]?[0-9]+", value):
+        return value
+    return str(atoi(value))
 
 
 def _text(path: Path) -> str:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lab.cli import main
+from lab.errors import ProfileError
+from lab.profiles.lint import known_of, readings
 from tests.kit.lab_process import BIN
 
 CLEAN = "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:8080\nmodule = app:app\n"
@@ -72,10 +74,10 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
         ([], "which FILE?"),
         (["."], ".: is a folder: name the files in it, as in *.ini"),
         (["x.txt"], "x.txt: is none of the files that can be read: .ini, "),
-        (["x.yaml"], "x.yaml: cannot be read without uWSGI: pip install uwsgi"),
+        (["x.yaml"], "x.yaml: uWSGI itself has to read this form, and none is installed: pip ins"),
         (["--select", "UW77", "x.txt"], "--select: there is no rule UW77: "),
         (["--explain", "UW0"], "--explain: there is no rule UW0: "),
-        (["--uwsgi", "/nonexistent", "x.txt"], "/nonexistent: is no uWSGI that runs here"),
+        (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
         (["--connections", "0", "x.txt"], "--connections: 0 is not in the range"),
     ],
 )
@@ -201,11 +203,92 @@ def test_a_file_that_cannot_be_read_is_not_said_to_be_clean(lint):
     assert json.loads(lint("c.ini", "--format", "json")[1]) == []
 
 
-def test_a_file_that_includes_itself_is_not_mended_under_two_names(lint):
+def test_a_file_with_two_names_is_not_mended(lint):
     """One of its texts would take the other's place; by its whole path it has one name."""
-    name = write("sections.ini", "[uwsgi]\nini = :base\n[base]\nhttp-socket = :8080\nmaster = on\n")
+    text = "[uwsgi]\nini = %dlink.ini:base\n[base]\nhttp-socket = :8080\nmaster = on\n"
+    name = write("u.ini", text)
+    Path("link.ini").symlink_to(name)
     code, _, err = lint("--unsafe-fixes", name)
     assert code == 2
     assert "is read under two names: lint it as" in err
     assert Path(name).read_text().count("\n") == 5
-    assert lint("--unsafe-fixes", str(Path(name).absolute()))[0] != 2
+
+
+def test_a_file_that_includes_a_section_of_its_own_is_mended(lint):
+    """It is one file."""
+    name = write("u.ini", "[uwsgi]\nini = :base\n[base]\nno-orphans = on\n")
+    assert lint("--fix", "--select", "UW205", name)[:2] == (0, "Found nothing.\n")
+    assert Path(name).read_text() == "[uwsgi]\nini = :base\n[base]\n"
+
+
+def test_findings_are_sorted_by_file_and_line(lint):
+    """Whatever the order of the words, and how bad each is; the last line has the worst first."""
+    write("b.ini", WRONG)
+    write("a.ini", f"{CLEAN}stats = :1717\nprocesses = four\n")
+    _, out, _ = lint("b.ini", "a.ini", "--select", "UW003,UW205,UW402")
+    *lines, last = out.splitlines()
+    assert [tuple(line.split()[:2]) for line in lines] == [
+        ("a.ini:5:1", "UW402"),
+        ("a.ini:6:1", "UW003"),
+        ("b.ini:5:1", "UW003"),
+        ("b.ini:6:1", "UW205"),
+    ]
+    assert last.startswith("Found 4 (2 errors, 1 dangerous, 1 no effect); ")
+
+
+def test_codes_may_be_in_small_letters(lint):
+    """On the command line and in a project's file."""
+    write("u.ini", WRONG)
+    assert lint("u.ini", "--select", "uw205")[1].count("UW205") == 1
+    assert "UW205" not in lint("u.ini", "--ignore", "uw2")[1]
+    write("pyproject.toml", '[tool.lab.lint]\nignore = ["uw2"]\n')
+    assert "UW205" not in lint("u.ini", *QUIET)[1]
+    assert lint("--explain", "uw205")[1].startswith("UW205 no effect: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("", "UW018", "no section [uwsgi] in this file, so uWSGI reads nothing of it"),
+        ("; later\n", "UW018", "write [uwsgi] above the options"),
+        ("[app]\nmaster = 1\n", "UW018", "or name a section that is there: u.ini:app"),
+        ("[uwsgi]\nini = %du.ini\n", "UW019", "take this line out"),
+        ("\ufeff[uwsgi]\nmaster = 1\n", "UW008", "save the file as UTF-8 without a mark"),
+    ],
+)
+def test_what_uwsgi_reads_nothing_of_is_an_error(lint, text, code, words):
+    """It is not said to be clean."""
+    write("u.ini", text)
+    status, out, _ = lint("u.ini")
+    assert status == 1
+    assert out.startswith("u.ini:")
+    assert f"{code} error" in out
+    assert words in out
+
+
+def test_an_ini_may_have_any_name(lint):
+    """It is known by its section; what has none is refused."""
+    for name in ("uwsgi.conf", "mysite.uwsgi", "vassal"):
+        assert "UW205 no effect" in lint(write(name, WRONG))[1]
+    code, _, err = lint(write("nginx.conf", "server {}\n"))
+    assert code == 2
+    assert "or of any name with a line [uwsgi]" in err
+
+
+def test_what_is_no_text_is_refused(lint):
+    """As UTF-16 without a mark is."""
+    Path("u.ini").write_bytes("[uwsgi]\nmaster = true\n".encode("utf-16-le"))
+    code, _, err = lint("u.ini")
+    assert code == 2
+    assert err == "lab: u.ini: is no text, for it has bytes of value 0: save it as UTF-8\n"
+
+
+def test_many_files_are_read_in_their_order(tmp_path):
+    """Though uWSGI is asked about several at a time; one that is none is an error of its own."""
+    names = [str(tmp_path / f"{number}.ini") for number in range(12)]
+    for name in names[:-1]:
+        Path(name).write_text(WRONG)
+    *read, missing = readings(names, known_of(None), fixes="", select=("UW205",))
+    assert [str(each().flaws[0].spot.file) for each in read] == names[:-1]
+    with pytest.raises(ProfileError, match=r"11\.ini: there is no such file"):
+        missing()

@@ -73,6 +73,45 @@ def test_a_fix_mends_what_it_is_for(code):
     assert code not in {flaw.code for flaw in judged(again)}
 
 
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        ("for = 1 2\nstats = :171%(_)\nendfor =", ":171%(_)", "127.0.0.1:171%(_)"),
+        ("if-env = STATS\nstats = :%(_)\nendif =", ":%(_)", "127.0.0.1:%(_)"),
+        ("stats = 0.0.0.0:$(STATS)", "0.0.0.0:$(STATS)", "127.0.0.1:$(STATS)"),
+        ("set-ph = where=:1717\nstats = %(where)", "%(where)", "%(where)"),
+    ],
+)
+def test_a_variable_stays_one(text, before, after, tmp_path):
+    """A fix that wrote what it is now would be right here alone, or in one round of a loop."""
+    path = tmp_path / "uwsgi.ini"
+    path.write_text(f"[uwsgi]\n{text}\n")
+    linted = lint(str(path), Known(environ={"STATS": "9"}), select=("UW402",), fixes="unsafe")
+    assert f"stats = {after}\n" in linted.config.texts[path]
+    assert [flaw.spot.line for flaw in linted.flaws] == ([3] if before == after else [])
+
+
+def test_a_line_that_a_loop_would_repeat_is_added_above_it(tmp_path):
+    """Once, and not in each round."""
+    path = tmp_path / "uwsgi.ini"
+    loop = "for = 1 2\nhttp-socket = 127.0.0.1:808%(_)\nendfor =\n"
+    path.write_text(f"[uwsgi]\n{loop}")
+    linted = lint(str(path), Known(), select=("UW312",), fixes="unsafe")
+    assert linted.config.texts[path] == f"[uwsgi]\nadd-header = Connection: close\n{loop}"
+
+
+def test_utf_16_becomes_utf_8(tmp_path, monkeypatch):
+    """As uWSGI needs it; a lone mark goes."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a.ini"
+    for encoding in ("utf-16", "utf-8-sig"):
+        file.write_bytes("[uwsgi]\n; \u00e9\nmax-vars = 9\n".encode(encoding))
+        linted = lint("a.ini", Known(), fixes="safe")
+        assert not linted.flaws
+        assert list(linted.write([file]))
+        assert file.read_text(encoding="utf-8") == "[uwsgi]\n; \u00e9\nmax-vars = 9\n"
+
+
 CUTS = {"UW007", "UW008", "UW010"}
 """Rules about where a section or a condition ends: all options below may come or go."""
 

@@ -12,6 +12,7 @@ from lab.errors import ProfileError
 from lab.profiles.lint import asked, known_of
 from lab.profiles.resolve import shown
 from lab.settings.lint.config import Known
+from lab.settings.lint.flaw import Spot
 from lab.settings.uwsgi import places
 from tests.kit.lab_process import ROOT
 
@@ -162,8 +163,30 @@ def test_what_cannot_be_known_is_said(line, why):
     assert why in read(f"[uwsgi]\n{line}\n").guesses
 
 
-def test_files_that_include_each_other_end(tmp_path):
-    """As they do in uWSGI, which has no memory left then."""
-    path = tmp_path / "a.ini"
-    path.write_text("[uwsgi]\nini = a.ini\n")
-    assert places.read(path, Known()).guesses
+@pytest.mark.parametrize("option", ["ini", "include", "inherit"])
+def test_files_that_include_each_other_end(option, tmp_path):
+    """As they do in uWSGI, which has no memory left then; the include is named."""
+    path, base = tmp_path / "a.ini", tmp_path / "base.ini"
+    path.write_text(f"[uwsgi]\nthreads = 2\n{option} = base.ini\n{option} = base.ini\n")
+    base.write_text(f"[uwsgi]\n{option} = a.ini\n")
+    found = places.read(path, Known()).circle
+    assert found.spot in {Spot(path, 3, 1), Spot(path, 4, 1), Spot(base, 2, 1)}
+
+
+def test_a_file_that_many_include_is_no_circle(tmp_path):
+    """However often it is read."""
+    path, base = tmp_path / "a.ini", tmp_path / "base.ini"
+    path.write_text("[uwsgi]\n" + "ini = base.ini\n" * 200)
+    base.write_text("[uwsgi]\nthreads = 2\n")
+    config = places.read(path, Known())
+    assert (config.circle, config.guesses, len(config.all("threads"))) == (None, "", 200)
+
+
+def test_a_section_of_the_same_file_has_its_name(tmp_path, monkeypatch):
+    """By which the user named it, so that it is one file and not two."""
+    monkeypatch.chdir(tmp_path)
+    path = Path("a.ini")
+    path.write_text("[uwsgi]\nini = %d./a.ini:b\n[b]\nthreads = 2\n")
+    config = places.read(path, Known())
+    assert list(config.texts) == [path]
+    assert config.first("threads").spot == Spot(path, 4, 1)

@@ -15,6 +15,8 @@ ORPHANS = "no-orphans = true"
     [
         (ORPHANS, ["UW205"]),
         (f"; lab: ignore[UW205] they shall end\n{ORPHANS}", []),
+        (f"; lab: ignore[uw205] they shall end\n{ORPHANS}", []),
+        ("threads = 2\n; lab: ignore-file[uw3]", ["UW900"]),
         (f"# lab:ignore[UW2]\n\n; more\n{ORPHANS}", []),
         (f"; lab: ignore[UW204, UW205]\n{ORPHANS}", ["UW900"]),
         (f"; lab: ignore[UW205]\nthreads = 2\n{ORPHANS}", ["UW900", "UW205"]),

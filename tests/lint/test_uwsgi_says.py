@@ -1,12 +1,15 @@
 """uWSGI does what the rules say that it does: each start here ends by itself."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from lab.errors import ProfileError
+from lab.profiles.lint import asked, known_of, lint
 from lab.settings.lint.read import ELSEWHERE
 from lab.settings.rules.rule import RULES
 from tests.kit.linting import codes
@@ -80,6 +83,7 @@ MERCY = [
     ("UW003", "30s", 30),
     ("UW003", "4k", 4),
     ("UW003", "true", 0),
+    ("UW002", "30 ; half a minute", 30),
     ("UW014", "30\nworker-reload-mercy = 60", 60),
     ("UW017", "30\n[other]\n[uwsgi]\nworker-reload-mercy = 60", 60),
     ("UW012", "%(cpu_count * 2 + 1)", 1),
@@ -111,6 +115,32 @@ def test_listen_is_read_before_variables_are(tmp_path):
     assert "listen backlog is limited to 0 connections" in said
 
 
+def test_of_a_file_without_its_section_nothing_is_read(tmp_path):
+    """uWSGI says so in its log, and goes on."""
+    text = "[uwsgi]\nini = :nosuch\nharakiri = 2\n"
+    assert "UW018" in codes(text)
+    said, _ = started(tmp_path, text, *SHOW)
+    assert 't find section "nosuch" in INI configuration file' in said
+    assert "harakiri = 2" in said
+
+
+def test_files_that_include_each_other_crash_uwsgi(tmp_path):
+    """Its stack has an end."""
+    text = "[uwsgi]\nini = %duwsgi.ini\n"
+    assert "UW019" in codes(text)
+    assert started(tmp_path, text)[1] == -signal.SIGSEGV
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+def test_a_socket_beside_the_ini_may_be_closed_to_another_user(tmp_path):
+    """So that the fix of UW505 would keep it from starting; without uid it would not."""
+    lines = "http = 127.0.0.1:0\nsocket = %dapp.sock\nneed-app = true\n"
+    assert "UW505" in codes("http = 127.0.0.1:0")
+    assert "UW505" not in codes("http = 127.0.0.1:0\nuid = 65534")
+    assert "bind(): Permission denied" not in started(tmp_path, lines)[0]
+    assert "bind(): Permission denied" in started(tmp_path, f"{lines}uid = 65534")[0]
+
+
 def test_an_include_hangs_on_the_folder_of_the_start(tmp_path):
     """Not on that of the file."""
     (tmp_path / "base.ini").write_text("[uwsgi]\nharakiri = 2\n")
@@ -138,6 +168,8 @@ REFUSED = [
     ("UW108", "need-plugins = python3", 'unable to load plugin "python3"'),
     ("UW109", "chdir = /nonexistent/app", "chdir(): No such file or directory"),
     ("UW114", "chmod-socket = 0666", "invalid chmod value: 0666"),
+    ("UW117", "static-map = /srv/static", "invalid document root in static map"),
+    ("UW117", "mount = site:app", "invalid mountpoint: site:app"),
     ("UW114", "chmod-socket", "invalid chmod value"),
     ("UW114", "chmod-socket = 888", "invalid chmod value: 888"),
 ]
@@ -206,3 +238,45 @@ def test_a_built_in_plugin_is_looked_for_in_vain(tmp_path):
     said, status = started(tmp_path, f"plugins = python3\n{SERVES}")
     assert "UNABLE to load uWSGI plugin: ./python3_plugin.so" in said
     assert status == 22
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "a.yaml",
+            "uwsgi:\n  master: on\n  env:\n    - A=1\n",
+            ":3: uWSGI stops to read at",
+        ),
+        ("a.xml", "<uwsgi><master/><processes>4</uwsgi>\n", "a.xml:1: parser error"),
+        ("a.json", '{"uwsgi": {"master": true,}}\n', "a.json: "),
+    ],
+)
+def test_what_uwsgi_does_not_read_to_its_end_is_an_error(name, text, said, tmp_path):
+    """It would be judged by a part."""
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(ProfileError) as caught:
+        lint(str(path), known_of(None))
+    assert said in str(caught.value)
+
+
+def test_other_forms_are_judged_and_not_fixed(tmp_path):
+    """A name stands there twice; the finding is at its line, and an empty file is an error."""
+    path = tmp_path / "a.xml"
+    text = "<uwsgi>\n<socket>/run/a.sock</socket>\n<procesess>2</procesess>\n</uwsgi>\n"
+    path.write_text(text)
+    linted = lint(str(path), known_of(None), select=("UW001",), fixes="unsafe")
+    assert [(flaw.spot.line, flaw.spot.column, flaw.fix) for flaw in linted.flaws] == [(3, 2, None)]
+    assert not linted.before
+    path = tmp_path / "a.yml"
+    path.write_text("other:\n  master: true\n")
+    assert [flaw.code for flaw in lint(str(path), known_of(None)).flaws] == ["UW018"]
+
+
+def test_an_ini_of_another_name_is_asked_of_uwsgi_as_an_ini(tmp_path):
+    """By its name alone uWSGI would not know it."""
+    path = tmp_path / "site.conf"
+    path.write_text("[uwsgi]\nprocesess = 2\n")
+    linted = lint(str(path), known_of(None))
+    assert asked(linted.config) == [("procesess", "2")]

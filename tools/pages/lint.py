@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.report.lint.page import examples, fix_of, sentences
+from lab.report.lint.page import examples, fix_of, says, sentences
 from lab.settings.rules.rule import RULES, Rule
 from tools.pages.files import DOCS, written
 
@@ -22,8 +22,8 @@ these entries. Codes are for ever: a rule that goes leaves its code unused.
 | class | means | exit status |
 |---|---|---|
 | error | it does not start, or means something else than what is written | 1 |
-| no effect | it changes nothing where it stands | 1 |
 | dangerous | it loses requests, or lets somebody in | 1 |
+| no effect | it changes nothing where it stands | 1 |
 | remark | it may be meant so | 0 |
 
 A *safe* fix (`--fix`) cannot change what is served, or how; an *unsafe* one (`--unsafe-fixes`) can.
@@ -75,6 +75,8 @@ def _entry(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}\n"
     yield f"**{_prose(rule.title)}** ({rule.severity})\n"
     yield f"{_prose(next(sentences(rule)))}\n"
+    if said := says(rule):
+        yield f"{_prose(said)}\n"
     yield f"Seen: {'; '.join(map(_evidence, rule.seen.split('; ')))}. Fix: {fix_of(rule)}.\n"
     for name, said in examples(rule):
         yield f"{name}:\n\n```{_language(rule)}\n{said}\n```\n"

@@ -63,6 +63,11 @@ class Found:
         return max(1, self.flaw.spot.column)
 
     @property
+    def order(self) -> tuple[str, int, int, str]:
+        """Where it stands among others: by file, line, column and code."""
+        return self.file, self.line, self.column, self.flaw.code
+
+    @property
     def place(self) -> str:
         """File, line and column."""
         return f"{self.file}:{self.line}:{self.column}"
@@ -125,7 +130,7 @@ def _record(each: Found) -> dict[str, Any]:
         "code": flaw.code,
         "severity": flaw.severity,
         "message": each.message,
-        "fix": flaw.fix and {"safe": flaw.fix.safe, "says": flaw.fix.says},
+        "fix": flaw.fix and {"safe": flaw.fix.safe, "message": flaw.fix.says},
     }
 
 

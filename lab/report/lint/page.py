@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from textwrap import indent
 
+from lab.settings.lint.flaw import Flaw
 from lab.settings.lint.judge import judged
 from lab.settings.lint.read import example
 from lab.settings.rules.rule import SERVERS, Rule
@@ -25,19 +27,32 @@ def examples(rule: Rule) -> Iterator[tuple[str, str]]:
 
 
 def sentences(rule: Rule) -> Iterator[str]:
-    """Yield why a rule is one, where that was seen, and how what it finds can be fixed."""
+    """Yield why a rule is one, what it says, where that was seen, and how it can be fixed."""
     word = rule.why.partition(" ")[0]
     # What is the name of an option or a server stays as it is written.
     name = not word.isalpha() or word in uwsgi_options().entries or word in SERVERS.values()
     yield f"{rule.why if name else rule.why[0].upper() + rule.why[1:]}."
+    if said := says(rule):
+        yield said
     yield f"Seen: {rule.seen}."
     yield f"Fix: {fix_of(rule)}."
 
 
+def says(rule: Rule) -> str:
+    """Return what a rule says of its bad example, and so what to do; "" where that is its why."""
+    message = next((flaw.message for flaw in _found(rule)), "")
+    message = message.replace(f"{Path.cwd()}/", "/srv/app/")  # which %d is here
+    return "" if rule.why in message else f"In the bad example: {message}."
+
+
 def fix_of(rule: Rule) -> str:
     """Return whether what a rule finds in its bad example can be fixed, and how."""
-    found = judged(example(rule.code, rule.bad))
-    fixes = [flaw.fix for flaw in found if flaw.code == rule.code and flaw.fix is not None]
+    fixes = [flaw.fix for flaw in _found(rule) if flaw.fix is not None]
     if not fixes:
         return "none"
     return "safe (--fix)" if all(fix.safe for fix in fixes) else "unsafe (--unsafe-fixes)"
+
+
+def _found(rule: Rule) -> list[Flaw]:
+    """Return what a rule finds in its bad example."""
+    return [flaw for flaw in judged(example(rule.code, rule.bad)) if flaw.code == rule.code]

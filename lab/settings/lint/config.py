@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -96,9 +98,12 @@ class Known:
         if path in self.overlay:
             return self.overlay[path]
         try:
-            return path.read_bytes().decode("utf-8", "surrogateescape")
+            raw = path.read_bytes()
         except OSError:
             return None
+        if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it
+            return "\ufeff" + raw.decode("utf-16", "replace")
+        return raw.decode("utf-8", "surrogateescape")
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder, sorted; none where it cannot be read."""
@@ -132,6 +137,11 @@ class Config:
 
     unread: Mapping[str, str | None] = field(default_factory=dict)
     """Name of what uWSGI reads besides -> its text; None where it is no file that can be read."""
+    absent: tuple[tuple[Path, str, Setting | None], ...] = ()
+    """Files with the section that is looked for and not there, and the include that asks for it."""
+
+    circle: Setting | None = None
+    """An include of a file that includes this one."""
 
     unused: tuple[Suppression, ...] = ()
     """Suppressions of what was not found."""
@@ -142,6 +152,13 @@ class Config:
         for each in self.settings:
             found.setdefault(self.table.canonical(each.option), []).append(each)
         return found
+
+    @cached_property
+    def _lines(self) -> dict[Path, list[str]]:
+        return {
+            file: [line.removesuffix("\r") for line in text.split("\n")]
+            for file, text in self.texts.items()
+        }
 
     def all(self, *names: str) -> list[Setting]:
         """Return what sets one of the options, in any of their spellings, in order."""
@@ -235,11 +252,21 @@ class Config:
         if isinstance(where, Spot):
             return Flaw("", severity, text, where, fix)
         written = where.written.encode("utf-8", "replace").decode()
+        if self.table.is_number(where.option) or self.table.is_switch(where.option):
+            written = re.sub(r"\s+[;#].*", "", written)  # a flaw of its own, which does no harm
         return Flaw("", severity, f"{written}: {text}", where.spot, fix)
 
-    def change(self, setting: Setting, value: str, *, safe: bool = False) -> Fix | None:
-        """Return the fix that writes another value; None where its place is not known."""
-        if setting.column == 0:
+    def change(
+        self, setting: Setting, value: str, *, safe: bool = False, from_raw: bool = False
+    ) -> Fix | None:
+        """
+        Return the fix that writes another value; None where its place is not known.
+
+        Nor is there one where uWSGI replaces a variable in what is written, unless *value* is made
+        *from_raw*: it would be right of this environment alone, and of one round of a loop.
+        """
+        varies = self.server == "uWSGI" and setting.raw != setting.value and not from_raw
+        if setting.column == 0 or not setting.raw or varies:
             return None
         edit = Edit(setting.at(), setting.raw, value)
         return Fix((edit,), safe, f"{setting.option} = {value}")
@@ -260,15 +287,16 @@ class Config:
 
     def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:
         """Return the fix that adds a line, below a setting or below the section's beginning."""
-        spot = after.at() if after else self.top
+        # A loop would repeat it.
+        spot = after.at() if after and not after.loop else self.top
         return Fix((Edit(spot, "", line),), safe, line) if spot.column else None
 
     def line(self, spot: Spot) -> str:
         """Return the text of a line, without its end."""
-        return self.texts[spot.file].split("\n")[spot.line - 1].removesuffix("\r")
+        return self._lines[spot.file][spot.line - 1]
 
     def lines(self) -> Iterator[tuple[Spot, str]]:
         """Yield each line of each file that was read, with where it begins."""
-        for file, text in self.texts.items():
-            for number, line in enumerate(text.split("\n"), start=1):
-                yield Spot(file, number, 1), line.removesuffix("\r")
+        for file, lines in self._lines.items():
+            for number, line in enumerate(lines, start=1):
+                yield Spot(file, number, 1), line

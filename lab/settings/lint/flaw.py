@@ -11,16 +11,16 @@ WHY = "{why}"
 
 
 class Severity(enum.StrEnum):
-    """How bad it is. All but a remark end `lab lint` with 1."""
+    """How bad it is, the worst first. All but a remark end `lab lint` with 1."""
 
     ERROR = "error"
     """It does not start, or means something else than what is written."""
 
-    NO_EFFECT = "no effect"
-    """It changes nothing where it stands."""
-
     DANGEROUS = "dangerous"
     """It loses requests, or lets somebody in."""
+
+    NO_EFFECT = "no effect"
+    """It changes nothing where it stands."""
 
     REMARK = "remark"
     """It may be meant so."""
@@ -51,6 +51,9 @@ class Setting:
 
     column: int = 0
     """Where *raw* begins in the line of *spot*; 0 where that is not known."""
+
+    loop: bool = False
+    """Whether it stands in a loop, which repeats its line."""
 
     @property
     def written(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -42,9 +43,14 @@ ELSEWHERE = {"UW107": Known(options=frozenset({"static-map"})), "UW116": Known(r
 """Code -> what is known of its rule's examples, where that is something else."""
 
 
-def reader_of(path: Path) -> Reader | None:
-    """Return what reads a file, by its name; None where nothing does."""
-    return next((each for end, each in READERS.items() if path.name.endswith(end)), None)
+HEADER = re.compile(r"^[ \t]*\[uwsgi\]", re.MULTILINE)
+"""What only an ini of uWSGI's has, whatever its name is."""
+
+
+def reader_of(path: Path, text: str = "") -> Reader | None:
+    """Return what reads a file, by its name, or else by its *text*; None where nothing does."""
+    by_name = next((each for end, each in READERS.items() if path.name.endswith(end)), None)
+    return by_name or (places.read if HEADER.search(text) else None)
 
 
 def example(code: str, text: str, known: Known | None = None) -> Config:

@@ -13,9 +13,10 @@ from lab.settings.lint.flaw import Spot
 ENDS = frozenset({"end", "endfor", "endif", "end-for", "end-if"})
 """Options that end a condition, whichever began it."""
 
-_BLANKS = " \t\r"
 OTHER_FORMS = frozenset({".yaml", ".yml", ".json", ".js", ".xml"})
 """How the names of files end that uWSGI reads, and that are no inis."""
+
+_BLANKS = " \t\r"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ Comments that say that something is meant so.
     ; lab: ignore[UW310] nginx is in the same pod      the next line that is no comment
     ; lab: ignore-file[UW2,UW401] an article has it    the whole file, and what it includes
 
-A line of its own, because uWSGI has no other comments. A code may be the beginning of several.
+A line of its own, because uWSGI has no other comments. A code may be the beginning of several, and
+in small letters.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def suppressions(texts: Mapping[Path, str]) -> Iterator[Suppression]:
             about = None if found[1] else _below(lines, number)
             for code in re.finditer(r"\w+", found[2]):
                 column = found.start(2) + code.start() + 1
-                yield Suppression(code[0], Spot(file, number, column), about)
+                yield Suppression(code[0].upper(), Spot(file, number, column), about)
 
 
 def _below(lines: list[str], number: int) -> int:

@@ -51,7 +51,52 @@ def expires_with_lru(config: Config) -> Iterator[Flaw]:
                 "nothing is ever removed; take either out"
             )
             without = re.sub(r",expires=\w+", "", setting.raw)
-            yield config.flaw(setting, text, config.change(setting, without))
+            fix = config.change(setting, without, from_raw=True)
+            yield config.flaw(setting, text, fix)
+
+
+PAIRS = frozenset(
+    {"uwsgi_opt_static_map", "uwsgi_opt_add_dyn_dict", "uwsgi_opt_add_regexp_dyn_dict"}
+)
+"""Functions of options whose values are two texts with = between them."""
+
+FORMS = {
+    "mount": "/PATH=MODULE:CALLABLE",
+    "static-map": "/PATH=FOLDER",
+    "static-map2": "/PATH=FOLDER",
+}
+"""Option -> what its two texts are; of the others a pattern and seconds."""
+
+
+@rule(
+    "UW117",
+    Severity.ERROR,
+    "a map without =, or with blanks around it",
+    why="without = uWSGI does not start; blanks beside it are part of what stands there, so that "
+    "nothing is found by it",
+    seen="core/uwsgi.c:4521 `invalid document root`; core/uwsgi.c:3875 `invalid mountpoint`",
+    bad="static-map = /srv/app/static",
+    good="static-map = /static=/srv/app/static",
+)
+def no_pair(config: Config) -> Iterator[Flaw]:
+    """As static-map and mount have it."""
+    for setting in config.settings:
+        entry = config.table.entries.get(setting.option)
+        if entry is None or not (entry.setter in PAIRS or setting.option == "mount"):
+            continue
+        form = FORMS.get(setting.option, "PATTERN=SECONDS")
+        left, equals, right = setting.raw.partition("=")
+        if "=" not in setting.value and not re.search(r"[$%@]\(", setting.value):
+            text = f"without = uWSGI does not start; write {setting.option} = {form}"
+            yield config.flaw(setting, text)
+        elif (
+            equals
+            and setting.option in FORMS
+            and (left != left.rstrip() or right != right.lstrip())
+        ):
+            meant = f"{left.rstrip()}={right.lstrip()}"
+            text = f"the blanks beside = are part of it, so that nothing is found; write {meant}"
+            yield config.flaw(setting, text, config.change(setting, meant, from_raw=True))
 
 
 def _keys(setting: Setting) -> dict[str, str]:

@@ -39,8 +39,8 @@ missing(
 present(
     "UW503",
     "memory-report reload-on-as reload-on-rss evil-reload-on-as evil-reload-on-rss",
-    "each request opens, reads and closes /proc/self/stat, also with disable-logging; for a leak "
-    "max-worker-lifetime with a delta costs nothing per request",
+    "each request opens, reads and closes /proc/self/stat, also with disable-logging; against a "
+    "leak write max-worker-lifetime with a delta, which costs nothing per request",
     seen="core/utils.c:1084 `force_get_memusage`; core/config.c:524 `force_get_memusage`",
     bad="master = true\nmemory-report = true",
     good="master = true\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60",
@@ -67,7 +67,8 @@ present(
     good="http = 127.0.0.1:8080\nsocket = %dapp.sock",
     when=lambda config: (
         routed(config)
-        and not config.last("http-to")
+        # Whoever that is, the folder may be closed to it.
+        and not config.last("http-to", "uid", "immediate-uid")
         and not any(is_unix(each.value) for each in config.sockets("uwsgi"))
     ),
     mends=with_line("socket = %dapp.sock"),
@@ -87,15 +88,15 @@ present(
 def bodies_to_disk(config: Config) -> Iterator[Flaw]:
     """Every body goes to the disk."""
     setting = config.last("post-buffering")
-    if setting and 0 < config.number("post-buffering") < 4096:
+    if setting and setting.value.isdecimal() and 0 < int(setting.value) < 4096:
         yield config.flaw(setting, fix=config.change(setting, "8192"))
 
 
 present(
     "UW507",
     "static-map static-map2 check-static",
-    "a worker sends each file, with 15 system calls and nothing else to do meanwhile; a proxy in "
-    "front sends them without a worker",
+    "a worker sends each file itself, in 15 system calls, and serves nothing else meanwhile; let a "
+    "proxy in front send them",
     seen="core/protocol.c:820 `check_static`",
     bad="static-map = /static=/srv/static",
     good="offload-threads = 0",
@@ -131,8 +132,8 @@ def slow_to_grow(config: Config) -> Iterator[Flaw]:
 present(
     "UW509",
     "log-master logger req-logger",
-    "each line goes through a pipe to the master, with 3 to 4 more system calls; logto writes it "
-    "where it is made",
+    "each line goes through a pipe to the master, with 3 to 4 more system calls; write logto, by "
+    "which the worker writes it itself",
     seen="core/logging.c:1399 `worker_log_pipe`",
     bad="socket = /run/app.sock\nlog-master = true",
     good="socket = /run/app.sock\nlogto = /var/log/app.log",

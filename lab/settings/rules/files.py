@@ -49,8 +49,7 @@ def section_misnamed(config: Config) -> Iterator[Flaw]:
     names = sections.asked(config)
     passed: set[object] = set()
     for each in sections.lines(config):
-        name = each.text[1:].partition("]")[0].strip().lower()
-        if each.is_header and name == "uwsgi" and each.section not in names:
+        if _is_ours(each) and each.section not in names:
             fix = instead(config, each.spot, each.text, "[uwsgi]", safe=True)
             text = f'{each.text} is the section "{each.section}", which is not read; write [uwsgi]'
             yield config.flaw(each.spot, text, fix)
@@ -67,9 +66,9 @@ def section_misnamed(config: Config) -> Iterator[Flaw]:
 @rule(
     "UW008",
     Severity.ERROR,
-    "a byte order mark",
-    why="the first line begins with it, so that [uwsgi] is no section, and nothing of it is read; "
-    "save the file as UTF-8 without it",
+    "a byte order mark, or UTF-16",
+    why="with this mark before it [uwsgi] is no section, so that nothing of it is read, and of "
+    "UTF-16 nothing at all; save the file as UTF-8 without a mark",
     seen="core/ini.c:136 `key[0] == '['`",
     bad="\ufeff[uwsgi]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
@@ -95,11 +94,12 @@ def byte_order_mark(config: Config) -> Iterator[Flaw]:
 def no_end(config: Config) -> Iterator[Flaw]:
     """The end of the file does not end it."""
     found = list(sections.options(config))
+    ends = {each.spot.file: at for at, each in enumerate(found) if each.option in sections.ENDS}
     for at, each in enumerate(found):
-        below = [line for line in found[at + 1 :] if line.spot.file == each.spot.file]
-        ends = any(line.option in sections.ENDS for line in below)
-        if ends or each.inside or not sections.opens(config, each.option):
+        ended = ends.get(each.spot.file, -1) > at
+        if ended or each.inside or not sections.opens(config, each.option):
             continue
+        below = [line for line in found[at + 1 : at + 2] if line.spot.file == each.spot.file]
         fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
         text = f"{each.text}: no endif follows, so all below belongs to it; add endif ="
         yield config.flaw(each.spot, text, fix)
@@ -154,7 +154,7 @@ def relative_include(config: Config) -> Iterator[Flaw]:
         entry = config.table.entries.get(each.option)
         loads = entry is not None and entry.setter in LOADS
         if loads and re.match(r"[\w.-]", each.raw) and "://" not in each.raw:
-            fix = config.change(each, f"%d{each.raw}", safe=True)
+            fix = config.change(each, f"%d{each.raw}", safe=True, from_raw=True)
             yield config.flaw(each, fix=fix, harmless=True)
 
 
@@ -180,3 +180,54 @@ def second_section(config: Config) -> Iterator[Flaw]:
                     "replace those; make one section of them"
                 )
                 yield config.flaw(each.spot, text)
+
+
+@rule(
+    "UW018",
+    Severity.ERROR,
+    "no section that is read",
+    why="uWSGI reads one section, [uwsgi] unless another is named; without it nothing of the file "
+    "counts, and uWSGI says so in its log and goes on",
+    seen="core/ini.c:164 `Can't find section`",
+    bad="[app]\nprocesses = 4",
+    good="[uwsgi]\nprocesses = 4",
+)
+def no_section(config: Config) -> Iterator[Flaw]:
+    """Where it is only misspelt, or not the first thing in the file, another rule says so."""
+    for file, section, by in config.absent:
+        lines = [each for each in sections.lines(config) if each.spot.file == file]
+        names = [each.section for each in lines if each.is_header]
+        loose = any(not (each.section or each.is_header or each.is_comment) for each in lines)
+        misspelt = section == "uwsgi" and any(_is_ours(each) for each in lines)
+        if loose or misspelt or config.texts[file].startswith("\ufeff"):
+            continue
+        advice = f"write [{section}] above the options"
+        if names:
+            advice += f", or name a section that is there: {file.name}:{names[0]}"
+        where = "this file" if by is None else file
+        what = f"there is no section [{section}] in {where}"
+        if file.suffix in sections.OTHER_FORMS:
+            what, advice = f"there is no option in {where}", f'put all below "{section}"'
+        text = f"{what}, so uWSGI reads nothing of it; {advice}"
+        yield config.flaw(by or Spot(file, 1, 1), text)
+
+
+@rule(
+    "UW019",
+    Severity.ERROR,
+    "a file that includes itself",
+    why="uWSGI includes it again each time that it reads this line, until it crashes; take this "
+    "line out, or the one by which that file includes this one",
+    seen="core/uwsgi.c:4722 `uwsgi_ini_config`",
+    bad="ini = %duwsgi.ini",
+    good="ini = %dbase.ini",
+)
+def circle(config: Config) -> Iterator[Flaw]:
+    """Also by way of others."""
+    if config.circle is not None:
+        yield config.flaw(config.circle)
+
+
+def _is_ours(line: sections.Line) -> bool:
+    """Return whether a line is meant to begin [uwsgi]."""
+    return line.is_header and line.text[1:].partition("]")[0].strip().lower() == "uwsgi"

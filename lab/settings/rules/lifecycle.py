@@ -76,11 +76,12 @@ present(
 def lax(config: Config) -> Iterator[Flaw]:
     """A mistyped option is ignored."""
     if config.sockets() and not config.on("strict"):
-        known = all(each.option in config.table.entries for each in config.settings)
-        fix = (
-            config.add("strict = true", safe=True) if known and not config.last("strict") else None
-        )
-        yield config.flaw(config.top, fix=fix)
+        names = {each.option for each in config.settings}
+        # By strict a server ends whose build has not one of them, such as a plug-in's.
+        safe = config.known.options is not None and names <= config.known.options
+        known = not config.guesses and names <= config.table.entries.keys()
+        fix = config.add("strict = true", safe=safe)
+        yield config.flaw(config.top, fix=fix if known and not config.last("strict") else None)
 
 
 present(
@@ -110,7 +111,7 @@ present(
     "UW324",
     "py-autoreload",
     "a thread of each worker looks at all files of all modules, and a change in one reloads the "
-    "service; leave it out where people use it",
+    "service; leave it out of production",
     seen="plugins/python/python_plugin.c:451 `uwsgi_python_autoreloader_thread`",
     bad="py-autoreload = 1",
     good="py-autoreload = 0",
@@ -121,7 +122,7 @@ present(
     "UW327",
     "asyncio async",
     "a reload or a stop drops the requests under way, for uWSGI has no graceful end in this mode; "
-    "threads or gevent finish theirs",
+    "use threads or gevent, which finish theirs",
     seen="core/uwsgi.c:1241 `async mode`; docs/explanation/non-blocking.md",
     bad="asyncio = 100",
     good="threads = 32",

@@ -28,7 +28,7 @@ def unused_suppression(config: Config) -> Iterator[Flaw]:
     """Nothing is found where it stands."""
     for each in config.unused:
         line = config.line(each.spot)
-        alone = f"[{each.code}]" in line
+        alone = f"[{each.code}]" in line.upper()
         fix = Fix((Edit(each.spot, line, None),), safe=True, says=f"without {line.strip()}")
         text = f"{each.code} is not found here: leave the comment out"
         yield config.flaw(each.spot, text, fix if alone else None)
@@ -37,7 +37,7 @@ def unused_suppression(config: Config) -> Iterator[Flaw]:
 @rule(
     "UW901",
     Severity.REMARK,
-    "the places are guesses",
+    "a configuration that is not read to its end",
     why="what uWSGI reads from a command or a network is not asked for, and rules that need it are "
     "silent",
     seen="core/utils.c (uwsgi_open_and_read)",
@@ -46,6 +46,6 @@ def unused_suppression(config: Config) -> Iterator[Flaw]:
 )
 def guesses(config: Config) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""
-    if config.guesses:
+    if config.guesses and config.circle is None:
         why = shorten(config.guesses, 90, placeholder=" ...")
         yield config.flaw(config.top, f"what lab lint says of this file is a guess: {why}")

@@ -9,7 +9,7 @@ from lab.settings.lint import sections
 from lab.settings.rules.alike import instead
 from lab.settings.rules.rule import WHY, Config, Flaw, Setting, Severity, Spot, rule
 from lab.settings.uwsgi import OFF
-from lab.settings.uwsgi.table import atoi
+from lab.settings.uwsgi.table import Entry, atoi
 
 TEXTS = re.compile(
     "add-header|alarm|attach-|cron|eval|exec-|hook-|legion-|log-?format|print|smart-|unique-cron"
@@ -24,6 +24,9 @@ DIGITS = {word: str(n) for n, word in enumerate(("zero", "one", "two", "three", 
 
 OTHERS = {"process": "processes", "log-file": "logto", "logfile": "logto", "user": "uid"}
 """What is no option of uWSGI's -> the option that does what its name says."""
+
+MILLISECONDS = frozenset({"log-slow"})
+"""Options in which a second is 1000; of the others that are a time it is 1."""
 
 PLACEHOLDERS = ("set-placeholder", "set-ph")
 
@@ -82,13 +85,14 @@ def comment_behind(config: Config) -> Iterator[Flaw]:
         if comment is None or TEXTS.match(each.option) or each.raw.startswith("exec://"):
             continue
         value = each.raw[: comment.start()]
-        harmless = config.table.is_number(each.option) and value.isdecimal()
+        harmless = config.table.is_number(each.option)  # of which a text is another rule's
         effect = "which then is no address, path or name"
         if config.table.is_switch(each.option):
             harmless = value.lower() not in OFF
             effect = "which then is no word for no, so that it is on"
         effect = "which is read as meant here" if harmless else effect
-        text = f"{each.written}: the comment is part of the value, {effect}; write it above"
+        written = re.sub(r"\s+", " ", each.written)
+        text = f"{written}: the comment is part of the value, {effect}; write it above"
         new = f"{comment[1]}\n{each.option} = {value}"
         fix = instead(config, each.spot, _rest(config, each.spot), new, safe=True)
         yield config.flaw(each.at(comment.start(1)), text, fix, harmless=harmless)
@@ -112,8 +116,9 @@ def no_number(config: Config) -> Iterator[Flaw]:
             continue
         if re.fullmatch(r"[+-]?\d+", value) or value.lower() in OFF | NO:
             continue
-        meant = _meant(each.option, value)
-        text = f"a number is read there, and of this that is {atoi(value)}"
+        meant = _meant(config.table.entries[each.option], value)
+        what = "this" if each.value == each.raw else f'"{each.value}"'
+        text = f"a number is read there, and of {what} that is {atoi(value)}"
         advice = f"; write {each.option} = {meant}" if meant else "; write a number"
         yield config.flaw(each, text + advice, config.change(each, meant) if meant else None)
 
@@ -237,7 +242,8 @@ def env_with_blanks(config: Config) -> Iterator[Flaw]:
         elif name != name.strip() or content != content.lstrip():
             meant = f"{name.strip()}={content.strip()}"
             text = f"the blanks are part of name and value; write env = {meant}"
-            yield config.flaw(each, text, config.change(each, meant, safe=True))
+            fix = config.change(each, meant, safe=True, from_raw=True)
+            yield config.flaw(each, text, fix)
 
 
 @rule(
@@ -286,25 +292,37 @@ def _named(setting: Setting) -> list[str]:
 def _meant_option(config: Config, name: str) -> str | None:
     """Return the option that a name is a mistyped form of, or another word for."""
     spelt = name.lower().replace("_", "-")
-    near = config.table.nearest(spelt)
     # A letter too many, too few or in the wrong place; `log-file` is no `log-filter`.
-    mistyped = near if near and abs(len(near) - len(spelt)) <= 1 else None
-    return OTHERS.get(spelt, mistyped)
+    alike = (each for each in config.table.entries if abs(len(each) - len(spelt)) <= 1)
+    return OTHERS.get(spelt) or config.table.nearest(spelt, alike)
 
 
-def _meant(option: str, value: str) -> str | None:
+def _meant(option: Entry, value: str) -> str | None:
     """Return the number that somebody means by a text; None where that is not clear."""
     lowered = value.lower()
     if lowered in DIGITS:
         return DIGITS[lowered]
-    if lowered == "auto" and option in {"processes", "workers"}:
+    if lowered == "auto" and option.name in {"processes", "workers"}:
         return "%k"
     if lowered in {"true", "yes", "on"}:
-        return "8192" if option == "post-buffering" else "1"
-    unit = re.fullmatch(r"(\d+)\s*(s|sec|seconds?|k|kb|kib)", lowered)
+        return "8192" if option.name == "post-buffering" else "1"
+    unit = re.fullmatch(r"(\d+)\s*(?:(ms)|(s)(?:ec(?:ond)?s?)?|([kmg])(?:i?b)?)", lowered)
     if unit is None:
         return None
-    return str(int(unit[1]) * 1024) if unit[2].startswith("k") else unit[1]
+    if unit[4]:
+        return _bytes(option, int(unit[1]), unit[4])
+    milliseconds = option.name in MILLISECONDS
+    if unit[2]:
+        return unit[1] if milliseconds else None
+    return f"{unit[1]}000" if milliseconds else unit[1]
+
+
+def _bytes(option: Entry, size: int, unit: str) -> str | None:
+    """Return a size in k, m or g as an option has it, in megabytes or bytes; None of no size."""
+    power = "kmg".index(unit) + 1
+    if option.setter == "uwsgi_opt_set_megabytes":
+        return str(size * 1024 ** (power - 2)) if power > 1 else None
+    return str(size * 1024**power) if re.search("size|buffer|limit", option.name) else None
 
 
 def _is_single(config: Config, option: str) -> bool:

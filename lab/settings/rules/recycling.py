@@ -44,8 +44,8 @@ def delta_alone(config: Config) -> Iterator[Flaw]:
 present(
     "UW213",
     "reload-mercy",
-    "it is for the Emperor and for daemons, and there are none; workers have worker-reload-mercy, "
-    "of 60 seconds; write that",
+    "it is for the Emperor and for daemons, and there are none; for workers write "
+    "worker-reload-mercy, which is 60 seconds unless it is set",
     seen="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
     bad="master = true\nreload-mercy = 8",
     good="master = true\nworker-reload-mercy = 8",

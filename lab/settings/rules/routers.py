@@ -28,7 +28,7 @@ def routed(config: Config) -> bool:
 def keepalive_no_number(config: Config) -> Iterator[Flaw]:
     """It stays off."""
     for setting in written(config, "http-keepalive"):
-        if setting.value and not setting.value[0].isdigit():
+        if not setting.value[:1].isdigit():
             text = (
                 "uWSGI reads a number there, and this is none, so it stays off; write "
                 "http-keepalive = 1"

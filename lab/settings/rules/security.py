@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -19,7 +20,11 @@ TEMPORARY = "/tmp"  # noqa: S108 - what is looked for, and not used
 
 
 def _loopback(config: Config, setting: Setting) -> Fix | None:
-    return config.change(setting, f"127.0.0.1:{setting.value.rpartition(':')[2]}")
+    """Return the fix that keeps the port as it is written, which may be a variable."""
+    host, colon, port = setting.raw.rpartition(":")
+    if not colon or re.search(r"[$%@]", host):
+        return None
+    return config.change(setting, f"127.0.0.1:{port}", from_raw=True)
 
 
 @rule(
@@ -90,8 +95,9 @@ def open_to_users(config: Config) -> Iterator[Flaw]:
     "UW405",
     Severity.REMARK,
     "a socket or pidfile in /tmp",
-    why="cleaners remove it, another user may take its name first, and a proxy with PrivateTmp "
-    "does not see it; use a folder of its own below /run",
+    why="every user of the machine may take this name first, and what cleans /tmp up may delete "
+    "it; use a folder that only the service may write to, as /run/app (in systemd "
+    "RuntimeDirectory=app makes it)",
     seen="https://www.freedesktop.org/software/systemd/man/latest/tmpfiles.d.html",
     bad="socket = /tmp/app.sock",
     good="socket = /run/app/app.sock",
@@ -102,8 +108,7 @@ def in_tmp(config: Config) -> Iterator[Flaw]:
     for setting in (*config.sockets(), *others):
         # A folder of its own in there, as of a checkout, may have the right owner.
         if posixpath.dirname(setting.value) == TEMPORARY:
-            fix = config.change(setting, f"/run/{posixpath.basename(setting.value)}")
-            yield config.flaw(setting, fix=fix)
+            yield config.flaw(setting)
 
 
 @rule(
@@ -119,10 +124,12 @@ def in_tmp(config: Config) -> Iterator[Flaw]:
 def serves_itself(config: Config) -> Iterator[Flaw]:
     """Settings and passwords can be read."""
     chdir = config.last("chdir")
-    home = posixpath.normpath(chdir.value if chdir else config.file.parent)
+    started = config.known.cwd or config.file.absolute().parent
+    home = posixpath.normpath(posixpath.join(started, chdir.value if chdir else ""))
     for setting in config.all("check-static", "static-map", "static-map2"):
-        folder = setting.value.partition("=")[2] or setting.value
-        if PurePosixPath(home).is_relative_to(posixpath.normpath(posixpath.join(home, folder))):
+        folder = setting.value.partition("=")[2] if "map" in setting.option else setting.value
+        served = posixpath.normpath(posixpath.join(home, folder))
+        if folder and PurePosixPath(home).is_relative_to(served):
             yield config.flaw(setting)
 
 

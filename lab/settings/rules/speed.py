@@ -10,7 +10,7 @@ from lab.settings.rules.rule import Config, Flaw, Severity, rule
 present(
     "UW206",
     "enable-threads",
-    "threads are always enabled since uWSGI 2.0.27; leave it out",
+    "since uWSGI 2.0.27 threads are always enabled; leave it out",
     seen="core/init.c:435 `has_threads = 1`; core/uwsgi.c:200 `true by default`",
     bad="enable-threads = true",
     good="threads = 2",

@@ -75,8 +75,9 @@ def not_in_build(config: Config) -> Iterator[Flaw]:
         entry = config.table.entries.get(setting.option)
         if options and entry and not entry.plugin and entry.name not in options:
             text = (
-                "this build of uWSGI has no such option; build it with libpcre2-dev installed, or "
-                "leave it out"
+                "this build of uWSGI has no such option, because what that needs was missing when "
+                "it was built (libpcre2-dev for route, libcap-dev for cap); build it again with "
+                "that, or leave it out"
             )
             yield config.flaw(setting, text)
 
@@ -99,7 +100,7 @@ def plugin_inside(config: Config) -> Iterator[Flaw]:
         found = [each for each in names if {each, each.rstrip("0123456789")} & inside]
         if found:
             ends = setting.option.startswith("need-")
-            effect = "does not start" if ends else "says that it cannot, and goes on"
+            effect = "does not start" if ends else "logs that there is none"
             text = (
                 f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so all the "
                 f"same and {effect}; leave it out"
@@ -197,7 +198,7 @@ present(
 present(
     "UW205",
     "no-orphans",
-    "workers outlive their first process all the same where there is no master; add master = true",
+    "without a master workers outlive their first process all the same; add master = true",
     seen="core/uwsgi.c:3344 `no_orphans`",
     bad="no-orphans = true",
     good="no-orphans = true\nmaster = true",

@@ -105,8 +105,8 @@ def database(config: Config) -> Iterator[Flaw]:
 present(
     "UW325",
     "evil-reload-on-as evil-reload-on-rss",
-    "the master kills the worker in the middle of a request, which is lost; the option without "
-    "evil- waits for its end",
+    "the master kills the worker in the middle of a request, which is lost; write the option "
+    "without evil-, which waits for its end",
     seen="core/master_checks.c:245 `evil_reload_on_rss`",
     bad="evil-reload-on-rss = 900",
     good="master = true\nreload-on-rss = 900",
@@ -116,8 +116,8 @@ present(
 present(
     "UW326",
     "cpu-affinity",
-    "workers are bound to CPUs by number, from 0 on, so that they meet those of every other "
-    "service that does so, and CPUs that a cpuset does not allow; leave it out",
+    "each worker is bound to a CPU by its number, from 0 on, and so to those of every other "
+    "service that does so, and to some that a cpuset does not allow; leave it out",
     seen="core/utils.c:3657 `uwsgi.mywid - 1`",
     bad="processes = 4\ncpu-affinity = 1",
     good="processes = 4",

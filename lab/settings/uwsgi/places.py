@@ -18,7 +18,7 @@ import os
 import re
 import socket
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.settings.lint.config import Config, Known
@@ -42,8 +42,8 @@ ENDS = ("end", "endfor", "endif", "end-if", "end-for")
 LOGIC = "uwsgi_logic_opt_"
 """Begins the name of the function behind a condition or a loop, in the option table."""
 
-MOST = 100
-"""Files that are read. Where there are more, they include each other in a circle."""
+MOST = 50
+"""Includes in an include. Where there are more, a file includes itself in the end."""
 
 UNKNOWABLE = "btTiIjJ"
 """Letters of variables such as %t that say something else each time, or elsewhere."""
@@ -70,6 +70,8 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
         top=reading.top or Spot(path, 1, 1),
         guesses=reading.guesses,
         unread=reading.unread,
+        absent=tuple(reading.absent),
+        circle=reading.circle,
     )
 
 
@@ -90,8 +92,7 @@ class Exported:
 
     def setting(self) -> Setting:
         """Return it as text."""
-        spot, raw, column = self.written.spot, self.written.raw, self.written.column
-        return Setting(as_text(self.name), as_text(self.value), spot, raw, column)
+        return replace(self.written, option=as_text(self.name), value=as_text(self.value))
 
 
 class Ini:
@@ -106,27 +107,34 @@ class Ini:
         self.top: Spot | None = None
         self.guesses = ""
         self.unread: dict[str, str | None] = {}
+        self.absent: list[tuple[Path, str, Setting | None]] = []
+        self.circle: Setting | None = None
         self._magic = of_machine(folder)
         self._last = ""
-        self._loads = 0
+        self._named = (Path(), Path())  # the path of the file that was named, and that name
+        self._depth = 0
         self._test = ""  # name of the function of the condition or loop that is open
         self._argument = ""
         self._inside = False  # whether what is exported is what that one lets through
 
-    def load(self, name: str, shown: Path | None = None) -> None:
+    def load(self, name: str, shown: Path | None = None, by: Setting | None = None) -> None:
         """
         Read a file, or a section of it.
 
         Args:
             name: As an option has it, a section behind a colon.
             shown: What the places call it; None for its path.
+            by: The option that asks for it; None for the file that was named.
         """
-        if "://" in name or name == "-" or self._loads > MOST:
+        if "://" in name or name == "-":
             self._elsewhere(name)
             return
-        self._loads += 1
         file, _, section = name.rpartition(":") if ":" in name else (name, "", "")
-        path = shown or Path(os.path.normpath(self.folder / as_text(file or self._last)))
+        path = Path(os.path.normpath(self.folder / as_text(file or self._last)))
+        if shown:
+            self._named = path, shown
+        if path == self._named[0]:
+            path = self._named[1]
         text = self.known.read(path)
         if text is None:
             self.guess(f"it cannot read {path}")
@@ -140,7 +148,9 @@ class Ini:
         self.texts[path] = text
         for letter in re.findall(rf"(?<!%)(?:%%)*%([{UNKNOWABLE}])", text):
             self.guess(f"it does not know %{letter}")
-        self._lines(path, as_bytes(text), section or "uwsgi")
+        wanted = section or "uwsgi"
+        if not self._lines(path, as_bytes(text), wanted):
+            self.absent.append((path, as_text(wanted), by))
 
     def finish(self) -> None:
         """Replace what refers to something else, and read what is inherited."""
@@ -149,23 +159,26 @@ class Ini:
         self._replace("%", self._placeholder)
         for each in self.exported:  # which grows
             if each.name == "inherit":
-                self._include(each.value, ".ini")
+                self._include(each, ".ini")
+                self._depth += 1  # one follows the other: deep enough, it is a circle
 
-    def _lines(self, path: Path, text: str, wanted: str) -> None:
-        """Take the options of one section."""
+    def _lines(self, path: Path, text: str, wanted: str) -> bool:
+        """Take the options of one section, and return whether it is there."""
         written = self.texts[path].split("\n")
-        section = ""
+        section, there = "", False
         # All of it first: what is included has variables of its own.
         for number, line in list(logical_lines(text, self._magic)):
             key = line.partition("\0")[0].strip(BLANKS)
             if key.startswith("["):
                 section = key[1:-1]
+                there |= section == wanted
                 if section == wanted and self.top is None:
                     self.top = Spot(path, number, 1)
             elif key and key[0] not in ";#" and section == wanted:
                 name, _, value = key.partition("=")
                 place = _place(written[number - 1], path, number)
                 self._take(name.rstrip(BLANKS), value.strip(BLANKS), place)
+        return there
 
     def _take(self, name: str, value: str, written: Setting) -> None:
         """Export an option, or what the open condition or loop makes of it."""
@@ -175,6 +188,7 @@ class Ini:
             self._export(Exported(name, value, written))
             return
         self._inside = True
+        written = replace(written, loop=self._test.startswith("for"))
         for replacement in list(self._cases()):
             made = value if replacement is None else value.replace("%(_)", replacement)
             self._export(Exported(name, made, written))
@@ -197,9 +211,9 @@ class Ini:
                 only = entry.data == "1" or self._first("strict") is not None
                 self._export(Exported(name, value, option.written, only, only))
             case "uwsgi_opt_load_ini":
-                self._include(option.value)
+                self._include(option)
             case "uwsgi_opt_load":
-                self._include(option.value, ".ini")
+                self._include(option, ".ini")
             case "uwsgi_opt_add_custom_option":
                 self.guess(f"it does not read what {as_text(option.value)} stands for")
             case "uwsgi_opt_resolve":
@@ -207,11 +221,16 @@ class Ini:
             case setter if setter in OTHER_LOADS or option.name.startswith("inject-"):
                 self._elsewhere(option.value)
 
-    def _include(self, name: str, ending: str = "") -> None:
-        if name.endswith(ending):
-            self.load(name)
-        else:
-            self._elsewhere(name)
+    def _include(self, option: Exported, ending: str = "") -> None:
+        if not option.value.endswith(ending):
+            self._elsewhere(option.value)
+        elif self._depth == MOST:
+            self.circle = self.circle or option.written
+            self.guess("it includes itself")
+        elif self.circle is None:
+            self._depth += 1
+            self.load(option.value, by=option.written)
+            self._depth -= 1
 
     def _elsewhere(self, name: str) -> None:
         """Note what uWSGI reads and this does not, with its text where it is a file."""
