@@ -365,6 +365,12 @@ PACKAGE = "/venv/lib/python3.11/site-packages/flask/app.py"
          "bind(): Permission denied [core/socket.c line 230]", ""),
         ("Failed to find attribute 'nope' in 'site'.\n[ERROR] Reason: App failed to load.\n",
          "Failed to find attribute 'nope' in 'site'.", ""),
+        ("Invalid value for timeout: thirty\n\n\nError: invalid literal for int()\n",
+         "Invalid value for timeout: thirty", ""),
+        ("usage: gunicorn [OPTIONS]\ngunicorn: error: unrecognized arguments: --nope\n",
+         "gunicorn: error: unrecognized arguments: --nope", ""),
+        ("Usage: granian [OPTIONS] APP\n\nError: No such option '--worker'.\n",
+         "Error: No such option '--worker'.", ""),
     ],
 )  # fmt: skip
 def test_the_reason_is_found_in_a_log(log, text, frame):

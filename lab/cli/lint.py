@@ -111,4 +111,5 @@ def _diff(linted: lint.Linted) -> Iterator[str]:
     for file, before in linted.before.items():
         after = linted.config.texts[file]
         old, new = (text.splitlines(keepends=True) for text in (before, after))
-        yield from difflib.unified_diff(old, new, str(file), str(file))
+        for line in difflib.unified_diff(old, new, str(file), str(file)):
+            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from lab.errors import ProfileError
@@ -38,6 +38,16 @@ ROUNDS = 50
 TIMEOUT = 5.0
 """Seconds that uWSGI gets to read a file, which takes it milliseconds."""
 
+NO_FILES = frozenset({COMMAND, STDIN})
+"""What a command is called that is in no file."""
+
+COMMANDS = {
+    "uwsgi": "uwsgi.ini",
+    "gunicorn": "gunicorn.conf.py",
+    **dict.fromkeys(("uvicorn", "hypercorn", "daphne", "waitress-serve"), ""),
+}
+"""Program whose command is not read -> the file that is, "" where no rules are written for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Linted:
@@ -53,9 +63,9 @@ class Linted:
         inside = flaw.spot.file in self.config.texts and flaw.spot.line
         return self.config.line(flaw.spot) if inside else ""
 
-    def write(self, named: Sequence[Path]) -> Iterator[Path]:
+    def write(self, named: Sequence[Path]) -> Iterator[Path | str]:
         """
-        Write what fixes made of the files; yield each.
+        Write what fixes made of the files; yield each, and the text of a command that is in none.
 
         Args:
             named: Files that the user named; any other is written below the current folder only.
@@ -63,7 +73,7 @@ class Linted:
         Raises:
             ProfileError: One cannot be written, or lies elsewhere.
         """
-        files = self.before.keys() - {COMMAND, STDIN}
+        files = self.before.keys() - NO_FILES
         for file in files:
             if any(file != other and file.resolve() == other.resolve() for other in files):
                 problem = f"is read under two names: lint it as {file.resolve()}"
@@ -71,6 +81,7 @@ class Linted:
         for file in files:
             _write(file, self.config.texts[file], named)
             yield file
+        yield from (self.config.texts[each] for each in self.before.keys() & NO_FILES)
 
 
 def lint(
@@ -145,17 +156,51 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     if name == "-":
         return STDIN, replace(known, overlay={STDIN: sys.stdin.read()})
     path = Path(name)
+    there = os.path.exists(name)  # noqa: PTH110 - of no name it says that it is too long
     file, _, section = name.rpartition(":")
-    if not path.exists() and Path(file).is_file():
+    if not there and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - so is this
         return Path(file), replace(known, section=section)
-    if path.is_dir():
-        raise ProfileError(path, "is a folder: name the files in it, as in *.ini")
-    if path.is_file():
+    if there and path.is_file():
         return path, known
-    with suppress(ValueError):
-        if COMMAND.name in (Path(word).name for word in shlex.split(name)):
-            return COMMAND, replace(known, overlay={COMMAND: name})
-    raise ProfileError(path, "there is no such file")
+    words = [] if there else _split(name)
+    if COMMAND.name in map(_name, words):
+        return COMMAND, replace(known, overlay={COMMAND: name})
+    raise ProfileError(path, _no_file(path, words) if there or words[1:] else _missing(file))
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quote that is not closed, or that of a name
+        return command.split()
+
+
+def _name(word: str) -> str:
+    return PurePath(word).name
+
+
+def _no_file(path: Path, words: Sequence[str]) -> str:
+    """Return what a name is that is none of a file's, and what to do."""
+    if not words:
+        if path.is_dir():
+            return "is a folder: name the files in it, as in *.ini"
+        return "is no file but a pipe, a socket or a device: write it to a file, and name that"
+    server = next((name for name in map(_name, words) if name in COMMANDS), "")
+    if not server:
+        return "there is no such file"
+    form = COMMANDS[server]
+    if not form:
+        return f"is a command of {server}, for which there are no rules"
+    file = next((word for word in words if word.endswith(PurePath(form).suffix)), None)
+    instead = f"name {file}" if file else f"write its options into a {form}, and name that"
+    return f"is a command of {server}, and only granian's is read: {instead}"
+
+
+def _missing(file: str) -> str:
+    """Return what to do about a name that nothing has; *file* is what stands before a colon."""
+    if os.path.isfile(file):  # noqa: PTH113 - of no name it says that it is too long
+        return f"there is no such file, and only an .ini has sections: name {file}"
+    return f"there is no file {file}" if file.endswith(".ini") else "there is no such file"
 
 
 def _read(path: Path, known: Known) -> Config:

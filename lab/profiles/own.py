@@ -7,7 +7,7 @@ as to write a real server's log, a second configuration file undoes, which the f
 
 from __future__ import annotations
 
-import ast
+import itertools
 import json
 import os
 import re
@@ -19,7 +19,10 @@ from pathlib import Path
 from lab.errors import ProfileError
 from lab.model import OWN, Altered, Profile
 from lab.profiles.digest import digest_of, told
-from lab.settings.gunicorn import assignments
+from lab.settings import granian
+from lab.settings import gunicorn as known
+from lab.settings.gunicorn import assignments, hooks, python_text
+from lab.settings.meaning import Computed
 
 BIND, HOST_PORT = ("--bind", "{host}:{port}"), ("--host", "{host}", "--port", "{port}")
 LISTENS = {
@@ -31,11 +34,14 @@ LISTENS = {
 }
 """Program -> the words that tell it where to listen."""
 
+FLAGS = {"gunicorn": known.takes_no_value, "granian": granian.takes_no_value}
+"""Program -> whether one of its words is an option without a value."""
+
 COPY = "private.conf.py"
 SETTINGS = """\
 # The private copy of {here}/NAME that a trial is served from.
-__file__ = "{here}/NAME"
-with open(__file__, encoding="utf-8") as _file:
+HOOKS__file__ = "{here}/NAME"
+with open(__file__, "rb") as _file:
     exec(compile(_file.read(), __file__, "exec"))
 daemon = syslog = False
 control_socket_disable = True
@@ -75,7 +81,8 @@ BACKGROUND = {"--daemon", "-D"}
 
 def is_command(name: str) -> bool:
     """Return whether a profile's name is a whole command, and not the path of a file."""
-    return " " in name.strip() and not Path(name).expanduser().is_file()
+    # Of no name it says that it is too long.
+    return " " in name.strip() and not os.path.isfile(os.path.expanduser(name))  # noqa: PTH111, PTH113
 
 
 def gunicorn(path: Path) -> Profile:
@@ -86,17 +93,18 @@ def gunicorn(path: Path) -> Profile:
         ProfileError: It cannot be read, or is no Python.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-        ast.parse(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProfileError(path, f"cannot be read: {error}") from None
-    except SyntaxError as error:
-        raise ProfileError(path, f"this is not Python: {error.msg}", error.lineno) from None
+        text = python_text(path.read_bytes(), path)
+    except OSError as error:
+        raise ProfileError(path, f"cannot be read: {error.strerror}") from None
     settings = assignments(text)
     app = settings.get("wsgi_app")
     command = ("gunicorn", "--config", f"{{folder}}/{COPY}", *BIND, "{app}")
-    copy = SETTINGS.replace("NAME", path.name) + UNPRIVILEGED * (os.geteuid() != 0)
-    options = (("app", app),) if isinstance(app, str) else ()
+    called = ", ".join(hooks(text))
+    run = f"# Its hooks run, and nobody here knows what they do: {called}.\n" if called else ""
+    copy = SETTINGS.replace("HOOKS", run).replace("NAME", path.name)
+    copy += UNPRIVILEGED * (os.geteuid() != 0)
+    served = isinstance(app, str) and not isinstance(app, Computed)
+    options = (("app", str(app)),) if served else ()
     made = _profile(path.with_suffix("").name, path, command, options)
     return replace(
         made,
@@ -115,7 +123,7 @@ def _altered(settings: Mapping[str, object]) -> Iterator[Altered]:
     if os.geteuid():
         reasons |= dict.fromkeys(("user", "group"), "you are not root, so it runs as you")
     for name, value in settings.items():
-        if value in (None, False, "-"):
+        if value in (None, False, "-", ""):
             continue
         if name in reasons or name in MOVED:
             yield Altered(name, str(value), MOVED.get(name), reasons.get(name, ""))
@@ -147,6 +155,7 @@ def command(text: str) -> Profile:
         words, altered = _listening(words, at, LISTENS[program])
     if program == "gunicorn":
         _check_gunicorn(text, words, here)
+    _check_served(text, words[at:], program)
     apps = [word for word in words if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?", word)]
     said = [each for each in words[at + 1 :] if each not in PLACES and not re.search("[:{]", each)]
     name = re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-")
@@ -168,6 +177,18 @@ def _check_gunicorn(text: str, words: Sequence[str], here: Path) -> None:
             "gunicorn reads the gunicorn.conf.py of this folder, too: lab run gunicorn.conf.py"
         )
         raise ProfileError(text, problem)
+
+
+def _check_served(text: str, words: Sequence[str], program: str) -> None:
+    """Refuse a command of which no word may be an application; of other programs nobody knows."""
+    if program not in FLAGS:
+        return
+    for before, word in itertools.pairwise(words):
+        follows = before.startswith("-") and "=" not in before and not FLAGS[program](before)
+        if not word.startswith("-") and (not follows or re.search(r"[A-Za-z_][.:]", word)):
+            return
+    instead = f"'{text} mysite.wsgi:application'"
+    raise ProfileError(text, f"it names no application: write what it serves, as in {instead}")
 
 
 def _listening(

@@ -49,5 +49,5 @@ def explained(error: ServerStartError, log: str) -> ServerStartError:
         return ServerStartError(error.profile, error.problem, log)
     frame = f"  in {why.frame}" if why.frame else ""
     code = f": {why.code}" if why.frame and why.code else ""
-    lines = [why.text, *([frame + code] if frame else []), error.problem]
-    return ServerStartError(error.profile, "\n".join(lines), log, told=True)
+    lines = [why.text, frame + code, why.advice, error.problem]
+    return ServerStartError(error.profile, "\n".join(filter(None, lines)), log, told=True)

@@ -15,6 +15,7 @@ from lab.errors import ProfileError
 from lab.model import OURS, Endpoint, Profile, Runtime, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
+from lab.settings.meaning import Computed
 from lab.system import temporary
 from lab.system.programs import ROOT, environment, output_of
 from lab.system.runtime import command_of, environment_of, python_of
@@ -91,7 +92,8 @@ class CommandServer:
         if not app or not (serves or profile.own):
             return None
         module, _, name = app.partition(":")
-        said = settings.of(profile).options if profile.own and not workload.app else {}
+        known = settings.of(profile).options if profile.own and not workload.app else {}
+        said = {name: value for name, value in known.items() if not isinstance(value, Computed)}
         env = said.get("raw_env")
         pairs = (str(each).partition("=") for each in env) if isinstance(env, list) else ()
         return Sought(

@@ -42,8 +42,27 @@ GIVING_UP = (
     r"\w+\(\): .+ \[\S+ line \d+\]",
     r"unable to (?:find|open|load|get) .+",
     r"invalid .+ value.*",
+    r"Invalid value for .+",
+    r"(?:Error|[\w.-]+: error): .+",
 )
-"""Lines in which gunicorn or uWSGI says why it ends; an earlier pattern says more."""
+"""Lines in which a server says why it ends; an earlier pattern says more."""
+
+ASGI = (
+    "compare servers of ASGI, as in lab run 'granian --interface asgi MODULE:APP' "
+    "'uvicorn MODULE:APP', or make a WSGI application of it, as in "
+    "application = a2wsgi.ASGIMiddleware(app)"
+)
+"""What to do about an application of ASGI that WSGI servers are to serve."""
+
+ADVICE = {
+    r"No application module specified|Missing argument .APP": (
+        "name what it serves behind its options, as in 'gunicorn -w 4 mysite.wsgi:application'"
+    ),
+    r"missing 1 required positional argument: .send": (
+        f"it is an application of ASGI, and this server serves WSGI: {ASGI}"
+    ),
+}
+"""What a server says -> what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +75,11 @@ class Reason:
     """The last frame in a file of the user's own, such as "/srv/site.py, line 3, in load"."""
     code: str = ""
     """The line of that frame; empty where the log does not have it."""
+
+    @property
+    def advice(self) -> str:
+        """What to do; empty where that is not known."""
+        return next((said for words, said in ADVICE.items() if re.search(words, self.text)), "")
 
 
 def reason(log: str) -> Reason | None:

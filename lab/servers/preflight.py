@@ -19,7 +19,7 @@ from typing import Any
 from lab.errors import ApplicationError
 from lab.model import Endpoint, Runtime
 from lab.servers.application import Sought
-from lab.servers.last_words import FOREIGN
+from lab.servers.last_words import ASGI, FOREIGN
 from lab.servers.ports import HOST
 from lab.servers.process import MOST_LOG, Order, Process
 from lab.system import temporary
@@ -150,8 +150,8 @@ def _kind(sought: Sought, found: Mapping[str, Any]) -> Iterator[str]:
     """Yield what a callable is that is no WSGI application, and what else the module has."""
     kind, name = found["kind"], f"`{sought.callable}`"
     if kind == "asgi":
-        problem = f"{sought} is an ASGI application ({found['type']}), and these servers serve WSGI"
-        yield f"{problem}: serve it as WSGI, as a2wsgi.ASGIMiddleware does"
+        yield f"{sought} is an ASGI application ({found['type']}), and these servers serve WSGI:"
+        yield f"  {ASGI.replace('MODULE:APP', str(sought))}"
         return
     if kind == "factory":
         call = _written(sought, f"{sought.callable}()")

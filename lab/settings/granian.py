@@ -2,27 +2,58 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path, PurePath
+from typing import Any
 
 from lab.errors import ProfileError
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Setting, Spot
 
+CARRIED = Path(__file__).with_name("granian.json")
+"""The options of one version, which `tools/granian_options.py` wrote."""
+
 _WORD = re.compile(r"""(?:\\[^\n]|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+""")
 """A word of a shell's, quotes included. A backslash at a line's end separates, as a blank does."""
 
-_VARIABLE = re.compile(r"GRANIAN_(\w+)=(.*)", re.DOTALL)
+VARIABLE = re.compile(r"GRANIAN_(\w+)=(.*)", re.DOTALL)
+
+
+@cache
+def carried() -> Mapping[str, Any]:
+    """Return what `tools/granian_options.py` wrote."""
+    content: dict[str, Any] = json.loads(CARRIED.read_text(encoding="utf-8"))
+    return content
+
+
+@cache
+def options() -> Mapping[str, Mapping[str, Any]]:
+    """Return option without dashes -> what is known of it; what switches one off has that, too."""
+    known = carried()["options"]
+    return {each: entry for name, entry in known.items() for each in (name, *entry.get("off", ()))}
+
+
+def takes_no_value(word: str) -> bool:
+    """Return whether a word of granian's command is an option that no value follows."""
+    return "off" in options().get(word.removeprefix("--"), ())
+
+
+@cache
+def variables() -> Mapping[str, str]:
+    """Return variable without "GRANIAN_" -> the option that it stands for."""
+    return {entry["variable"].upper(): name for name, entry in carried()["options"].items()}
 
 
 def read(path: Path, known: Known) -> Config:
     """
     Read a command with its arguments; what it sets are its options, without their dashes.
 
-    An option that is followed by another one, or by nothing, has no value. Variables for granian
-    that stand before it count as its options.
+    An option that takes no value, or is followed by another one or nothing, has none. Variables for
+    granian that stand before it count as its options; one of no option keeps its name.
 
     Raises:
         ProfileError: No word of it is granian.
@@ -33,10 +64,10 @@ def read(path: Path, known: Known) -> Config:
     if "granian" not in names:
         raise ProfileError(path, "is no command of granian's: it has no word `granian`")
     start = names.index("granian")
-    found = [_VARIABLE.fullmatch(each.value) for each in words[:start]]
+    found = [(VARIABLE.fullmatch(word.value), word.spot) for word in words[:start]]
     settings = [
-        Setting(match[1].lower().replace("_", "-"), match[2], word.spot, match[2])
-        for match, word in zip(found, words, strict=False)
+        Setting(variables().get(match[1], match[0].partition("=")[0]), match[2], spot, match[2])
+        for match, spot in found
         if match
     ]
     return Config(
@@ -60,9 +91,14 @@ def _words(text: str, path: Path) -> Iterator[Setting]:
 def _options(words: list[Setting]) -> Iterator[Setting]:
     for at, word in enumerate(words):
         name, equals, value = word.value.partition("=")
-        if not name.startswith("--"):
+        if not re.match("--?[A-Za-z]", name):
             continue
+        name = name.removeprefix("--")
         after = words[at + 1] if at + 1 < len(words) else None
-        if not equals and after is not None and not after.value.startswith("-"):
+        if (
+            not (equals or takes_no_value(name))
+            and after is not None
+            and not after.value.startswith("-")
+        ):
             value = after.value
-        yield Setting(name.removeprefix("--"), value, word.spot, value)
+        yield Setting(name, value, word.spot, value)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import importlib
+import importlib.util
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+import symtable
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path, PurePath
+from typing import Any
 
 from lab.errors import ProfileError
 from lab.model import Profile
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Setting, Spot
-from lab.settings.meaning import Settings
+from lab.settings.meaning import Computed, Settings
 
 CARRIED = Path(__file__).with_name("gunicorn.json")
 """The settings of one version, which `tools/gunicorn_settings.py` wrote."""
@@ -30,12 +35,29 @@ FLAGS = {
 
 
 @cache
+def carried() -> Mapping[str, Any]:
+    """Return what `tools/gunicorn_settings.py` wrote."""
+    content: dict[str, Any] = json.loads(CARRIED.read_text(encoding="utf-8"))
+    return content
+
+
+@cache
+def validators() -> Mapping[str, Callable[[object], object]]:
+    """Return setting -> what reads its value, of the gunicorn that is installed; {} without one."""
+    try:
+        installed = importlib.import_module("gunicorn.config").KNOWN_SETTINGS
+    except ImportError:
+        return {}
+    return {each.name: each.validator for each in installed}
+
+
+@cache
 def spellings() -> Mapping[str, str]:
     """Return word -> setting: of each setting its own name, and its options without dashes."""
     try:
         installed = importlib.import_module("gunicorn.config").KNOWN_SETTINGS
     except ImportError:
-        options: dict[str, list[str]] = json.loads(CARRIED.read_text())["settings"]
+        options: dict[str, list[str]] = carried()["settings"]
     else:
         options = {each.name: each.cli or [] for each in installed}
     words = {
@@ -45,6 +67,19 @@ def spellings() -> Mapping[str, str]:
         if word.startswith("--")
     }
     return words | {name: name for name in options}
+
+
+def takes_no_value(word: str) -> bool:
+    """Return whether a word of gunicorn's command is an option that no value follows."""
+    return word in carried()["flags"]
+
+
+def hooks(text: str) -> tuple[str, ...]:
+    """Return the functions of a configuration file that gunicorn calls, in its order."""
+    kinds = carried()["validators"]
+    calls = {"validate_callable", "validate_post_request"}
+    said = assignments(text).items()
+    return tuple(name for name, value in said if value and kinds.get(name) in calls)
 
 
 def read(profile: Profile) -> Settings | None:
@@ -75,54 +110,137 @@ def read_file(path: Path, known: Known) -> Config:
     Raises:
         ProfileError: It is not Python.
     """
-    text = known.read(path) or ""
-    try:
-        body = ast.parse(text).body
-    except SyntaxError as error:
-        raise ProfileError(path, f"is not Python: {error.msg}", error.lineno) from error
+    written = known.read(path) or ""
+    text = python_text(_bytes(written), path)
     lines = text.split("\n")
     settings = []
-    for name, node, value, certain in _bindings(body):
-        raw = ast.get_source_segment(text, value) if value is not None else None
+    for each in bindings(text):
+        raw = "" if each.value is None else ast.get_source_segment(text, each.value)
         settings.append(
             Setting(
-                name,
-                _literal(value) if certain else "",
-                Spot(path, node.lineno, _column(lines, node)),
+                each.name,
+                "" if isinstance(each.meaning, Computed) else str(each.meaning),
+                Spot(path, each.node.lineno, _column(lines, each.node)),
                 raw or "",
-                0 if value is None else _column(lines, value),
+                0 if each.value is None else _column(lines, each.value),
             )
         )
-    return Config("gunicorn", path, tuple(settings), {path: text}, known, top=Spot(path, 1, 1))
+    return Config("gunicorn", path, tuple(settings), {path: written}, known, top=Spot(path, 1, 1))
 
 
-def _bindings(
-    body: Iterable[ast.AST], *, certain: bool = True
-) -> Iterator[tuple[str, ast.stmt, ast.expr | None, bool]]:
-    """Yield each name that statements bind, the statement, its value, and whether it is sure."""
+def python_text(data: bytes, path: Path) -> str:
+    """
+    Return a module's text as Python reads it: by its coding comment, or its byte order mark.
+
+    Raises:
+        ProfileError: It is not Python.
+    """
+    try:
+        text = importlib.util.decode_source(data)
+        bindings(text)
+    except SyntaxError as error:
+        raise ProfileError(path, f"is not Python: {error.msg}", error.lineno) from error
+    except ValueError as error:  # no text of its encoding, or with a null
+        raise ProfileError(path, f"is not Python: {error}") from error
+    return text
+
+
+def _bytes(text: str) -> bytes:
+    """Return what stands in the file of a text as `Known.read` has it."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def names_read(config: Config) -> set[str]:
+    """Return the names of a file that it reads itself, and not those that are a function's own."""
+    text = python_text(_bytes(config.texts[config.file]), config.file)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tables = [symtable.symtable(text, "", "exec")]
+    found = set()
+    for table in tables:
+        tables += table.get_children()
+        found |= {
+            each.get_name()
+            for each in table.get_symbols()
+            if each.is_referenced() and (table.get_type() == "module" or each.is_global())
+        }
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name of a module, and what it is bound to."""
+
+    name: str
+    node: ast.stmt | ast.expr
+    """Where the name stands, or begins to be told of."""
+
+    value: ast.expr | None
+    """None of a function, an import, and what is unpacked or changed in its place."""
+
+    sure: bool
+    """Whether it always runs."""
+
+    source: str
+    """The value as Python; "" where another module decides whether there is one."""
+
+    @property
+    def meaning(self) -> object:
+        """Its value, or `Computed` with its source."""
+        return literal(self.value) if self.sure and self.value else Computed(self.source)
+
+
+@lru_cache(maxsize=64)
+def bindings(text: str) -> tuple[Binding, ...]:
+    """Return what a module binds; kept, because each trial of a run asks again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an escape that is none, which Python says at the start
+        tree = ast.parse(text)
+        compile(tree, "", "exec")  # which refuses what a parser lets pass, and runs nothing
+    return tuple(_bound(tree.body))
+
+
+def _bound(body: Iterable[ast.AST], *, sure: bool = True) -> Iterator[Binding]:
     for node in body:
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            sure = certain and not isinstance(node, ast.AugAssign)
-            for each in (each for target in targets for each in ast.walk(target)):
-                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-                    yield each.id, node, node.value, sure and each in targets
-        elif isinstance(node, ast.FunctionDef):
-            yield node.name, node, None, False
+            for target in targets if node.value is not None else ():
+                yield from _assigned(target, node.value, node, sure=sure)
+        elif isinstance(node, ast.AugAssign):
+            yield from _assigned(node.target, None, node, sure=False)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield Binding(node.name, node, None, False, f"def {node.name}")
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.asname or alias.name for alias in node.names]
             for name in sorted(set(spellings().values())) if names == ["*"] else names:
-                yield name, node, None, False
-        elif isinstance(node, ast.stmt | ast.ExceptHandler):
-            yield from _bindings(ast.iter_child_nodes(node), certain=False)
+                source = "" if names == ["*"] else ast.unparse(node)
+                yield Binding(name, node, None, False, source)
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield from _bound(ast.iter_child_nodes(node), sure=False)
 
 
-def _literal(value: ast.expr | None) -> str:
-    """Return a value as text, "" of one that is computed."""
+def _assigned(
+    target: ast.expr, value: ast.expr | None, node: ast.stmt, *, sure: bool
+) -> Iterator[Binding]:
+    """Yield the names of one side of an assignment, each with its own value."""
+    if isinstance(target, ast.Name):
+        yield Binding(target.id, target, value, sure, ast.unparse(value or node))
+    elif isinstance(target, ast.Tuple | ast.List):
+        values = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+        stars = any(isinstance(each, ast.Starred) for each in (*target.elts, *values))
+        pairs = not stars and len(values) == len(target.elts)
+        for at, each in enumerate(target.elts):
+            yield from _assigned(each, values[at] if pairs else None, node, sure=sure and pairs)
+    elif isinstance(target, ast.Starred):
+        yield from _assigned(target.value, None, node, sure=False)
+
+
+def literal(value: ast.expr | str) -> object:
+    """Return the value of an expression, and of one that is no literal its source, `Computed`."""
     try:
-        return "" if value is None else str(ast.literal_eval(value))
-    except ValueError:
-        return ""
+        return ast.literal_eval(value)
+    except (SyntaxError, TypeError, ValueError):
+        return Computed(value if isinstance(value, str) else ast.unparse(value))
 
 
 def _column(lines: list[str], node: ast.stmt | ast.expr) -> int:
@@ -130,26 +248,16 @@ def _column(lines: list[str], node: ast.stmt | ast.expr) -> int:
     return len(lines[node.lineno - 1].encode()[: node.col_offset].decode()) + 1
 
 
-@cache
 def assignments(text: str) -> Mapping[str, object]:
     """
-    Return a module's own names and values; one that is computed is its source.
+    Return a module's own names and values, {} of what is no Python.
 
-    Kept, because each trial of a run asks again.
+    One that is computed, or that does not always run, is `Computed`, with its source.
     """
     try:
-        body = ast.parse(text).body
-    except SyntaxError:
+        return {each.name: each.meaning for each in bindings(text)}
+    except (SyntaxError, ValueError):
         return {}
-    found: dict[str, object] = {}
-    for node in body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            try:
-                value = ast.literal_eval(node.value)
-            except ValueError:
-                value = ast.unparse(node.value)
-            found[node.targets[0].id] = value
-    return found
 
 
 def _flags(command: list[str]) -> dict[str, object]:

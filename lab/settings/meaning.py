@@ -6,6 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
+class Computed(str):
+    """
+    What stands in a file in place of a value that only its server knows.
+
+    It is empty where nothing is known, not even whether there is such a value.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The options of one profile, and what they mean."""

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -135,10 +136,11 @@ def test_a_section_may_be_named(lint):
 
 
 def test_granians_command_is_read_from_quotes_and_from_standard_input(lint, monkeypatch):
-    """It is in no file, so nothing is written."""
+    """It is in no file, so nothing is written, and what it is mended to is printed."""
     command = "granian app:app"
-    code, _, _ = lint(command, "--select", "GR001", "--unsafe-fixes")
+    code, _, err = lint(command, "--select", "GR001", "--unsafe-fixes")
     assert (code, list(Path().iterdir())) == (0, [])
+    assert err == "fixed: granian --interface wsgi app:app\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(command))
     assert lint("-", "--select", "GR001", "--format", "json")[0] == 1
 
@@ -292,3 +294,42 @@ def test_many_files_are_read_in_their_order(tmp_path):
     assert [str(each().flaws[0].spot.file) for each in read] == names[:-1]
     with pytest.raises(ProfileError, match=r"11\.ini: there is no such file"):
         missing()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("pipe", "pipe: is no file but a pipe, a socket or a device: write it to a file, and"),
+        ("folder", "folder: is a folder: name the files in it, as in *.ini"),
+        ("no.ini:more", "no.ini:more: there is no file no.ini"),
+        ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
+        ("gunicorn -w 4 a:b", "only granian's is read: write its options into a gunicorn.conf.py"),
+        ("A=1 exec /venv/bin/uwsgi --http :80", "write its options into a uwsgi.ini, and name"),
+        ("gunicorn -c prod.conf.py a:b", "only granian's is read: name prod.conf.py"),
+        ("uvicorn a:b", "is a command of uvicorn, for which there are no rules"),
+        ("bob's.ini", "there is no such file"),
+        ("no such.ini", "there is no such file"),
+    ],
+)  # fmt: skip
+def test_what_is_no_file_is_told_as_what_it_is(lint, name, said):
+    """With what to do."""
+    os.mkfifo("pipe")
+    Path("folder").mkdir()
+    write("gunicorn.conf.py", "workers = 4\n")
+    code, _, errors = lint(name)
+    assert code == 2
+    assert said in errors
+
+
+def test_a_command_may_be_longer_than_the_name_of_a_file(lint):
+    """It is asked of no file system that refuses such a name."""
+    command = f"granian --interface wsgi --access-log-fmt '{'%(path)s ' * 40}' a:b"
+    assert "GR005" not in lint(command)[1]
+    assert "only granian's is read" in lint(f"gunicorn {command.removeprefix('granian')}")[2]
+
+
+def test_the_diff_of_what_has_no_last_newline_is_one_that_patch_takes(lint):
+    """Such as a command in quotes."""
+    _, out, _ = lint("granian a:b", "--select", "GR001", "--unsafe-fixes", "--diff")
+    end = "\\ No newline at end of file"
+    assert out.splitlines()[3:] == ["-granian a:b", end, "+granian --interface wsgi a:b", end]

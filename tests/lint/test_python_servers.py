@@ -8,7 +8,7 @@ from lab.errors import ProfileError
 from lab.profiles.lint import lint
 from lab.settings import granian, gunicorn
 from lab.settings.lint.config import Known
-from tools.gunicorn_settings import table
+from tools import granian_options, gunicorn_settings
 
 
 def read(reader, folder, text):
@@ -24,11 +24,12 @@ def read(reader, folder, text):
     [
         ("workers = 4\n", [("workers", "4", 1, 1, 11)]),
         ("'''é'''; bind = ':80'", [("bind", ":80", 1, 10, 17)]),
-        ("a = b = 2", [("a", "2", 1, 1, 9), ("b", "2", 1, 1, 9)]),
+        ("a = b = 2", [("a", "2", 1, 1, 9), ("b", "2", 1, 5, 9)]),
         ("timeout: int = 30", [("timeout", "30", 1, 1, 16)]),
         ("workers = count() + 1", [("workers", "", 1, 1, 11)]),
-        ("workers = 1\nworkers += 1", [("workers", "1", 1, 1, 11), ("workers", "", 2, 1, 12)]),
-        ("a, b = 1, 2", [("a", "", 1, 1, 8), ("b", "", 1, 1, 8)]),
+        ("workers = 1\nworkers += 1", [("workers", "1", 1, 1, 11), ("workers", "", 2, 1, 0)]),
+        ("a, b = 1, 2", [("a", "1", 1, 1, 8), ("b", "2", 1, 4, 11)]),
+        ("a, b = c", [("a", "", 1, 1, 0), ("b", "", 1, 4, 0)]),
         ("if x:\n    workers = 2", [("workers", "", 2, 5, 15)]),
         ("try:\n    pass\nexcept E:\n    threads = 2", [("threads", "", 4, 5, 15)]),
         ("def on_exit(server):\n    workers = 3", [("on_exit", "", 1, 1, 0)]),
@@ -56,7 +57,7 @@ def test_a_file_that_is_not_python_is_refused(tmp_path):
 
 def test_the_carried_settings_are_those_of_the_installed_gunicorn():
     """`tools/gunicorn_settings.py` writes them again."""
-    assert gunicorn.CARRIED.read_text() == table()
+    assert gunicorn.CARRIED.read_text() == gunicorn_settings.table()
 
 
 def test_without_gunicorn_the_carried_settings_count(monkeypatch):
@@ -76,6 +77,9 @@ def test_without_gunicorn_the_carried_settings_count(monkeypatch):
         ("/venv/bin/granian \\\n  --host '::' \\\n  app", [("host", "::", 2, 3)]),
         ("granian --reload --port 80", [("reload", "", 1, 9), ("port", "80", 1, 18)]),
         ("granian app --reload", [("reload", "", 1, 13)]),
+        ("granian --reload app", [("reload", "", 1, 9)]),
+        ("GRANIAN_LOG_ACCESS_ENABLED=1 granian", [("access-log", "1", 1, 1)]),
+        ("granian -w 4 app", [("-w", "4", 1, 9)]),
         ("A=1 GRANIAN_BLOCKING_THREADS=2 granian app", [("blocking-threads", "2", 1, 5)]),
         ('granian --log-config "a b.json"', [("log-config", "a b.json", 1, 9)]),
     ],
@@ -112,3 +116,69 @@ def test_a_file_that_is_no_command_is_missing():
     """A name with a blank may be a file's."""
     with pytest.raises(ProfileError, match="there is no such file"):
         lint("my uwsgi.ini", Known())
+
+
+def test_the_carried_options_are_those_of_the_installed_granian():
+    """`tools/granian_options.py` writes them again."""
+    assert granian.CARRIED.read_text() == granian_options.table()
+
+
+@pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        ("granian --worker 2 a:b", "write --workers"),
+        ("granian --blocking-thread 4 a:b", "write --blocking-threads"),
+        ("granian --backpresure 4 a:b", "write --backpressure"),
+        ("granian --threads 4 a:b", "write --runtime-threads"),
+        ("granian -w 4 a:b", "write --workers"),
+        ("granian --bind 0.0.0.0:80 a:b", "write --host and --port"),
+        ("granian --timeout 30 a:b", "leave it out"),
+        ("granian --workers 4 --worker 2 a:b", "--workers is there, too; leave this one out"),
+        ("GRANIAN_ACCESS_LOG=1 granian a:b", "write GRANIAN_LOG_ACCESS_ENABLED"),
+        ("GRANIAN_WORKER=2 granian a:b", "write GRANIAN_WORKERS"),
+    ],
+)
+def test_an_option_that_granian_does_not_know_is_named_with_the_right_one(command, advice):
+    """A mistyped one, one of an earlier granian, one of another server, and a variable."""
+    (flaw,) = lint(command, Known(), select=("GR005",)).flaws
+    assert flaw.message.endswith(f"; {advice}")
+
+
+def test_a_mistyped_option_is_mended():
+    """Where it is not there as well."""
+    (text,) = lint(
+        "granian --worker 2 --port 80 a:b", Known(), fixes="unsafe", select=("GR005",)
+    ).config.texts.values()
+    assert text == "granian --workers 2 --port 80 a:b"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            "granian --workers 0 a:b",
+            "workers = 0: granian does not start; write a whole number, 1 ",
+        ),
+        ("granian --backlog 64 a:b", "write a whole number, 128 or more"),
+        ("granian --interface wgsi a:b", "write one of asgi, asginl, rsgi, wsgi"),
+        ("granian --loop fast a:b", "write one of auto, asyncio"),
+        ("granian --port http a:b", "write a whole number"),
+        ("GRANIAN_WORKERS=auto granian a:b", "write a whole number, 1 or more"),
+    ],
+)
+def test_a_value_that_granian_refuses_is_told_with_what_it_takes(command, said):
+    """As its own command would say it."""
+    (flaw,) = lint(command, Known(), select=("GR006",)).flaws
+    assert said in flaw.message
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "granian --interface WSGI --workers $WORKERS --respawn-failed-workers --no-ws a:b",
+        "granian --workers-lifetime 24h --workers-max-rss 300 --log-level warning a:b",
+    ],
+)
+def test_what_granian_takes_is_not_found(command):
+    """Its words in any case, what the shell puts there, durations."""
+    assert not lint(command, Known(), select=("GR005", "GR006")).flaws

@@ -69,7 +69,7 @@ def test_a_configuration_that_names_no_application_serves_what_is_named(conf):
 def test_what_is_no_python_is_told_with_its_line(conf):
     """Before gunicorn is started."""
     conf.write_text("workers = 2\nbind =\n")
-    with pytest.raises(ProfileError, match=r"gunicorn\.conf\.py:2: this is not Python"):
+    with pytest.raises(ProfileError, match=r"gunicorn\.conf\.py:2: is not Python"):
         profiles.read(str(conf))
 
 
@@ -104,6 +104,13 @@ def test_a_command_listens_where_the_lab_asks(text, name, words):
         ("unheard-of shop:app", "does not know how to tell unheard-of where .*; write {port}"),
         ("uwsgi --http :80", "give its options in an ini"),
         ("granian 'x", "this is no command: No closing quotation"),
+        (
+            "gunicorn -w 2",
+            "names no application: .*, as in 'gunicorn -w 2 mysite.wsgi:application'",
+        ),
+        ("gunicorn --preload -k gevent", "names no application"),
+        ("A=1 python -m gunicorn --workers=2", "names no application"),
+        ("granian --reload --interface wsgi", "names no application"),
     ],
 )
 def test_a_command_that_cannot_be_told_where_to_listen(text, said):
@@ -144,3 +151,47 @@ def test_real_logs_are_left_out_of_a_command(tmp_path, monkeypatch):
         ("gunicorn", "--bind", "{host}:{port}", "--error-logfile", "-", "shop:app"),
     )
     assert [each.option for each in found.altered] == ["--access-logfile", "--statsd-host"]
+
+
+def test_the_hooks_that_run_are_named(conf):
+    """`lab show` prints the copy, whose first lines name them."""
+    conf.write_text(f"{CONF}\ndef post_fork(server, worker):\n    pass\nfrom base import on_exit\n")
+    lines = "\n".join(profiles.shown(profiles.read(str(conf))))
+    assert "# Its hooks run, and nobody here knows what they do: post_fork, on_exit.\n" in lines
+    conf.write_text(CONF)
+    assert "Its hooks" not in "\n".join(profiles.shown(profiles.read(str(conf))))
+
+
+def test_what_is_computed_is_not_taken_for_a_name(conf):
+    """No module is imported that is called as Python code is."""
+    conf.write_text(
+        "import os\nwsgi_app = os.environ['APP']\nif os.environ.get('D'):\n    daemon = 1\n"
+    )
+    found = profiles.read(str(conf))
+    assert (settings.of(found).application, found.interfaces) == (None, ("wsgi",))
+    assert [str(each) for each in found.altered] == ["daemon = 1 (would go to the background)"]
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xef\xbb\xbfworkers = 2\n", b"# coding: latin-1\nproc_name = '\xe9'\n"]
+)
+def test_a_configuration_is_read_as_python_reads_it(conf, tmp_path, data):
+    """With a byte order mark, or by the comment of its encoding."""
+    conf.write_bytes(data)
+    text = dict(profiles.read(str(conf)).options)[own.COPY]
+    space = {}
+    exec(text.replace("{here}", str(tmp_path)).replace("{folder}", "/trial"), space)
+    assert space.get("workers") == 2 or space.get("proc_name") == "é"
+
+
+@pytest.mark.parametrize(
+    "words", ["--preload shop", "-w=1 shop", "-w 1 shop", "-k a.b:C shop", "{app} -w 1"]
+)
+def test_a_command_may_name_an_application_by_its_module(words):
+    """Behind an option without a value, and in any place."""
+    profiles.read(f"gunicorn {words}")
+
+
+def test_a_name_that_is_longer_than_a_files_is_a_command():
+    """Of a command with many options no file system says that there is such a file."""
+    assert own.is_command(f"gunicorn --access-logformat '{'%(r)s ' * 60}' a:b")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.errors import UsageError
+from lab.errors import ServerStartError, UsageError
 from lab.experiment.available import available
 from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
@@ -112,6 +112,32 @@ def test_a_command_is_served_where_the_lab_asks(shop, monkeypatch):
     command = f"SHOP=here PYTHONPATH={shop}/lib gunicorn -b :80 -w 1 shop:app"
     chosen, _, subject = available([command], OWN)
     assert served(chosen[0].profile.name, chosen, subject, shop)[0] == b"a pear here"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            "-k no.such",
+            ["No application module specified", "'gunicorn -w 4 mysite.wsgi:application'"],
+        ),
+        (
+            "-w 1 other:app",
+            ["missing 1 required positional argument: 'send'", "uvicorn MODULE:APP"],
+        ),
+        ("-w x other:app", ["argument -w/--workers: invalid int value: 'x'"]),
+    ],
+)
+def test_a_command_that_serves_nothing_is_told_in_a_paragraph(shop, monkeypatch, words, said):
+    """What is missing, in the server's own words, and what to write."""
+    monkeypatch.chdir(shop / "site")
+    (shop / "site/other.py").write_text("async def app(scope, receive, send):\n    pass\n")
+    chosen, _, subject = available([f"gunicorn {words}"], OWN)
+    with pytest.raises(ServerStartError) as raised:
+        served(chosen[0].profile.name, chosen, subject, shop)
+    assert raised.value.told
+    assert [part for part in said if part not in raised.value.problem] == []
+    assert len(raised.value.problem.splitlines()) <= 3
 
 
 def test_what_is_named_is_served_in_place_of_the_inis_own(shop):

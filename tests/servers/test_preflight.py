@@ -135,7 +135,8 @@ def ask(tmp_path):
         ("kinds:create_app", ["takes no request: it makes an application; say --app 'kinds:"]),
         ("kinds:create_broken_app()", ["kinds:create_broken_app() cannot be loaded in",
                                        'Error("no database")\n    RuntimeError: no database']),
-        ("kinds:asynchronous", ["is an ASGI application (Asynchronous)", "a2wsgi"]),
+        ("kinds:asynchronous", ["is an ASGI application (Asynchronous)", "a2wsgi",
+                               "lab run 'granian --interface asgi kinds:asynchronous'"]),
         ("kinds:coroutine", ["is an ASGI application (function)"]),
     ],
 )  # fmt: skip

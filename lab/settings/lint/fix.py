@@ -42,7 +42,12 @@ def _fits(lines: Mapping[Path, list[str]], edit: Edit) -> bool:
     line = text[edit.spot.line - 1]
     if edit.new is None:
         return line.removesuffix("\r") == edit.old
-    return not edit.old or line.startswith(edit.old, edit.spot.column - 1)
+    return not edit.old or line.startswith(edit.old, _start(line, edit))
+
+
+def _start(line: str, edit: Edit) -> int:
+    """Return where an edit begins; Python counts no mark of the byte order, which is the first."""
+    return edit.spot.column - 1 + (line.startswith("\ufeff") and edit.old[0] != "\ufeff")
 
 
 def _apply(lines: list[str], edit: Edit) -> None:
@@ -53,5 +58,5 @@ def _apply(lines: list[str], edit: Edit) -> None:
     elif not edit.old:
         lines.insert(index + 1, edit.new + "\r" * line.endswith("\r"))
     else:
-        start = edit.spot.column - 1
+        start = _start(line, edit)
         lines[index] = line[:start] + edit.new + line[start + len(edit.old) :]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from lab.settings.lint.flaw import Flaw, Spot
 
-_COMMENT = re.compile(r"\s*[;#]\s*lab:\s*ignore(-file)?\[([\w, ]*)\]")
+_COMMENT = re.compile(r"\ufeff?\s*[;#]\s*lab:\s*ignore(-file)?\[([\w, ]*)\]")
 
 
 @dataclass(frozen=True, slots=True)

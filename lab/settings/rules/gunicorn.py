@@ -7,14 +7,25 @@ not in the file may be on the command line, which a message then says.
 
 from __future__ import annotations
 
-import ast
+import difflib
+import re
 from collections.abc import Iterator
 
-from lab.settings.gunicorn import spellings
+from lab.settings.gunicorn import carried, literal, names_read, spellings
+from lab.settings.meaning import Computed
 from lab.settings.rules.rule import WHY, Config, Fix, Flaw, Setting, Severity, rule
 
 KEEPING = frozenset({"gthread", "gevent", "gevent_wsgi", "gevent_pywsgi", "tornado", "asgi"})
 """Worker classes that keep a client's connection."""
+
+GONE = {
+    "django_settings": 'write raw_env = ["DJANGO_SETTINGS_MODULE=..."]',
+    "x_forwarded_for_header": "leave it out",
+}
+"""Setting of an earlier gunicorn -> what to do."""
+
+LOCAL = ("unix:", "127.", "localhost", "[::1]")
+"""How an address begins that no other host reaches."""
 
 
 def number(config: Config, name: str, default: int) -> int | None:
@@ -34,20 +45,59 @@ def worker_class(config: Config) -> str | None:
     return name or None
 
 
-def whole(setting: Setting) -> bool:
-    """Return whether the setting is one line, which can be taken away."""
-    return bool(setting.raw) and "\n" not in setting.raw and ";" not in setting.raw
+def whole(config: Config, setting: Setting) -> bool:
+    """Return whether the setting is a line of its own and of no block, which can be taken away."""
+    if setting.spot.column != 1 or not setting.raw or "\n" in setting.raw:
+        return False
+    line = config.line(setting.spot).removeprefix("\ufeff")
+    before, after = line[: setting.column - 1], line[setting.column - 1 + len(setting.raw) :]
+    alone = re.fullmatch(rf"{re.escape(setting.option)}\s*(:[^=]*)?=\s*", before)
+    return alone is not None and re.fullmatch(r"\s*(#.*)?", after) is not None
 
 
 def drop(config: Config, setting: Setting) -> Fix | None:
     """Return the fix that takes a setting's line away; None where it is not one line."""
-    return config.drop(setting) if whole(setting) else None
+    return config.drop(setting) if whole(config, setting) else None
 
 
-def add(config: Config, line: str) -> Fix | None:
-    """Return the fix that adds a line, below the first setting that is one line."""
-    place = next((each for each in config.settings if each.value and whole(each)), None)
-    return config.add(line, after=place) if place else None
+def add(config: Config, name: str, value: str, *, after: Setting | None = None) -> Fix | None:
+    """Return the fix that adds a setting below another, or the first; None if that is no line."""
+    known = (each for each in config.settings if each.option in spellings())
+    place = next((each for each in ((after,) if after else known) if whole(config, each)), None)
+    # What is there by a wrong name is there twice if that is mended as well.
+    there = {meant for _, meant in unknown(config)} if place else set()
+    return config.add(f"{name} = {value}", after=place) if place and name not in there else None
+
+
+def unknown(config: Config) -> Iterator[tuple[Setting, str]]:
+    """Yield each name that no setting has and nothing reads, with what it may mean; "" is gone."""
+    if config.file not in config.texts:
+        return
+    used, known = names_read(config), spellings()
+    for setting in config.settings:
+        name = setting.option
+        if name in known.values() or name in used or name.startswith("_"):
+            continue
+        close = "" if name in GONE else config.table.nearest(name, set(known.values()))
+        meant = known.get(name, close)
+        if meant is not None:
+            yield setting, meant
+
+
+def elsewhere(config: Config) -> str:
+    """Return what a message says of workers that the file does not choose."""
+    known = config.last("worker_class") or config.last("threads") or not config.texts
+    return "" if known else ", unless its command has --worker-class or --threads"
+
+
+def addresses(config: Config) -> list[str] | None:
+    """Return where it listens; None where that is computed, or not in the file."""
+    setting = config.last("bind")
+    value = literal(setting.raw) if setting else None
+    if setting is None or isinstance(value, Computed):
+        return None
+    several = value if isinstance(value, list | tuple | set) else [value]
+    return [each for each in several if isinstance(each, str)]
 
 
 @rule(
@@ -55,27 +105,26 @@ def add(config: Config, line: str) -> Fix | None:
     Severity.NO_EFFECT,
     "a name that gunicorn does not know",
     why="gunicorn ignores names that are none of its settings, without a word",
-    seen="gunicorn/app/base.py:140 `Ignore unknown names`",
+    seen="gunicorn/app/base.py:140 `Ignore unknown names`; gunicorn#783",
     bad="worker = 4",
     good="workers = 4",
 )
 def unknown_name(config: Config) -> Iterator[Flaw]:
     """It is ignored."""
-    text = config.texts.get(config.file)
-    if text is None:
-        return
-    names = (each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.Name))
-    used = {each.id for each in names if isinstance(each.ctx, ast.Load)}
-    known = spellings()
-    for setting in config.settings:
-        name = setting.option
-        if name in known.values() or name in used or name.startswith("_"):
-            continue
-        meant = known.get(name) or config.table.nearest(name, set(known.values()))
-        if meant is not None:
-            says = f"gunicorn has no such setting and ignores it; write {meant}"
-            fix = config.rename(setting, meant) if whole(setting) else None
-            yield config.flaw(setting, says, fix)
+    renamed: dict[str, str] = {}
+    for setting, meant in unknown(config):
+        there = config.last(meant)
+        if not meant:
+            text, fix = f"earlier ones had it; {GONE[setting.option]}", drop(config, setting)
+        elif there and not config.line(there.spot).rstrip().endswith("*"):
+            text = f"{meant} is in line {there.spot.line}; leave this one out"
+            fix = drop(config, setting)
+        else:
+            text = f"write {meant}"
+            # Of two names that mean one setting, one becomes it.
+            first = renamed.setdefault(meant, setting.option) == setting.option
+            fix = config.rename(setting, meant) if setting.raw and first else None
+        yield config.flaw(setting, f"gunicorn has no such setting and ignores it; {text}", fix)
 
 
 @rule(
@@ -92,7 +141,7 @@ def keepalive_with_sync(config: Config) -> Iterator[Flaw]:
     """No connection is kept."""
     setting = config.last("keepalive")
     if setting and worker_class(config) == "sync":
-        yield config.flaw(setting, fix=config.add('worker_class = "gthread"', after=setting))
+        yield config.flaw(setting, WHY + elsewhere(config), drop(config, setting))
 
 
 @rule(
@@ -124,7 +173,7 @@ def connections_of_sync(config: Config) -> Iterator[Flaw]:
     """A sync worker has one."""
     setting, runs = config.last("worker_connections"), worker_class(config)
     if setting and runs in {"sync", "tornado"}:
-        yield config.flaw(setting, fix=drop(config, setting))
+        yield config.flaw(setting, WHY + elsewhere(config), drop(config, setting))
 
 
 @rule(
@@ -141,10 +190,12 @@ def no_jitter(config: Config) -> Iterator[Flaw]:
     setting, count = config.last("max_requests"), number(config, "max_requests", 0)
     jitter, workers = number(config, "max_requests_jitter", 0), config.last("workers")
     if setting and count and jitter == 0 and (workers is None or workers.value != "1"):
-        line = f"max_requests_jitter = {max(1, count // 10)}"
-        text = f"all workers reach it, and end, at about the same time; write {line}"
-        fix = None if config.last("max_requests_jitter") else config.add(line, after=setting)
-        yield config.flaw(setting, text, fix)
+        most = str(max(1, count // 10))
+        text = "all workers reach it, and end, at about the same time"
+        there = config.last("max_requests_jitter")
+        change = config.change(there, most) if there else None
+        fix = change if there else add(config, "max_requests_jitter", most, after=setting)
+        yield config.flaw(setting, f"{text}; write max_requests_jitter = {most}", fix)
 
 
 @rule(
@@ -160,7 +211,7 @@ def no_jitter(config: Config) -> Iterator[Flaw]:
 def heartbeat_on_disk(config: Config) -> Iterator[Flaw]:
     """In a container /tmp is a disk."""
     if config.known.container and config.last("worker_tmp_dir") is None:
-        fix = add(config, 'worker_tmp_dir = "/dev/shm"')
+        fix = add(config, "worker_tmp_dir", '"/dev/shm"')
         yield config.flaw(config.top, f"no worker_tmp_dir: {WHY}", fix)
 
 
@@ -168,8 +219,8 @@ def heartbeat_on_disk(config: Config) -> Iterator[Flaw]:
     "GU007",
     Severity.DANGEROUS,
     "a timeout that bounds no request",
-    why="such a worker says that it lives while its requests wait, so that this ends none of them; "
-    "give what a request waits for a timeout of its own",
+    why="it ends a worker that does not say that it lives, and one with threads or an event loop "
+    "says so while its requests wait; give what a request waits for a timeout of its own",
     seen="gunicorn/workers/gthread.py:417 `notify`; gunicorn/arbiter.py:612 `last_update`",
     bad='worker_class = "gthread"\ntimeout = 30',
     good="timeout = 30",
@@ -202,17 +253,27 @@ def host_cpus(config: Config) -> Iterator[Flaw]:
 @rule(
     "GU009",
     Severity.ERROR,
-    "eventlet",
-    why='gunicorn 27 has no such workers and does not start; write "gevent"',
+    "a class of workers that gunicorn does not have",
+    why="gunicorn has no such workers and does not start",
     seen="gunicorn/workers/__init__.py:6 `SUPPORTED_WORKERS`",
     bad='worker_class = "eventlet"',
     good='worker_class = "gevent"',
 )
-def eventlet(config: Config) -> Iterator[Flaw]:
+def no_such_workers(config: Config) -> Iterator[Flaw]:
     """It does not start."""
-    setting = config.last("worker_class")
-    if setting and setting.value == "eventlet":
-        yield config.flaw(setting, fix=config.change(setting, '"gevent"'))
+    setting, there = config.last("worker_class"), carried()["worker_classes"]
+    name = setting.value if setting else ""
+    # What has a dot is a class of any module's, which may be there.
+    if not setting or not name or name in there or "." in name or name.startswith("egg:"):
+        return
+    gone = {"eventlet": "gevent", "gaiohttp": "asgi"}
+    close = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
+    meant = gone.get(name) or next(iter(close), "")
+    text = f"gunicorn {carried()['version']} has no such workers, and does not start; write "
+    fix = config.change(setting, f'"{meant}"') if meant else None
+    yield config.flaw(
+        setting, text + (f'"{meant}"' if meant else f"one of {', '.join(there)}"), fix
+    )
 
 
 @rule(
@@ -236,7 +297,7 @@ def shorter_than_the_proxy(config: Config) -> Iterator[Flaw]:
     )
     if setting is None:
         where = config.last("worker_class") or config.top
-        yield config.flaw(where, f"no keepalive: {text}", add(config, "keepalive = 75"))
+        yield config.flaw(where, f"no keepalive: {text}", add(config, "keepalive", "75"))
     else:
         yield config.flaw(setting, text, config.change(setting, "75"))
 
@@ -271,6 +332,7 @@ def reloads(config: Config) -> Iterator[Flaw]:
 def any_proxy(config: Config) -> Iterator[Flaw]:
     """It is no proof that the request came by the proxy."""
     setting, bind = config.last("forwarded_allow_ips"), config.last("bind")
-    local = bind is not None and bind.value.startswith("unix:")
-    if setting and "*" in setting.value.split(",") and not local:
+    listens = addresses(config) or ([bind.raw.lstrip("fF\"'")] if bind else [])
+    local = bool(listens) and all(each.startswith(LOCAL) for each in listens)
+    if setting and "*" in setting.value.replace(" ", "").split(",") and not local:
         yield config.flaw(setting)
