@@ -243,13 +243,20 @@ def _check_sections(files: Sequence[Path], own: str) -> None:
 
 
 def _check_numbers(options: Sequence[tuple[str, str]], files: Sequence[Path]) -> None:
-    for key, value in options:
-        problem = misread(key, value)
-        if problem is not None:
-            lines = [(each, line_of(_text(each), key, value)) for each in files]
-            lines += [(each, line_of(_text(each), key)) for each in files]
-            found = next(((each, number) for each, number in lines if number), (files[0], None))
-            raise ProfileError(found[0], f"{key} = {value}: {problem}", found[1])
+    """Refuse text for a number: the first in full, and those that the user would meet next."""
+    wrong = [(key, value) for key, value in options if misread(key, value)]
+    if not wrong:
+        return
+    (key, value), *others = wrong
+    problem = f"{key} = {value}: {misread(key, value)}"
+    if others:
+        problem += (
+            f"; so are {', '.join(dict.fromkeys(name for name, _ in others))}: see `lab lint`"
+        )
+    lines = [(each, line_of(_text(each), key, value)) for each in files]
+    lines += [(each, line_of(_text(each), key)) for each in files]
+    found = next(((each, number) for each, number in lines if number), (files[0], None))
+    raise ProfileError(found[0], problem, found[1])
 
 
 def _text(path: Path) -> str:

@@ -157,6 +157,14 @@ def test_number_in_the_lab(tmp_path, name):
     assert words in said
 
 
+def test_numbers_in_the_lab_are_named_together(tmp_path):
+    """Whoever mends the first one knows of the others."""
+    lines = "threads = 2 ; two\nharakiri = 30s\nlisten = 9\npost-buffering = true"
+    said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{lines}\n")
+    assert said.startswith("/mine.ini:3: threads = 2 ; two: not a number, and uWSGI takes 2: ")
+    assert said.endswith("; so are harakiri, post-buffering: see `lab lint`")
+
+
 def test_number_in_the_lab_is_the_one_that_is_wrong(tmp_path):
     """Of two lines with one option the lab names the wrong one, in whichever file it is."""
     (tmp_path / "part.ini").write_text("[uwsgi]\nthreads = 1\nthreads = y\n")
