@@ -17,7 +17,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -28,7 +28,7 @@ from lab.errors import ProfileError
 from lab.model import OURS, Runtime
 from lab.profiles.header import line_of
 from lab.settings.lint.config import Config, Known
-from lab.settings.lint.flaw import Setting, Spot
+from lab.settings.lint.flaw import Flaw, Setting, Spot
 from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.rules.rule import RULES
 from lab.settings.uwsgi import APPLICATION, places
@@ -68,6 +68,9 @@ PLACEHOLDER = ("set-ph", "set-placeholder", "resolve")
 NUMBERS = ("UW003", "UW005", "UW012", "UW201")
 """Rules that find a text where uWSGI reads a number: it takes what is none in silence."""
 
+OWN = ("profiles", "uwsgi")
+"""Folders of this project whose files may run what they run: production.ini counts the CPUs."""
+
 TWICE, CIRCLE = "UW017", "UW019"
 """The rules about a section that is there twice, and about a file that includes itself."""
 
@@ -92,7 +95,8 @@ def read_options(
             cannot be meant: text for a number, or a second section; or it would act while it reads.
         MissingError: uWSGI is not installed.
     """
-    config, lines = _read(path, runtime, section)
+    ours = any(path.resolve().is_relative_to(root.resolve() / each) for each in OWN)
+    config, lines = _read(path, runtime, section, trusted=ours)
     if lines is None:
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
     _check(config, runtime)
@@ -110,11 +114,14 @@ def known_options(uwsgi: str) -> tuple[str, ...]:
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", said, re.MULTILINE))
 
 
-def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str] | None]:
+def _read(
+    path: Path, runtime: Runtime, section: str, *, trusted: bool
+) -> tuple[Config, list[str] | None]:
     """
     Return a configuration with its places, and its lines as uWSGI has them; None without a section.
 
-    uWSGI is asked, unless it would act while it reads: then it is not started.
+    uWSGI is asked, unless it would act while it reads: then it is not started, but for a trusted
+    file.
     """
     known = Known(
         section=section,
@@ -123,9 +130,10 @@ def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str]
         plugins=plugins(program(runtime, UWSGI)),
     )
     found = places.read(path, known)
-    if found.circle is not None:
-        _refuse(found, runtime, CIRCLE)
-    if (act := acting(found, own=True)) is None:
+    for flaw in RULES[CIRCLE].flaws(found):
+        raise _refused(flaw, runtime)
+    act = None if trusted else acting(found, own=True)
+    if act is None:
         printed = _printed(path, runtime, section)
         absent = any(line.endswith(ABSENT.format(path.absolute())) for line in printed)
         _, *lines = _whole(listed(printed), found)  # the first is the file itself
@@ -235,25 +243,27 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
 
 def _check(config: Config, runtime: Runtime) -> None:
     """Refuse what uWSGI takes in silence: text for a number, a section that is there twice."""
-    texts = {
-        (each.spot.file, each.spot.line)
+    for flaw in RULES[TWICE].flaws(config):
+        raise _refused(flaw, runtime)
+    flaws = {flaw.spot: flaw for code in NUMBERS for flaw in RULES[code].flaws(config)}
+    wrong = [
+        (each.option, flaws[each.spot])
         for each in config.settings
-        if config.table.is_number(each.option)
+        if each.spot in flaws
+        and config.table.is_number(each.option)
         and not re.fullmatch(r"[+-]?[0-9]+(\s+[;#].*)?", each.value)
-    }
-    _refuse(config, runtime, TWICE)
-    for code in NUMBERS:
-        _refuse(config, runtime, code, texts)
+    ]
+    if wrong:
+        raise _refused(wrong[0][1], runtime, [option for option, _ in wrong[1:]])
 
 
-def _refuse(
-    config: Config, runtime: Runtime, code: str, lines: Container[tuple[Path, int]] | None = None
-) -> None:
-    """Refuse what a rule finds, in these lines alone if there are some."""
-    for flaw in RULES[code].flaws(config):
-        if lines is None or (flaw.spot.file, flaw.spot.line) in lines:
-            message = runtime.variables.hide(flaw.message)
-            raise ProfileError(flaw.spot.file, message, flaw.spot.line)
+def _refused(flaw: Flaw, runtime: Runtime, others: Sequence[str] = ()) -> ProfileError:
+    """Return the refusal of what a rule found, with the options that the user would meet next."""
+    message = runtime.variables.hide(flaw.message)
+    if others:
+        names = tuple(dict.fromkeys(others))
+        message += f"; so {'is' if len(names) == 1 else 'are'} {', '.join(names)}: see `lab lint`"
+    return ProfileError(flaw.spot.file, message, flaw.spot.line)
 
 
 def as_read(config: Config, printed: Sequence[tuple[str, str]]) -> Config:

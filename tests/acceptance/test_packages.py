@@ -26,7 +26,8 @@ def freeze():
 
 def lab(*words, cwd, also=()):
     """Run a small comparison; return what it printed, and its run.json or None."""
-    done = run("lab", "run", *map(str, words), *SMALL, "--no-confirm", cwd=cwd)
+    command = ("lab", "run", *map(str, words), *SMALL, "--no-confirm")
+    done = run(*command, cwd=cwd, timeout=300)
     assert done.returncode in {0, 3, *also}, done.stdout + done.stderr
     assert "Traceback" not in done.stderr or also
     headers = sorted(cwd.glob("results/*/run.json"))
@@ -153,7 +154,7 @@ def test_a_site_of_wagtails_beside_gunicorn(site, tmp_path, path):
     """Also a page with a token of its own in each reply; its front page is one for all."""
     ini, environment = site
     settings = "DJANGO_SETTINGS_MODULE=mysite.settings.dev"
-    done, header = lab(ini, "gunicorn-sync", "--python", environment, "--env", settings,
+    done, header = lab(ini, "gunicorn-gthread", "--python", environment, "--env", settings,
         "--path", path, cwd=tmp_path)  # fmt: skip
     assert errors(tmp_path) == set()
     assert ("csrfmiddlewaretoken" in done.stderr) == (path != "/")

@@ -166,6 +166,14 @@ def test_a_comment_behind_a_number_is_read_as_uwsgi_reads_it(tmp_path):
     assert (options["processes"], options["harakiri"]) == ("2", "30")
 
 
+def test_numbers_in_the_lab_are_named_together(tmp_path):
+    """Whoever mends the first one knows of the others; a comment behind a number is fine."""
+    lines = "threads = 2 ; two\nharakiri = 30s\nlisten = 9\npost-buffering = true"
+    said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{lines}\n")
+    assert said.startswith("/mine.ini:4: harakiri = 30s: ")
+    assert said.endswith("; so is post-buffering: see `lab lint`")
+
+
 def test_number_in_the_lab_is_the_one_that_is_wrong(tmp_path):
     """Of two lines with one option the lab names the wrong one, in whichever file it is."""
     (tmp_path / "part.ini").write_text("[uwsgi]\nthreads = 1\nthreads = y\n")
