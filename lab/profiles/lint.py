@@ -6,7 +6,6 @@ import os
 import re
 import secrets
 import shlex
-import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,25 +17,20 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from lab.errors import ProfileError
-from lab.profiles import resolve
+from lab.profiles import asked, resolve
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.fix import applied
-from lab.settings.lint.flaw import Flaw, Spot
+from lab.settings.lint.flaw import Flaw
 from lab.settings.lint.judge import Chosen, judged
 from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
 from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.rules.rule import RULES, Rule
-from lab.settings.uwsgi.acting import acting
-from lab.settings.uwsgi.table import uwsgi_options
 from lab.system.programs import find_command, output_of, plugins
 from lab.system.runtime import version_of_uwsgi
 
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
 
-
-TIMEOUT = 5.0
-"""Seconds that uWSGI gets to read a file, which takes it milliseconds."""
 
 NO_FILES = frozenset({COMMAND, STDIN})
 """What a command is called that is in no file."""
@@ -113,7 +107,7 @@ def lint(
         container = any((each / "Dockerfile").exists() for each in folders)
     known = replace(known, container=container)
     chosen = _with_project(path, Chosen(select, ignore))
-    before = config = _checked(_read(path, known))
+    before = config = asked.checked(_read(path, known))
     flaws = judged(config, chosen)
     if path.suffix in OTHER_FORMS:  # a name stands there twice, or in quotes
         return Linted(config, [replace(flaw, fix=None) for flaw in flaws], {})
@@ -210,97 +204,13 @@ def _read(path: Path, known: Known) -> Config:
     if "\0" in text:
         raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
     if path.suffix in OTHER_FORMS:
-        spot, absent = Spot(path, 1, 1), (path, "uwsgi", None)
-        empty = Config(
-            "uWSGI", path, (), {path: text}, known, uwsgi_options(), spot, absent=(absent,)
-        )
-        if found := acting(empty):
-            raise ProfileError(path, f"cannot be read without doing what it says: {found}")
-        return _whole(resolve.as_read(empty, asked(empty)))
+        return asked.read(path, text, known)
     reader = reader_of(path, text)
     if reader is None:
         kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *sorted(OTHER_FORMS)))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
     return reader(path, known)
-
-
-def _whole(config: Config) -> Config:
-    """
-    Return a configuration of which uWSGI has read all lines.
-
-    Its own reader of YAML (core/yaml.c) knows `option: value` alone, and ends at a list in silence.
-
-    Raises:
-        ProfileError: It has not.
-    """
-    values = {each.value for each in config.settings}
-    last = max((each.spot.line for each in config.settings), default=0)
-    for spot, line in config.lines() if last and config.file.suffix in {".yaml", ".yml"} else ():
-        text = line.strip()
-        if spot.line <= last or not text or text.startswith("#"):
-            continue
-        # A build with libyaml does read lists; what it replaces in a value is not looked at.
-        item = re.sub(r"""^-\s*|["']""", "", text)
-        if line[0].isspace() and item not in values and not re.search("[%$@]", item):
-            problem = (
-                f"uWSGI stops to read at {text!r}; write `option: value`, a line for each value"
-            )
-            raise ProfileError(config.file, problem, spot.line)
-        break
-    return config
-
-
-def _checked(config: Config) -> Config:
-    """Return the configuration as uWSGI reads it, where one is installed and that is another."""
-    if config.server != "uWSGI" or config.known.uwsgi is None:
-        return config
-    if config.guesses or acting(config):
-        return config
-    try:
-        return resolve.as_read(config, asked(config))
-    except ProfileError:
-        return config  # it is refused, and rules say why
-
-
-def asked(config: Config) -> list[tuple[str, str]]:
-    """
-    Return the options that uWSGI itself gets from a file.
-
-    Raises:
-        ProfileError: There is none that can read it, or it refuses it.
-    """
-    known, path = config.known, config.file
-    if known.uwsgi is None:
-        problem = (
-            "uWSGI itself has to read this form, and none is installed: pip install uwsgi, or "
-        )
-        raise ProfileError(path, f"{problem}name one by --uwsgi PATH, or write an .ini")
-    whole = f"{path.absolute()}:{known.section}" if known.section else str(path.absolute())
-    # By its name alone uWSGI knows an ini that ends so.
-    form = () if path.suffix in {".ini", *OTHER_FORMS} else ("--ini",)
-    with suppress(OSError, subprocess.SubprocessError):
-        done = subprocess.run(
-            (known.uwsgi, *resolve.ASKING, *form, whole),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=known.cwd or path.absolute().parent,
-            env=dict(known.environ),
-            timeout=TIMEOUT,
-            check=False,
-        )
-        printed = done.stdout.decode("utf-8", "replace").split("\n")
-        if resolve.OPENING in printed:
-            return resolve.pairs(resolve.listed(printed))[len(form) :]
-        if printed[-2:-1] == [f"unable to load configuration from {whole}"]:
-            problem = f"this uWSGI was built without {path.suffix}: write an .ini"
-            raise ProfileError(path, f"{problem}, or name another by --uwsgi PATH")
-        lines = [line for line in printed if line.strip()]
-        said = next((line for line in lines if "parser error" in line), "".join(lines[-1:]))
-        raise ProfileError(path, f"uWSGI refuses it: {said}")
-    problem = f"uWSGI has not read it within {TIMEOUT:g} s; try {known.uwsgi} --show-config {path}"
-    raise ProfileError(path, problem)
 
 
 def _with_project(path: Path, chosen: Chosen) -> Chosen:

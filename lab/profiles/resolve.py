@@ -245,11 +245,12 @@ def _check(config: Config, runtime: Runtime) -> None:
     """Refuse what uWSGI takes in silence: text for a number, a section that is there twice."""
     for flaw in RULES[TWICE].flaws(config):
         raise _refused(flaw, runtime)
-    flaws = {flaw.spot: flaw for code in NUMBERS for flaw in RULES[code].flaws(config)}
+    found = (flaw for code in NUMBERS for flaw in RULES[code].flaws(config))
+    flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in found}
     wrong = [
-        (each.option, flaws[each.spot])
+        (each.option, flaws[each.spot.file, each.spot.line])
         for each in config.settings
-        if each.spot in flaws
+        if (each.spot.file, each.spot.line) in flaws
         and config.table.is_number(each.option)
         and not re.fullmatch(r"[+-]?[0-9]+(\s+[;#].*)?", each.value)
     ]

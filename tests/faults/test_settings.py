@@ -174,6 +174,12 @@ def test_numbers_in_the_lab_are_named_together(tmp_path):
     assert said.endswith("; so is post-buffering: see `lab lint`")
 
 
+def test_quotes_around_a_number_in_the_lab(tmp_path):
+    """Of which uWSGI takes 0."""
+    said = lab_refusal(tmp_path, '[uwsgi]\nhttp = :$(PORT)\nprocesses = "4"\n')
+    assert said == '/mine.ini:3: processes = "4": the quotes are part of the value; leave them out'
+
+
 def test_number_in_the_lab_is_the_one_that_is_wrong(tmp_path):
     """Of two lines with one option the lab names the wrong one, in whichever file it is."""
     (tmp_path / "part.ini").write_text("[uwsgi]\nthreads = 1\nthreads = y\n")

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lab.errors import ProfileError
-from lab.profiles.lint import asked, known_of
+from lab.profiles.asked import options
+from lab.profiles.lint import known_of
 from lab.profiles.resolve import shown
 from lab.settings.lint.config import Known
 from lab.settings.lint.flaw import Spot
@@ -45,7 +46,7 @@ def compared(path, known):
     """Return what is read from a file, and what uWSGI reads from it."""
     config = places.read(path, known)
     assert not config.guesses
-    return [(each.option, each.value) for each in config.settings], asked(config)
+    return [(each.option, each.value) for each in config.settings], options(config)
 
 
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
@@ -85,7 +86,7 @@ def agree(lines, others, known, folder):
     if config.guesses:
         return
     try:
-        expected = asked(config)
+        expected = options(config)
     except ProfileError as error:
         if "refuses" not in str(error):  # what it does not read at all would hide everything
             raise

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from lab.errors import ProfileError
-from lab.profiles.lint import asked, known_of, lint
+from lab.profiles.asked import options
+from lab.profiles.lint import known_of, lint
 from lab.settings.lint.read import ELSEWHERE
 from lab.settings.rules.rule import RULES
 from tests.kit.linting import codes
@@ -279,4 +280,4 @@ def test_an_ini_of_another_name_is_asked_of_uwsgi_as_an_ini(tmp_path):
     path = tmp_path / "site.conf"
     path.write_text("[uwsgi]\nprocesess = 2\n")
     linted = lint(str(path), known_of(None))
-    assert asked(linted.config) == [("procesess", "2")]
+    assert options(linted.config) == [("procesess", "2")]
