@@ -379,6 +379,15 @@ def test_the_reason_is_found_in_a_log(log, text, frame):
     assert (found.text, found.frame) == (text, frame)
 
 
+def test_a_python_that_cannot_read_itself_is_told_as_such():
+    """As that of a user whom an ini names by `uid`, where root's folder has the environment."""
+    said = "ModuleNotFoundError: No module named 'encodings'"
+    found = reason(f"Fatal Python error: init_fs_encoding: no codec\n{said}\n\n")
+    assert found.text.startswith(
+        f"{said}\nPython cannot read its own library: the user of uWSGI's `uid`"
+    )
+
+
 def test_a_log_that_says_nothing_has_no_reason():
     """An exception that is long past is not the reason either."""
     assert reason("") is None

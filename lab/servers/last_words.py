@@ -32,6 +32,13 @@ FOREIGN = re.compile(r"^<|/(?:site|dist)-packages/|/lib/python\d|/bin/[^/]+$")
 CONSEQUENCE = re.compile(r"gunicorn\.errors\.HaltServer: ")
 """Begins an exception that follows from another one: gunicorn's master ends without workers."""
 
+NO_LIBRARY = "No module named 'encodings'"
+"""What Python says before anything else, where it cannot read its own library."""
+
+UNREADABLE = (
+    "Python cannot read its own library: the user of uWSGI's `uid` may not, or `home` is none"
+)
+
 GIVING_UP = (
     r"preflight: .+",
     r"Failed to find attribute .+",
@@ -123,6 +130,8 @@ def _exceptions(lines: Sequence[str]) -> Iterator[tuple[int, Reason]]:
 
 
 def _reason(text: str, frames: Sequence[tuple[re.Match[str], str]]) -> Reason:
+    if text.endswith(NO_LIBRARY):
+        return Reason(f"{text}\n{UNREADABLE}")
     own = [each for each in frames if not FOREIGN.search(each[0]["file"])]
     if not own:
         return Reason(text)
