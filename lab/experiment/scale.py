@@ -6,7 +6,7 @@ own option, which wins over the program's file and variables; where it has {work
 the number stands there. Whether the number took effect is counted: see `lab.analysis.gates.effect`.
 
 Sources: uWSGI 2.0.31, core/uwsgi.c (a later option wins, and an ini that is named without --ini
-comes last); gunicorn 26, gunicorn/app/base.py; waitress 3, which ends its options at the first word
+comes last); gunicorn 27, gunicorn/app/base.py; waitress 3, which ends its options at the first word
 that is none.
 """
 

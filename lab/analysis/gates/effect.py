@@ -87,6 +87,6 @@ def without_effect(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | Non
     return Finding(
         "no effect",
         said,
-        "Look for what else sets the number. Threads that a server starts only when it needs them "
-        "take as many connections.",
+        "Look for what else sets the number. A server that starts a thread when a request needs it "
+        "takes as many --connections.",
     )
