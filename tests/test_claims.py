@@ -57,7 +57,8 @@ def test_every_article_of_the_walkthrough_has_its_claims():
         "microsecond", "nonblocking", "gunicorn", "uvloop", "tornado",
     }  # fmt: skip
     cited = [claim.article.cited for claim in found]
-    assert cited[0] == '"Getting Every Microsecond Out of uWSGI" (2016)'
+    assert cited[0] == '"Getting Every Microsecond Out of uWSGI" (Ben Cane, 2016)'
+    assert all(claim.article.address for claim in found)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_every_article_of_the_walkthrough_has_its_claims():
         ({}, '"T"'),
         ({"year": 2016}, '"T" (2016)'),
         ({"author": "A. B.", "year": 2016}, '"T" (A. B., 2016)'),
-        ({"address": "https://example.org/t"}, '"T", https://example.org/t'),
+        ({"author": "A. B."}, '"T" (A. B.)'),
     ],
 )
 def test_of_an_article_only_what_is_known_is_said(known, cited):
@@ -108,6 +109,22 @@ def test_a_fact_is_decided_by_its_test(holds, decision):
     (verdict,) = claims.verdicts([], [replace(claim, note="It was.")])
     assert (verdict.decision, verdict.run, verdict.takes) == (decision, None, ())
     assert verdict.sentence == "a fact, decided by t.py::test_b. It was."
+
+
+def test_a_direction_may_have_a_test_which_counts_where_no_run_decides():
+    """Beside what a run that cannot decide says; a run that decides stands alone."""
+    run = make.ladder_run({"a": (1000, 1e-3), "b": (2000, 5e-4)})
+    plain = Claim("x", "article", "b is faster", "fib", "a", "b", direction="above")
+    tested = replace(plain, test="t.py::test_b", holds=True, note="It is.")
+    (by_run,) = claims.verdicts([run], [tested])
+    assert (by_run.decision, by_run.run) == (Decision.REPRODUCED, run.name)
+    (by_test,) = claims.verdicts([], [tested])
+    assert (by_test.decision, by_test.run) == (Decision.TRUE, None)
+    assert by_test.sentence == "decided by t.py::test_b. It is."
+    open_by_run, also = claims.verdicts([run], [replace(tested, cores=64)])
+    assert (open_by_run.decision, also.decision) == (Decision.UNTESTABLE, Decision.TRUE)
+    (left,) = claims.verdicts([run], [replace(plain, cores=64)])
+    assert left.decision is Decision.UNTESTABLE
 
 
 @pytest.mark.parametrize(
@@ -178,7 +195,12 @@ def test_parallelism_is_bounded_where_the_server_had_two_cores():
         (WHOLE.replace('changed = "b"', ""), "claim x: has no changed"),
         (WHOLE + 'rate = "high"', "claim x: Invalid enum value 'high'"),
         (WHOLE + 'rate = "equal"', "at an equal rate throughput is the same: name another"),
-        (WHOLE + "holds = true", 'claim x: test, holds and needs are for kind = "fact"'),
+        (WHOLE + 'needs = ["profile b"]', 'claim x: needs is for kind = "fact"'),
+        (WHOLE + "holds = true", "claim x: has test and holds, or neither"),
+        (
+            WHOLE + 'test = "a.py::test_b"\nholds = true',
+            "claim x: has a ratio, of which a test says nothing",
+        ),
         (WHOLE + 'kind = "fact"', "leave out changed, ratio, reference, workload"),
         (FACT + "cores = 2", "claim x: is a fact, which a test decides: leave out cores"),
         (FACT + 'needs = ["profile b"]', "has test and holds, or needs: what a test of it takes"),

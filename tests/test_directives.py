@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab import claims as published
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError, UsageError
 from tests.kit import builders as make
@@ -33,7 +34,36 @@ def test_all_claims_bring_no_heading():
     assert "#" not in text
     assert re.search(r"^\d+ claims, \d+ put to the test", text, re.MULTILINE)
     assert "\n| claim | load | " in text
-    assert re.search(r'^\*\*".*" \(2016\): \d+ of \d+ open\*\*$', text, re.MULTILINE)
+    assert re.search(r'^\*\*".*" \(.*2016\): \d+ of \d+ open\*\*$', text, re.MULTILINE)
+
+
+def test_the_claims_of_an_article_in_its_words():
+    """Each has a row: decided with its evidence, or open with the command that would decide it."""
+    text = directives.fill("<!-- statements gunicorn -->\n<!-- end -->\n")
+    rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
+    asked = [claim for claim in published.load() if claim.source == "gunicorn"]
+    assert [row[0].removeprefix("| ") for row in rows if row[0] != "| "] == [c.text for c in asked]
+    fact = next(row for row in rows if "tcp_tw_recycle" in row[0])
+    assert (fact[1], fact[2][:10]) == ("", "**false**:")
+    assert "(../../tests/claims/test_facts.py)" in fact[3]
+    for _, figure, here, by in rows:
+        assert figure or here.startswith(("**true**", "**false**"))
+        assert here.startswith("**") or (here == "open" and by.startswith("`lab run "))
+
+
+def test_an_article_is_named_with_what_is_known_of_it():
+    """Its title, which is a link, its author and its year; one that is not there is refused."""
+    text = directives.fill("<!-- article uvloop --><!-- -->")
+    assert "-->[uvloop: Blazing fast Python networking](https://magic.io/" in text
+    assert text.endswith("), Yury Selivanov, 2016<!-- -->")
+    with pytest.raises(UsageError, match="there is no article moon; there are microsecond, "):
+        directives.fill("<!-- article moon --><!-- -->")
+
+
+def test_what_came_of_an_article_in_short():
+    """Its own claims alone."""
+    text = directives.fill("<!-- claims in short: nonblocking --><!-- -->")
+    assert re.search(r"-->6 claims, \d put to the test: ", text)
 
 
 def test_chosen_rows_of_a_table():

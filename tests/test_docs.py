@@ -149,6 +149,8 @@ def test_a_documented_comparison_runs(command, tmp_path):
     """In a small size."""
     words = words_of(command)
     done = _small([*words, "-u", "8"] if "locust" in words[0] else words, tmp_path)
+    if "no profile can run here" in done.stderr:
+        pytest.skip(done.stderr.strip())  # such as: make peers
     assert done.returncode in (0, 3, 99), done.stderr
 
 

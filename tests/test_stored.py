@@ -25,6 +25,7 @@ from lab.selftest.effects import EFFECTS
 from lab.selftest.result import SelfTestResult
 from lab.stress.show import banners as stress_banners
 from tests.kit.lab_process import ROOT
+from tools.pages import claims as claim_pages
 from tools.pages import directives, figures
 from tools.pages import profiles as profiles_page
 from tools.pages import runs as run_pages
@@ -153,9 +154,10 @@ def told(found):
         banners = stress_banners(stress_result())
     elif kind in {"run", "figure"}:
         banners = run_pages.summary(name).banners
-    elif kind == "claims":
+    elif kind in {"claims", "statements"}:
         asked = [claim for claim in claims.load() if claim.source == rest]
-        banners = claims_report.banners(claims.verdicts(runs(), asked))
+        said = claims.verdicts(runs(), asked)
+        banners = claims_report.banners(said if kind == "claims" else claim_pages.settled(said))
     else:
         return True
     return all(markdown.warnings([each]).strip() in found[0] for each in banners)

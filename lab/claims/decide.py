@@ -49,13 +49,16 @@ def verdicts(
     """
     Decide the claims (all of ours by default) by every run that can, in the claims' order.
 
-    A claim that no run decides has one verdict: its test's, or untestable with what it takes.
+    A claim that no run decides has its test's verdict, too; without any it is untestable, and the
+    verdict says what it takes.
     """
     seen = [each for run in runs for each in summaries(run)]
     found: list[ClaimVerdict] = []
     for claim in load() if claims is None else claims:
         said = [decide(claim, each) for each in seen if is_about(claim, each.run.plan)]
-        found += said or [_without_run(claim)]
+        if not said or (claim.holds is not None and all(each.decision.is_open for each in said)):
+            said.append(_without_run(claim))
+        found += said
     return tuple(found)
 
 
@@ -95,15 +98,26 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     if cause := cause_of(claim, summary):
         said.append(f"Limited by: {cause}.")
     run, load_ = summary.run.name, describe(summary.run)
-    takes = tuple(needs for needs, _ in lacking)
-    if not lacking and decision is Decision.UNTESTABLE:
-        takes = (f"a run in which {METRICS[claim.metric].title} count",)
-    elif decision is Decision.UNDECIDED:
-        takes = ("more blocks" if found.between is None else "a core of its own for the load",)
+    takes = _takes(claim, found, decision, [needs for needs, _ in lacking])
     words = " ".join(said)
     return ClaimVerdict(
         claim, decision, words, run, load_, found, cause, takes, tuple(summary.banners)
     )
+
+
+def _takes(
+    claim: Claim, found: Comparison, decision: Decision, lacking: Sequence[str]
+) -> tuple[str, ...]:
+    """Return the run that would decide what is open, and what it must have; else nothing."""
+    if not decision.is_open:
+        return ()
+    if not lacking and decision is Decision.UNTESTABLE:
+        lacking = [f"a run in which {METRICS[claim.metric].title} count"]
+    elif decision is Decision.UNDECIDED:
+        lacking = ["more blocks" if found.between is None else "a core of its own for the load"]
+    # The command has the connections.
+    said = wanted(claim).get("connections")
+    return (_command(claim), *(each for each in lacking if each != said))
 
 
 def _opening(
@@ -232,7 +246,8 @@ def _without_run(claim: Claim) -> ClaimVerdict:
     """Return the verdict on a claim that no run decides: its test's, or what it takes to decide."""
     if claim.holds is not None:
         decision = Decision.TRUE if claim.holds else Decision.FALSE
-        sentence = f"a fact, decided by {claim.test}. {claim.note}".rstrip()
+        fact = "a fact, " if claim.kind == "fact" else ""
+        sentence = f"{fact}decided by {claim.test}. {claim.note}".rstrip()
         return ClaimVerdict(claim, decision, sentence)
     parts = (f"workload {claim.workload}", f"profile {claim.reference}", f"profile {claim.changed}")
     lacking = [part for part in claim.needs or parts if not _known(part)]
@@ -242,14 +257,20 @@ def _without_run(claim: Claim) -> ClaimVerdict:
     elif claim.kind == "fact":
         lacking, sentence = ["a test"], "A fact: no test decides it yet."
     else:
-        workload = "" if claim.workload == workloads.DEFAULT else f" --workload {claim.workload}"
-        load_ = f" --connections {claim.connections}" if conditions.pop("connections", None) else ""
-        lacking = [f"lab run {claim.reference} {claim.changed}{workload}{load_}"]
+        conditions.pop("connections", None)
+        lacking = [_command(claim)]
         sentence = f"No run can decide it: {lacking[0]}"
     if conditions:
         sentence += f" It also takes {', '.join(conditions.values())}."
     takes = (*lacking, *conditions.values())
     return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes)
+
+
+def _command(claim: Claim) -> str:
+    """Return the run that is about a claim."""
+    workload = "" if claim.workload == workloads.DEFAULT else f" --workload {claim.workload}"
+    load_ = f" --connections {claim.connections}" if claim.connections is not None else ""
+    return f"lab run {claim.reference} {claim.changed}{workload}{load_}"
 
 
 def _known(part: str) -> bool:

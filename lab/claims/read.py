@@ -106,16 +106,13 @@ def _no_fact(claim: Claim, table: Mapping[str, Any]) -> Iterator[str]:
         yield f"is a fact, which a test decides: leave out {', '.join(foreign)}"
     if (claim.test is None, claim.holds is None) != (bool(claim.needs), bool(claim.needs)):
         yield "has test and holds, or needs: what a test of it takes"
-    if claim.test is not None and ".py::test_" not in claim.test:
-        yield f'test = "{claim.test}": its name in pytest, as in "tests/claims/test_x.py::test_y"'
 
 
 def _contradictions(claim: Claim) -> Iterator[str]:
     named = {"workload": claim.workload, "reference": claim.reference, "changed": claim.changed}
     if absent := [field for field, name in named.items() if not name]:
         yield f"has no {', '.join(absent)}"
-    if claim.test is not None or claim.holds is not None or claim.needs:
-        yield 'test, holds and needs are for kind = "fact"'
+    yield from _untested(claim)
     if claim.metric not in METRICS or METRICS[claim.metric].exact:
         known = ", ".join(name for name, metric in METRICS.items() if not metric.exact)
         yield f"there is no metric {claim.metric} to compare; there are {known}"
@@ -133,10 +130,21 @@ def _contradictions(claim: Claim) -> Iterator[str]:
             yield f"{after:g} / {before:g} is {after / before:.3g}, not {claim.ratio:g}"
 
 
+def _untested(claim: Claim) -> Iterator[str]:
+    if claim.needs:
+        yield 'needs is for kind = "fact"'
+    if (claim.test is None) != (claim.holds is None):
+        yield "has test and holds, or neither"
+    if claim.test is not None and claim.ratio is not None:
+        yield "has a ratio, of which a test says nothing: only a direction may have a test"
+
+
 def _impossible(claim: Claim) -> Iterator[str]:
     for name, least in (("cores", claim.cores), ("connections", claim.connections)):
         if least is not None and least < 1:
             yield f"{name} = {least}: at least 1"
+    if claim.test is not None and ".py::test_" not in claim.test:
+        yield f'test = "{claim.test}": its name in pytest, as in "tests/claims/test_x.py::test_y"'
     if claim.version is not None and not numbers(claim.version.partition(" ")[2]):
         yield f'version = "{claim.version}": a name and the least version, as in "uwsgi 2.0.20"'
 

@@ -236,9 +236,14 @@ class Decision(enum.StrEnum):
     UNTESTABLE = "untestable"
     """For the reason given."""
     TRUE = "true"
-    """A fact that is as the article says."""
+    """By a test: as the article says."""
     FALSE = "false"
-    """A fact that is otherwise."""
+    """By a test: otherwise."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it leaves a claim open."""
+        return self in (Decision.UNDECIDED, Decision.UNTESTABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,11 +272,9 @@ class Article:
 
     @property
     def cited(self) -> str:
-        """Title and year, and author and address where they are known."""
-        facts = (self.author, str(self.year) if self.year is not None else None)
-        known = ", ".join(filter(None, facts))
-        ends = (f" ({known})" if known else "", f", {self.address}" if self.address else "")
-        return f'"{self.title}"{"".join(ends)}'
+        """Title, and author and year where they are known."""
+        known = ", ".join(map(str, filter(None, (self.author, self.year))))
+        return f'"{self.title}"' + (f" ({known})" if known else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,9 +311,9 @@ class Claim:
     kind: Literal["ratio", "fact"] = "ratio"
     """What decides it: a comparison, or a test that answers yes or no."""
     test: str | None = None
-    """Of a fact: its test, as pytest names it."""
+    """What decides a fact, or a direction of which there is no run: a test, as pytest names it."""
     holds: bool | None = None
-    """Of a fact: what its test finds."""
+    """What its test finds."""
     needs: tuple[str, ...] = ()
     """Of a fact without a test: what a test takes, as in `ClaimVerdict.takes`."""
     article: Article | None = None

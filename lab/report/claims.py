@@ -30,14 +30,14 @@ MEANINGS = {
 
 TITLE = "Published claims, put to the test"
 
-OPEN = (Decision.UNDECIDED, Decision.UNTESTABLE)
-"""Decisions that leave a claim open."""
-
 BY_LOAD = "different by load"
 """What came of a claim that two runs decide in different ways."""
 
 NEVER_RUN = "not run"
 """What came of a claim that no run is about, and no test."""
+
+LEFT = (Decision.UNDECIDED, Decision.UNTESTABLE, NEVER_RUN)
+"""What came of a claim that is open."""
 
 
 def document(verdicts: Sequence[ClaimVerdict]) -> Document:
@@ -54,7 +54,7 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
             "none: the published one is excluded, no other seen; reversed: the other way round;",
             f"undecided: both are possible; untestable: for the reason given. {_levels(tested)}",
             "here: by all pairs of a run; its report's tables end where a comparison is decided.",
-            "true, false: a fact, by its test. What the open claims take: lab claims",
+            "true, false: by a test, without a run. What the open claims take: lab claims",
         ),
         footer=(),
     )
@@ -65,11 +65,11 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
     return Document(
         title=TITLE,
         context=(_sum(verdicts),),
-        banners=banners([each for each in verdicts if each.decision not in OPEN]),
+        banners=banners([each for each in verdicts if not each.decision.is_open]),
         tables=tuple(_tables_by_article(verdicts)),
         notes=(),
         legend=(
-            "Open: for want of this workload and these profiles, or of what else is named.",
+            "Open: it takes a run by this command, or workload and profiles that the lab lacks.",
             "Server cores: half of the machine's, or what lab run --server-cores names.",
             "What each run says to each claim, with the reasons: lab claims --markdown",
             "What runs of your own say: lab claims RUN...",
@@ -94,12 +94,10 @@ def _levels(decided: Iterable[ClaimVerdict]) -> str:
 def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the one thing that the verdicts on one claim come to, whatever the number of runs."""
     made = [each.decision for each in verdicts if each.tested]
-    settled = set(made) - set(OPEN)
+    settled = {each for each in made if not each.is_open}
     if len(settled) > 1:
         return BY_LOAD
-    if settled:
-        return settled.pop()
-    return next((each for each in OPEN if each in made), NEVER_RUN)
+    return next(iter(settled), next((each for each in LEFT if each in made), NEVER_RUN))
 
 
 def _sum(verdicts: Sequence[ClaimVerdict]) -> str:
@@ -134,26 +132,21 @@ def _tables_by_article(verdicts: Sequence[ClaimVerdict]) -> Iterator[Table]:
     """Yield for each article what was decided, a row a verdict, and what its open claims take."""
     for article, own in _by_article(verdicts).items():
         claims = _by_claim(own)
-        left = [each for each in claims if came_to(each) in (*OPEN, NEVER_RUN)]
+        left = [each for each in claims if came_to(each) in LEFT]
         of = f"of {len(claims)}"
-        if decided := [each for each in own if each.decision not in OPEN]:
+        if decided := [each for each in own if not each.decision.is_open]:
             yield verdict_table(decided, f"{article}: {len(claims) - len(left)} {of} decided")
         if left:
-            titles = ("claim", "workload", "profiles, or else")
-            rows = tuple(_open_row(each) for each in left)
+            titles = ("claim", "what it takes")
+            rows = tuple((Cell(each[0].claim.id), Cell(takes(each))) for each in left)
             yield Table(f"{article}: {len(left)} {of} open", texts(titles), rows)
 
 
-def _open_row(verdicts: Sequence[ClaimVerdict]) -> tuple[Cell, ...]:
+def takes(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return what deciding a claim takes: parts that the lab lacks; if none, what else it takes."""
-    takes = dict.fromkeys(item for each in verdicts for item in each.takes)
-    missing = [
-        ", ".join(item.removeprefix(kind) for item in takes if item.startswith(kind))
-        for kind in ("workload ", "profile ")
-    ]
-    if not any(missing):
-        missing[1] = "; ".join(takes)
-    return tuple(Cell(text or UNKNOWN) for text in (verdicts[0].claim.id, *missing))
+    found = dict.fromkeys(item for each in verdicts for item in each.takes)
+    missing = [item for item in found if item.startswith(("workload ", "profile "))]
+    return "; ".join(missing or found) or UNKNOWN
 
 
 def verdict_table(

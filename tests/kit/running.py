@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +77,7 @@ def running(
     load: Workload | None = None,
     folder: Path | None = None,
     workers: int | None = None,
+    cores: Sequence[int] | None = None,
 ) -> Iterator[Running]:
     """
     Run a profile until the block ends.
@@ -87,6 +88,7 @@ def running(
         folder: Its log and its sockets; by default one that is removed at the end.
         workers: Of each uWSGI, and all of them are waited for: one is enough to be ready, while
             another instance may still be starting. By default as many as the profile says.
+        cores: That it may use; by default all.
     """
     if isinstance(profile, str):
         profile = profiles.read(profile)
@@ -95,7 +97,7 @@ def running(
     with (
         mock.patch.dict(os.environ, asked),
         nullcontext(folder) if folder else tempfile.TemporaryDirectory() as path,
-        adapter(profile).start(profile, load, Path(path), None) as server,
+        adapter(profile).start(profile, load, Path(path), cores) as server,
     ):
         found = Running(server, Path(path))
         instances = sum("uwsgi" in command for command in profile.commands) or 1

@@ -93,6 +93,9 @@ STEPS = {
             ("wsgi-file", "app/article.py"),
         ),
     ),
+    "lifetime-low": Difference(
+        added=(("min-worker-lifetime", "0"),), changed=(("max-worker-lifetime", "30", "1"),)
+    ),
     "http11-socket": Difference(
         added=(("http11-socket", FRONT),), removed=(("http-socket", FRONT),)
     ),

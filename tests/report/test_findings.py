@@ -138,8 +138,8 @@ def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
     assert decided.startswith('"An article" (2016): 1 of 3 decided\n')
     assert decided.splitlines()[-1].startswith("ladder-x  64 connections, 3 s  3.08x    0.871x")
     assert left.startswith('"An article" (2016): 2 of 3 open\n')
-    rows = [row.split() for row in left.splitlines()[3:]]
-    assert rows == [["far", "z", "y,", "x"], ["near", "-", "more", "blocks"]]
+    rows = [" ".join(row.split()) for row in left.splitlines()[3:]]
+    assert rows == ["far workload z; profile y; profile x", "near more blocks"]
     assert other.startswith("article: 1 of 1 decided\n")
 
 

@@ -5,11 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
-import psutil
 import pytest
 
 from app import numbers_file
@@ -19,9 +15,7 @@ from tests.kit.client import ask
 from tests.kit.lab_process import BIN, ROOT, until
 from tests.kit.running import read_installed, running
 from tests.kit.socket_server import SocketServer
-
-PLAIN, ON_LOOP, BY_UWSGI = "app.outbound:app", "app.outbound_asyncio:app", "app.outbound_uwsgi:app"
-"""One handler, written in three ways."""
+from tests.kit.upstream import BY_UWSGI, ON_LOOP, PLAIN, PONG, Upstream, waiting
 
 WAITING = {
     "threads-64": (PLAIN, 12),
@@ -29,61 +23,29 @@ WAITING = {
     "gevent": (PLAIN, 12),
     "blocking-threads": (PLAIN, 2),
     "asyncio": (ON_LOOP, 2),
-    "asyncio-100": (ON_LOOP, 12),
-    "uwsgi-async-aware": (BY_UWSGI, 12),
 }
-"""Profile -> the handler that can wait there, and how many of its requests wait at once."""
+"""
+Profile -> the handler that can wait there, and how many of its requests wait at once.
 
-BLOCKING = {"blocking": 1, "one-thread": 1, "uwsgi-async": 2, "asyncio-100": 1}
+Of asyncio-100 and of uWSGI's async mode tests/claims/test_waiting.py finds that out.
+"""
+
+BLOCKING = {"blocking": 1, "one-thread": 1, "asyncio-100": 1}
 """Profile -> its workers; the plain handler holds one of them."""
-
-ONE_THREAD = ("asyncio", "asyncio-100", "uwsgi-async-aware")
-
-PONG = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nPong!"
-
-
-class Upstream(SocketServer):
-    """A server that answers `Pong!`; while it is held, only when it is released."""
-
-    def __init__(self) -> None:
-        self.opened = threading.Event()
-        self.opened.set()
-        self.under_way = self.most = 0
-        super().__init__(self._answer)
-
-    def _answer(self, conn: socket.socket) -> None:
-        while self.request(conn):
-            with self._lock:
-                self.under_way += 1
-                self.most = max(self.most, self.under_way)
-            self.opened.wait(20)
-            threading.Event().wait(0.01)  # others may come
-            with self._lock:
-                self.under_way -= 1
-            conn.sendall(PONG)
-            return
 
 
 @pytest.fixture
 def upstream(monkeypatch):
     """Return an upstream; UPSTREAM_URL is its address."""
     with Upstream() as server:
-        monkeypatch.setenv("UPSTREAM_URL", f"http://127.0.0.1:{server.address[1]}/")
+        monkeypatch.setenv("UPSTREAM_URL", server.url)
         yield server
-        server.opened.set()
 
 
 def serving(name, app, **expected):
     """Run a profile with an application, in one process where the profile does not say how many."""
     expect = Expectation(**(expected or {"body": b"Pong!"}))
     return running(read_installed(name), Workload("waiting", "/", expect, app), workers=1)
-
-
-@contextmanager
-def waiting(address, number):
-    """Send so many requests at once; yield their replies, which are still to come."""
-    with ThreadPoolExecutor(number) as clients:
-        yield [clients.submit(ask, address) for _ in range(number)]
 
 
 @pytest.mark.parametrize("name", WAITING)
@@ -94,10 +56,8 @@ def test_requests_wait_beside_one_another(upstream, name):
         upstream.opened.clear()
         with waiting(server.address, number) as replies:
             until(lambda: upstream.under_way == number, f"{number} requests upstream")
-            threads = [psutil.Process(pid).num_threads() for pid in server.spawned()]
             upstream.opened.set()
             assert [each.result().body for each in replies] == [b"Pong!"] * number
-    assert name not in ONE_THREAD or {*threads} == {1}
 
 
 @pytest.mark.parametrize("name", BLOCKING)
@@ -136,12 +96,17 @@ def test_half_a_reply_is_a_bad_gateway(monkeypatch, name, app):
 
 
 @pytest.mark.parametrize(
-    ("name", "served"),
-    [("threads-64", True), ("gevent", True), ("asyncio-100", False), ("uwsgi-async-aware", False)],
+    ("name", "app", "served"),
+    [
+        ("threads-64", PLAIN, True),
+        ("gevent", PLAIN, True),
+        ("asyncio-100", ON_LOOP, False),
+        ("uwsgi-async-aware", BY_UWSGI, False),
+    ],
 )
-def test_what_sigterm_does_to_a_request_under_way(upstream, name, served):
+def test_what_sigterm_does_to_a_request_under_way(upstream, name, app, served):
     """With greenlets of its own uWSGI drops it; gevent and threads finish it first."""
-    with serving(name, WAITING[name][0]) as server:
+    with serving(name, app) as server:
         upstream.opened.clear()
         with socket.create_connection(server.address) as client:
             client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -165,7 +130,10 @@ def test_a_core_too_few_is_a_loop_that_does_not_sleep(upstream):
             assert [each.result().body for each in replies] == [b"Pong!"] * 3
 
 
-@pytest.mark.parametrize("name", [*WAITING, "blocking", "uwsgi-sync-2", "uwsgi-async"])
+@pytest.mark.parametrize(
+    "name",
+    [*WAITING, *BLOCKING, "uwsgi-sync-2", "uwsgi-async", "uwsgi-async-aware"],
+)
 def test_sigterm_ends_the_profile(name):
     """And does not reload it; that all its processes end is shown for every profile."""
     assert stop_signal(read_installed(name).options) is signal.SIGTERM

@@ -1,5 +1,6 @@
 """Every peer for real, with each of its workloads: it starts, answers, stops, and is gone."""
 
+import re
 import time
 from contextlib import suppress
 from functools import partial
@@ -8,7 +9,7 @@ import psutil
 import pytest
 
 from lab import profiles, workloads
-from lab.experiment.available import unserved
+from lab.experiment.available import look, unserved
 from lab.experiment.plan import arm_of
 from lab.model import Load
 from lab.profiles.backing import needed
@@ -28,6 +29,9 @@ PAIRS = {
     for asked in ASKED
     if unserved(profile, asked) is None
 }
+
+TAKES = re.compile(r"\((make (peers|setup)|pip install|apt-get)|needs Python ")
+"""In the reason why a peer is not here."""
 
 
 def idle(pid, before):
@@ -64,6 +68,13 @@ def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
         assert set(ends) <= {0, -15}, f"{ends}\n{server.log_tail()}"
     assert alive(tree) == []
     assert not served(server.endpoint)
+
+
+def test_a_peer_that_is_missing_says_what_it_takes():
+    """What to install and how, or which Python it runs on."""
+    reasons = {profile.name: look(profile.name).missing for profile in PEERS}
+    unsaid = {name: why for name, why in reasons.items() if why and not TAKES.search(why)}
+    assert unsaid == {}
 
 
 def test_every_peer_is_asked_something():

@@ -14,12 +14,14 @@ from pathlib import Path
 
 from lab.errors import UsageError
 from lab.report import markdown
-from tools.pages import figures, instructions, proofs, results, runs
+from tools.pages import claims, figures, instructions, proofs, results, runs
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
-    "claims": runs.all_claims,
-    "claims SOURCE": runs.claims,
+    "article SOURCE": claims.article,
+    "claims": claims.everything,
+    "claims in short: SOURCE": claims.in_short,
+    "claims SOURCE": claims.by_run,
     "command RUN": runs.command,
     "decision RUN: CLAIM": runs.decision,
     "figure FIGURE": figures.words,
@@ -41,10 +43,15 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "run RUN: TITLE": runs.table,
     "selftest": proofs.selftest,
     "selftest in short": proofs.selftest_in_short,
+    "statements SOURCE": claims.statements,
     "stress": proofs.stress,
     "value RUN: METRIC of PROFILE": runs.value,
 }
-"""What a directive may be, its arguments in capitals, and what makes its text of them."""
+"""
+What a directive may be, its arguments in capitals, and what makes its text of them.
+
+The first that fits counts.
+"""
 
 DIRECTIVE = re.compile(
     rf"(?P<opening><!-- (?P<directive>(?:{'|'.join({form.split()[0] for form in FORMS})})\b.*?) -->"

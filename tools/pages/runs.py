@@ -1,8 +1,7 @@
-"""What stored runs say: their tables, ratios and machines, and what they say to claims."""
+"""What stored runs say: their tables, ratios and machines, and what one says to a claim."""
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import replace
 
@@ -10,14 +9,13 @@ from lab import claims as published
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.model import Verdict
-from lab.report import claims as claims_report
 from lab.report import headline as opening
 from lab.report import markdown, numbers, remarks
 from lab.report.causes import groups
 from lab.report.machine import machine_lines
 from lab.report.minutes import levels as levels_of
 from lab.report.tables import document
-from tools.pages.files import RUNS, runs, stored, summary
+from tools.pages.files import RUNS, stored, summary
 
 WARNED = "(see the run's warning)"
 """Beside a figure in a sentence; what the warning is stands above the run's tables."""
@@ -112,19 +110,3 @@ def gates(name: str) -> str:
 def machine(name: str) -> str:
     """Return where a run was made."""
     return "; ".join(machine_lines(stored(name).environments))
-
-
-def all_claims() -> str:
-    """Return what was decided and what is open, article by article: their names are no headings."""
-    found = claims_report.overview(published.verdicts(runs()))
-    text = markdown.render_document(replace(found, legend=()))
-    text = re.sub(r"^# .*\n\n", "", text)
-    return re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE).strip() + "\n"
-
-
-def claims(source: str) -> str:
-    """Return what all stored runs say to the claims of one article."""
-    asked = [claim for claim in published.load() if claim.source == source]
-    decided = [each for each in published.verdicts(runs(), asked) if each.tested]
-    warned = markdown.warnings(claims_report.banners(decided))
-    return warned + markdown.render_table(claims_report.verdict_table(decided, causes=True))

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lab import claims, profiles
-from lab.model import Article, Profile
+from lab.model import Profile
 from lab.profiles.header import words
+from tools.pages.claims import article, articles
 from tools.pages.files import DOCS, ROOT, written
 
 PAGE = DOCS / "reference" / "systems.md"
@@ -47,16 +48,13 @@ def render() -> str:
     Raises:
         ProfileError: A profile cannot be read.
     """
-    sources: dict[str, Article] = {}
     named: dict[str, set[str]] = {}
     for claim in claims.load():
-        if claim.article is not None:
-            sources[claim.source] = claim.article
         for name in filter(None, (claim.reference, claim.changed)):
             named.setdefault(name, set()).add(claim.source)
     rows = [row for name in sorted(profiles.find()) for row in _rows(name, named.get(name, set()))]
     rows.sort(key=lambda row: row[0].lower())
-    lines = [f"| {name} | {article.title}, {article.year} |" for name, article in sources.items()]
+    lines = [f"| {source} | {article(source)} |" for source in articles()]
     lines += ["", "| system | article | version | state | successor | profile |"]
     lines += ["|---|---|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
@@ -75,7 +73,7 @@ def _rows(name: str, sources: set[str]) -> Iterator[tuple[str, ...]]:
     system = header.table.get("system")
     packages: tuple[str, ...] = ("uwsgi",)
     if not profile.commands and sources:
-        system = "uWSGI"
+        system = f"uWSGI: {profile.summary[:1].lower()}{profile.summary[1:]}"
     elif system:
         sources = sources | set(words(header.table, "articles", header.text, profile.path))
         packages = words(header.table, "packages", header.text, profile.path)

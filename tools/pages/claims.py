@@ -1,0 +1,117 @@
+"""What the articles say, and what stored runs and tests say to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from lab import claims as published
+from lab.errors import UsageError
+from lab.model import Article, Claim, ClaimVerdict, Decision
+from lab.report import claims as claims_report
+from lab.report import markdown
+from lab.report.numbers import bounded
+from lab.report.tables import Cell, Table, texts
+from tools.pages.files import runs
+
+STATED = {"above": "more", "below": "less", "same": "the same"}
+"""What a direction says of the metric."""
+
+
+def articles() -> dict[str, Article]:
+    """Return the articles by their short names, in the order of their claims."""
+    return {each.source: each.article for each in published.load() if each.article is not None}
+
+
+def article(source: str) -> str:
+    """
+    Return an article's title, linked where its address is known, with author and year.
+
+    Raises:
+        UsageError: There is no such article.
+    """
+    if (found := articles().get(source)) is None:
+        raise UsageError(f"there is no article {source}; there are {', '.join(articles())}")
+    title = f"[{found.title}]({found.address})" if found.address else found.title
+    return ", ".join(map(str, filter(None, (title, found.author, found.year))))
+
+
+def everything() -> str:
+    """Return what was decided and what is open, article by article: their names are no headings."""
+    found = claims_report.overview(published.verdicts(runs()))
+    text = markdown.render_document(replace(found, legend=()))
+    text = re.sub(r"^# .*\n\n", "", text)
+    return re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE).strip() + "\n"
+
+
+def in_short(source: str) -> str:
+    """Return how many claims of an article there are, and what came of them."""
+    return claims_report.overview(_verdicts(source)).context[0]
+
+
+def by_run(source: str) -> str:
+    """Return what each stored run says to the claims of one article."""
+    decided = [each for each in _verdicts(source) if each.tested]
+    warned = markdown.warnings(claims_report.banners(decided))
+    return warned + markdown.render_table(claims_report.verdict_table(decided, causes=True))
+
+
+def statements(source: str) -> str:
+    """Return the claims of one article in words, what came of each, and what an open one takes."""
+    found = _verdicts(source)
+    rows = [row for _, own in groupby(found, key=lambda each: each.claim) for row in _rows([*own])]
+    titles = ("the article says", "figure", "here", "decided by")
+    warned = markdown.warnings(claims_report.banners(settled(found)))
+    return warned + markdown.render_table(Table("", texts(titles), tuple(rows)))
+
+
+def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
+    """Return those that leave nothing open: a page quotes their runs."""
+    return [each for each in verdicts if not each.decision.is_open]
+
+
+def _verdicts(source: str) -> tuple[ClaimVerdict, ...]:
+    asked = [claim for claim in published.load() if claim.source == source]
+    return published.verdicts(runs(), asked)
+
+
+def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
+    """Return a row for each verdict that settles a claim; one that says what it takes if none."""
+    claim = verdicts[0].claim
+    said = [(_decided(each), _evidence(each)) for each in settled(verdicts)]
+    said = said or [("open", _in_code(claims_report.takes(verdicts)))]
+    words = [(claim.text, _stated(claim)), *[("", "")] * (len(said) - 1)]
+    return [tuple(map(Cell, (*left, *right))) for left, right in zip(words, said, strict=True)]
+
+
+def _stated(claim: Claim) -> str:
+    """Return the article's figure, or its direction in a word; of a fact nothing."""
+    if claim.kind == "fact":
+        return ""
+    if claim.direction is None or claim.metric != "throughput":
+        return claim.stated
+    return STATED[claim.direction]
+
+
+def _decided(verdict: ClaimVerdict) -> str:
+    """Return the decision, with the figure here or what there is to know of the test's."""
+    by_test = verdict.decision in (Decision.TRUE, Decision.FALSE)
+    figures = "" if verdict.comparison is None else bounded(verdict.comparison)
+    more = verdict.claim.note if by_test else figures
+    return f"**{verdict.decision}**" + (f": {more}" if more else "")
+
+
+def _evidence(verdict: ClaimVerdict) -> str:
+    """Return a link to the run or the test, from a page in a folder of docs."""
+    if verdict.run is not None:
+        return f"[{verdict.run}](../runs/{verdict.run}/report.md): {verdict.load}"
+    path = str(verdict.claim.test).partition("::")[0]
+    return f"[a test](../../{path})"
+
+
+def _in_code(takes: str) -> str:
+    """Return what a claim takes, a command in backticks."""
+    words = takes.split("; ")
+    return "; ".join(f"`{each}`" if each.startswith("lab ") else each for each in words)
