@@ -39,9 +39,11 @@ def value_of(summary: Summary) -> tuple[str, str]:
 
 
 def shown(found: Sequence[Summary]) -> tuple[str, ...]:
-    """Return the metrics that a sweep is told by; errors where there was one."""
-    errors = any(row.values.get("errors") for summary in found for row in summary.rows)
-    return ("throughput", "cpu", "p99", *(("errors",) if errors else ()))
+    """Return the metrics that a sweep is told by; errors where there was one, `system` so, too."""
+    rows = [row for summary in found for row in summary.rows]
+    system = ("system",) if any("system" in row.values for row in rows) else ()
+    errors = ("errors",) if any(row.values.get("errors") for row in rows) else ()
+    return ("throughput", "cpu", *system, "p99", *errors)
 
 
 def order_of(values: list[str]) -> list[float] | None:
