@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers test test-slow test-peers acceptance lint check compare endure image serve clean
+.PHONY: FORCE help setup peers databases test test-slow test-peers acceptance lint check compare endure image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -33,6 +33,9 @@ $(TESTS): $(SETUP) requirements/dev.txt
 
 peers: setup ## install the other servers of the articles, in .venv, .peers and by apt-get
 	@tools/setup.sh peers
+
+databases: ## unpack the databases that peers ask, into .databases; installs nothing
+	@tools/databases.sh
 
 test: $(TESTS) ## run the tests (10 to 15 minutes)
 	@$(BIN)/python -m pytest $(ARGS)
@@ -70,5 +73,5 @@ image: setup ## build the images and run the stack in containers (root, buildah,
 serve: setup ## run the tuned service on port 8080
 	@$(BIN)/uwsgi profiles/tuned.ini
 
-clean: ## remove what was built (.venv, build/), keep results/
-	rm -rf .venv .peers build *.egg-info fib/_core_c.*.so fib/_core_c.json
+clean: ## remove what was built (.venv, .databases, build/), keep results/
+	rm -rf .venv .peers .databases build *.egg-info fib/_core_c.*.so fib/_core_c.json

@@ -68,12 +68,25 @@ ELSEWHERE = {
         ),
     ),
     "tests/corpus/test_bytes.py::test_every_byte": (".venv/bin/python benchmarks/one_header.py",),
+    "tests/servers/test_databases.py::test_a_database_is_there_for_a_run_alone": (
+        '.venv/bin/python loadtests/backing/mongodb.py "$MONGODB_URL"',
+    ),
 }
 """Test -> the commands whose work it does, with other numbers and addresses where those differ."""
 
 NOT_RUN = {
     "it runs this test": (
         "make test",
+    ),
+    "it needs a network; tests/deploy/test_databases.py has an apt-get of its own": (
+        "make peers databases",
+    ),
+    "it needs what that gets; tests/servers/test_peers_run.py starts the servers and databases": (
+        ".venv/bin/lab run tornado-asyncpg-connect tornado-asyncpg-pool --workload db",
+        (
+            ".venv/bin/lab run tornado-asyncpg-connect tornado-asyncpg-pool --workload db "
+            "--sweep connections=10,50,100,200,500 --blocks 3"
+        ),
     ),
     "it is about files of the reader's": (
         "pip install git+https://github.com/YOU/uwsgi-fibonacci-lab",

@@ -6,7 +6,7 @@
 #   tools/lock.sh --upgrade-package flask
 #
 # Needs uv (https://docs.astral.sh/uv/). All files have the same version of a package, for Python
-# 3.11 and later; but for eventlet and tornado45, whose environments are their own.
+# 3.11 and later; but for eventlet, secantusdb and tornado45, whose environments are their own.
 set -eu
 cd "$(dirname "$0")/.."
 command -v uv >/dev/null || { echo "lock: no uv; install it: pipx install uv" >&2; exit 1; }
@@ -25,4 +25,5 @@ for name in service:server locust:lab peers:peers articles:articles; do
 done
 lock build --group build --constraint requirements/dev.txt "$@"
 lock eventlet --group eventlet "$@"
+lock secantusdb --group secantusdb "$@"
 python=3.6 lock tornado45 --group tornado45 "$@"

@@ -32,7 +32,8 @@ def derive(trial: Trial) -> dict[str, float]:
 
     What cannot be derived is absent: everything without a window, `p99` and `service_p99` below
     1,000 replies, `service_p99` in a closed loop, and whatever needs a reading that was not taken.
-    `served` is what was answered, `capacity` what the server's cores have CPU for.
+    `served` is what was answered, `capacity` what the server's cores have CPU for. A backend runs
+    on these, too: `system` is the CPU of both, and absent without one.
     """
     windows, load = trial.windows, trial.slot.arm.load
     if not windows or any(window.wall <= 0 for window in windows):
@@ -53,8 +54,11 @@ def derive(trial: Trial) -> dict[str, float]:
     if requests:
         if (seconds := server_cpu(readings)) is not None:
             metrics["cpu"] = seconds / requests
-            if seconds and (cores := usable_cores(readings)) is not None:
-                metrics["capacity"] = cores * requests / seconds
+            whole = seconds + readings.get("backend.cpu", 0.0)
+            if "backend.cpu" in readings:
+                metrics["system"] = whole / requests
+            if whole and (cores := usable_cores(readings)) is not None:
+                metrics["capacity"] = cores * requests / whole
             if ratio := _cpu_vs_generator(trial, load, seconds):
                 metrics["cpu_vs_generator"] = ratio
         if "server.switches_voluntary" in readings:

@@ -50,6 +50,6 @@ def observed(trial: Trial) -> Observation:
     if any("throughput" in (each.withholds or ()) for each in own):
         withheld.add("served")
     if "cpu" in withheld:
-        withheld.add("capacity")
+        withheld |= {"capacity", "system"}
     kept = {name: value for name, value in metrics.items() if name not in withheld}
     return Observation(trial, kept, findings)

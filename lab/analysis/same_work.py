@@ -19,7 +19,7 @@ ALIKE = 1.2
 """Ratio up to which work is the same: blocks of some KiB, and the window's edges, move a reading by
 less, and work that is left out by more."""
 
-OF_WORK = TIME_BASED | {"cpu", "capacity", "cpu_vs_generator", "switches"}
+OF_WORK = TIME_BASED | {"cpu", "system", "capacity", "cpu_vs_generator", "switches"}
 """Names of metrics whose ratio says nothing where the work differs."""
 
 

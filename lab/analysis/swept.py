@@ -83,11 +83,14 @@ def _under_value(summary: Summary, profile: str) -> tuple[Observation, ...]:
 
 
 def shown(found: Sequence[Summary]) -> tuple[str, ...]:
-    """Return the metrics that a sweep is told by; errors where there was one."""
-    errors = any(row.values.get("errors") for summary in found for row in summary.rows)
+    """Return the metrics that a sweep is told by; errors where there was one, `system` so, too."""
+    rows = [row for summary in found for row in summary.rows]
+    system = any("system" in row.values for row in rows)
+    errors = any(row.values.get("errors") for row in rows)
     # Memory is what more workers cost whether they are of use or not.
     memory = counted_as(found) is not None
-    return ("throughput", "cpu", "p99", *["memory"] * memory, *["errors"] * errors)
+    optional = {"system": system, "p99": True, "memory": memory, "errors": errors}
+    return ("throughput", "cpu", *(name for name, there in optional.items() if there))
 
 
 def order_of(values: list[str]) -> list[float] | None:

@@ -124,10 +124,10 @@ class BackingService:
 
     Commands and *environment* hold {python} {here} {folder} {host} {port} and its *words*, which a
     workload may set. It is started by *prepare*, *run*, and *fill* when it is *ready*: a command
-    ends with 0, or GET / gives 200 ("http"). Its programs are on PATH or in *path*, of a pattern
-    the highest version; *needs* installs them, *version* prints theirs. Where the lab is root,
-    *user* owns {folder}, prepares and runs. Servers get its *environment*. Where the user has a
-    variable *url*, that names a server of theirs, and nothing is started.
+    ends with 0, or GET / gives 200 ("http"). Its programs are on PATH or in *path*, with {here}
+    in it, of a pattern the highest version; *needs* installs them, *version* prints theirs. Where
+    the lab is root, *user* owns {folder}, prepares and runs. Servers get its *environment*. Where
+    the user has a variable *url*, that names a server of theirs, and nothing is started.
     """
 
     summary: str

@@ -29,6 +29,7 @@ METRICS: Mapping[str, Metric] = {
     for metric in (
         Metric("throughput", "requests/s", "1/s", 1.0, Better.HIGHER),
         Metric("cpu", "CPU per request", "µs", 1e6, Better.LOWER),
+        Metric("system", "CPU per request, with backend", "µs", 1e6, Better.LOWER),
         Metric("served", "requests/s, at least", "1/s", 1.0, Better.HIGHER),
         Metric("capacity", "requests/s by CPU", "1/s", 1.0, Better.HIGHER),
         Metric("cpu_vs_generator", "server CPU / generator CPU", "", 1.0, Better.LOWER),

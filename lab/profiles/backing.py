@@ -68,11 +68,12 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
         raise ProfileError(path, f"{error}; compare {FOLDER}/upstream.toml", line) from None
     own = dict(service.words) | {k: v for k, v in (words or {}).items() if k in service.words}
     files = [each for each in sorted(path.parent.glob(f"{path.stem}.*")) if each.is_file()]
-    folders = map(str, Path("/").glob(service.path.lstrip("/"))) if "*" in service.path else ()
+    place = service.path.replace("{here}", str(path.parent))
+    folders = map(str, Path("/").glob(place.lstrip("/"))) if "*" in place else ()
     return replace(
         service,
         summary=re.sub(r"\{(\w+)\}", lambda word: own.get(word[1], word[0]), service.summary),
-        path=max(folders, key=_version, default=service.path),
+        path=max(folders, key=_version, default=place),
         words=own,
         name=path.stem,
         file=path,

@@ -60,7 +60,8 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
     options += [("build", json.dumps(build))] if build else []
     filled = _filled(path, header)
     said = [word for command in (*commands, build) for word in command if word.startswith(HERE)]
-    options += _sources(path, (*(word.removeprefix(HERE) for word in said), *filled))
+    modules = (f"{app.partition(':')[0]}.py" for _, app in header.apps)
+    options += _sources(path, (*(word.removeprefix(HERE) for word in said), *filled, *modules))
     replaced = _replaced(path, header, [text for name, text in options if name in filled])
     return Profile(
         name=path.stem,

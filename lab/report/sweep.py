@@ -233,6 +233,7 @@ def _notes(found: Sequence[Summary]) -> Iterator[str]:
         yield f"Trials are missing, as the run ended early: {name} {'; '.join(said)}."
     if left := [profile.name for profile in found[0].run.plan.profiles[MOST_LINES:]]:
         yield f"Not in the chart, which has room for {MOST_LINES} lines: {', '.join(left)}."
+    yield from (f"Backing service {each}." for each in found[0].run.plan.backing)
     for skipped, why in sorted(found[0].run.skipped.items()):
         yield f"Not run: {skipped}: {why}."
     if len(found) > WHOLE:

@@ -163,6 +163,8 @@ def _measurements(summary: Summary) -> Table:
     names = COUNTED if counted else TIMED if load.rate is None else OPEN
     if any(row.values.get("retried") and not row.never_kept for row in summary.rows):
         names = (*names, "retried")
+    if any("system" in row.values for row in summary.rows):
+        names = (*names[:2], "system", *names[2:])
     columns = [_column(name) for name in names]
     if counted:
         columns[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
@@ -215,11 +217,13 @@ def _column(name: str) -> Column:
         "memory": "memory",
         "drops": "drops",
         "cpu": "CPU",
+        "system": "with backend",
         "service_p99": "service p99",
         "retried": "sent again",
     }
     title = short.get(name, metric.title)
-    unit = {"throughput": "", "cpu": f"{metric.unit}/request"}.get(name, metric.unit)
+    each = f"{metric.unit}/request"
+    unit = {"throughput": "", "cpu": each, "system": each}.get(name, metric.unit)
     return Column(title, unit)
 
 
@@ -266,7 +270,7 @@ def _changes(summary: Summary) -> Table:
     """Put each step under the profile that it changes, as in its ladder; else name that one."""
     reference = summary.run.plan.reference
     name = Cell(f"{reference}, again (A/A)", Meaning.MUTED)
-    names = shown(summary.run.plan.load)
+    names = _compared(summary)
     rows = [(name, *(_noise(summary.aa[each]) for each in names), _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
@@ -291,7 +295,7 @@ def _marked(summary: Summary, name: str, changed: str, reference: str) -> str:
 
 def _against_baseline(summary: Summary) -> Table:
     baseline = summary.run.plan.profiles[0].name
-    names = shown(summary.run.plan.load)
+    names = _compared(summary)
     rows = [
         (
             Cell(_marked(summary, step.profile, step.profile, baseline)),
@@ -317,6 +321,12 @@ def _share(comparison: Comparison | None) -> Cell:
     if comparison is None or comparison.ratio is None:
         return NOTHING
     return Cell(f"{share(comparison.ratio.value)} {interval(comparison.ratio, share)}")
+
+
+def _compared(summary: Summary) -> tuple[str, ...]:
+    """Return the metrics of the tables of changes; with a backend, what it cost with it."""
+    own = shown(summary.run.plan.load)
+    return (*own, "system") if any("system" in row.values for row in summary.rows) else own
 
 
 def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:

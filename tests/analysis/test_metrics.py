@@ -104,3 +104,12 @@ def test_without_replies_there_is_no_cost_of_a_reply():
 def test_a_quantile_is_the_reply_of_that_rank(q, seconds):
     """Of 100 replies of 1 to 100 us, the quantile q is the one of rank 100 q, rounded up."""
     assert quantile(dict.fromkeys(range(1, 101), 1), q) == seconds
+
+
+def test_a_backend_is_a_part_of_what_a_request_costs():
+    """It runs on the server's cores: `system` is the CPU of both, by which these have capacity."""
+    metrics = derive(make.under(make.trial(readings=make.READINGS | {"backend.cpu": 2.1})))
+    assert metrics["cpu"] == pytest.approx(0.9 / 2000)
+    assert metrics["system"] == pytest.approx(1.9 / 2000)
+    assert metrics["capacity"] == pytest.approx(2000 / 1.9)
+    assert "system" not in derive(make.under(make.trial()))

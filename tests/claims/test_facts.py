@@ -8,12 +8,15 @@ import os
 import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from lab import profiles
 from lab.model import Expectation, Workload
+from lab.profiles.backing import FOLDER, missing, read
+from lab.servers import backing
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, SITES, until
 from tests.kit.running import read_installed, running
@@ -152,3 +155,20 @@ def test_asyncio_cannot_sleep_on_tornado_s_loop(holds):
     pytest.importorskip("tornado", reason="tornado is not installed: make peers")
     said = said_by([BIN / "python", "-c", SLEEP])
     assert (said != "slept\n") is holds, said
+
+
+@pytest.mark.peers
+def test_a_database_refuses_500_connections_at_once(holds):
+    """Whether PostgreSQL as it is by default says that they are too many."""
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: make peers")
+    service = read(FOLDER / "postgres.toml")
+    if (reason := missing(service)) is not None:
+        pytest.skip(reason)
+    refused = ""
+    with backing.running([service], None), ExitStack() as clients:
+        try:
+            for _ in range(500):
+                clients.enter_context(psycopg.connect(os.environ["POSTGRES_URL"]))
+        except psycopg.OperationalError as error:
+            refused = str(error)
+    assert ("sorry, too many clients already" in refused) is holds

@@ -105,14 +105,28 @@ def test_an_upstream_may_be_busy_for_seven_tenths(share, gates):
     assert [each.gate for each in judge(make.trial(readings=readings))] == gates
 
 
-@pytest.mark.parametrize(("share", "names"), [(0.69, []), (0.7, ["backend"])])
-def test_a_backend_at_its_limit_is_a_cause(share, names):
-    """It is part of what is measured: no gate, and what limits."""
+@pytest.mark.parametrize(
+    ("share", "idle", "names"), [(0.69, 0.5, []), (0.7, 0.5, ["backend"]), (0.7, 0.49, [])]
+)
+def test_a_backend_at_its_limit_is_a_cause(share, idle, names):
+    """It is part of what is measured: no gate, and what limits where a core is idle beside it."""
     lazy = {"server.cpu_user": 0.3, "server.cpu_system": 0.1, "server.busiest": 0.2}
-    readings = make.READINGS | lazy | {"backend.busiest": share, "backend.cpu": 1.0}
+    lazy |= {"server.cores": 2.0, "server.idle": idle}
+    readings = make.READINGS | lazy | {"backend.busiest": share, "backend.cpu": 2.0}
     seen = observed(make.trial(readings=readings))
     assert seen.findings == ()
     assert [each.name for each in causes(seen)] == names
+
+
+@pytest.mark.parametrize(
+    ("server", "backend", "name"), [(0.5, 1.5, "backend"), (1.5, 0.5, "server CPU")]
+)
+def test_of_a_core_that_both_use_up_the_larger_part_limits(server, backend, name):
+    """Each waits for the CPU that the other has: how long the backend waits says nothing."""
+    used = {"server.cpu_user": server, "server.cpu_system": 0.0, "server.busiest": server / 2.1}
+    shared = {"server.idle": 0.05, "backend.cpu": backend, "backend.busiest": 1.0}
+    (cause, *_) = causes(observed(make.trial(readings=make.READINGS | used | shared)))
+    assert cause.name == name
 
 
 def test_a_server_that_waits_for_its_busy_backend_is_not_idle():

@@ -173,3 +173,9 @@ def test_the_list_says_what_a_service_needs(tmp_path, monkeypatch):
         "  made   Waits 60 s",
         "  other  backing service other needs no-such-program, which is not installed",
     ]
+
+
+def test_its_programs_may_lie_beside_its_file(tmp_path):
+    """As those that `make databases` unpacks, wherever the checkout is."""
+    path = write(tmp_path, f'path = "{{here}}/../bin"\n{SOUND}')
+    assert read(path).path == f"{tmp_path}/../bin"

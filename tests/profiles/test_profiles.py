@@ -125,6 +125,7 @@ def test_keepalive():
         "production",
     ]
     assert {each.name for each in peers if not each.keepalive} == {
+        "flask-psycopg-uwsgi",
         "gunicorn-sync",
         "gunicorn-sync-2",
         "gunicorn-sync-6",

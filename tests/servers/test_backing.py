@@ -26,7 +26,7 @@ import sys, time
 from lab.profiles.backing import FOLDER, read
 from lab.servers.backing import running
 from lab.system.temporary import swept
-with swept(), running([read(FOLDER / "upstream.toml")], None) as (service,):
+with swept(), running([read(FOLDER / f"{sys.argv[1]}.toml")], None) as (service,):
     print(service.pid, flush=True)
     time.sleep(60)
 """
@@ -98,7 +98,7 @@ def test_a_killed_lab_leaves_nothing(tmp_path, monkeypatch):
     """SIGKILL of the lab: its processes, its port and its folder are gone."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     with subprocess.Popen(
-        (sys.executable, "-c", HOLDER), cwd=ROOT, stdout=subprocess.PIPE, text=True
+        (sys.executable, "-c", HOLDER, "upstream"), cwd=ROOT, stdout=subprocess.PIPE, text=True
     ) as lab:
         tree = descendants(int(lab.stdout.readline()))
         assert tree

@@ -20,15 +20,16 @@ PINS = ("service", "peers", "locust", "articles")
 OPENING = """\
 # The articles' systems
 
-Five articles compare Python servers, and the lab has a profile for each system that they measured,
-but for the databases of the last one.
+Five articles compare Python servers, and the lab has a profile for each system that they measured.
 A system without an article is one that they left out and that a reader would look for: another
 server of the same kind, or the successor of one that has ended.
 
 `make setup` installs uWSGI, gunicorn, granian, gevent and uvloop. `make peers` installs the others:
 Python's packages as they are pinned in `requirements/`, in environments of their own under `.peers`
 where versions clash, and nginx, Node.js and Go by apt-get, where that needs no password. It starts
-no service. `make test-peers` starts each peer with each of its workloads. What cannot be had on a
+no service. `make databases` unpacks [the databases](../how-to/databases.md) of the last article; in
+MongoDB's place stands a server that speaks its protocol and is no MongoDB, unless `MONGODB_URL`
+names one. `make test-peers` starts each peer with each of its workloads. What cannot be had on a
 machine is skipped, and `lab list` says why.
 
 | article | |

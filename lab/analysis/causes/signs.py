@@ -57,7 +57,10 @@ class Signs:
     cores: float | None
     """Cores that it may use."""
     capacity: float | None
-    """Cores that were there for it: fewer where the generator and others run on them, too."""
+    """Cores that were there for it: fewer where its backends, the generator and others ran on
+    them, too."""
+    backend: float | None
+    """Cores that its backends used; None without one."""
     p50: float
     """Seconds."""
     late: int
@@ -127,6 +130,7 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
     readings = trial.readings
     seconds, elapsed = server_cpu(readings), readings.get("elapsed")
     used = seconds / elapsed if seconds is not None and elapsed else None
+    backend = readings["backend.cpu"] / elapsed if elapsed and "backend.cpu" in readings else None
     latency = merged_latency(windows)
     p50 = quantile(latency, 0.5)
     late = {us / 1e6: n for us, n in latency.items() if us >= LATE * 1e6}
@@ -145,13 +149,19 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
         generator=max((window.cpu + window.wait) / window.wall for window in windows),
         used=used,
         cores=usable_cores(readings),
-        capacity=left_over(trial),
+        capacity=_without(left_over(trial), backend or 0.0),
+        backend=backend,
         p50=p50,
         late=sum(late.values()),
         lost=(_beyond(p50, late) + max(0.0, total - answered)) / total,
         stalls=sum(slow.values()),
         stalled=_beyond(p50, slow) / total,
     )
+
+
+def _without(cores: float | None, backend: float) -> float | None:
+    """Return what a backend left of *cores*; None where these were not read."""
+    return None if cores is None else max(0.0, cores - backend)
 
 
 def _probed(replies: int, rate: float, elapsed: float | None, load: Load) -> float | None:
