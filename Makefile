@@ -19,6 +19,10 @@ BIN := .venv/bin
 # make compare QUICK=1; make compare ARGS="--load walkthrough"
 ARGS ?=
 LAB := $(BIN)/lab
+# A shell that forbids it would have each of the hundreds of programs that tests start compiled again.
+unexport PYTHONDONTWRITEBYTECODE
+# Several at once, as most tests wait for a server. ARGS=-n0: one after the other, their output at once.
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
@@ -37,8 +41,8 @@ peers: setup ## install the other servers of the articles, in .venv, .peers and 
 databases: ## unpack the databases that peers ask, into .databases; installs nothing
 	@tools/databases.sh
 
-test: $(TESTS) ## run the tests (10 to 15 minutes)
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(TESTS) ## run the tests (5 minutes)
+	@$(PYTEST) $(ARGS)
 
 test-slow: $(TESTS) ## run the tests that take longer
 	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)
@@ -55,7 +59,7 @@ lint: $(TESTS) ## lint and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
 check: lint ## lint, types, tests: what a change must pass
-	@$(BIN)/python -m pytest
+	@$(PYTEST)
 
 compare: setup ## compare the ladder of profiles (15 minutes; QUICK=1: 5)
 	@$(LAB) run $(if $(QUICK),--quick) $(ARGS) || { status=$$?; [ $$status = 3 ] || exit $$status; \

@@ -131,7 +131,7 @@ def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
         "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:$(PORT)\nmaster = true\n"
         f"chdir = {ROOT}\nmodule = app.hello:app\nneed-app = true\n"
     )
-    compare("lab", "run", "./mine.ini", "--workload", "hello", *SMALL, cwd=tmp_path)
+    compare("lab", "run", "./mine.ini", "--workload", "hello", "--no-confirm", *SMALL, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(

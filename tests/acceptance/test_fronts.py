@@ -84,7 +84,8 @@ def test_ours_without_an_own_ini_stay_as_they_are():
 def test_both_are_asked_in_the_uwsgi_protocol_and_answer(tmp_path):
     """A whole comparison over UNIX sockets: a connection for each request, and no error."""
     (tmp_path / "mine.ini").write_text(f"[uwsgi]\nsocket = my.sock\nchdir = {SITES}\n{SITE}")
-    done = run("lab", "run", "mine.ini", "tuned", "--path", "/where/Bonn", *SMALL, cwd=tmp_path)
+    asked = ("--path", "/where/Bonn", "--no-confirm")
+    done = run("lab", "run", "mine.ini", "tuned", *asked, *SMALL, cwd=tmp_path)
     assert done.returncode in {0, 3}, done.stdout + done.stderr
     assert "/where/Bonn by the uwsgi protocol over a UNIX socket" in done.stdout
     assert "two protocols" not in done.stdout

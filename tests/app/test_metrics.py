@@ -96,6 +96,8 @@ def test_buckets_and_count_agree(tuned):
     assert [float(each.labels["le"]) for each in good[:-1]] == [*BOUNDS, float("inf")]
 
 
+# pytest-xdist's workers have a thread of their own; the child touches nothing of it.
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_what_a_process_counted_outlives_it():
     """Memory that processes share: what a forked one counted is read by the one that forked it."""
     service = create_app()

@@ -1,5 +1,7 @@
 """A thousand clients at the same instant."""
 
+import pytest
+
 from lab.generators.process import EngineGenerator
 from lab.model import Load, Subject
 from lab.probes.sockets import SocketProbe
@@ -17,6 +19,7 @@ DROPS = "listener.drops"
 TRIES = 3
 
 
+@pytest.mark.alone
 def test_a_burst_is_answered_whole():
     """A thousand connections at once on `tuned`: as many right replies, and none was dropped."""
     load = Load(connections=CLIENTS, keepalive=False, requests=CLIENTS)

@@ -32,7 +32,7 @@ def environment() -> dict[str, str]:
     return kept | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "160", "NO_COLOR": "1"}
 
 
-def run(*command: str, cwd: Path, timeout: float = 90) -> subprocess.CompletedProcess[str]:
+def run(*command: str, cwd: Path, timeout: float = 180) -> subprocess.CompletedProcess[str]:
     """Run a command of ours to its end."""
     return subprocess.run(
         [str(BIN / command[0]), *command[1:]],

@@ -17,7 +17,9 @@ from lab.settings.lint.flaw import Spot
 from lab.settings.uwsgi import places
 from tests.kit.lab_process import ROOT
 
-INIS = [*ROOT.glob("profiles/**/*.ini"), *ROOT.glob("uwsgi/*.ini"), *ROOT.glob("tests/**/*.ini")]
+INIS = sorted(
+    path for name in ("profiles", "uwsgi", "tests") for path in ROOT.glob(f"{name}/**/*.ini")
+)
 
 CUT = "cron2"
 """An option whose value uWSGI itself cuts before it prints it."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+import pytest
+
 from lab.model import Subject
 from lab.probes import facts, probes
 from lab.probes.facts import classify
@@ -36,6 +38,7 @@ def tuned(pure=""):
         yield Subject(root.pid, port)
 
 
+@pytest.mark.alone
 def test_a_loaded_server_gives_every_reading():
     """Started in order and ended in reverse, they tell what it used."""
     with tuned() as subject:

@@ -82,6 +82,7 @@ def test_a_socket_says_of_itself_what_ss_says_of_it():
     assert asked.defers is False
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("defer", [False, True])
 def test_handshakes_dropped_from_a_full_queue_are_counted(defer):
     """Two hundred clients and a backlog of 4: as many as the namespace's ListenDrops say."""
@@ -152,6 +153,7 @@ def uwsgi(folder, lines, listen):
         yield root, port
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("listen", "dropped"), [(100, True), (1024, False)])
 def test_uwsgis_deferred_handshakes_are_no_drops(listen, dropped, tmp_path):
     """500 at once: drops with room for 100, none with room for 1024, on both of its ports."""

@@ -69,8 +69,9 @@ def test_from_another_folder(tmp_path):
 
 def test_without_the_lab(tmp_path):
     """The service runs without lab/: `uwsgi profiles/tuned.ini` needs only its own folders."""
+    bytecode = shutil.ignore_patterns("__pycache__")  # written anew at any time
     for part in ("app", "fib", "uwsgi", "profiles"):
-        shutil.copytree(ROOT / part, tmp_path / part)
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=bytecode)
     with running("profiles/tuned.ini", cwd=tmp_path) as (process, endpoint):
         assert fetch(endpoint, "/9000", 5.0)[2] == FIB.expect.body
         assert process.cwd() == str(tmp_path)
