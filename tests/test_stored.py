@@ -11,10 +11,12 @@ import pytest
 
 from lab import claims, profiles
 from lab.analysis.compare import verdict_of
+from lab.analysis.gates.effect import COUNTED
 from lab.analysis.points import summaries
 from lab.analysis.summary import summarise
 from lab.errors import ProfileError
 from lab.experiment.conduct import DEFAULT
+from lab.experiment.scale import scaled
 from lab.model import METRICS, Role, Verdict
 from lab.profiles.digest import digest_of
 from lab.report import claims as claims_report
@@ -126,9 +128,11 @@ def refused(run):
 def changed(run, read=today):
     """Return which profiles of a run are others today: a line each, with both digests."""
     found = []
-    for made in run.plan.profiles:
+    for made, at in {arm.profile.name: (arm.profile, arm.at) for arm in run.plan.arms}.values():
         try:
             now = read(made.name)
+            for quantity in COUNTED.keys() & at.keys():
+                now = scaled(now, quantity, int(at[quantity]))
         except ProfileError:
             found.append(f"{run.name}: {made.name} ({made.digest}) is no profile any more")
             continue
@@ -247,6 +251,22 @@ def test_a_run_of_another_version_of_a_profile_is_refused():
     other = replace(own["tuned"], options=options, digest=digest_of(options))
     (problem,) = changed(run, (own | {"tuned": other}).__getitem__)
     assert problem == f"ladder: tuned was {own['tuned'].digest}, and is {other.digest} today"
+
+
+def test_a_profile_with_a_sweeps_number_is_the_same_profile():
+    """What a sweep over workers replaced is replaced in today's, too; another number is seen."""
+    run = stored_run("ladder")
+    own = {profile.name: profile for profile in run.plan.profiles}
+
+    def at(value):
+        arms = (
+            replace(arm, profile=scaled(arm.profile, "threads", 4), at={"threads": value})
+            for arm in run.plan.arms
+        )
+        return replace(run, plan=replace(run.plan, arms=tuple(arms)))
+
+    assert not changed(at("4"), own.__getitem__)
+    assert len(changed(at("8"), own.__getitem__)) == len(own)
 
 
 def test_a_profile_that_is_gone_is_named():

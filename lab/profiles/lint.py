@@ -25,12 +25,16 @@ from lab.settings.lint.judge import Chosen, judged
 from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
 from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.rules.rule import RULES, Rule
+from lab.settings.uwsgi import places
 from lab.system.programs import find_command, output_of, plugins
 from lab.system.runtime import version_of_uwsgi
 
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
 
+
+TEMPLATE = re.compile(r"\{%-?\s*\w+|\{\{\s*\w[\w.]*")
+"""What stands in a template of Jinja, and in no ini: its % are none of uWSGI's."""
 
 NO_FILES = frozenset({COMMAND, STDIN})
 """What a command is called that is in no file."""
@@ -210,6 +214,9 @@ def _read(path: Path, known: Known) -> Config:
         kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *sorted(OTHER_FORMS)))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
+    if reader is places.read and (found := TEMPLATE.search(text)):
+        problem = f"is a template, for it has {found[0]!r}: name a file that is made of it"
+        raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
     return reader(path, known)
 
 

@@ -140,8 +140,9 @@ def _read(
         return as_read(found, pairs(lines)), None if absent else lines
     if found.guesses:
         why = "uWSGI acts on it as soon as it reads it, so that it is not asked what the rest means"
-        problem = f"{act}: {why}, and without uWSGI {found.guesses}; give a copy without it"
-        problem = runtime.variables.hide(problem)
+        said = (runtime.variables.hide(each) for each in (act, found.guesses))
+        act, guess = (f"{each[:60]}..." if len(each) > 60 else each for each in said)
+        problem = f"{act}: {why}, and without uWSGI {guess}; give a copy without it"
         raise ProfileError(path, problem, line_of(_text(path), act.partition(" ")[0]))
     text = "\n".join(f"{shown(each.option)} = {shown(each.value)}" for each in found.settings)
     return found, text.split("\n") if text else None

@@ -333,3 +333,28 @@ def test_the_diff_of_what_has_no_last_newline_is_one_that_patch_takes(lint):
     _, out, _ = lint("granian a:b", "--select", "GR001", "--unsafe-fixes", "--diff")
     end = "\\ No newline at end of file"
     assert out.splitlines()[3:] == ["-granian a:b", end, "+granian --interface wsgi a:b", end]
+
+
+def test_a_template_is_refused(lint):
+    """A fix would break it: its % are none of uWSGI's."""
+    write("u.ini.j2", "[uwsgi]\nmaster = true\nprocesses = {{ workers }}\n")
+    assert lint("u.ini.j2", "--fix")[::2] == (
+        2,
+        "lab: u.ini.j2:3: is a template, for it has '{{ workers': name a file that is made of it\n",
+    )
+    write("v.ini", "[uwsgi]\n{% if debug %}\nmaster = true\n{% endif %}\n")
+    assert lint("v.ini")[0] == 2
+    write("w.ini", '[uwsgi]\nlog-format = {"a":{"b":"%(uri)"}}\n')
+    assert lint("w.ini")[0] == 0
+
+
+def test_a_section_is_written_right_and_nothing_else_is_lost(lint):
+    """Neither a comment behind it, nor lines that end with CR alone."""
+    for text, after in (
+        ("[uwsgi] ; main\nmax-vars = 9\n", "; main\n[uwsgi]\nmax-vars = 9\n"),
+        ("[uWSGI]\nmax-vars = 9\n", "[uwsgi]\nmax-vars = 9\n"),
+        ("[uwsgi]\rmax-vars = 9\r", "[uwsgi]\nmax-vars = 9\r"),
+    ):
+        Path("u.ini").write_bytes(text.encode())
+        assert lint("u.ini", "--fix", "--select", "UW007")[:2] == (0, "Found nothing.\n")
+        assert Path("u.ini").read_bytes().decode() == after

@@ -50,9 +50,7 @@ def section_misnamed(config: Config) -> Iterator[Flaw]:
     passed: set[object] = set()
     for each in sections.lines(config):
         if _is_ours(each) and each.section not in names:
-            fix = instead(config, each.spot, each.text, "[uwsgi]", safe=True)
-            text = f'{each.text} is the section "{each.section}", which is not read; write [uwsgi]'
-            yield config.flaw(each.spot, text, fix)
+            yield _misnamed(config, each)
         elif not (each.section or each.is_header or each.is_comment or each.spot.file in passed):
             passed.add(each.spot.file)
             if not config.texts[each.spot.file].startswith("\ufeff"):
@@ -226,6 +224,17 @@ def circle(config: Config) -> Iterator[Flaw]:
     """Also by way of others."""
     if config.circle is not None:
         yield config.flaw(config.circle)
+
+
+def _misnamed(config: Config, line: sections.Line) -> Flaw:
+    """Return what is wrong with a line that is meant to be [uwsgi]; a comment in it stays."""
+    text = f'{line.text} is the section "{line.section}", which is not read; write [uwsgi]'
+    comment = re.fullmatch(r"\[.*\]\s*([;#].*)", line.text)
+    new = f"{comment[1]}\n[uwsgi]" if comment else "[uwsgi]"
+    if "\r" in line.text:
+        text = "the lines end with CR alone, so that all of them are one to uWSGI; end them with LF"
+        new = line.text.replace("\r", "\n")
+    return config.flaw(line.spot, text, instead(config, line.spot, line.text, new, safe=True))
 
 
 def _is_ours(line: sections.Line) -> bool:
