@@ -114,7 +114,13 @@ def _takes(
     if not lacking and decision is Decision.UNTESTABLE:
         lacking = [f"a run in which {METRICS[claim.metric].title} count"]
     elif decision is Decision.UNDECIDED:
-        lacking = ["more blocks" if found.between is None else "a core of its own for the load"]
+        lacking = [
+            "a core of its own for the load"
+            if found.between is not None
+            else "more blocks"
+            if found.may_be is None
+            else "more cores for the load"
+        ]
     # The command has the connections.
     said = wanted(claim).get("connections")
     return (_command(claim), *(each for each in lacking if each != said))
@@ -178,20 +184,23 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
     """
     Return what the interval allows to be said of the published ratio or direction.
 
-    Of a ratio of which ends are known: what all ratios between them have in common.
+    Of a ratio of which ends are known: what all ratios between them have in common. So, too, of one
+    that may be larger or smaller, as the generator was at its limit.
     """
-    ratio, ends = found.ratio, found.between
-    if ratio is not None:
-        low, high = ratio.low, ratio.high
-    elif ends is not None:
-        low, high = ends.low or 0.0, ends.high or math.inf
-    else:
+    ends = found.between or found.ratio
+    if ends is None:
         return Decision.UNTESTABLE
+    exact = found.between is None and found.may_be is None
+    low, high = ends.low or 0.0, ends.high or math.inf
+    if found.may_be in (MayBe.SMALLER, MayBe.EITHER):
+        low = 0.0
+    if found.may_be in (MayBe.LARGER, MayBe.EITHER):
+        high = math.inf
     if claims_equality(claim):
-        told = verdict_of(low, high, floor, Better.HIGHER)
-        if told is Verdict.UNDECIDED or (told is Verdict.SAME and found.may_be is not None):
-            return Decision.UNDECIDED  # whoever was kept from more may be faster
-        return Decision.REPRODUCED if told is Verdict.SAME else Decision.REVERSED
+        return {
+            Verdict.SAME: Decision.REPRODUCED,
+            Verdict.UNDECIDED: Decision.UNDECIDED,
+        }.get(verdict_of(low, high, floor, Better.HIGHER), Decision.REVERSED)
     published = claim.ratio
     falls = claim.direction == "below" if published is None else published < 1
     if falls:  # the mirror image: how many times less
@@ -202,7 +211,7 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
         return Decision.REVERSED
     if verdict is Verdict.FASTER:
         # Of an interval the far end counts; where the ends are all that is known, the near one.
-        if published is None or (low if ratio is None else high) >= published:
+        if published is None or (high if exact else low) >= published:
             return Decision.REPRODUCED
         return Decision.SMALLER if high < published else Decision.UNDECIDED
     excluded = verdict is Verdict.SAME if published is None else high < published

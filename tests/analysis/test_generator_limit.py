@@ -236,6 +236,23 @@ def test_fast_servers_are_not_called_the_same_by_a_full_generator(generator, ser
     assert (decision is Decision.REPRODUCED) is (verdict is Verdict.SAME)
 
 
+@pytest.mark.parametrize(
+    ("busy", "decision"),
+    [
+        (set(), Decision.REPRODUCED),
+        ({"b"}, Decision.REPRODUCED),
+        ({"a"}, Decision.UNDECIDED),
+        ({"a", "b"}, Decision.UNDECIDED),
+    ],
+)
+def test_a_claim_is_not_decided_by_a_bound_that_points_elsewhere(busy, decision):
+    """Of "at most 2x" nobody knows that it is faster; what it takes is more cores for the load."""
+    faster = Claim("x", "a", "faster", "fib", "a", "b", direction="above")
+    verdict = decide(faster, summarise(ladder(busy)))
+    assert verdict.decision is decision
+    assert ("more cores for the load" in verdict.takes) is (decision is Decision.UNDECIDED)
+
+
 def test_sameness_at_an_equal_rate_needs_that_rate():
     """The claims on the fast echo servers: in a closed loop untestable, whatever was measured."""
     near = [each for each in claims.load() if each.id.startswith("uvloop-near-go")]
