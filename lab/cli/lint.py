@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from lab.errors import LabError, UsageError
+from lab.errors import FileError, UsageError
 from lab.profiles import lint
 from lab.report.lint.formats import FORMATS, Found
 from lab.report.lint.page import explained
@@ -91,7 +91,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             else:
                 for file in linted.write([Path(each) for each in files]):
                     click.echo(f"fixed: {file}", err=True)
-        except LabError as error:
+        except FileError as error:
             click.echo(f"lab: {error}", err=True)
             failed = True
         else:

@@ -146,7 +146,12 @@ def readings(
         yield from (partial(read, name) for name in names)
         return
     with ThreadPoolExecutor() as pool:
-        yield from [pool.submit(read, name).result for name in names]
+        results = [pool.submit(read, name) for name in names]
+        try:
+            yield from (each.result for each in results)
+        except GeneratorExit:  # as after a Ctrl-C, which does not wait for the rest
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def _located(name: str, known: Known) -> tuple[Path, Known]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.cli import main
-from lab.errors import ProfileError
+from lab.errors import Interrupted, ProfileError
 from lab.profiles.lint import known_of, readings
 from tests.kit.lab_process import BIN
 
@@ -358,3 +358,14 @@ def test_a_section_is_written_right_and_nothing_else_is_lost(lint):
         Path("u.ini").write_bytes(text.encode())
         assert lint("u.ini", "--fix", "--select", "UW007")[:2] == (0, "Found nothing.\n")
         assert Path("u.ini").read_bytes().decode() == after
+
+
+def test_a_ctrl_c_ends_it(lint, monkeypatch):
+    """And is no file that cannot be read, after which others are."""
+    write("u.ini", WRONG)
+
+    def interrupted(*_, **__):
+        raise Interrupted("SIGINT")
+
+    monkeypatch.setattr("lab.profiles.lint.judged", interrupted)
+    assert lint("u.ini", "u.ini") == (130, "", "lab: interrupted by SIGINT\n")
