@@ -132,7 +132,7 @@ def test_a_core_too_few_is_a_loop_that_does_not_sleep(upstream):
 
 @pytest.mark.parametrize(
     "name",
-    [*WAITING, *BLOCKING, "uwsgi-sync-2", "uwsgi-async", "uwsgi-async-aware"],
+    [*WAITING, "blocking", "asyncio-100", "uwsgi-sync-2", "uwsgi-async", "uwsgi-async-aware"],
 )
 def test_sigterm_ends_the_profile(name):
     """And does not reload it; that all its processes end is shown for every profile."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +41,7 @@ def article(source: str) -> str:
 
 def everything() -> str:
     """Return what was decided and what is open, article by article: their names are no headings."""
-    found = claims_report.overview(published.verdicts(runs()))
+    found = claims_report.overview(_verdicts())
     text = markdown.render_document(replace(found, legend=()))
     text = re.sub(r"^# .*\n\n", "", text)
     return re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE).strip() + "\n"
@@ -48,19 +49,19 @@ def everything() -> str:
 
 def in_short(source: str) -> str:
     """Return how many claims of an article there are, and what came of them."""
-    return claims_report.overview(_verdicts(source)).context[0]
+    return claims_report.overview(_of(source)).context[0]
 
 
 def by_run(source: str) -> str:
     """Return what each stored run says to the claims of one article."""
-    decided = [each for each in _verdicts(source) if each.tested]
+    decided = [each for each in _of(source) if each.tested]
     warned = markdown.warnings(claims_report.banners(decided))
     return warned + markdown.render_table(claims_report.verdict_table(decided, causes=True))
 
 
 def statements(source: str) -> str:
     """Return the claims of one article in words, what came of each, and what an open one takes."""
-    found = _verdicts(source)
+    found = _of(source)
     rows = [row for _, own in groupby(found, key=lambda each: each.claim) for row in _rows([*own])]
     titles = ("the article says", "figure", "here", "decided by")
     warned = markdown.warnings(claims_report.banners(settled(found)))
@@ -72,9 +73,13 @@ def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
     return [each for each in verdicts if not each.decision.is_open]
 
 
-def _verdicts(source: str) -> tuple[ClaimVerdict, ...]:
-    asked = [claim for claim in published.load() if claim.source == source]
-    return published.verdicts(runs(), asked)
+@functools.cache
+def _verdicts() -> tuple[ClaimVerdict, ...]:
+    return published.verdicts(runs())
+
+
+def _of(source: str) -> list[ClaimVerdict]:
+    return [each for each in _verdicts() if each.claim.source == source]
 
 
 def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
