@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import pytest
@@ -89,15 +88,15 @@ def test_an_inis_application_is_served_by_every_profile(shop, name, asked):
         assert (options["harakiri"], options["listen"]) == ("30", "1024")
 
 
-def test_a_gunicorn_configuration_is_served_as_it_is(shop):
+def test_a_gunicorn_configuration_is_served_as_it_is(shop, monkeypatch):
     """Its log and its other files are the trial's, and no control socket of anybody's is taken."""
-    control = os.path.expanduser("~/.gunicorn/gunicorn.ctl")  # noqa: PTH111
-    before = os.path.lexists(control)
+    monkeypatch.setenv("HOME", str(shop))  # of this test alone: gunicorn's own place for it
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
     chosen, _, subject = available([str(shop / "gunicorn.conf.py")], OWN)
     assert served("gunicorn.conf", chosen, subject, shop)[0] == SOLD
     assert (shop / "gunicorn.conf/accesslog").exists()
     assert not any((shop / place / "pid").exists() for place in (".", "site", "elsewhere"))
-    assert os.path.lexists(control) == before
+    assert not (shop / ".gunicorn").exists()
 
 
 def test_what_a_gunicorn_configuration_serves_is_served_by_uwsgi_as_well(shop):
