@@ -30,7 +30,7 @@ PAIRS = {
     if unserved(profile, asked) is None
 }
 
-TAKES = re.compile(r"\((make (peers|setup)|pip install|apt-get)|needs Python ")
+TAKES = re.compile(r"\((make (databases|peers|setup)|pip install|apt-get)|needs Python ")
 """In the reason why a peer is not here."""
 
 
