@@ -50,6 +50,7 @@ test-slow: $(TESTS) ## run the tests that take longer
 # What cannot be had, as without a network, is skipped by the tests, which say why.
 test-peers: $(TESTS) ## start each of them with each of its workloads (10 minutes)
 	-@tools/setup.sh peers
+	-@tools/databases.sh
 	@$(BIN)/python -m pytest -m peers $(ARGS)
 
 acceptance: $(TESTS) ## compare applications of others, from the package index (6 minutes)
