@@ -39,8 +39,9 @@ def databases(tmp_path):
     for name, lines in STUBS.items():
         (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{lines}\n")
         (tmp_path / "bin" / name).chmod(0o755)
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)  # pytest's are closed to others than their owner
+    for folder in (tmp_path, *tmp_path.parents):
+        if not folder.stat().st_mode & 0o001:  # pytest's are closed to others than their owner
+            folder.chmod(0o755)
 
     def run(**variables):
         own = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "CALLS": str(tmp_path / "calls")}
