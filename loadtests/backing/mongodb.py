@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
-from pymongo import MongoClient
 
-client: MongoClient[dict[str, Any]] = MongoClient(sys.argv[1], serverSelectionTimeoutMS=5000)
-with client:
-    document = {"_id": 1, "body": "One row of a table"}
-    client.lab.reply.replace_one({"_id": 1}, document, upsert=True)
+def main(url: str) -> None:
+    """Write it, over what may be there."""
+    # Not above: Locust imports each file of this folder, also where the driver is not installed.
+    from pymongo import MongoClient  # noqa: PLC0415
+
+    with MongoClient(url, serverSelectionTimeoutMS=5000) as client:
+        document = {"_id": 1, "body": "One row of a table"}
+        client.lab.reply.replace_one({"_id": 1}, document, upsert=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

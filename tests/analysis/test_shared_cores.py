@@ -277,5 +277,5 @@ def test_a_claim_on_shared_cores_is_told_with_its_ends():
     wide = said(replace(CLAIM, ratio=0.7), shared())
     assert (wide.decision, wide.takes) == (
         Decision.UNDECIDED,
-        ("a core of its own for the load",),
+        ("lab run a b", "a core of its own for the load"),
     )
