@@ -52,9 +52,9 @@ NUMBERS = {"9000": "9000", "10^18": str(10**18), "100 digits": "9" * 100}
 PHASES = ("view", "context", "push", "dispatch", "whole")
 """What a driver calls, each holding the one before but for the view, which stands by itself."""
 
-DRIVER = """
+CALL = """
 import gc, importlib, io, os, sys, time
-module, name, number, phase, warm_up, requests, go = sys.argv[1:]
+module, name, number, *rest = sys.argv[1:]
 application = getattr(importlib.import_module(module), name)
 base = {
     "REQUEST_METHOD": "GET", "SCRIPT_NAME": "", "PATH_INFO": "/" + number, "QUERY_STRING": "",
@@ -73,6 +73,13 @@ def whole():
         pass
     if hasattr(body, "close"):
         body.close()
+"""
+"""Calls an application as a server would, `whole()`; its first arguments say which."""
+
+DRIVER = (
+    CALL
+    + """
+phase, warm_up, requests, go = rest
 def context():
     application.request_context(base.copy())
 def push():
@@ -102,6 +109,7 @@ for _ in range(int(requests)):
     call()
 os._exit(0)
 """
+)
 
 
 @dataclass(frozen=True)
