@@ -93,6 +93,13 @@ NOT_RUN = {
     "it measures for minutes what `make framework` has made": (
         ".venv/bin/python benchmarks/framework.py",
     ),
+    "it is about another clone and its interpreter": (
+        "git clone . ../python3.13",
+        "cd ../python3.13",
+        "make setup PYTHON=python3.13",
+        ".venv/bin/lab run tuned ./python3.13.toml ./python3-debian.toml",
+        ".venv/bin/python -m sysconfig | grep CONFIG_ARGS",
+    ),
     "it is about files of the reader's": (
         "pip install git+https://github.com/YOU/uwsgi-fibonacci-lab",
         "pip install -q git+https://github.com/YOU/uwsgi-fibonacci-lab",
