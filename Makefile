@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test test-slow test-peers acceptance lint check compare endure image serve clean
+.PHONY: FORCE help setup peers databases test test-slow test-peers framework test-framework acceptance lint check compare endure image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -15,6 +15,7 @@ else ifneq ($(shell test -x .venv/bin/python && .venv/bin/python -c 'print(1)'),
 # Its interpreter is gone, as after an upgrade of the system.
 AGAIN := FORCE
 endif
+FRAMEWORK := .framework/record.json
 BIN := .venv/bin
 # make compare QUICK=1; make compare ARGS="--load walkthrough"
 ARGS ?=
@@ -25,7 +26,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
 
 setup: $(SETUP) ## make .venv: system packages, pinned requirements, uWSGI, the extension
 $(SETUP): $(INPUTS) $(AGAIN)
@@ -46,6 +47,14 @@ test: $(TESTS) ## run the tests (5 minutes)
 
 test-slow: $(TESTS) ## run the tests that take longer
 	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)
+
+framework: $(FRAMEWORK) ## compile Flask and Werkzeug into .framework (1 minute)
+$(FRAMEWORK): $(SETUP) tools/framework.py
+	@$(BIN)/python tools/framework.py
+
+test-framework: $(FRAMEWORK) ## run the tests of Flask and Werkzeug over it (3 minutes)
+	@tools/setup.sh framework
+	@$(BIN)/python benchmarks/framework_suites.py
 
 # What cannot be had, as without a network, is skipped by the tests, which say why.
 test-peers: $(TESTS) ## start each of them with each of its workloads (10 minutes)
@@ -78,5 +87,5 @@ image: setup ## build the images and run the stack in containers (root, buildah,
 serve: setup ## run the tuned service on port 8080
 	@$(BIN)/uwsgi profiles/tuned.ini
 
-clean: ## remove what was built (.venv, .databases, build/), keep results/
-	rm -rf .venv .peers .databases build *.egg-info fib/_core_c.*.so fib/_core_c.json
+clean: ## remove what was built (.venv, .databases, .framework, build/), keep results/
+	rm -rf .venv .peers .databases .framework* build *.egg-info fib/_core_c.*.so fib/_core_c.json

@@ -1,23 +1,29 @@
 """
 Flask, without what this service has no use for.
 
-Only by hooks that Flask documents as such, so that its upgrades keep working: `session_interface`
-and `create_url_adapter`.
+Only by hooks that Flask documents as such, so that its upgrades keep working: `session_interface`,
+`create_url_adapter`, and the methods that run functions which are registered for each request. This
+service registers none; as soon as somebody does, Flask's own method runs.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from inspect import CO_COROUTINE
 from time import perf_counter_ns
+from types import FunctionType
 from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from flask import Flask, Request, Response, request
+from flask import Flask, Request, Response, appcontext_tearing_down, request, request_tearing_down
 from flask.sessions import NullSession, SessionInterface, SessionMixin
+from flask.typing import ResponseReturnValue
 from werkzeug.routing import MapAdapter
 
 from app.durations import FIRST_BOUND, SIZE, Durations, place
+from app.routing import Adapter, Segment, segment_of
 
 COUNTERS = "app.counters"
 """In a request's environment: where the counters of its reply's status class begin."""
@@ -31,6 +37,10 @@ class NoSessions(SessionInterface):
     def open_session(self, _app: Flask, _request: Request) -> SessionMixin:
         """Return the same session for every request; it refuses to be written to."""
         return _NO_SESSION
+
+    def is_null_session(self, _session: object) -> bool:
+        """Return that there is nothing to save."""
+        return True
 
 
 class Reply(Response):
@@ -96,7 +106,7 @@ class Service(Flask):
         environ = request.environ
         # WSGI hands over the path's bytes as Latin-1; without any it means the root.
         path = environ.get("PATH_INFO", "").encode("latin-1").decode(errors="replace")
-        return MapAdapter(
+        adapter = Adapter(
             self.url_map,
             server_name="",
             script_name=environ.get("SCRIPT_NAME") or "/",
@@ -105,3 +115,39 @@ class Service(Flask):
             path_info=path or "/",
             default_method=environ["REQUEST_METHOD"],
         )
+        adapter.segment = self.segment
+        return adapter
+
+    @cached_property
+    def segment(self) -> Segment | None:
+        """The rule of most requests."""
+        return segment_of(self.url_map)
+
+    def add_url_rule(self, *args: Any, **kwargs: Any) -> None:
+        """Add a route."""
+        super().add_url_rule(*args, **kwargs)
+        vars(self).pop("segment", None)
+
+    def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a plain function as it is, without the questions that `inspect` asks."""
+        plain = type(func) is FunctionType and not func.__code__.co_flags & CO_COROUTINE
+        # What is in its dictionary may mark it as one (inspect.markcoroutinefunction).
+        if plain and not func.__dict__:
+            return func
+        return super().ensure_sync(func)
+
+    def preprocess_request(self) -> ResponseReturnValue | None:
+        """Call what is registered to be called before a request."""
+        if self.before_request_funcs or self.url_value_preprocessors:
+            return super().preprocess_request()
+        return None
+
+    def do_teardown_request(self, *args: BaseException | None) -> None:
+        """Call what is registered to be called after a request."""
+        if self.teardown_request_funcs or request_tearing_down.receivers:
+            super().do_teardown_request(*args)
+
+    def do_teardown_appcontext(self, *args: BaseException | None) -> None:
+        """Call what is registered for the end of the application's context."""
+        if self.teardown_appcontext_funcs or appcontext_tearing_down.receivers:
+            super().do_teardown_appcontext(*args)

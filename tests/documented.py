@@ -71,6 +71,8 @@ ELSEWHERE = {
     "tests/servers/test_databases.py::test_a_database_is_there_for_a_run_alone": (
         '.venv/bin/python loadtests/backing/mongodb.py "$MONGODB_URL"',
     ),
+    "tests/test_framework.py::test_two_builds_are_the_same": ("make framework",),
+    "tests/test_framework.py::test_their_own_tests_pass_as_without_it": ("make test-framework",),
 }
 """Test -> the commands whose work it does, with other numbers and addresses where those differ."""
 
@@ -87,6 +89,16 @@ NOT_RUN = {
             ".venv/bin/lab run tornado-asyncpg-connect tornado-asyncpg-pool --workload db "
             "--sweep connections=10,50,100,200,500 --blocks 3"
         ),
+    ),
+    "it measures for minutes what `make framework` has made": (
+        ".venv/bin/python benchmarks/framework.py",
+    ),
+    "it is about another clone and its interpreter": (
+        "git clone . ../python3.13",
+        "cd ../python3.13",
+        "make setup PYTHON=python3.13",
+        ".venv/bin/lab run tuned ./python3.13.toml ./python3-debian.toml",
+        ".venv/bin/python -m sysconfig | grep CONFIG_ARGS",
     ),
     "it is about files of the reader's": (
         "pip install git+https://github.com/YOU/uwsgi-fibonacci-lab",

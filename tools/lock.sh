@@ -26,4 +26,5 @@ done
 lock build --group build --constraint requirements/dev.txt "$@"
 lock eventlet --group eventlet "$@"
 lock secantusdb --group secantusdb "$@"
+lock framework --group framework --constraint requirements/service.txt "$@"
 python=3.6 lock tornado45 --group tornado45 "$@"

@@ -4,6 +4,7 @@
 #   tools/setup.sh          what runs the service and compares profiles (make setup)
 #   tools/setup.sh tests    on top of it, what tests, lint and types need (make test, make lint)
 #   tools/setup.sh peers    on top of the first, the other servers of the articles (make peers)
+#   tools/setup.sh framework  an environment for the tests of Flask and Werkzeug (make test-framework)
 #
 # The last line of a set-up that did not end says what to do; the next one goes on from there.
 # `make setup PYTHON=python3.13` chooses another interpreter.
@@ -14,7 +15,8 @@ case $layer in
     setup) again='make setup' ;;
     tests) again='make test' ;;
     peers) again='make peers' ;;
-    *) echo "usage: tools/setup.sh [tests|peers]" >&2; exit 2 ;;
+    framework) again='make test-framework' ;;
+    *) echo "usage: tools/setup.sh [tests|peers|framework]" >&2; exit 2 ;;
 esac
 began=$(date +%s)
 told=
@@ -210,6 +212,8 @@ case $layer in
     peers)
         system_for_peers
         what='the other servers of the articles' ;;
+    framework)
+        what='an environment for the tests of Flask and Werkzeug' ;;
 esac
 halves=$(.venv/bin/python tools/halves.py)
 # shellcheck disable=SC2086 # a list of names
@@ -228,6 +232,8 @@ if [ "$layer" = setup ]; then
 elif [ "$layer" = tests ]; then
     say "installing what tests, lint and types need"
     install --require-hashes -r requirements/dev.txt
+elif [ "$layer" = framework ]; then
+    make_environment framework .venv/bin/python
 else
     install_articles
     make_environment eventlet .venv/bin/python

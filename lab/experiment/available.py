@@ -190,7 +190,8 @@ def import_applications(
         raise
     if runtime.python is None and runtime.uwsgi is None:
         return {}
-    uwsgi = next((each.version for each in found if not each.profile.commands), None)
+    told = (each.version for each in found if each.profile.version[:1] == (UWSGI,))
+    uwsgi = next(told, None)
     said = {"python": version_of_python(runtime), "uwsgi": uwsgi, "distributions": packages}
     return {name: value for name, value in said.items() if value}
 

@@ -49,6 +49,7 @@ from lab.servers import adapter
 from lab.servers.backing import running
 from lab.servers.fetch import fetch
 from lab.system.cpus import written
+from lab.system.runtime import UWSGI
 from lab.system.temporary import swept
 from lab.workloads.http_file import render
 
@@ -181,9 +182,8 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
     seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
-    versions = {
-        each.profile.name: each.version for each in found if each.profile.commands and each.version
-    }
+    told = (each for each in found if each.profile.version[:1] != (UWSGI,))
+    versions = {each.profile.name: each.version for each in told if each.version}
     said = tuple(remarks(chosen, cores[0] if cores else None))
     return Prepared(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
 

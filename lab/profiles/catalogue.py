@@ -111,7 +111,7 @@ def described(name: str) -> Profile:
         reply=header.reply,
         interfaces=(OWN, *header.interfaces) if theirs else header.interfaces,
         apps=header.apps,
-        version=("uwsgi", "--version"),
+        version=header.version or (UWSGI, "--version"),
     )
 
 

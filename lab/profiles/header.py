@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lab.errors import ProfileError
 
-KEYS = frozenset({"summary", "against", "reply", "interface", "needs"})
+KEYS = frozenset({"summary", "against", "reply", "interface", "needs", "version"})
 """Keys of a `[lab]` section; beside them there may be `app.FAMILY`, for a family of workloads."""
 
 TEXTS = ("summary", "against", "reply", "needs", "python", "ended", "successor", "system", "venv")
@@ -50,6 +50,8 @@ class ProfileHeader:
     """Family of workloads -> what it serves for that."""
     plugins: tuple[str, ...] = ()
     """Of uWSGI, that an ini needs."""
+    version: tuple[str, ...] = ()
+    """Of an ini, the command that says what it runs beside uWSGI, or fails if that is missing."""
 
 
 def parse_comment(text: str, mark: str) -> tuple[tuple[str, ...], str | None, str | None]:
@@ -123,6 +125,7 @@ def parse_ini(text: str, path: Path) -> ProfileHeader:
             if key.startswith("app.")
         ),
         plugins=tuple(each.removeprefix(PLUGIN) for each in _listed(found.get("needs", ""))),
+        version=tuple(found.get("version", "").split()),
     )
 
 

@@ -9,6 +9,7 @@ from app import create_app
 from app.fast import ShortCut
 from lab.model import Expectation, Workload
 from tests.kit.lab_process import SITES, until
+from tests.kit.running import read_installed
 
 from .conftest import served
 
@@ -79,14 +80,22 @@ def test_the_corpus_is_large():
     assert len(corpus()) >= 500
 
 
-@pytest.mark.parametrize("name", ["short-cut", "cached"])
+@pytest.mark.parametrize("name", ["short-cut", "cached", "compiled-framework"])
 def test_replay(tuned, name):
     """Each request, asked twice, has the status, headers and body of the profile `tuned`."""
-    with served(name) as ask:
+    with served(read_installed(name)) as ask:
         for request in corpus():
             expected = tuned(*request)
             for turn in ("first", "second"):
                 assert ask(*request) == expected, (turn, request)
+
+
+def test_the_article_s_application_answers_alike_on_a_compiled_framework():
+    """Its faults included: each request has the status, headers and body of `safety`."""
+    compiled = read_installed("compiled-framework-article")
+    with served("safety") as plain, served(compiled) as ask:
+        for request in corpus():
+            assert ask(*request) == plain(*request), request
 
 
 def test_the_short_cut_sends_flask_s_bytes():

@@ -9,7 +9,7 @@ import pytest
 from .conftest import ROOT
 
 LAYERS = {
-    "tools/setup.sh": ["setup", "compare", "serve", "image"],
+    "tools/setup.sh": ["setup", "compare", "serve", "image", "framework"],
     "tools/setup.sh tests": ["test", "test-slow", "lint", "check", "endure"],
     "tools/setup.sh peers": ["peers", "test-peers"],
 }

@@ -33,6 +33,7 @@ STOPS = (
 )
 LOOP = (("greenlet", "true"), ("import", "{root}/app/event_loop.py"))
 LASTING = ("max-worker-lifetime", "30", "0")
+COMPILED = Difference(added=(("pythonpath", "{root}/.framework"),))
 PEER = Difference(changed=(("server", "uwsgi", "command"),))
 INIS = [each for each in profiles.find() if not profiles.described(each).commands]
 
@@ -109,6 +110,8 @@ STEPS = {
     "table-pure": PURE,
     "prefix": Difference(changed=(("callable", "table", "prefix"),)),
     "prefix-pure": PURE,
+    "compiled-framework": COMPILED,
+    "compiled-framework-article": COMPILED,
     "short-cut": Difference(changed=(("module", "app.wsgi:app", "app.fast:app"),)),
     "bare": Difference(changed=(("module", "app.wsgi:app", "app.hello:app"),)),
     "constant": Difference(added=(("route-run", "return:200"),)),

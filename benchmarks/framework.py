@@ -1,0 +1,173 @@
+"""
+How long does one call of an application take, with Flask and Werkzeug plain and compiled?
+
+    .venv/bin/python benchmarks/framework.py    our application, and the article's
+
+Needs what `make framework` makes. Two processes, one with that folder on its path and one without,
+call the application as a server would, without one, and take turns of a few milliseconds, so that
+whatever else this machine does falls on both. Their ratio is the median of the turns; because the
+place of a process in memory counts as well, that is repeated with new ones, and the interval is
+that of the pairs. It is processor time. Takes two minutes on a machine with nothing else to do.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from instructions import CALL, interpreter  # noqa: E402
+
+from lab.analysis.stats import paired  # noqa: E402
+from lab.runs.environment import read_environment  # noqa: E402
+from tools.framework import OVERLAY, PACKAGES, FrameworkError, check  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results" / "framework.json"
+
+APPLICATIONS = {"service": "app.wsgi:app", "article": "app.article:app"}
+
+WARM_UP = 2000
+"""Calls. The interpreter specialises the code that it has run often."""
+
+CALLS = 400
+"""Of one turn, which takes some milliseconds."""
+
+TIMER = (
+    CALL
+    + """
+for _ in range(int(rest[0])):
+    whole()
+print("ready", flush=True)
+for line in sys.stdin:
+    began = time.process_time_ns()
+    for _ in range(int(line)):
+        whole()
+    print(time.process_time_ns() - began, flush=True)
+"""
+)
+
+
+class Caller:
+    """
+    A process that calls an application as often as it is told.
+
+    Args:
+        application: One of APPLICATIONS.
+        overlay: Where Flask and Werkzeug are looked for first; None for the installed ones.
+        stack: Ends the process.
+    """
+
+    def __init__(self, application: str, overlay: Path | None, stack: ExitStack) -> None:
+        module, _, name = APPLICATIONS[application].partition(":")
+        environment = os.environ | {
+            "PYTHONPATH": str(overlay or ""),
+            "FIB_PURE_PYTHON": "",
+            "FIB_REQUIRE_CYTHON": "1",
+            "FIB_MAX_DIGITS": "",
+        }
+        self._process = stack.enter_context(
+            subprocess.Popen(
+                [sys.executable, "-c", TIMER, module, name, "9000", str(WARM_UP)],
+                cwd=ROOT,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        )
+        stack.callback(self._process.kill)
+        self._read("ready")
+
+    def seconds(self, calls: int) -> float:
+        """Return the processor time of one call, the mean of so many."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{calls}\n")
+        self._process.stdin.flush()
+        return int(self._read()) / calls / 1e9
+
+    def _read(self, wanted: str | None = None) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline().strip()
+        if not line or wanted not in (None, line):
+            raise RuntimeError("the application cannot be called; the reason is above")
+        return line
+
+
+def pair(application: str, overlays: Sequence[Path | None], rounds: int) -> tuple[float, float]:
+    """Return the seconds of one call with either folder, medians of turns that alternate."""
+    with ExitStack() as stack:
+        callers = [Caller(application, overlay, stack) for overlay in overlays]
+        taken: tuple[list[float], list[float]] = ([], [])
+        for number in range(rounds):
+            for side in (0, 1) if number % 2 else (1, 0):
+                taken[side].append(callers[side].seconds(CALLS))
+    return statistics.median(taken[0]), statistics.median(taken[1])
+
+
+def compared(
+    application: str, before: Path | None, after: Path | None, pairs: int, rounds: int
+) -> dict[str, Any]:
+    """Return what one call takes with *before* and *after*, in seconds, and their ratio."""
+    seconds = [pair(application, (before, after), rounds) for _ in range(pairs)]
+    ratio = paired([math.log(new / old) for old, new in seconds])
+    return {
+        "before": statistics.median(old for old, _ in seconds),
+        "after": statistics.median(new for _, new in seconds),
+        "ratio": asdict(ratio),
+        "pairs": seconds,
+    }
+
+
+def applications() -> dict[str, Any]:
+    """Return what compiling is worth to each application."""
+    found = {}
+    for name in APPLICATIONS:
+        found[name] = compared(name, None, OVERLAY, pairs=10, rounds=60)
+        print(_said(name, found[name]), flush=True)
+    return found
+
+
+def _said(name: str, step: dict[str, Any]) -> str:
+    ratio = step["ratio"]
+    return (
+        f"{name:42} {step['before'] * 1e6:6.2f} -> {step['after'] * 1e6:6.2f} µs, "
+        f"{ratio['value']:.3f}x [{ratio['low']:.3f}, {ratio['high']:.3f}]"
+    )
+
+
+def main() -> int:
+    """Measure, and store what was found."""
+    if sys.argv[1:]:
+        print(__doc__)
+        return 0 if sys.argv[1:] == ["--help"] else 2
+    try:
+        print(check())
+    except FrameworkError as error:
+        print(error)
+        return 3
+    stored = {
+        "applications": applications(),
+        "interpreter": interpreter(),
+        "machine": read_environment()["cpu"],
+        "versions": {name: version(name) for name in (*PACKAGES, "cython")},
+        "measured": time.strftime("%Y-%m-%d"),
+    }
+    RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
