@@ -232,15 +232,14 @@ def conduct(
             skipped=prepared.skipped,
         )
         with closing(RunWriter(options.results, header)) as writer:
-            parts = real_parts(generator, prepared.cores, writer.append, digest)
-            parts = replace(parts, keep=partial(keep_log, writer.folder), backing=backing)
-            with suppress(ValueError):  # of a body that is no text; run.json has it
-                if plan.workload.requests:
-                    writer.write_text("requests.http", render(plan.workload.requests))
-            observer.settled(plan)
-            schedule = _schedule(plan, options, writer, observer)
             try:
-                run(plan, parts, observer, schedule)
+                parts = real_parts(generator, prepared.cores, writer.append, digest)
+                parts = replace(parts, keep=partial(keep_log, writer.folder), backing=backing)
+                with suppress(ValueError):  # of a body that is no text; run.json has it
+                    if plan.workload.requests:
+                        writer.write_text("requests.http", render(plan.workload.requests))
+                observer.settled(plan)
+                run(plan, parts, observer, _schedule(plan, options, writer, observer))
                 if plan.minutes is not None:
                     writer.rewrite(ended=True)
             except BaseException as error:  # also what ends a greenlet: Locust's STOP button
