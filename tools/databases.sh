@@ -82,7 +82,7 @@ unpack_debian() {
 unpack_java() {
     command -v mvn >/dev/null && command -v javac >/dev/null || return 1
     say "fetching mongo-java-server"
-    mvn -q -B "-Dmaven.repo.local=$PWD/$new/m2" -f loadtests/backing/mongodb.pom.xml \
+    mvn -q -B -Dstyle.color=never "-Dmaven.repo.local=$PWD/$new/m2" -f loadtests/backing/mongodb.pom.xml \
         dependency:copy-dependencies "-DoutputDirectory=$PWD/$new/lib" >&2 &&
         (cd $new/lib && sha256sum --quiet --strict -c ../../../loadtests/backing/mongodb.sha256 >&2) &&
         javac -cp "$new/lib/*" -d $new loadtests/backing/mongodb.java || return 1
