@@ -81,18 +81,20 @@ def compare(
     blocks = len({observation.trial.slot.block for observation in observations})
     estimate = stats.paired(ratios, level)
     better = METRICS[metric].better
-    told = verdict_of(estimate.low, estimate.high, noise, better)
+    measured = (estimate.low, estimate.high)
     may_be = _may_be(pairs) if metric in ("throughput", "capacity") else None
+    # Better or worse holds only if it does for all that the true ratio may be.
+    ends = measured if may_be is None else may_be.ends(estimate)
     return Comparison(
         metric=metric,
         reference=reference[0],
         changed=changed[0],
-        verdict=_borne(told, may_be),
+        verdict=verdict_of(*ends, noise, better),
         ratio=estimate,
         detectable=stats.detectable(ratios, level),
         blocks_needed=(
             stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
-            if told is Verdict.UNDECIDED
+            if verdict_of(*measured, noise, better) is Verdict.UNDECIDED
             else None
         ),
         fragile=_fragile(ratios, estimate, noise, better),
@@ -213,16 +215,6 @@ def _may_be(pairs: Sequence[tuple[Observation, Observation]]) -> MayBe | None:
     if reference and changed:
         return MayBe.EITHER
     return MayBe.LARGER if changed else MayBe.SMALLER if reference else None
-
-
-def _borne(told: Verdict, may_be: MayBe | None) -> Verdict:
-    """Return the verdict if it holds for all that the true ratio may be, else that nothing is."""
-    bears = {
-        None: tuple(Verdict),
-        MayBe.LARGER: (Verdict.FASTER,),
-        MayBe.SMALLER: (Verdict.SLOWER,),
-    }
-    return told if told in bears.get(may_be, ()) else Verdict.UNDECIDED
 
 
 def _same_handling(pairs: Sequence[tuple[Observation, Observation]]) -> bool:

@@ -153,6 +153,10 @@ class Summary:
     """By profile: the application that it serves; absent where that is not known, and for a
     reference line."""
 
+    def has(self, metric: str) -> bool:
+        """Return whether *metric* is known of any profile."""
+        return any(metric in row.values for row in self.rows)
+
     def another_application(self, changed: str, reference: str) -> bool:
         """Return whether two profiles surely serve different ones, so that more differs."""
         served = {self.applications.get(name) for name in (changed, reference)}

@@ -84,9 +84,8 @@ def _under_value(summary: Summary, profile: str) -> tuple[Observation, ...]:
 
 def shown(found: Sequence[Summary]) -> tuple[str, ...]:
     """Return the metrics that a sweep is told by; errors where there was one, `system` so, too."""
-    rows = [row for summary in found for row in summary.rows]
-    system = any("system" in row.values for row in rows)
-    errors = any(row.values.get("errors") for row in rows)
+    system = any(summary.has("system") for summary in found)
+    errors = any(row.values.get("errors") for summary in found for row in summary.rows)
     # Memory is what more workers cost whether they are of use or not.
     memory = counted_as(found) is not None
     optional = {"system": system, "p99": True, "memory": memory, "errors": errors}

@@ -114,16 +114,17 @@ def _takes(
     if not lacking and decision is Decision.UNTESTABLE:
         lacking = [f"a run in which {METRICS[claim.metric].title} count"]
     elif decision is Decision.UNDECIDED:
-        lacking = [
-            "a core of its own for the load"
-            if found.between is not None
-            else "more blocks"
-            if found.may_be is None
-            else "more cores for the load"
-        ]
+        lacking = [_wanting(found)]
     # The command has the connections.
     said = wanted(claim).get("connections")
     return (_command(claim), *(each for each in lacking if each != said))
+
+
+def _wanting(found: Comparison) -> str:
+    """Return what would decide a comparison that is undecided."""
+    if found.between is not None:
+        return "a core of its own for the load"
+    return "more blocks" if found.may_be is None else "more cores for the load"
 
 
 def _opening(
@@ -187,15 +188,14 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
     Of a ratio of which ends are known: what all ratios between them have in common. So, too, of one
     that may be larger or smaller, as the generator was at its limit.
     """
-    ends = found.between or found.ratio
-    if ends is None:
+    ratio, ends, may_be = found.ratio, found.between, found.may_be
+    exact = ratio is not None and may_be is None
+    if ratio is not None:
+        low, high = (ratio.low, ratio.high) if may_be is None else may_be.ends(ratio)
+    elif ends is not None:
+        low, high = ends.low or 0.0, ends.high or math.inf
+    else:
         return Decision.UNTESTABLE
-    exact = found.between is None and found.may_be is None
-    low, high = ends.low or 0.0, ends.high or math.inf
-    if found.may_be in (MayBe.SMALLER, MayBe.EITHER):
-        low = 0.0
-    if found.may_be in (MayBe.LARGER, MayBe.EITHER):
-        high = math.inf
     if claims_equality(claim):
         return {
             Verdict.SAME: Decision.REPRODUCED,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,6 +71,11 @@ class MayBe(enum.StrEnum):
     """The reference was kept."""
     EITHER = "larger or smaller"
     """Both were kept."""
+
+    def ends(self, ratio: Estimate) -> tuple[float, float]:
+        """Return between what the true ratio lies, by the interval of the one that was measured."""
+        low = ratio.low if self is MayBe.LARGER else 0.0
+        return low, ratio.high if self is MayBe.SMALLER else math.inf
 
 
 @dataclass(frozen=True, slots=True)

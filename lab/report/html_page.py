@@ -134,9 +134,8 @@ def render_sweep(found: Sequence[Summary]) -> str:
     from lab.report import figures, svg  # noqa: PLC0415
 
     picture = figures.of_sweep(found)
-    return _PAGES.get_template(
-        "sweep.html"
-    ).render(
+    template = _PAGES.get_template("sweep.html")
+    return template.render(
         page=sweep.document(found),
         figure=picture and Markup(svg.inline("sweep", picture)),  # noqa: S704 - as above
         lines=[profile.name for profile in found[0].run.plan.profiles[:MOST_LINES]],

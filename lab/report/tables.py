@@ -163,7 +163,7 @@ def _measurements(summary: Summary) -> Table:
     names = COUNTED if counted else TIMED if load.rate is None else OPEN
     if any(row.values.get("retried") and not row.never_kept for row in summary.rows):
         names = (*names, "retried")
-    if any("system" in row.values for row in summary.rows):
+    if summary.has("system"):
         names = (*names[:2], "system", *names[2:])
     columns = [_column(name) for name in names]
     if counted:
@@ -326,7 +326,7 @@ def _share(comparison: Comparison | None) -> Cell:
 def _compared(summary: Summary) -> tuple[str, ...]:
     """Return the metrics of the tables of changes; with a backend, what it cost with it."""
     own = shown(summary.run.plan.load)
-    return (*own, "system") if any("system" in row.values for row in summary.rows) else own
+    return (*own, "system") if summary.has("system") else own
 
 
 def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:
