@@ -14,6 +14,12 @@ class LabError(Exception):
     """Anything that stops the lab; the message is for the person who typed the command."""
 
     exit_code = 1
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message, and what was noted beside it."""
+        return str(self), *getattr(self, "__notes__", ())
+
     folder: Path | None = None
     """The run's folder with the trials that were finished; None where there is none."""
 
@@ -118,6 +124,10 @@ class GeneratorError(LabError):
 
 class LoadGivenUpError(GeneratorError):
     """The load generator ended early because of what the server did, such as a reset."""
+
+
+class WorkersChangedError(GeneratorError):
+    """Processes that made the load of a run have ended, cannot be reached, or are new."""
 
 
 class ResultsError(FileError):

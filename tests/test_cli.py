@@ -224,9 +224,9 @@ def test_the_list_says_each_version_or_what_is_missing(listed, monkeypatch):
 def test_the_list_names_the_workloads(monkeypatch):
     """With what is asked."""
     monkeypatch.setenv("COLUMNS", "80")
-    text = CliRunner().invoke(list_command, standalone_mode=False).output
-    lines = text.partition("Workloads, for --workload:\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split()[0] for line in lines] == list(workloads.find())
+    run = CliRunner().invoke(list_command, standalone_mode=False, catch_exceptions=False)
+    listed = run.output.partition("Workloads, for --workload:\n")[2].partition("\n\n")[0]
+    assert [line.split()[0] for line in listed.splitlines()] == list(workloads.find())
 
 
 def test_the_list_says_what_is_wrong_with_a_workload(listed):

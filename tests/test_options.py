@@ -166,7 +166,7 @@ def test_the_form_has_no_field_for_a_secret(locust):
 
 def test_a_word_that_is_no_value_is_refused_by_locust_at_once(locust):
     """Before its web UI starts; the message shows how it is written."""
-    assert "'fast' is no duration; write 3, 2.5s, 500ms or 1m" in locust["error"]
+    assert "'fast' is no duration; write 3, 2.5s, 500ms, 1m or 1h" in locust["error"]
 
 
 def test_quick_gives_way_to_what_is_said():

@@ -1,6 +1,21 @@
 """Published claims: read from `claims.toml` beside this file, and decided by stored runs."""
 
-from lab.claims.decide import decided, verdicts
+from lab.claims.batches import Batch, batches
+from lab.claims.decide import by_summaries, decided, relevant, verdicts
+from lab.claims.due import due
 from lab.claims.read import FILE, RUNS, ClaimsError, load, stored_runs
 
-__all__ = ["FILE", "RUNS", "ClaimsError", "decided", "load", "stored_runs", "verdicts"]
+__all__ = [
+    "FILE",
+    "RUNS",
+    "Batch",
+    "ClaimsError",
+    "batches",
+    "by_summaries",
+    "decided",
+    "due",
+    "load",
+    "relevant",
+    "stored_runs",
+    "verdicts",
+]

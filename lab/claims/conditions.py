@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.metrics import usable_cores
 from lab.analysis.summary import Summary
 from lab.model import Claim, Run
@@ -47,6 +48,22 @@ def unmet(claim: Claim, summary: Summary) -> list[tuple[str, str]]:
             found.append((needs["version"], _had(version)))
     if claim.rate is not None and run.plan.load.rate is None:
         found.append((needs["rate"], "has a closed one"))
+    return found
+
+
+def unsound(summary: Summary) -> list[tuple[str, str]]:
+    """
+    Return why a run decides nothing at all: what every claim needs, and what the run did.
+
+    A run that was stopped may have been stopped at the moment that pleases; one of minutes is
+    judged at a level that allows for it. A noise check that failed is exit status 3, unless a
+    broken server made it 1.
+    """
+    found = []
+    if summary.measured < summary.planned:
+        found.append(("a run with all of its trials", "ended early"))
+    if not told_apart(summary.aa[HEADLINE]):
+        found.append(("a run that passed its noise check", "did not"))
     return found
 
 

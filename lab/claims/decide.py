@@ -7,22 +7,23 @@ floor, as in every comparison.
 
 A claim is decided by every run that has its workload, both its profiles and, for throughput, a
 closed loop: the same step may be one thing under a burst of clients and another under a load that
-lasts.
+lasts. A run that ended early, or failed its noise check, decides nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lab import profiles, workloads
 from lab.analysis.compare import verdict_of
 from lab.analysis.confirm import limited_by
-from lab.analysis.points import summaries
-from lab.analysis.summary import Row, Summary
+from lab.analysis.points import points
+from lab.analysis.summary import Row, Summary, summarise
 from lab.analysis.thresholds import figures, planned
-from lab.claims.conditions import server_cores, unmet, wanted
+from lab.claims.batches import Batch
+from lab.claims.conditions import server_cores, unmet, unsound, wanted
 from lab.claims.read import load
 from lab.model import (
     METRICS,
@@ -38,9 +39,13 @@ from lab.model import (
     Standing,
     Verdict,
 )
+from lab.model.nested import flatten, worded
 
 EQUAL = 0.05
 """A published ratio within so much of 1 claims that nothing changes."""
+
+A_TEST = "a test"
+"""What a fact takes for which the lab has all parts."""
 
 
 def verdicts(
@@ -52,9 +57,24 @@ def verdicts(
     A claim that no run decides has its test's verdict, too; without any it is untestable, and the
     verdict says what it takes.
     """
-    seen = [each for run in runs for each in summaries(run)]
+    asked = load() if claims is None else claims
+    return by_summaries(relevant(runs, asked), asked)
+
+
+def relevant(runs: Sequence[Run], claims: Sequence[Claim]) -> list[Summary]:
+    """Return what *runs* found, for each value by itself, where one of *claims* is about it."""
+    return [
+        summarise(each)
+        for run in runs
+        for each in points(run)
+        if any(is_about(claim, each.plan) for claim in claims)
+    ]
+
+
+def by_summaries(seen: Sequence[Summary], claims: Sequence[Claim]) -> tuple[ClaimVerdict, ...]:
+    """Decide *claims* by what runs found: see `verdicts`."""
     found: list[ClaimVerdict] = []
-    for claim in load() if claims is None else claims:
+    for claim in claims:
         said = [decide(claim, each) for each in seen if is_about(claim, each.run.plan)]
         if not said or (claim.holds is not None and all(each.decision.is_open for each in said)):
             said.append(_without_run(claim))
@@ -84,11 +104,11 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     """Decide *claim* by one run that has what it takes: see `is_about`."""
     found = _compared(claim, summary)
     decision = decision_of(claim, found, summary.floors[found.metric])
-    lacking = unmet(claim, summary)
+    lacking = [*unmet(claim, summary), *unsound(summary)]
     if lacking:
         decision = Decision.UNTESTABLE
     said = _opening(claim, summary, found, decision, lacking)
-    if not lacking and (idle := _idle(claim, summary)):
+    if idle := _idle(claim, summary):
         said.append(idle)
         if decision is Decision.UNDECIDED:
             decision = Decision.NONE  # what did not happen has no effect, whatever the noise
@@ -97,11 +117,18 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
         said.append(f"Without effect in {claim.changed}: {' '.join(inert)}")
     if cause := cause_of(claim, summary):
         said.append(f"Limited by: {cause}.")
-    run, load_ = summary.run.name, describe(summary.run)
-    takes = _takes(claim, found, decision, [needs for needs, _ in lacking])
-    words = " ".join(said)
+    run = summary.run
     return ClaimVerdict(
-        claim, decision, words, run, load_, found, cause, takes, tuple(summary.banners)
+        claim,
+        decision,
+        sentence=" ".join(said),
+        run=run.name,
+        load=describe(run),
+        machine=machine(run.environments),
+        comparison=found,
+        cause=cause,
+        takes=_takes(claim, found, decision, [needs for needs, _ in lacking]),
+        banners=tuple(summary.banners),
     )
 
 
@@ -115,9 +142,13 @@ def _takes(
         lacking = [f"a run in which {METRICS[claim.metric].title} count"]
     elif decision is Decision.UNDECIDED:
         lacking = [_wanting(found)]
-    # The command has the connections.
-    said = wanted(claim).get("connections")
-    return (_command(claim), *(each for each in lacking if each != said))
+    return (Batch((claim,)).command, *_beside_command(claim, lacking))
+
+
+def _beside_command(claim: Claim, lacking: Sequence[str]) -> list[str]:
+    """Return what of *lacking* the command of a claim's run does not say."""
+    said = [text for name, text in wanted(claim).items() if name in ("connections", "rate")]
+    return [each for each in lacking if each not in said]
 
 
 def _wanting(found: Comparison) -> str:
@@ -236,6 +267,12 @@ def describe(run: Run) -> str:
     return f"{load_.connections:,} connections, {window:g} s{shared}"
 
 
+def machine(environments: Mapping[str, Mapping[str, object]]) -> str:
+    """Return the processor where a run began and its cores, for people; empty where unknown."""
+    known = dict(flatten(next(iter(environments.values()), {})))
+    return worded(known, {"cpu.model": "{}", "cpu.cores": "{} cores"})
+
+
 def cause_of(claim: Claim, summary: Summary) -> str:
     """Return what limited the two sides: once where it is the same, empty where unknown."""
     sides = {
@@ -258,28 +295,26 @@ def _without_run(claim: Claim) -> ClaimVerdict:
         fact = "a fact, " if claim.kind == "fact" else ""
         sentence = f"{fact}decided by {claim.test}. {claim.note}".rstrip()
         return ClaimVerdict(claim, decision, sentence)
-    parts = (f"workload {claim.workload}", f"profile {claim.reference}", f"profile {claim.changed}")
-    lacking = [part for part in claim.needs or parts if not _known(part)]
-    conditions = wanted(claim)
-    if lacking:
+    lacking, conditions = absent(claim), [*wanted(claim).values()]
+    if lacking == [A_TEST]:
+        sentence = "A fact: no test decides it yet."
+    elif lacking:
         sentence = f"Needs {', '.join(lacking)}, which this lab does not have yet."
-    elif claim.kind == "fact":
-        lacking, sentence = ["a test"], "A fact: no test decides it yet."
     else:
-        conditions.pop("connections", None)
-        lacking = [_command(claim)]
+        conditions = _beside_command(claim, conditions)
+        lacking = [Batch((claim,)).command]
         sentence = f"No run can decide it: {lacking[0]}"
     if conditions:
-        sentence += f" It also takes {', '.join(conditions.values())}."
-    takes = (*lacking, *conditions.values())
+        sentence += f" It also takes {', '.join(conditions)}."
+    takes = (*lacking, *conditions)
     return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes)
 
 
-def _command(claim: Claim) -> str:
-    """Return the run that is about a claim."""
-    workload = "" if claim.workload == workloads.DEFAULT else f" --workload {claim.workload}"
-    load_ = f" --connections {claim.connections}" if claim.connections is not None else ""
-    return f"lab run {claim.reference} {claim.changed}{workload}{load_}"
+def absent(claim: Claim) -> list[str]:
+    """Return what this lab lacks to put a claim to the test: parts as in "profile x", or a test."""
+    parts = (f"workload {claim.workload}", f"profile {claim.reference}", f"profile {claim.changed}")
+    lacking = [part for part in claim.needs or parts if not _known(part)]
+    return lacking or ([A_TEST] if claim.kind == "fact" else [])
 
 
 def _known(part: str) -> bool:

@@ -47,8 +47,7 @@ def run_command_line() -> None:
     except LabError as error:
         with suppress(OSError):  # what ended it counts, and not a full disk
             sys.stdout.flush()  # so that it stands below what it speaks of
-        for line in (f"lab: {error}", *getattr(error, "__notes__", ())):
-            click.echo(line, err=True)
+        click.echo("lab: " + "\n".join(error.lines), err=True)
         sys.exit(error.exit_code)
     except OSError as error:
         if error.errno not in _UNWRITTEN:
@@ -78,7 +77,7 @@ def _said(error: click.ClickException) -> str:
 
 COMMANDS = {
     "check": "machine",
-    "claims": "report",
+    "claims": "claims",
     "compare": "report",
     "lint": "lint",
     "list": "machine",

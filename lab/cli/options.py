@@ -15,7 +15,7 @@ Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
 
 class Seconds(click.ParamType[float]):
-    """A duration such as 3, 2.5s, 500ms or 1m; in seconds."""
+    """A duration such as 3, 2.5s, 500ms, 1m or 1h; in seconds."""
 
     name = "duration"
 

@@ -1,4 +1,4 @@
-"""`lab report`, `lab claims`, `lab compare`: what stored runs say. None of them needs a server."""
+"""`lab report` and `lab compare`: what stored runs say. Neither needs a server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from lab import claims
 from lab.analysis.across import across
 from lab.analysis.comparable import require_comparable
 from lab.analysis.health import gravest
@@ -24,7 +23,6 @@ from lab.analysis.thresholds import (
 from lab.cli.options import offered
 from lab.errors import UsageError
 from lab.report import across as across_report
-from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, terminal
 from lab.report.files import pages
 from lab.report.sweep import WHOLE, documents
@@ -79,31 +77,6 @@ def report_command(
     else:
         show(said, as_json=as_json)
     return judged(said, thresholds)
-
-
-@click.command("claims")
-@click.argument("runs", nargs=-1, metavar="[RUN]...")
-@RESULTS
-@MARKDOWN
-@JSON
-def claims_command(
-    *, runs: tuple[str, ...], results: Path, as_markdown: bool, as_json: bool
-) -> int:
-    """
-    Say what RUNs say to the articles' claims.
-
-    Without RUN: what this project's stored runs decided, and what the open claims take.
-    """
-    folders = [find_run(results, name) for name in runs] or claims.stored_runs()
-    found = claims.verdicts([read_run(folder) for folder in folders])
-    if as_json:
-        click.echo(claims_report.render_json(found).encode(), nl=False)
-    elif as_markdown:
-        click.echo(markdown.render_document(claims_report.document(found)), nl=False)
-    else:
-        said = claims_report.document if runs else claims_report.overview
-        terminal.show_document(said(found), Console())
-    return 0
 
 
 @click.command("compare")

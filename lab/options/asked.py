@@ -9,7 +9,7 @@ from pathlib import Path
 from lab import workloads
 from lab.experiment.conduct import DEFAULT, QUICK
 from lab.experiment.minutes import MINUTES
-from lab.model import HOST
+from lab.model import HOST, LOOPBACK
 from lab.model.wording import seconds
 from lab.options.option import Kind, Option, option
 
@@ -248,6 +248,14 @@ class Asked:
         "CPUs of the load; some may be the server's, too, if both are named.",
         metavar="CPUS",
         shown="the others",
+    )
+    bind: str | None = option(
+        "--bind",
+        "Address of this machine that the servers listen on, so that Locust's workers on other "
+        "hosts reach them.",
+        metavar="ADDRESS",
+        shown=LOOPBACK,
+        filled=True,
     )
     results: Path = option(  # noqa: RUF009 - it is a field
         "--results",

@@ -40,6 +40,8 @@ class Option:
     """Why `lab run` does not offer it; empty where it does."""
     not_in_locust: str = ""
     """Why Locust does not offer it; empty where it does."""
+    filled: bool = False
+    """Whether no text at all, as of a variable that is not set, is refused on a command line."""
     secret: bool = False
     """Whether no page of Locust shows what was given for it."""
 

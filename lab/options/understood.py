@@ -10,6 +10,7 @@ from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
 from lab.experiment.cores import arrange
+from lab.experiment.hosts import own_address
 from lab.experiment.minutes import usual_minutes
 from lab.experiment.own import says_what_is_served
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
@@ -79,6 +80,8 @@ def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Wo
     given = asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file
     front = asked.front == "http"
     started = runtime(*given, keep=asked.keep, pinned=asked.pin, front_http=front)
+    if asked.bind is not None:
+        started = replace(started, bind=own_address(asked.bind))
     return replace(found, runtime=started)
 
 

@@ -45,7 +45,7 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
     tested = [each for each in verdicts if each.tested]
     return Document(
         title=TITLE,
-        context=(_sum(verdicts),),
+        context=(counts(verdicts),),
         banners=banners(tested),
         tables=tuple(verdict_table(own, name) for name, own in _by_article(tested).items()),
         notes=tuple(_sentences(tested)),
@@ -64,13 +64,14 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
     """Return what was decided, and what the open claims take, by article."""
     return Document(
         title=TITLE,
-        context=(_sum(verdicts),),
+        context=(counts(verdicts),),
         banners=banners([each for each in verdicts if not each.decision.is_open]),
         tables=tuple(_tables_by_article(verdicts)),
         notes=(),
         legend=(
             "Open: it takes a run by this command, or workload and profiles that the lab lacks.",
             "Server cores: half of the machine's, or what lab run --server-cores names.",
+            "All runs that can be made here, one after another: lab claims --run",
             "What each run says to each claim, with the reasons: lab claims --markdown",
             "What runs of your own say: lab claims RUN...",
         ),
@@ -100,15 +101,29 @@ def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
     return next(iter(settled), next((each for each in LEFT if each in made), NEVER_RUN))
 
 
-def _sum(verdicts: Sequence[ClaimVerdict]) -> str:
+def counts(verdicts: Sequence[ClaimVerdict]) -> str:
     """Count each claim once: what was put to the test and what was not add up to all of them."""
-    counts = Counter(came_to(own) for own in _by_claim(verdicts))
-    total, rest = counts.total(), counts.pop(NEVER_RUN, 0)
+    found = Counter(came_to(own) for own in _by_claim(verdicts))
+    total, rest = found.total(), found.pop(NEVER_RUN, 0)
     said = f"{counted(total, 'claim')}, {total - rest} put to the test"
-    names = [name for name in (*Decision, BY_LOAD) if counts[name]]
+    names = [name for name in (*Decision, BY_LOAD) if found[name]]
     if names:
-        said += f": {', '.join(f'{counts[name]} {name}' for name in names)}"
+        said += f": {', '.join(f'{found[name]} {name}' for name in names)}"
     return f"{said}; {rest} {NEVER_RUN}." if rest else f"{said}."
+
+
+def newly(before: Sequence[ClaimVerdict], now: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:
+    """Return the verdicts that settle a claim which was open."""
+    was_open = {own[0].claim.id for own in _by_claim(before) if came_to(own) in LEFT}
+    return tuple(each for each in now if each.claim.id in was_open and not each.decision.is_open)
+
+
+def in_a_line(verdict: ClaimVerdict) -> str:
+    """Return what a run decided, with both figures."""
+    claim, found = verdict.claim, verdict.comparison
+    here = UNKNOWN if found is None else bounded(found)
+    said = f"{claim.id}: {verdict.decision}, {here} where the article says {claim.stated}"
+    return f"{said} ({verdict.run})"
 
 
 def _by_claim(verdicts: Sequence[ClaimVerdict]) -> list[list[ClaimVerdict]]:
@@ -216,6 +231,7 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "sentence": verdict.sentence,
         "run": verdict.run,
         "load": verdict.load or None,
+        "machine": verdict.machine or None,
         "cause": verdict.cause or None,
         "banners": verdict.banners or None,
         "here": _estimate(verdict),

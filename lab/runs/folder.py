@@ -19,7 +19,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, fields, make_dataclass, replace
+from dataclasses import dataclass, field, fields, make_dataclass, replace
 from pathlib import Path
 from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
@@ -78,6 +78,7 @@ class RunHeader:
     counters: tuple[CounterRun, ...] = ()
     ended: bool = False
     """Of a run of minutes: whether it ended by itself. Written at its end."""
+    hosts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +312,7 @@ def run_of(header: RunHeader, name: str, trials: Iterable[Trial]) -> Run:
         generator=header.generator,
         counters=header.counters,
         ended=header.ended,
+        hosts=header.hosts,
     )
 
 
@@ -329,10 +331,10 @@ def find_run(results: Path, name: str) -> Path:
     for folder in (Path(name), results / name):
         if (folder / "run.json").is_file():
             return folder
-    latest = sorted(path.parent.name for path in results.glob("*/run.json"))[-MOST_SHOWN:]
-    hint = f"the latest there: {', '.join(reversed(latest))}"
-    if not latest:
-        hint = "make one with: lab run --quick"
+    if Path(name).exists():
+        raise ResultsError(name, "is no run's folder: it has no run.json")
+    latest = sorted(path.parent.name for path in results.glob("*/run.json"))[: -MOST_SHOWN - 1 : -1]
+    hint = f"the latest there: {', '.join(latest)}" if latest else "make one with: lab run --quick"
     raise ResultsError(name, f"there is no such run, neither here nor in {results}; {hint}")
 
 

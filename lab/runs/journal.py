@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from lab.model import Plan, Trial, Window
 
 _COUNTS = ("ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued")
-_SECONDS = ("latency_sum", "cpu", "wait")
+_SECONDS = ("latency_sum", "cpu", "wait", "skew")
 
 
 def problems(trials: Sequence[Trial], plan: Plan) -> Iterator[tuple[int, str]]:

@@ -166,8 +166,12 @@ def test_a_withheld_throughput_is_untestable_with_the_gates_numbers():
 def lifetime_run(respawns, window=35.0):
     """Return a run of the two profiles of the claim, and of master, with these respawns."""
     run = make.ladder_run(
-        dict.fromkeys(("disable-logging", "max-worker-lifetime", "master"), (2000, 0.0004)),
-        noise=0.1,
+        {
+            "disable-logging": (2000, 4e-4),
+            "max-worker-lifetime": (2100, 4e-4),
+            "master": (2000, 4e-4),
+        },
+        noise=0.04,
     )
     options = (("max-worker-lifetime", "30"),)
     listed = tuple(
@@ -307,3 +311,56 @@ def test_cores_that_were_not_read_are_no_cores():
     assert verdict.sentence.startswith(
         "the claim needs at least 1 server core, this run does not say what it had."
     )
+
+
+NOISY = make.ladder_run(SPEEDS, noise=0.2)
+WHOLE = make.ladder_run(SPEEDS)
+CHECKED = "a run that passed its noise check"
+
+
+@pytest.mark.parametrize(
+    ("run", "needs", "had"),
+    [
+        (NOISY, CHECKED, "did not"),
+        (make.ladder_run(SPEEDS, blocks=1), CHECKED, "did not"),
+        (replace(WHOLE, trials=WHOLE.trials[:-1]), "a run with all of its trials", "ended early"),
+    ],
+    ids=["noise", "one block", "stopped"],
+)
+def test_a_run_that_the_lab_refuses_decides_nothing(run, needs, had):
+    """With a noise check that failed, or was not made, or an end before the last trial."""
+    verdict = decided(run)
+    assert verdict.decision is Decision.UNTESTABLE
+    assert f"the claim needs {needs}, this run {had}." in verdict.sentence
+    assert verdict.takes == ("lab run a b", needs)
+
+
+def test_an_exit_status_of_3_decides_nothing():
+    """However large the difference is."""
+    noisy = summarise(NOISY)
+    assert noisy.exit_code == 3
+    assert noisy.compare("throughput", "b", "a").ratio.value > 1.2
+    assert decide(CLAIM, noisy).decision is Decision.UNTESTABLE
+
+
+def test_a_broken_server_does_not_hide_a_failed_noise_check():
+    """The exit status is 1 then, and the noise is the same."""
+    run = make.ladder_run({**SPEEDS, "c": (2000, 4e-4)}, noise=0.2)
+    trials = tuple(
+        replace(each, windows=(), failure="it did not start") if each.is_own("c") else each
+        for each in run.trials
+    )
+    summary = summarise(replace(run, trials=trials))
+    assert summary.exit_code == 1
+    assert decide(CLAIM, summary).decision is Decision.UNTESTABLE
+
+
+def test_trials_that_count_for_nothing_decide_nothing():
+    """Those of a server whose replies were wrong."""
+
+    def wrong(trial):
+        windows = (replace(each, errors={"wrong body": 3000}) for each in trial.windows)
+        return replace(trial, windows=tuple(windows)) if trial.is_own("b") else trial
+
+    verdict = decided(replace(WHOLE, trials=tuple(map(wrong, WHOLE.trials))))
+    assert (verdict.decision, verdict.comparison.ratio) == (Decision.UNTESTABLE, None)

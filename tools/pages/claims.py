@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from lab import claims as published
@@ -13,9 +11,14 @@ from lab.errors import UsageError
 from lab.model import Article, Claim, ClaimVerdict, Decision
 from lab.report import claims as claims_report
 from lab.report import markdown
-from lab.report.numbers import bounded
+from lab.report.numbers import UNKNOWN, bounded
 from lab.report.tables import Cell, Table, texts
 from tools.pages.files import runs
+
+LEDGER = (
+    "claim", "article", "here", "decision", "load", "machine", "cause", "what it takes",
+)  # fmt: skip
+"""Columns of the ledger."""
 
 STATED = {"above": "more", "below": "less", "same": "the same"}
 """What a direction says of the metric."""
@@ -40,16 +43,21 @@ def article(source: str) -> str:
 
 
 def everything() -> str:
-    """Return what was decided and what is open, article by article: their names are no headings."""
-    found = claims_report.overview(_verdicts())
-    text = markdown.render_document(replace(found, legend=()))
-    text = re.sub(r"^# .*\n\n", "", text)
-    return re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE).strip() + "\n"
+    """Return the ledger: for each article a row for each verdict; their names are no headings."""
+    parts = [claims_report.counts(_verdicts())]
+    parts += [markdown.warnings(claims_report.banners(settled(_verdicts()))).strip()]
+    for source, found in articles().items():
+        own = [[*each] for _, each in groupby(_of(source), key=lambda each: each.claim)]
+        decided = sum(bool(settled(each)) for each in own)
+        rows = tuple(row for each in own for row in _entries(each))
+        table = markdown.render_table(Table("", texts(LEDGER), rows))
+        parts += [f"**{found.cited}: {decided} of {len(own)} decided**", table.strip()]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def in_short(source: str) -> str:
     """Return how many claims of an article there are, and what came of them."""
-    return claims_report.overview(_of(source)).context[0]
+    return claims_report.counts(_of(source))
 
 
 def by_run(source: str) -> str:
@@ -89,6 +97,22 @@ def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
     said = said or [("open", _in_code(claims_report.takes(verdicts)))]
     words = [(claim.text, _stated(claim)), *[("", "")] * (len(said) - 1)]
     return [tuple(map(Cell, (*left, *right))) for left, right in zip(words, said, strict=True)]
+
+
+def _entries(verdicts: Sequence[ClaimVerdict]) -> Iterator[tuple[Cell, ...]]:
+    """Yield what the ledger has of a claim: what settles it, or all that leaves it open."""
+    claim, takes = verdicts[0].claim, ""
+    name, stated = claim.id, claim.stated
+    if not (shown := settled(verdicts)):
+        takes = _in_code(claims_report.takes(verdicts))
+        shown = [each for each in verdicts if each.tested] or [*verdicts]
+    for each in shown:
+        here = UNKNOWN if each.comparison is None else bounded(each.comparison)
+        decision = str(each.decision) if each.tested else claims_report.NEVER_RUN
+        load = each.load or ("a test" if each.tested else UNKNOWN)
+        known = (load, each.machine or UNKNOWN, each.cause or UNKNOWN)
+        yield tuple(map(Cell, (name, stated, here, decision, *known, takes)))
+        name = stated = takes = ""
 
 
 def _stated(claim: Claim) -> str:
