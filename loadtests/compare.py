@@ -15,7 +15,8 @@ In the web UI the tab Profiles shows a row for each profile while the run goes o
 that page open rather than Locust's charts: drawing those takes up to a core, and if the browser is
 on the machine that is measured, its trials do not count.
 
-`--processes 2`, and `--master` with `--worker`, make the same load from several processes.
+`--processes 2`, and `--master` with `--worker`, make the same load from several processes; with
+`--bind` these may be on other machines.
 
 What these two classes do is in `lab.locust`, and what `--workload` names lies in `workloads/`.
 Locust executes every .py file below this folder; that of a backing service does nothing then.

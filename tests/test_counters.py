@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles
+from lab import profiles, workloads
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observed
+from lab.experiment import counter_runs
+from lab.experiment.available import Installed
 from lab.experiment.counter_runs import BY_CAUSE, MOST, plan_counters, render
-from lab.model import Better, Load, Profile, Runtime
-from lab.profiles import resolve
+from lab.model import Better, Load, Profile, Role, Runtime
+from lab.profiles import backing, resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.settings.difference import Difference, difference
@@ -220,6 +222,53 @@ def test_other_servers_have_no_counter_runs(real, tmp_path):
     """Their options are not known here."""
     peer = replace(real["baseline"], server="command")
     assert plan_counters(run_of(plan_with(peer), ROUTED), tmp_path) == ()
+
+
+BUSY_BACKEND = {"backend.cpu": 1.75, "server.cpu_user": 0.2, "server.cpu_system": 0.05}
+POOLED = ("tornado-asyncpg-connect", "tornado-asyncpg-pool")
+
+
+def asking_a_database(*chosen, services=("postgres",)):
+    """Return a run in which the backend used up the cores, of peers that ask those services."""
+    asked = workloads.read("db").workload
+    plan = make.altered(make.plan(*chosen), workload=asked)
+    started = tuple(backing.read(backing.FOLDER / f"{name}.toml") for name in services)
+    return run_of(replace(plan, backing=started), *[BUSY_BACKEND] * len(chosen))
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Let every profile be installed, whatever is here; return a function that makes one not so."""
+    missing = {}
+
+    def look(name, _runtime):
+        return Installed(profiles.described(name), missing.get(name))
+
+    monkeypatch.setattr(counter_runs, "look", look)
+    return missing
+
+
+@pytest.mark.parametrize("names", [POOLED[:1], POOLED, POOLED[::-1]])
+def test_a_peer_names_what_tests_its_cause(installed, tmp_path, names):
+    """Another peer, which serves its own application; also where that is compared anyway."""
+    (counter,) = plan_counters(asking_a_database(*map(profiles.described, names)), tmp_path)
+    assert (counter.of, counter.cause) == ("tornado-asyncpg-connect", "backend")
+    assert counter.toggle == "tornado-asyncpg-pool instead"
+    assert (counter.metric, counter.expects) == ("throughput", Better.HIGHER)
+    assert counter.arm.name == "tornado-asyncpg-connect~tornado-asyncpg-pool"
+    assert counter.arm.role is Role.COUNTER
+    assert counter.arm.workload.app == "tornado_postgres:asyncpg_pool"
+    assert counter.arm.profile.commands == profiles.described(POOLED[1]).commands
+
+
+def test_a_peer_that_cannot_be_asked_tests_nothing(installed, tmp_path):
+    """It is not installed, or the service that it asks was not started for this run."""
+    connect = profiles.described(POOLED[0])
+    assert plan_counters(asking_a_database(connect, services=()), tmp_path) == ()
+    other = replace(connect, counters=(("backend", "granian"),))
+    assert plan_counters(asking_a_database(other), tmp_path) == ()  # it has no application for it
+    installed[POOLED[1]] = "needs asyncpg"
+    assert plan_counters(asking_a_database(connect), tmp_path) == ()
 
 
 def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):

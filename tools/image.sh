@@ -105,7 +105,9 @@ build fibonacci Dockerfile
 build fibonacci-nginx deploy/nginx.Dockerfile
 build fibonacci-locust deploy/locust.Dockerfile
 podman tag fibonacci fibonacci-a fibonacci-b
-for image in fibonacci fibonacci-nginx fibonacci-locust; do
+podman tag fibonacci "fibonacci:$version"
+build fibonacci-lab deploy/lab.Dockerfile
+for image in fibonacci fibonacci-nginx fibonacci-locust fibonacci-lab; do
     podman tag "$image" "$image:$version"
     say "layers of $image, on a stand-in for its base"
     podman history --no-trunc --format '{{.Size}}\t{{.CreatedBy}}' "$image" | cut -c-200 | sed '
@@ -129,7 +131,7 @@ ip link set lo up
 
 check "hadolint finds nothing" "$work/tools/bin/hadolint" Dockerfile deploy/*.Dockerfile
 check "the manifests are valid, strictly" \
-    "$work/tools/bin/kubernetes-validate" --strict deploy/kubernetes.yaml deploy/kubernetes-load.yaml
+    "$work/tools/bin/kubernetes-validate" --strict deploy/kubernetes*.yaml
 check "Prometheus understands its jobs" metrics_jobs
 check "the image has the bytecode of all that it imports" bytecode
 check_image

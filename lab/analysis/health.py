@@ -13,7 +13,7 @@ from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
 from lab.analysis.looks import END, STOPPED
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width, percent
-from lab.model import METRICS, Comparison, Failure, Run
+from lab.model import METRICS, Comparison, Estimate, Failure, Run
 from lab.model.wording import counted
 
 BROKEN = 0.5
@@ -21,6 +21,10 @@ BROKEN = 0.5
 
 HEADLINE = "cpu"
 """The metric that decides the exit status: throughput of a shared machine is its neighbours'."""
+
+ENDED_EARLY = "Ended early"
+
+NOISY = "Exit status 3 stands for this: measured, but noisier than wanted."
 
 GRAVITY = (0, 3, 1, 99)
 """Exit statuses, the gravest last: a broken server is no noise, and a limit is what was asked."""
@@ -73,7 +77,7 @@ def banners(
         found += _noise(aa, run.blocks)
     measured, planned = progress
     if measured < planned:
-        found.append(f"Ended early: {measured} of {planned} planned trials were measured.")
+        found.append(f"{ENDED_EARLY}: {measured} of {planned} planned trials were measured.")
     if run.plan.minutes is not None and not run.ended:
         found.append(_stopped(run.blocks))
     return tuple(found)
@@ -137,7 +141,17 @@ def told_apart(aa: Comparison) -> bool:
     It fails when it could not be made, when its interval lies wholly beyond the 2 % floor, or
     when it reaches further than 5 % to each side.
     """
-    return aa.ratio is not None and not differs(aa.ratio) and half_width(aa.ratio) <= WIDEST
+    return aa.ratio is not None and alike(aa.ratio)
+
+
+def alike(ratio: Estimate) -> bool:
+    """Return whether two identical servers that came out at *ratio* passed: see `told_apart`."""
+    return not differs(ratio) and half_width(ratio) <= WIDEST
+
+
+def came_out(metric: str, ratio: Estimate) -> str:
+    """Say what the same server against itself came out at."""
+    return f"{METRICS[metric].title} {ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
 
 
 def _shares(failing: Mapping[str, tuple[int, int]]) -> str:
@@ -162,10 +176,7 @@ def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
     if not troubled:
         return []
     seen = " and ".join(
-        f"{METRICS[each.metric].title} {each.ratio.value:.3g}x "
-        f"[{each.ratio.low:.3g}, {each.ratio.high:.3g}]"
-        for each in troubled
-        if each.ratio is not None
+        came_out(each.metric, each.ratio) for each in troubled if each.ratio is not None
     )
     ratios = [each.ratio for each in troubled if each.ratio is not None]
     text = (
@@ -187,7 +198,7 @@ def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
             "profiles means nothing. Stop other work and run again."
         )
     if not told_apart(headline):
-        text += " Exit status 3 stands for this: measured, but noisier than wanted."
+        text += f" {NOISY}"
     return [text]
 
 

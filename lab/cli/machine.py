@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from textwrap import wrap
 
 import click
@@ -13,7 +12,7 @@ from rich.text import Text
 from lab import profiles, workloads
 from lab.claims.read import RUNS
 from lab.errors import WorkloadError
-from lab.experiment.available import Installed, look, version_number
+from lab.experiment.available import Installed, look_at_all, version_number
 from lab.model import Estimate
 from lab.profiles.backing import find, missing, read
 from lab.report.numbers import centre
@@ -47,8 +46,7 @@ MEASURED = (
 def list_command(*, as_json: bool) -> int:
     """List the profiles: what each changes, and against which; and the workloads."""
     ladder = profiles.ladder()
-    with ThreadPoolExecutor() as pool:  # most of it is waiting for servers to say their version
-        found = list(pool.map(look, profiles.find()))
+    found = look_at_all(profiles.find())
     found.sort(
         key=lambda each: (
             each.profile.name not in ladder,

@@ -14,7 +14,7 @@ from lab.experiment.progress import Progress
 from lab.generators.ab import AbGenerator
 from lab.generators.process import EngineGenerator
 from lab.model import Generator
-from lab.options import Asked, carry_out, understand
+from lab.options import Asked, Understood, carry_out, understand
 from lab.report.files import files
 
 
@@ -35,14 +35,29 @@ def run_command(*, names: tuple[str, ...], **given: Any) -> int:
     asked = Asked(profiles=names, **given)
     understood = understand(asked)
 
+    outcome = made(asked, understood)
+    show(outcome.summaries, as_json=asked.json)
+    click.echo(f"\nRun folder: {outcome.folder}", err=asked.json)
+    return judged(outcome.summaries, understood.thresholds)
+
+
+def made(asked: Asked, understood: Understood) -> Outcome:
+    """
+    Make a run, with its progress on standard error.
+
+    Args:
+        asked: What was asked for.
+        understood: What that means.
+
+    Raises:
+        LabError: The narrow one that says what ended it, or why it could not begin.
+    """
+
     def conducted(prepared: Prepared, options: Options) -> Outcome:
         with Progress(prepared.plan) as progress:
             return conduct(prepared, options, _generator(asked, prepared), progress, files)
 
-    outcome = carry_out(asked, understood, conducted, partial(click.echo, err=True))
-    show(outcome.summaries, as_json=asked.json)
-    click.echo(f"\nRun folder: {outcome.folder}", err=asked.json)
-    return judged(outcome.summaries, understood.thresholds)
+    return carry_out(asked, understood, conducted, partial(click.echo, err=True))
 
 
 def _generator(asked: Asked, prepared: Prepared) -> Generator:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -90,6 +91,12 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
         why = said[-1] if said else f"{profile.version[0]} does not tell its version"
         return Installed(profile, f"cannot run{hint}: {why}")
     return Installed(profile, None, said[0] if said else "")
+
+
+def look_at_all(names: Iterable[str]) -> list[Installed]:
+    """`look` at several at once, which mostly wait for servers to say their version."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(look, names))
 
 
 def _told(*command: str) -> subprocess.CompletedProcess[str] | None:

@@ -230,6 +230,7 @@ def conduct(
             plan=plan,
             environments={digest: env},
             skipped=prepared.skipped,
+            hosts=generator.hosts(plan.workload.runtime.bind),
         )
         with closing(RunWriter(options.results, header)) as writer:
             try:
@@ -259,7 +260,11 @@ def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
     else:
         writer.discard()
     if isinstance(error, Interrupted):
-        error.kept = "the finished trials are kept" if kept else "no trial had finished"
+        error.kept = (
+            f"the finished trials are kept: lab report {writer.folder}"
+            if kept
+            else "no trial had finished"
+        )
 
 
 def _with_reply(plan: Plan) -> Plan:

@@ -2,7 +2,8 @@
 Counter-runs: the same profile with the one setting changed that a cause names.
 
 That a profile has the router and is slow proves nothing; that it is faster without it does. Each
-counter-run is a profile of its own, written to disk as an ini that `uwsgi` runs without the lab.
+counter-run of a uWSGI is a profile of its own, written to disk as an ini that `uwsgi` runs without
+the lab. That of a peer is another peer, which it names.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from lab.analysis.confirm import diagnoses
 from lab.analysis.observations import observe
 from lab.analysis.points import points
 from lab.errors import ResultsError
+from lab.experiment.available import look, unserved
 from lab.experiment.plan import arm_of, named
 from lab.model import Arm, CounterRun, Profile, Role, Run
 from lab.profiles.digest import digest_of
@@ -40,7 +42,8 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
 
     One for each distinct cause, at the first profile in ladder order that shows it: the steps of a
     ladder have much the same causes, and one for each step would double its time. First causes
-    come before second ones. None for other servers than uWSGI, whose options are not known here.
+    come before second ones. Of other servers than uWSGI, whose options are not known here, none but
+    those that a profile names itself.
 
     Args:
         run: Without counter-runs yet.
@@ -54,9 +57,9 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
         if cause in planned or len(planned) == MOST:
             continue
         taken = {each.arm.name for each in planned.values()}
-        counter = _counter(cause, arm, point, folder, taken)
-        if counter is not None:
-            planned[cause] = counter
+        made = _made_by_move(cause, arm, folder, taken) or _named_by_profile(cause, arm, point)
+        if made is not None:
+            planned[cause] = _counter(cause, arm, point, *made)
     return tuple(planned.values())
 
 
@@ -97,10 +100,10 @@ def _shown(run: Run) -> Iterator[tuple[str, Arm, Run]]:
                     yield diagnosis.cause.name, arm, point
 
 
-def _counter(
-    cause: str, arm: Arm, run: Run, folder: Path, taken: Collection[str]
-) -> CounterRun | None:
-    """Return the counter-run of one cause; None with nothing to change, or its name *taken*."""
+def _made_by_move(
+    cause: str, arm: Arm, folder: Path, taken: Collection[str]
+) -> tuple[str, Arm] | None:
+    """Return what is changed, and the arm; None with nothing to change, or its name *taken*."""
     hypothesis = BY_CAUSE[cause]
     movable = settings.of(arm.profile).movable
     move = hypothesis.move(arm) if hypothesis.move and movable else None
@@ -119,8 +122,6 @@ def _counter(
         path.write_text(render(arm.profile, move), encoding="utf-8")
     except OSError as error:
         raise ResultsError(path, f"cannot be written: {error.strerror}") from error
-    windows = [w for t in run.trials if t.slot.arm.name == arm.name for w in t.windows]
-    metric, expects = hypothesis.aim(arm, windows)
     changed = Arm(
         name=named(name, arm.at),
         profile=_changed(arm.profile, name, path, move),
@@ -129,7 +130,29 @@ def _counter(
         at=arm.at,
         role=Role.COUNTER,
     )
-    return CounterRun(arm.name, cause, move.text, changed, metric, expects)
+    return move.text, changed
+
+
+def _named_by_profile(cause: str, arm: Arm, run: Run) -> tuple[str, Arm] | None:
+    """Return what a peer names for a cause; None without it, or where it cannot be asked here."""
+    name = dict(arm.profile.counters).get(cause)
+    if name is None:
+        return None
+    found = look(name, arm.workload.runtime)
+    other = replace(found.profile, name=f"{arm.profile.name}~{found.profile.name}", against=None)
+    started = {service.name for service in run.plan.backing}
+    # What the arm's workload has for other interfaces is not known any more.
+    alike = other.interfaces == arm.profile.interfaces and started.issuperset(other.backing)
+    if found.missing or not alike or unserved(other, arm.workload):
+        return None
+    changed = replace(arm_of(other, arm.workload, arm.load, arm.at), role=Role.COUNTER)
+    return f"{found.profile.name} instead", changed
+
+
+def _counter(cause: str, arm: Arm, run: Run, text: str, changed: Arm) -> CounterRun:
+    windows = [w for t in run.trials if t.slot.arm.name == arm.name for w in t.windows]
+    metric, expects = BY_CAUSE[cause].aim(arm, windows)
+    return CounterRun(arm.name, cause, text, changed, metric, expects)
 
 
 def _changed(profile: Profile, name: str, path: Path, move: Move) -> Profile:

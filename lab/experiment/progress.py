@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from ipaddress import ip_address
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +32,8 @@ def announcement(prepared: Prepared) -> Iterator[str]:
     yield from prepared.remarks
     for line in prepared.warnings:
         yield f"warning: {line}"
+    if not ip_address(bind := plan.workload.runtime.bind).is_loopback:
+        yield f"warning: the servers of this run can be reached from the network, at {bind}"
     requests = plan.load.requests
     what = f"windows of {plan.window:g} s" if requests is None else f"{requests:,} requests a trial"
     several = len(plan.arms) // len(plan.profiles)

@@ -13,6 +13,7 @@ prints, and nothing here knows which door the run came through.
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +23,13 @@ from typing import Protocol
 
 from lab import settings
 from lab.analysis.gates import judge
-from lab.errors import GeneratorError, LoadGivenUpError, ServerStartError
+from lab.errors import (
+    GeneratorError,
+    LoadGivenUpError,
+    ServerStartError,
+    WorkersChangedError,
+)
+from lab.experiment.hosts import clients_side
 from lab.experiment.schedule import Blocks, Schedule
 from lab.model import (
     Arm,
@@ -136,7 +143,8 @@ def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None 
         schedule: Which arms each block holds; None for those of the plan in every one.
 
     Raises:
-        GeneratorError: The generator failed several times in a row; what was recorded stands.
+        GeneratorError: The generator failed several times in a row, or lost a process; what was
+            recorded stands.
         ResultsError: A trial could not be recorded.
         Interrupted: A signal came; its trial is not recorded.
     """
@@ -156,6 +164,7 @@ def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None 
                 parts.record(trial)
                 trials.append(trial)
                 observer.finished(trial, findings)
+                failures.end_if_changed()
                 disturbed = any(finding.outside for finding in findings)
                 if not disturbed or attempt == REPEATS or not repeats_left:
                     break
@@ -195,10 +204,8 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         readings: dict[str, float] = {}
         for stop in reversed(stops):
             readings.update(stop())
-        if parts.server_cores is not None:
-            readings["server.cores"] = float(len(parts.server_cores))
-            shared = {*parts.server_cores} & {*(parts.generator_cores or ())}
-            readings["cores.shared"] = float(len(shared))
+        readings |= clients_side(readings, windows)
+        readings |= _cores(parts, elsewhere=session.elsewhere)
         seen = dict(parts.facts(subject))
         if arm.workload.app is not None or arm.workload.wire is Wire.ECHO:
             seen.pop("fib", None)  # another application has no business with it
@@ -220,6 +227,18 @@ class _Failures:
         """By profile: starts in a row that failed."""
         self._generator = 0
         """Trials in a row that the generator could not make."""
+        self._changed: WorkersChangedError | None = None
+        """Why the generator is not any more what made the first trials."""
+
+    def end_if_changed(self) -> None:
+        """
+        End the run once its load comes from others than before.
+
+        Raises:
+            WorkersChangedError: It does.
+        """
+        if self._changed is not None:
+            raise self._changed
 
     def counted(
         self, plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Observer
@@ -236,7 +255,9 @@ class _Failures:
             return _failed(slot, attempt, parts, Failure.SERVER, str(error))
         except GeneratorError as error:
             del self._not_started[slot.arm.name]
-            if not isinstance(error, LoadGivenUpError):  # which is the server's doing
+            if isinstance(error, WorkersChangedError):
+                self._changed = error
+            elif not isinstance(error, LoadGivenUpError):  # which is the server's doing
                 self._generator += 1
                 if self._generator == GENERATOR_FAILURES:
                     raise
@@ -245,6 +266,15 @@ class _Failures:
         del self._not_started[slot.arm.name]
         self._generator = 0
         return trial
+
+
+def _cores(parts: Parts, *, elsewhere: bool) -> dict[str, float]:
+    """Return how many cores the server was given, and how many of them the load as well."""
+    if parts.server_cores is None:
+        # Without a load beside it, it has the machine to itself.
+        return {"server.cores": float(len(os.sched_getaffinity(0)))} if elsewhere else {}
+    shared = set() if elsewhere else {*parts.server_cores} & {*(parts.generator_cores or ())}
+    return {"server.cores": float(len(parts.server_cores)), "cores.shared": float(len(shared))}
 
 
 def _failed(slot: Slot, attempt: int, parts: Parts, kind: Failure, failure: str) -> Trial:

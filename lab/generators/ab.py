@@ -11,6 +11,7 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from lab.errors import GeneratorError, UsageError
 from lab.generators.histogram import bucket
@@ -87,6 +88,10 @@ class AbGenerator:
 
     name = "ab"
 
+    def hosts(self, address: str) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """Return nothing: it runs here."""
+        return {}
+
     @contextmanager
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
@@ -105,6 +110,7 @@ class AbSession:
     """See `lab.model.Session`; `pids` is empty, since each step is a process of its own."""
 
     pids: Sequence[int] = ()
+    elsewhere = False
 
     def __init__(self, url: str, host: str, load: Load, cores: Sequence[int] | None) -> None:
         self._url = url

@@ -6,6 +6,7 @@ import _socket  # socket.socket may be gevent's, which blocks a greenlet
 import errno
 import math
 import select
+import struct
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from socket import (
     SOCK_NONBLOCK,
     SOCK_STREAM,
     SOL_SOCKET,
+    TCP_INFO,
     TCP_NODELAY,
 )
 from time import perf_counter
@@ -40,6 +42,9 @@ one comes. Keep-alive times are set in whole seconds, and 1 s is the shortest (g
 
 _EPOLLRDHUP = 0x2000
 _READABLE = select.POLLIN | _EPOLLRDHUP  # EPOLL* has the values of POLL*, and survives gevent so
+TCP_INFO_MIN_RTT = 148
+"""Where struct tcp_info has tcpi_min_rtt: microseconds, all ones before the first (linux/tcp.h)."""
+
 GONE = _EPOLLRDHUP | select.POLLHUP | select.POLLERR
 """Events that say that the server has ended the connection, whatever it still sent before."""
 
@@ -263,6 +268,14 @@ class Connections:
         for slot in tuple(self.by_fd.values()):
             self.close(slot)
 
+    def least_rtt(self) -> float | None:
+        """Return the seconds of the shortest round trip that any open connection has seen."""
+        if self._family == AF_UNIX:
+            return None
+        slots = (*self.by_fd.values(), *self.idle.values())
+        found = (_min_rtt(slot.socket) for slot in slots if slot.socket is not None)
+        return min((each for each in found if each is not None), default=None)
+
     def lose(self, slot: ConnectionSlot, error: OSError | None) -> None:
         """
         Deal with a connection that ended under a request, *error* being None for an orderly end.
@@ -328,6 +341,14 @@ class Connections:
             rested.append(resting.popleft()[1])
         self.due = min(self._next_scan, resting[0][0]) if resting else self._next_scan
         return rested
+
+
+def _min_rtt(connection: _socket.socket) -> float | None:
+    info = connection.getsockopt(IPPROTO_TCP, TCP_INFO, TCP_INFO_MIN_RTT + 4)
+    if len(info) < TCP_INFO_MIN_RTT + 4:  # a kernel before 4.9
+        return None
+    (microseconds,) = struct.unpack_from("=I", info, TCP_INFO_MIN_RTT)
+    return None if microseconds in (0, 0xFFFFFFFF) else microseconds / 1e6
 
 
 def _original_epoll() -> select.epoll:

@@ -146,6 +146,10 @@ class Engine:
         self._grant(requests)
         self._start(self._connections.slots)
 
+    def least_rtt(self) -> float | None:
+        """Return the seconds of the shortest round trip of the connections that are open."""
+        return self._connections.least_rtt()
+
     @property
     def opened(self) -> float:
         """Instant at which the window opened, by `time.perf_counter`."""

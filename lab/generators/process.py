@@ -52,6 +52,10 @@ class EngineGenerator:
         if processes > 1:
             self.name = f"{self.name} x{processes}"
 
+    def hosts(self, address: str) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """Return nothing: its processes are children of this one."""
+        return {}
+
     @contextmanager
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
@@ -93,6 +97,8 @@ class EngineSession:
 
     `record`, `finish`, `begin` and `end` are for a session of one child.
     """
+
+    elsewhere = False
 
     def __init__(self, children: Sequence[_Child], loads: Sequence[Load]) -> None:
         self._children = children

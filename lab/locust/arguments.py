@@ -38,7 +38,7 @@ UNSAID = "default"
 
 
 STARTED = ("workload", "app", "chdir", "cwd", "python", "uwsgi", "env", "env_file", "fail_if",
-           "server_cores", "generator_cores")  # fmt: skip
+           "server_cores", "generator_cores", "bind")  # fmt: skip
 """Options that say something of servers which are started here, and nothing of `--host`."""
 
 
@@ -62,6 +62,15 @@ class _OurHelp(argparse.Action):
         add_arguments(own)
         own.print_help()
         parser.exit()
+
+
+class _Filled(argparse.Action):
+    """Keeps a text, and refuses one of no length: as a default that means that nothing was said."""
+
+    def __call__(self, _: Any, namespace: argparse.Namespace, text: Any, *__: Any) -> None:
+        if not text:
+            raise argparse.ArgumentError(self, "'' is none; leave the option out, or name one")
+        setattr(namespace, self.dest, text)
 
 
 @events.init_command_line_parser.add_listener
@@ -131,7 +140,8 @@ def _arguments(option: Option) -> dict[str, Any]:
         named = {"metavar": option.metavar} if option.metavar else {}
         return _choice(option.choices, option.default) | named
     default = "" if option.default is None else str(option.default)
-    return {"metavar": option.metavar, "type": _checked(option), "default": default}
+    kept = {"action": _Filled} if option.filled else {}
+    return {"metavar": option.metavar, "type": _checked(option), "default": default} | kept
 
 
 def _choice(choices: tuple[str, ...], default: str | None) -> dict[str, Any]:

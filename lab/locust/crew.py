@@ -9,9 +9,10 @@ its own clock, so no clocks have to agree: rates add up.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import signal
-import socket
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib.metadata import version
@@ -22,16 +23,18 @@ from locust import events
 from locust.runners import MasterRunner, Runner, WorkerRunner
 
 from lab.errors import LabError
+from lab.experiment.hosts import Location, count_clients_side, describe, location
 from lab.generators.codec import encode_window
 from lab.generators.connections import SCAN_EVERY
 from lab.generators.engine import Engine
 from lab.generators.setup import decode_setup
 from lab.locust.clients import FastHttpClients
-from lab.model import Load
+from lab.model import Load, Stop, Window
 
 ORDER = "lab-order"
-"""Message from the one who runs the plan to every worker: {"op": ..., "number": ..., ...}; an op is
-one of `Crew.operations`."""
+"""Message from the one who runs the plan to every worker: {"op": ..., "number": ..., "lease": ...,
+"arguments": ...}; an op is one of `Crew.operations`, and the lease says for how many seconds the
+load goes on without another order."""
 
 ANSWER = "lab-answer"
 """Message back: {"number": of the order, "worker": id, ...}; {"error": text} where it failed."""
@@ -52,9 +55,18 @@ class Crew:
         self._greenlet: gevent.Greenlet | None = None
         self._failure: str | None = None
         """What ended the engine's loop before it was told to; the answer to every order then."""
+        self._until = math.inf
+        """When the lease ends, by the monotonic clock."""
         self._affinity: set[int] | None = None
         """Of this process before it was pinned for a trial."""
+        self._host = ""
+        """What the master calls this host; empty where it is the master's own."""
+        self._rtt: float | None = None
+        """Seconds: the shortest round trip of the warm-up."""
+        self._tcp: Stop | None = None
+        """Ends the count of what this host's end of TCP did in the window."""
         self.operations: Mapping[str, Callable[..., Answer | None]] = {
+            "describe": self._describe,
             "prepare": self._prepare,
             "resume": self._resume,
             "progress": self._progress,
@@ -69,6 +81,7 @@ class Crew:
     def obey(self, msg: Any, **_: Any) -> None:
         """Carry out one order and answer it."""
         order = msg.data
+        self._until = time.monotonic() + order["lease"]
         answer: Answer | None
         try:
             answer = self.operations[order["op"]](**order["arguments"])
@@ -83,27 +96,41 @@ class Crew:
 
     # -- orders ------------------------------------------------------------------------------------
 
-    def _prepare(self, *, setup: dict[str, Any], client: str, machine: str) -> Answer:
+    def _describe(self, address: str) -> Answer:
+        """Say what this host is, from which servers at *address* are to be loaded."""
+        return {"location": location().encode(), "facts": describe(address)}
+
+    def _prepare(
+        self,
+        *,
+        setup: dict[str, Any],
+        client: str,
+        master: dict[str, str],
+        names: Mapping[str, str],
+    ) -> Answer:
+        """Make the load's part ready; *names* are those of other hosts, by their network."""
         self._end()
-        told = decode_setup(setup)
-        here = socket.gethostname() == machine
+        told, own, theirs = decode_setup(setup), location(), Location(**master)
+        self._host, self._rtt = names.get(own.network, ""), None
+        here = own.processes == theirs.processes
         if told.cores and here:
             self._affinity = os.sched_getaffinity(0)
             os.sched_setaffinity(0, told.cores)
         seats = self._runner.user_count
         self._failure = None
         if seats:
-            own = replace(told, load=_share(told.load, seats))
+            share = replace(told, load=_share(told.load, seats))
             if client == "fasthttp":
-                self._engine = FastHttpClients(own, self._note_failure)
+                self._engine = FastHttpClients(share, self._note_failure)
                 self._greenlet = gevent.spawn(self._tick, self._engine)
             else:
-                engine = own.engine()
+                engine = share.engine()
                 self._engine = engine
                 self._greenlet = gevent.spawn(self._drive, engine)
             self._greenlet.link_exception(self._note_failure)
         return {
             "process": os.getpid() if here else None,
+            "location": own.encode(),
             "seats": seats,
             "version": version("uwsgi-fibonacci-lab"),
         }
@@ -115,6 +142,9 @@ class Crew:
         return {}
 
     def _progress(self) -> Answer:
+        if self._host and isinstance(self._engine, Engine):
+            found = (self._rtt, self._engine.least_rtt())
+            self._rtt = min((each for each in found if each is not None), default=None)
         return {"ok": self._engine.ok if self._engine is not None else 0}
 
     def _drain(self) -> Answer | None:
@@ -126,16 +156,18 @@ class Crew:
 
     def _open(self) -> Answer:
         if self._engine is not None:
+            self._watch_tcp()
             self._engine.open_window()
         return {}
 
     def _close(self) -> Answer:
-        return {"window": encode_window(self._engine.close_window()) if self._engine else None}
+        return {"window": self._window(self._engine) if self._engine else None}
 
     def _count(self, requests: int, seats: int) -> Answer | None:
         """Begin this worker's share of a counted load; answered when it is done."""
         if self._engine is None:
             return {"window": None}
+        self._watch_tcp()
         self._engine.begin_count(round(requests * self._runner.user_count / seats))
         return None
 
@@ -149,8 +181,21 @@ class Crew:
         if self._affinity is not None:
             os.sched_setaffinity(0, self._affinity)
             self._affinity = None
-        self._awaited = None
+        self._awaited = self._tcp = None
         return {}
+
+    # -- a window ----------------------------------------------------------------------------------
+
+    def _watch_tcp(self) -> None:
+        """Count what this host's end of TCP does from now on, where the master's cannot see it."""
+        self._tcp = count_clients_side() if self._host else None
+
+    def _window(self, engine: Engine | FastHttpClients) -> dict[str, Any]:
+        """Close the window, and return it with what is known of this host."""
+        window: Window = engine.close_window()
+        if self._tcp is not None:
+            window = replace(window, host=self._host, tcp=self._tcp(), rtt=self._rtt)
+        return encode_window(window)
 
     # -- the loop ----------------------------------------------------------------------------------
 
@@ -177,6 +222,10 @@ class Crew:
             if isinstance(engine, Engine):  # the clients drive themselves
                 engine.step(0)
             self._report_done(engine)
+            if time.monotonic() > self._until:
+                # The master is gone, and the server's port may be another's. Locust itself would
+                # look for its master for a minute. By another greenlet, for this one ends, too.
+                gevent.spawn(self._end)
 
     def _note_failure(self, greenlet: Any) -> None:
         self._failure = f"the load stopped: {greenlet.exception!r}"
@@ -184,7 +233,7 @@ class Crew:
     def _report_done(self, engine: Engine | FastHttpClients) -> None:
         if self._awaited is not None and engine.done:
             number, self._awaited = self._awaited, None
-            self._answer(number, {"window": encode_window(engine.close_window())})
+            self._answer(number, {"window": self._window(engine)})
 
     def _answer(self, number: int, answer: Answer) -> None:
         worker = getattr(self._runner, "client_id", "local")

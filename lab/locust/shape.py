@@ -34,7 +34,7 @@ from lab.locust.generator import LocustGenerator
 from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
-from lab.model import CounterRun, Departure, Finding, Plan, Slot, Trial
+from lab.model import LOOPBACK, CounterRun, Departure, Finding, Plan, Slot, Trial
 from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal
 from lab.report.encoding import allow_any_text
@@ -74,12 +74,13 @@ class ComparisonShape(LoadTestShape):
             asked = given(environment.parsed_options, self._users())
             understood = understand(asked)
             users = understood.options.load.connections
+            running = asks_for_running_server(environment.parsed_options, environment.host)
             if not self._ready:
                 self._ready = True
+                self.generator.begin(asked.client, same=not running)
                 return users, float(users)
             self._wait_for_users(users)
-            self.generator.client = asked.client
-            if asks_for_running_server(environment.parsed_options, environment.host):
+            if running:
                 self._load_running_server(asked, understood)
             else:
                 self._compare(asked, understood)
@@ -87,7 +88,7 @@ class ComparisonShape(LoadTestShape):
                 # Locust writes its CSV files once a second, and not once more at the end.
                 time.sleep(CSV_STATS_INTERVAL_SEC + 0.1)
         except LabError as error:
-            for line in (error, *getattr(error, "__notes__", ())):
+            for line in error.lines:
                 log.error("%s", line)  # noqa: TRY400 - for people; a traceback would hide it
             environment.process_exit_code = error.exit_code
         return None
@@ -122,7 +123,7 @@ class ComparisonShape(LoadTestShape):
                 raise GeneratorError(
                     f"Locust made {self.runner.user_count} of {users} users in {SPAWNING:g} s"
                 )
-            time.sleep(0.02)
+            self.generator.watch(0.02)
 
     def _compare(self, asked: Asked, understood: Understood) -> None:
         environment = self._environment
@@ -130,6 +131,7 @@ class ComparisonShape(LoadTestShape):
         environment.process_exit_code = Interrupted.exit_code
         if environment.parsed_options.run_time:
             log.warning("--run-time is for --host; a comparison ends with its last block")
+        self._warn_of_master(asked)
         self.outcome = carry_out(asked, understood, self._conduct, log.info)
         lines, environment.process_exit_code = verdict(
             self.outcome.summaries, understood.thresholds
@@ -137,6 +139,17 @@ class ComparisonShape(LoadTestShape):
         for line in lines:
             log.info("%s", line)
         log.info("next come Locust's own statistics, of all trials: what counts the report says")
+
+    def _warn_of_master(self, asked: Asked) -> None:
+        """Say who reaches Locust's master, of which `--bind` says nothing."""
+        anywhere = getattr(self.runner, "master_bind_host", "") in ("*", "0.0.0.0")
+        if asked.bind is not None and anywhere:
+            log.warning(
+                "Locust's master listens on every address of this machine and asks for no "
+                "password: --master-bind-host %s lets it listen there alone",
+                # Workers of --processes look for it on the loopback.
+                LOOPBACK if self._environment.parsed_options.processes else asked.bind,
+            )
 
     def _conduct(self, prepared: Prepared, options: Options) -> Outcome:
         """Run one plan, and show it in Locust's statistics and in the web UI."""

@@ -355,6 +355,8 @@ class ClaimVerdict:
     """What would decide it, where this does not: "profile x", "workload y", or in more words."""
     banners: tuple[str, ...] = ()
     """What that run's report warns of above its tables: whoever quotes the run says it, too."""
+    machine: str = ""
+    """That run's processor and its cores, for people."""
 
     @property
     def tested(self) -> bool:

@@ -134,6 +134,21 @@ class Window:
     """What came of each of several requests, in the order of `Workload.requests`; a request that
     was never sent is in none. Empty where there is one."""
 
+    host: str = ""
+    """Name of the host that the process ran on, a key of `Run.hosts`; empty where that is the
+    server's. The figures below are known of another host only."""
+
+    tcp: Mapping[str, float] = field(default_factory=dict)
+    """What that host's kernel counted meanwhile for all of its processes, as the readings `tcp.*`
+    of a trial, which these are part of."""
+
+    rtt: float | None = None
+    """Seconds: the shortest round trip that its kernel saw on the connections of the warm-up."""
+
+    skew: float = 0.0
+    """Seconds by which its beginning or its end may be off that of the others at the most: for so
+    long the order and its answer were under way. No clocks of two hosts are compared."""
+
 
 Count = Literal[
     "ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued"
@@ -233,6 +248,9 @@ class Run:
 
     ended: bool = False
     """Of a run of minutes: whether it ended by itself, and was not stopped."""
+
+    hosts: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Name -> what was read of each host that the load came from; none where it is the server's."""
 
     @property
     def shares_cores(self) -> bool:

@@ -26,3 +26,17 @@ def flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield from flatten(item, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", item
+
+
+def worded(known: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """
+    Return what is known, each in its words; what is not known is left out.
+
+    Args:
+        known: Dotted key -> value, as `flatten` yields them.
+        words: Dotted key -> what to say of it, with {} for the value.
+
+    >>> worded({"model": "EPYC", "cores": 2, "os": None}, {"cores": "{} cores", "os": "on {}"})
+    '2 cores'
+    """
+    return ", ".join(text.format(known[key]) for key, text in words.items() if known.get(key))

@@ -12,6 +12,9 @@ from lab.model.request import Unwritten, concealed
 OWN = "own"
 """The interface of a configuration of the user's: it serves the application that it names."""
 
+LOOPBACK = "127.0.0.1"
+"""Where servers listen unless somebody says."""
+
 LEAST_SECRET = 6
 """Characters of a value that may be a secret."""
 
@@ -85,6 +88,9 @@ class Runtime:
 
     front_http: bool = False
     """Whether profiles of ours are asked over HTTP even where a proxy asks the user's own."""
+
+    bind: str = LOOPBACK
+    """Address that servers listen on over TCP."""
 
 
 OURS = Runtime()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lab.model.asked import BackingRole, Load, Wire, Workload
 from lab.model.measured import Window
@@ -87,6 +87,9 @@ class Session(Protocol):
     pids: Sequence[int]
     """The generator's processes on this machine."""
 
+    elsewhere: bool
+    """Whether it has none here, so that the server has the whole machine."""
+
     def warm_up(self, seconds: float, requests: int) -> None:
         """
         Load unrecorded until both have passed, or 5 s more than *seconds*.
@@ -104,6 +107,19 @@ class Generator(Protocol):
     @property
     def name(self) -> str:
         """The generator, the door it came through, and its processes: "engine x2", "locust"."""
+
+    def hosts(self, address: str) -> Mapping[str, Mapping[str, Any]]:
+        """
+        Return what is known of each other host that the load comes from, by its name.
+
+        From now on it has to come from the same processes.
+
+        Args:
+            address: Where the servers of the run will listen.
+
+        Raises:
+            UsageError: A process on another host could not reach them there.
+        """
 
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None

@@ -93,6 +93,9 @@ class Profile:
     altered: tuple[Altered, ...] = ()
     """What that copy has otherwise than the user's file, in its order."""
 
+    counters: tuple[tuple[str, str], ...] = ()
+    """Peers only: a cause, and the profile that has the one setting otherwise which it names."""
+
     reply: str | None = None
     """The body of every reply, where it serves no application: it shows what its server can do at
     most, and stands beside the others as a reference line."""

@@ -34,10 +34,11 @@ def seconds(text: str) -> float:
     """
     Parse a duration.
 
-    >>> seconds("2.5s"), seconds("500ms"), seconds("1m")
-    (2.5, 0.5, 60.0)
+    >>> seconds("2.5s"), seconds("500ms"), seconds("1m"), seconds("1h")
+    (2.5, 0.5, 60.0, 3600.0)
     """
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)(ms|s|m)?", text)
-    if match is None:
-        raise ValueError(f"{text!r} is no duration; write 3, 2.5s, 500ms or 1m")
-    return float(match[1]) * {"ms": 0.001, "m": 60.0}.get(match[2], 1.0)
+    match = re.fullmatch(r"(-?)(\d+\.?\d*|\.\d+)(ms|s|m|h)?", text)
+    if match is None or match[1]:
+        problem = "is no duration" if match is None else "is below 0"
+        raise ValueError(f"{text!r} {problem}; write 3, 2.5s, 500ms, 1m or 1h")
+    return float(match[2]) * {"ms": 0.001, "m": 60.0, "h": 3600.0}.get(match[3], 1.0)

@@ -15,8 +15,8 @@ from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.table import uwsgi_options
 
-TIMEOUT = 5.0
-"""Seconds that uWSGI gets to read a file, which takes it milliseconds."""
+TIMEOUT = 20.0
+"""Seconds that uWSGI gets to read a file: milliseconds, and more on a machine that is busy."""
 
 
 def read(path: Path, text: str, known: Known) -> Config:

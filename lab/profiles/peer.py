@@ -15,7 +15,7 @@ from lab.system.programs import runs_on
 
 Options = Sequence[tuple[str, str]]
 
-KEYS = (*TEXTS, "app", "articles", "backing", "build", "deviations", "factory", "fill",
+KEYS = (*TEXTS, "app", "articles", "backing", "build", "counter", "deviations", "factory", "fill",
         "interface", "keepalive", "packages", "replace", "run", "version")  # fmt: skip
 """What a peer may say. Of *articles*, *packages* and *system* docs/reference/systems.md is made."""
 
@@ -87,6 +87,7 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         successor=_text(table, "successor"),
         venv=_text(table, "venv"),
         build=build,
+        counters=_counters(path, header),
     )
 
 
@@ -112,6 +113,14 @@ def _pythons(path: Path, header: ProfileHeader) -> str:
         problem = f'python must be as in "<3.12" or ">=3.9,<3.13": {error}'
         raise ProfileError(path, problem, line_of(header.text, "python")) from None
     return pythons
+
+
+def _counters(path: Path, header: ProfileHeader) -> tuple[tuple[str, str], ...]:
+    table = header.table.get("counter", {})
+    if not isinstance(table, dict) or not all(isinstance(name, str) for name in table.values()):
+        problem = '[counter] must have lines `cause = "profile"`, as in backend = "tornado-pool"'
+        raise ProfileError(path, problem, line_of(header.text, "counter"))
+    return tuple(table.items())
 
 
 def _told(options: Options) -> Options:

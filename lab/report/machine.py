@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.model.nested import flatten
+from lab.model import Run
+from lab.model.nested import flatten, worded
+from lab.model.wording import counted
 
 MACHINE = {
     "cpu.model": "{}",
@@ -27,6 +29,16 @@ VERSIONS = {
 }
 """The same of the software."""
 
+HOST = {
+    "cpu.model": "{}",
+    "cpu.cores": "{} cores",
+    "kernel.release": "Linux {}",
+    "python.version": "Python {}",
+    "distributions.locust": "Locust {}",
+    "network.mtu": "MTU {}",
+}
+"""The same of a host that the load comes from."""
+
 COMMIT = 12
 """Characters of a commit that name it for a person."""
 
@@ -38,8 +50,24 @@ def machine_lines(environments: Mapping[str, Mapping[str, object]]) -> tuple[str
         known[f"{name}.version"] = known.get(f"runtime.{name}", known.get(f"{name}.version"))
     if commit := known.get("git.commit"):
         known["git.commit"] = commit[:COMMIT] + (" (modified)" if known.get("git.dirty") else "")
-    lines = (
-        ", ".join(text.format(known[key]) for key, text in wanted.items() if known.get(key))
-        for wanted in (MACHINE, VERSIONS)
-    )
-    return tuple(filter(None, lines))
+    return tuple(filter(None, (worded(known, words) for words in (MACHINE, VERSIONS))))
+
+
+def network_lines(run: Run) -> tuple[str, ...]:
+    """Return lines that say from which other hosts the load came, and how far they are."""
+    if not run.hosts:
+        return ()
+    windows = [window for trial in run.trials for window in trial.windows if window.host]
+    nearest: dict[str, float] = {}
+    for window in windows:
+        if window.rtt is not None:
+            nearest[window.host] = min(window.rtt, nearest.get(window.host, window.rtt))
+    away = [f"{nearest[name] * 1e3:.2g} ms" for name in sorted(nearest, key=lambda n: nearest[n])]
+    ends = " to ".join(dict.fromkeys((away[0], away[-1]))) if away else "at a distance not known"
+    hosts = counted(len(run.hosts), "host")
+    said = [f"load over a network, {ends}{' away' if away else ''}, from {hosts}"]
+    alike: dict[str, list[str]] = {}
+    for name, facts in run.hosts.items():
+        alike.setdefault(worded(dict(flatten(facts)), HOST), []).append(name)
+    said += [f"{', '.join(names)}: {text}" for text, names in alike.items()]
+    return tuple(said)

@@ -7,7 +7,8 @@ end of file means that the lab has ended, however it ended, SIGKILL included. As
 left, and what it has reaped counts in its own cutime, so the CPU time of the tree is never lost.
 
 The first line of input is JSON, {"commands": [[word, ...], ...], "environment": {...},
-"cwd": path, "cores": [cpu, ...] or null}. Later lines are numbers of signals for the commands.
+"cwd": path, "cores": [cpu, ...] or null}. Later lines are numbers of signals for the commands, or
+"again" and the index of a command that has ended, which is then started once more.
 
 Output is a line of JSON for each event: {"started": [pid, ...]}, {"failed": text}, and
 {"ended": index of the command, "status": exit status or -signal}. Standard error is the log.
@@ -42,6 +43,7 @@ def main() -> None:
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
 
     commands: list[subprocess.Popen[bytes]] = []
+    order: dict[str, Any] = {}
     pending = b""
     while True:
         ready, _, _ = select.select([0, wake], [], [])
@@ -54,10 +56,13 @@ def main() -> None:
                 break
             *lines, pending = (pending + read).split(b"\n")
             for line in lines:
-                if commands:
-                    _send(int(line), commands)
+                if not commands:
+                    order = json.loads(line)
+                    _start(order, commands)
+                elif line.startswith(b"again "):
+                    _again(int(line.split()[1]), order, commands)
                 else:
-                    _start(json.loads(line), commands)
+                    _send(int(line), commands)
     _kill_subtree()
 
 
@@ -72,21 +77,32 @@ def _start(order: dict[str, Any], commands: list[subprocess.Popen[bytes]]) -> No
     try:
         if order["cores"] is not None:
             os.sched_setaffinity(0, order["cores"])  # the commands inherit it
-        for command in order["commands"]:
-            # A session of its own, so that a server's kill(0, ...) does not reach the guard.
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=2,
-                cwd=order["cwd"],
-                env=order["environment"],
-                start_new_session=True,
-            )
-            commands.append(process)
+        commands.extend(_begin(command, order) for command in order["commands"])
     except OSError as error:
         _report({"failed": str(error)})
     else:
         _report({"started": [process.pid for process in commands]})
+
+
+def _again(index: int, order: dict[str, Any], commands: list[subprocess.Popen[bytes]]) -> None:
+    try:
+        commands[index] = _begin(order["commands"][index], order)
+    except OSError as error:
+        _report({"failed": str(error)})
+    else:
+        _report({"started": [process.pid for process in commands]})
+
+
+def _begin(command: list[str], order: dict[str, Any]) -> subprocess.Popen[bytes]:
+    # A session of its own, so that a server's kill(0, ...) does not reach the guard.
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=2,
+        cwd=order["cwd"],
+        env=order["environment"],
+        start_new_session=True,
+    )
 
 
 def _send(number: int, commands: list[subprocess.Popen[bytes]]) -> None:

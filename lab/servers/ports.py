@@ -7,19 +7,20 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from lab.model import Endpoint, Transport, Workload
+from lab.model import LOOPBACK, Endpoint, Transport, Workload
 
-HOST = "127.0.0.1"
-"""Servers under test are reached on the loopback only."""
+HOST = LOOPBACK
+"""Backing services are reached on the loopback only; servers under test where `--bind` says."""
 
 _LISTEN = "0A"
 
 
 def free_endpoint(workload: Workload, folder: Path) -> Endpoint:
     """Return where nobody answers yet to be asked for *workload*; a UNIX socket is in *folder*."""
+    host = workload.runtime.bind
     if workload.transport is Transport.UNIX:
-        return Endpoint(HOST, 0, socket=str(folder / "server.sock"), wire=workload.wire)
-    return Endpoint(HOST, free_port(), wire=workload.wire)
+        return Endpoint(host, 0, socket=str(folder / "server.sock"), wire=workload.wire)
+    return Endpoint(host, free_port(host), wire=workload.wire)
 
 
 def served(endpoint: Endpoint) -> bool:
@@ -40,10 +41,10 @@ def accepts(name: str) -> bool:
         return True
 
 
-def free_port() -> int:
-    """Return a TCP port of 127.0.0.1 that nobody uses at this moment."""
+def free_port(host: str = HOST) -> int:
+    """Return a TCP port of *host*, an address of this machine, that nobody uses at this moment."""
     with socket.socket() as probe:
-        probe.bind((HOST, 0))
+        probe.bind((host, 0))
         port: int = probe.getsockname()[1]
         return port
 

@@ -141,6 +141,19 @@ class Process:
             if remaining <= 0:
                 return False
 
+    def start_again(self, index: int) -> None:
+        """
+        Start the command at *index* once more, which has ended.
+
+        Raises:
+            ServerStartError: It cannot be executed any more.
+        """
+        assert self.wait(index, 0.0), "a command that runs was to be started again"
+        del self._statuses[index]
+        self._started = None
+        self._send(f"again {index}\n")
+        self._await_start()
+
     def log(self, most: int = -1) -> str:
         """Return the server's output so far: all of it, or its first *most* bytes."""
         with self._log.open("rb") as log:
@@ -236,11 +249,14 @@ class Process:
             )
             + "\n"
         )
+        self._await_start()
+
+    def _await_start(self) -> None:
         while self._started is None:
             self._receive(KILL_DEADLINE)
             if self._failed is not None or self._closed:
                 problem = f"cannot be started: {self._failed or 'its guard ended'}"
-                raise ServerStartError(order.profile, problem, self.log_tail())
+                raise ServerStartError(self._order.profile, problem, self.log_tail())
 
     def _send(self, line: str) -> None:
         data = line.encode()

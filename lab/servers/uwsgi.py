@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import Endpoint, Profile, Runtime, Transport, Workload
+from lab.model import LOOPBACK, Endpoint, Profile, Runtime, Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.settings.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
@@ -47,6 +47,8 @@ class UwsgiServer:
             ProfileError: See `check`; or it is to answer on a UNIX socket.
         """
         self.check(profile)
+        if workload.runtime.bind != LOOPBACK:
+            _check_bind(profile)
         if workload.transport is Transport.UNIX and not profile.own:
             problem = f"{workload.name} is asked over a UNIX socket, and BIND and PORT name no such"
             raise ProfileError(
@@ -106,6 +108,13 @@ class UwsgiServer:
             named=str(profile.path),
             python=python if module else None,
         )
+
+
+def _check_bind(profile: Profile) -> None:
+    """Refuse a profile that would listen on the loopback whatever `--bind` says."""
+    if not any("{host}" in value or "{socket}" in value for _, value in profile.options):
+        problem = "it does not obey BIND; write `http-socket = $(BIND):$(PORT)`"
+        raise ProfileError(profile.path, problem)
 
 
 def _runtime(profile: Profile, workload: Workload) -> Runtime:

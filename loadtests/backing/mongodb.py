@@ -10,8 +10,9 @@ def main(url: str) -> None:
     # Not above: Locust imports each file of this folder, also where the driver is not installed.
     from pymongo import MongoClient  # noqa: PLC0415
 
-    with MongoClient(url, serverSelectionTimeoutMS=5000) as client:
-        document = {"_id": 1, "body": "One row of a table"}
+    document: dict[str, object] = {"_id": 1, "body": "One row of a table"}
+    client: MongoClient[dict[str, object]] = MongoClient(url, serverSelectionTimeoutMS=5000)
+    with client:
         client.lab.reply.replace_one({"_id": 1}, document, upsert=True)
 
 

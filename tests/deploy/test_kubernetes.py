@@ -5,9 +5,11 @@ import re
 import pytest
 import yaml
 
+from lab import profiles
+from lab.options import OPTIONS
 from tests.deploy.conftest import ROOT, last_stage, manifests
 
-FILES = ("kubernetes.yaml", "kubernetes-load.yaml")
+FILES = ("kubernetes.yaml", "kubernetes-load.yaml", "kubernetes-compare.yaml")
 PODS = {
     name: manifest["spec"]["template"]
     for file in FILES
@@ -67,7 +69,8 @@ def test_images_have_the_version_of_this_project(pod):
     version = re.search(r'^version = "(.+)"$', project, re.MULTILINE)[1]
     for container in pod["spec"]["containers"]:
         assert container["image"] in {
-            f"{name}:{version}" for name in ("fibonacci", "fibonacci-nginx", "fibonacci-locust")
+            f"{name}:{version}"
+            for name in ("fibonacci", "fibonacci-nginx", "fibonacci-locust", "fibonacci-lab")
         }
 
 
@@ -169,16 +172,60 @@ def test_prometheus_finds_each_instance(containers, deployment, nginx):
     assert port == re.findall(r"listen (\d+)", nginx)[1]
 
 
-def test_the_load_meets_its_workers():
+@pytest.mark.parametrize(
+    ("file", "master", "workers"),
+    [
+        ("kubernetes-load.yaml", "locust-master", "locust-workers"),
+        ("kubernetes-compare.yaml", "lab", "lab-workers"),
+    ],
+)
+def test_the_load_meets_its_workers(file, master, workers):
     """Workers look for the master where its Service is, and it waits for as many as there are."""
-    load = manifests("kubernetes-load.yaml")
-    master = PODS["locust-master"]["spec"]["containers"][0]["args"]
-    workers = PODS["locust-workers"]["spec"]["containers"][0]["args"]
-    assert workers[workers.index("--master-host") + 1] == "locust-master"
-    assert ("Service", "locust-master") in load
-    expected = int(master[master.index("--expect-workers") + 1])
-    spec = load["Job", "locust-workers"]["spec"]
-    assert expected == spec["parallelism"] == spec["completions"]
-    assert ("Service", master[master.index("--host") + 1].removeprefix("http://")) in manifests(
-        "kubernetes.yaml"
-    )
+    load = manifests(file)
+    asked = PODS[workers]["spec"]["containers"][0]["args"]
+    assert asked[asked.index("--master-host") + 1] == master
+    service = load["Service", master]["spec"]
+    assert service["selector"].items() <= PODS[master]["metadata"]["labels"].items()
+    args = PODS[master]["spec"]["containers"][0]["args"]
+    spec = load["Job", workers]["spec"]
+    assert int(args[args.index("--expect-workers") + 1]) == spec["parallelism"]
+    assert spec["parallelism"] == spec["completions"]
+
+
+def test_the_load_is_that_of_the_service():
+    """It names the Service of the other file."""
+    args = PODS["locust-master"]["spec"]["containers"][0]["args"]
+    host = args[args.index("--host") + 1].removeprefix("http://")
+    assert ("Service", host) in manifests("kubernetes.yaml")
+
+
+@pytest.fixture
+def compared():
+    """Return the containers of the comparison: servers and load."""
+    return [PODS[name]["spec"]["containers"][0] for name in ("lab", "lab-workers")]
+
+
+def test_a_comparison_has_cpus_of_its_own(compared):
+    """Whole ones, as many as at most, as the kubelet wants it; and none that the load is on."""
+    for container in compared:
+        resources = container["resources"]
+        assert resources["requests"] == resources["limits"]
+        assert resources["limits"]["cpu"].isdecimal()
+    apart = PODS["lab-workers"]["spec"]["affinity"]["podAntiAffinity"]
+    (rule,) = apart["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert rule["topologyKey"] == "kubernetes.io/hostname"
+    labels = rule["labelSelector"]["matchLabels"].items()
+    assert all(labels <= PODS[n]["metadata"]["labels"].items() for n in ("lab", "lab-workers"))
+
+
+def test_servers_of_a_comparison_listen_where_workers_reach_them(compared):
+    """On the pod's address, which is known when it runs; and its options are Locust's and ours."""
+    master, _ = compared
+    args, env = master["args"], {each["name"]: each["valueFrom"] for each in master["env"]}
+    assert args[args.index("--bind") + 1] == "$(POD_IP)"
+    assert env["POD_IP"] == {"fieldRef": {"fieldPath": "status.podIP"}}
+    assert env["PROCESSES"] == {"resourceFieldRef": {"resource": "limits.cpu"}}
+    assert args[args.index("--results") + 1].startswith("/tmp/")
+    ours = {option.name for option in OPTIONS.values() if not option.not_in_locust}
+    assert {"--bind", "--results"} <= ours
+    assert {*args[args.index("--profiles") + 1 :]} <= set(profiles.find())

@@ -58,6 +58,8 @@ class Script:
         self.foreign = dict(foreign or {})
         self.name = "scripted"
         self.pids = (7,)
+        self.elsewhere = False
+        self.found: dict[str, dict[str, object]] = {}
         self.pid = 42
         self.endpoint = Endpoint("127.0.0.1", 9)
         self._profile = ""
@@ -91,6 +93,9 @@ class Script:
             yield self
         finally:
             self.events.append("stop")
+
+    def hosts(self, address: str) -> dict[str, dict[str, object]]:
+        return self.found
 
     @contextmanager
     def session(

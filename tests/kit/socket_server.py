@@ -34,7 +34,6 @@ class SocketServer:
         """Host and port, or the path."""
         self._conns: list[socket.socket] = []
         self._threads = [threading.Thread(target=self._accept)]
-        self._threads[0].start()
 
     def request(self, conn: socket.socket) -> bytes:
         """Return one request and count it; empty when the client has closed."""
@@ -65,6 +64,8 @@ class SocketServer:
             self.handler(conn)
 
     def __enter__(self) -> Self:
+        """Begin to accept: whoever came before waits, so a handler may name its own server."""
+        self._threads[0].start()
         return self
 
     def __exit__(self, *_: object) -> None:

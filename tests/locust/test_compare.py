@@ -62,6 +62,28 @@ def test_a_master_and_a_worker_make_the_same_run(tmp_path):
     assert {trial["windows"][0]["process"] for trial in trials(tmp_path)} == {worker.pid}
 
 
+@pytest.mark.slow
+def test_a_worker_that_is_lost_before_the_first_trial_ends_the_run(tmp_path):
+    """The run was planned for both: no trial is made with the one that is left."""
+    port = str(free_port())
+    (own := tmp_path / "workers").mkdir()
+    worker = (*LOCUST, "--worker", "--master-port", port)
+    master = (
+        *HEADLESS, "--master", "--master-bind-host", "127.0.0.1", "--master-bind-port", port,
+        "--expect-workers", "2", "--profiles", "tuned", *SMALL,
+    )  # fmt: skip
+    with (
+        started(*master, cwd=tmp_path) as process,
+        started(*worker, cwd=own) as lost,
+        started(*worker, cwd=own),
+    ):
+        until(lambda: "CPUs: " in (tmp_path / "output").read_text(), "the plan")
+        lost.terminate()
+        assert process.wait(60) == 1
+    assert "ended, or lost its connection" in (tmp_path / "output").read_text()
+    assert not list(tmp_path.glob("results/*"))
+
+
 FORM = {"user_count": 8, "spawn_rate": 8, "profiles": ["listen", "tuned"], "window": 0.4,
         "warmup": 0.1}  # fmt: skip
 

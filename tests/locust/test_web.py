@@ -46,7 +46,7 @@ def arguments_of(page):
 WRONG = (
     ({"blocks": "abc"}, "--blocks: 'abc' is no whole number"),
     ({"blocks": "0"}, "--blocks 0: between 1 and 1000"),
-    ({"window": "fast"}, "--window: 'fast' is no duration; write 3, 2.5s, 500ms or 1m"),
+    ({"window": "fast"}, "--window: 'fast' is no duration; write 3, 2.5s, 500ms, 1m or 1h"),
     ({"rate": "-4"}, "--rate '-4': write requests per second"),
     ({"profiles": "tunned"}, "tunned: there is no such profile; did you mean tuned?"),
     ({"profiles": "tuned", "host": "http://127.0.0.1:1"}, "leave out --host to compare them"),
@@ -226,12 +226,12 @@ def test_the_recorded_command_repeats_what_was_chosen_in_the_form(ended):
 
 LOGIN = """
 from locust import events
-from lab.locust import Comparison, Connection
+from lab.locust import ComparisonShape, Connection
 
 class Client(Connection):
     pass
 
-class Compare(Comparison):
+class Compare(ComparisonShape):
     pass
 
 @events.init.add_listener

@@ -9,6 +9,8 @@ import tomllib
 import pytest
 
 from lab import claims, profiles
+from lab.analysis.causes import CAUSES
+from lab.errors import ProfileError
 from lab.profiles.catalogue import PEERS
 from lab.profiles.digest import digest_of, told
 from tools.pages import systems
@@ -100,6 +102,28 @@ def test_a_peer_says_which_system_it_is(name):
     files = [table["venv"]] if "venv" in table else systems.PINS
     known = {"nginx", "nodejs", "golang"}.union(*map(systems.pins, files))
     assert set(table.get("packages", ())) <= known
+
+
+def test_what_a_peer_names_for_a_cause_is_one_step_away():
+    """A profile beside it in the ladder that asks the same services, and a cause that there is."""
+    steps = 0
+    for name in NAMES:
+        peer = profiles.described(name)
+        for cause, other in peer.counters:
+            counter = profiles.described(other)
+            assert cause in CAUSES
+            assert peer.name == counter.against or counter.name == peer.against
+            assert peer.backing == counter.backing
+            steps += 1
+    assert steps
+
+
+def test_what_a_peer_names_for_a_cause_is_a_name(tmp_path):
+    """Anything else is refused with its file and line."""
+    path = tmp_path / "a.toml"
+    path.write_text('summary = "A"\ncounter = "b"\nrun = [["a"]]\n')
+    with pytest.raises(ProfileError, match=r"a\.toml:2: \[counter\] must have lines"):
+        profiles.read(str(path))
 
 
 def test_what_lies_beside_a_peer_can_be_read_in_a_sitting():

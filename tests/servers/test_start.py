@@ -102,7 +102,7 @@ def test_port_in_use(start, monkeypatch):
     """A port that another server holds is named as the reason."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        monkeypatch.setattr(ports, "free_port", lambda: port)
+        monkeypatch.setattr(ports, "free_port", lambda _host: port)
         monkeypatch.setattr(process, "PORT_ATTEMPTS", 1)
         wanted = f"port {port} is in use by another process"
         with pytest.raises(ServerStartError, match=wanted), start("baseline"):
@@ -114,7 +114,7 @@ def test_lost_race_for_a_port(start, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         free = [ports.free_port(), taken]
-        monkeypatch.setattr(ports, "free_port", free.pop)
+        monkeypatch.setattr(ports, "free_port", lambda _host: free.pop())
         with start("baseline") as server:
             assert server.endpoint.port != taken
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psutil
 import pytest
 
+from lab.errors import ServerStartError
 from lab.model import Endpoint
 from lab.servers import process
 from lab.servers.fetch import fetch
@@ -171,6 +172,39 @@ pathlib.Path("ok").touch()
     # The guard's own; what else is ignored came from whoever started the tests.
     guarded = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)
     assert not [each for each in guarded if int(ignored, 16) >> (each - 1) & 1]
+
+
+def test_a_command_that_ended_can_be_started_again(tmp_path):
+    """With the same words; the others go on, nothing counts as ended, and the stop takes all."""
+    noting = ("sh", "-c", "echo $$ >> begun; exec sleep 60")
+    server = Process(order(tmp_path, ("sleep", "60"), noting), Endpoint("127.0.0.1", free_port()))
+    try:
+        until((tmp_path / "begun").exists, "its start")
+        (first, _), (old, _) = server.commands
+        server.signal(1, signal.SIGKILL)
+        assert server.wait(1, 10.0)
+        server.start_again(1)
+        assert server.ended() is None
+        (same, _), (new, words) = server.commands
+        assert (same, words) == (first, noting)
+        begun = [str(old), str(new)]
+        until(lambda: (tmp_path / "begun").read_text().split() == begun, "its second start")
+    finally:
+        server.stop()
+    assert [pid for pid in (first, old, new) if psutil.pid_exists(pid)] == []
+
+
+def test_a_command_that_cannot_be_started_again_is_said(tmp_path):
+    """Its file has gone meanwhile."""
+    (tmp_path / "own").symlink_to("/bin/true")
+    server = Process(order(tmp_path, (str(tmp_path / "own"),)), Endpoint("127.0.0.1", free_port()))
+    try:
+        assert server.wait(0, 10.0)
+        (tmp_path / "own").unlink()
+        with pytest.raises(ServerStartError, match=r"cannot be started: .*No such file"):
+            server.start_again(0)
+    finally:
+        server.stop()
 
 
 def test_log_tail(tmp_path):

@@ -6,15 +6,15 @@ a "fastest" server that answered one connection of 64, a client at its limit. A 
 causes and at broken promises, never at whether a figure is pleasing: trials dropped for their
 outcome take the coverage of a 95 % interval down to 89 %.
 
-To add a gate, write its function in the file of its subject - replies, the network, the effort of
-server and generator - or in a file of its own, and name it in `GATES`.
+To add a gate, write its function in the file of its subject - replies, the network, hosts of the
+load, the effort of server and generator - or in a file of its own, and name it in `GATES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from lab.analysis.gates import backing, effect, effort, network, replies
+from lab.analysis.gates import backing, effect, effort, hosts, network, replies
 from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
 from lab.model import Finding, Trial
 
@@ -38,6 +38,8 @@ GATES: tuple[Gate, ...] = (
     effort.cut_off,
     replies.reconnects,
     network.quantised,
+    hosts.link,
+    hosts.skew,
     effort.machine,
     effort.idle_server,
 )

@@ -80,6 +80,8 @@ def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | No
 
 def _relief(trial: Trial) -> str:
     """Return what takes work off the generator, as far as the trial's machine allows it."""
+    if any(window.host for window in trial.windows):
+        return "Start more of Locust's workers, where they have a CPU each"
     if common.generator_may_grow(trial):
         return (
             "Use a second generator process (lab run --generators 2, locust --processes 2) or a "

@@ -49,6 +49,10 @@ cluster of work, at whatever latency, has more than 0.71 of it, and one of retri
 TIMER_SHARE = 0.05
 """Share of replies from which a cluster is what percentiles and throughput are made of."""
 
+FEW_TRIPS = 4
+"""Round trips that a reply may take without a timer: a handshake, a request, and a reply of more
+than ten segments, which TCP does not send at once."""
+
 CONFIRMED = 0.5
 """Growth of a timer's counters, for each reply that waited for it, that shows that it was it."""
 
@@ -152,6 +156,8 @@ def _cluster(trial: Trial) -> Finding | None:
     if common.at_limit(trial):
         return None
     for value, names in TIMERS.items():
+        if _round_trips(trial, value):
+            continue
         share = _isolated(latency, value, TICKS)
         counted = {name: trial.readings.get(f"tcp.{name}", 0.0) for name in names}
         if share and sum(counted.values()) >= CONFIRMED * share * latency.total():
@@ -160,6 +166,17 @@ def _cluster(trial: Trial) -> Finding | None:
         if share := _isolated(latency, value, 0.0):
             return _timer(value, share, "", withheld=not told)
     return None
+
+
+def _round_trips(trial: Trial, value: float) -> bool:
+    """Return whether replies take *value* seconds because so long are a few round trips."""
+    low, high = value * CLUSTER[0], value * CLUSTER[1] + TICKS
+    return any(
+        low <= trips * window.rtt <= high
+        for window in trial.windows
+        if window.rtt is not None
+        for trips in range(1, FEW_TRIPS + 1)
+    )
 
 
 def _isolated(latency: Counter[int], value: float, slack: float) -> float:
