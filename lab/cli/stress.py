@@ -51,7 +51,8 @@ JUDGED = ("status", "check")
     multiple=True,
     metavar="PROFILE",
     help="Exit with 99 if this one lost a request, or answered one wrongly, under any fault, and "
-    "with 3 if any had no effect; may be repeated.",
+    "with 3 if any had no effect, or was named by --fault and is not possible on it; may be "
+    "repeated.",
 )
 @click.option(
     "--output", type=click.Path(path_type=Path), help="Write the result to this JSON file."
@@ -91,7 +92,9 @@ def stress_command(
         error.kept = files.kept
         raise
     files.keep(result)
-    return result.status(require)
+    for each in result.untried(require, faults):
+        click.echo(f"--require: {each} is not possible, so it was not tested", err=True)
+    return result.status(require, faults)
 
 
 def _subject(asked: Asked) -> Workload:

@@ -38,6 +38,11 @@ REPLACEMENT = 5.0
 """Seconds for a killed worker's place to be taken: a master needs one, and two more where it finds
 that workers die too fast."""
 
+DOWN = 2.0
+"""Seconds from a server's end to its next start: RestartSec of deploy/systemd."""
+RETURN = 10.0
+"""Seconds for it to start, and for its balancer to ask it again."""
+
 STOP = 10.0
 """Seconds for one command to finish its requests and end."""
 
@@ -214,6 +219,34 @@ def kill(target: Target) -> Seen:
         return Seen(effect=False, note="no worker was found to kill")
     none = "" if target.workers() else "in the end there was no worker"
     return Seen(note=none, killed=killed, replaced=replaced)
+
+
+@Fault(
+    "kill-backend",
+    f"SIGKILL to one of the servers behind a balancer, with all its processes, in the middle of "
+    f"{BUSY} requests at once; it is started again after {DOWN:g} s",
+    burst=BUSY,
+)
+def kill_backend(target: Target) -> Seen:
+    """Kill the first server behind a balancer, start it again, and wait until it is asked again."""
+    backends = target.backends()
+    if len(backends) < 2:
+        note = "it needs two servers behind a balancer, and there is "
+        return Seen(possible=False, note=note + ("one" if backends else "none"))
+    victim = backends[0]
+    usual = target.pace(victim)
+    target.press()
+    target.mark()
+    target.kill(victim)
+    target.settle()
+    time.sleep(max(0.0, target.planted[-1] + DOWN - perf_counter()))
+    target.server.start_again(victim)
+    began = perf_counter()
+    asked = target.until(lambda: target.pace(victim) > usual / 2, RETURN)
+    note = f"started again {began - target.planted[-1]:.1f} s after its end, it was "
+    if not asked:
+        return Seen(note=f"{note}not asked again within {RETURN:g} s")
+    return Seen(note=f"{note}asked again within {perf_counter() - began:.1f} s")
 
 
 @Fault(

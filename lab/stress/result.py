@@ -217,17 +217,27 @@ class StressResult:
             if outcome.disturbed and not (outcome.fault == CONTROL and profile.name in dirty)
         )
 
-    def status(self, required: Collection[str] = ()) -> int:
+    def untried(self, required: Collection[str], asked: Collection[str]) -> tuple[str, ...]:
+        """Return "FAULT on PROFILE" of each asked fault that a required profile has no room for."""
+        return tuple(
+            f"{outcome.fault} on {profile.name}"
+            for profile in self.profiles
+            for outcome in profile.outcomes
+            if profile.name in required and outcome.fault in asked and not outcome.possible
+        )
+
+    def status(self, required: Collection[str] = (), asked: Collection[str] = ()) -> int:
         """
         Return the exit status.
 
         Args:
             required: Profiles that may neither lose a request nor answer one wrongly.
+            asked: Faults that were asked for by name: each must be possible on those.
 
         Returns:
             3 where a control is not clean or missing; else 99 where a required profile lost
             something or answered wrongly in a trial that was not disturbed; else 3 where a trial of
-            one failed, was disturbed or had no effect; else 0.
+            one failed, was disturbed, had no effect, or was asked for and is not possible; else 0.
         """
         own = [each for each in self.profiles if each.name in required]
         outcomes = [outcome for profile in own for outcome in profile.outcomes]
@@ -242,4 +252,5 @@ class StressResult:
             for each in outcomes
         )
         missing = any(name in self.skipped for name in required)
-        return UNPROVED if failed or short or missing else 0
+        untried = self.untried(required, asked)
+        return UNPROVED if failed or short or missing or untried else 0

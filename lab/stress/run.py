@@ -191,5 +191,5 @@ def _profiles(
     for name in wishes.required:
         if name in skipped:
             raise UsageError(f"--require {name}: it cannot be tested: {skipped[name]}")
-    theirs = import_applications(found, workload)
+    theirs = import_applications(found, workload, warnings(serving, workload.runtime))
     return serving, skipped, workload, {"runtime": theirs} if theirs else {}

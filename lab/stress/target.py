@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import time
@@ -13,6 +14,9 @@ from time import perf_counter
 import psutil
 
 from lab.generators.process import EngineSession
+from lab.model import Subject
+from lab.probes.cpu import CpuProbe
+from lab.probes.listeners import read_listeners
 from lab.servers.process import Process
 from lab.stress.counting import Burst
 from lab.stress.overlay import program
@@ -22,6 +26,12 @@ INTERVAL = 0.02
 
 HEAD_START = 0.010
 """Seconds from sending a burst until the fault: by then the workers have taken their first."""
+
+END = 5.0
+"""Seconds for SIGKILL to take effect."""
+
+LOOK = 0.5
+"""Seconds in which a server that is asked is told from one that is not: some ten requests."""
 
 HELPERS = ("resource_tracker", "forkserver")
 """In the command line of a process of `multiprocessing` that serves nobody."""
@@ -96,6 +106,39 @@ class Target:
     def stop_signal(self, index: int) -> signal.Signals:
         """Return what asks a command to finish its requests and end."""
         return signal.SIGQUIT if self.programs[index] == "nginx" else self.server.stop_signal
+
+    # -- servers behind a balancer -----------------------------------------------------------------
+
+    def backends(self) -> list[int]:
+        """Return the places of all commands but the first that listens where clients ask."""
+        places = range(len(self.programs))
+        front = next((place for place in places if self._is_asked(place)), None)
+        return [place for place in places if front is not None and place != front]
+
+    def kill(self, index: int) -> None:
+        """Kill a command with all below it, as the end of its machine would; wait for its end."""
+        pid = self.server.commands[index][0]
+        # The command itself first: it would replace what is killed below it.
+        for each in sorted(self._below(index), key=pid.__ne__):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        self.server.wait(index, END)
+
+    def pace(self, index: int) -> float:
+        """
+        Return how often per second the processes below a command go to sleep.
+
+        A worker sleeps when it waits for a request, or for what its answer needs: while nobody asks
+        it, it does not wake. It takes LOOK seconds to know.
+        """
+        stop = CpuProbe().start(Subject(self.server.commands[index][0], None))
+        time.sleep(LOOK)
+        found = stop()
+        return found.get("server.switches_voluntary", 0.0) / found.get("elapsed", LOOK)
+
+    def _is_asked(self, index: int) -> bool:
+        port = self.server.endpoint.port
+        return any(each.port == port for each in read_listeners(self._below(index)) or ())
 
     # -- workers -----------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from lab.errors import GeneratorError
 from lab.experiment.conduct import real_parts
@@ -112,6 +113,11 @@ class _Planted:
     steady: EngineSession = field(init=False)
     name: str = EngineGenerator.name
     pids: Sequence[int] = ()
+    elsewhere: bool = False
+
+    def hosts(self, address: str) -> dict[str, dict[str, Any]]:  # noqa: ARG002
+        """Return nothing: the load is made here."""
+        return {}
 
     def check(self, profile: Profile) -> None:
         """Refuse nothing: the profiles were checked before the first trial."""

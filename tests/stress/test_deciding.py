@@ -2,6 +2,7 @@
 
 import os
 import signal
+from time import perf_counter
 from types import SimpleNamespace
 
 import pytest
@@ -155,3 +156,65 @@ def test_slow_clients_are_not_planted_behind_a_proxy():
         False,
         "it is asked as a proxy asks, which keeps slow clients to itself",
     )
+
+
+class Balanced:
+    """A target whose first command stands before others; each that is started again is asked."""
+
+    def __init__(self, backends, returns=True):
+        self.backends = lambda: backends
+        self.done = []
+        self.planted = []
+        self.returns = returns
+        self.server = SimpleNamespace(start_again=lambda index: self.done.append(("start", index)))
+
+    def kill(self, index):
+        """Note that it was killed."""
+        self.done.append(("kill", index))
+
+    def mark(self):
+        """Note when."""
+        self.planted.append(perf_counter())
+
+    def pace(self, index):
+        """Return how busy it is: before it is killed, and when it came back."""
+        return 50.0 if not self.done or self.returns else 0.0
+
+    def until(self, condition, _seconds):
+        """Look once."""
+        return condition()
+
+    def _nothing(self):
+        pass
+
+    press = settle = _nothing
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Start a killed server without waiting."""
+    monkeypatch.setattr(faults, "DOWN", 0.0)
+
+
+def test_one_server_behind_a_balancer_is_killed_and_started_again(at_once):
+    """The same one; how long it was away and when it was asked again is said."""
+    target = Balanced([1, 2])
+    seen = faults.kill_backend(target)
+    assert target.done == [("kill", 1), ("start", 1)]
+    assert (seen.effect, seen.possible) == (True, True)
+    assert seen.note == "started again 0.0 s after its end, it was asked again within 0.0 s"
+
+
+def test_a_server_that_its_balancer_forgets_is_said(at_once):
+    """It runs, and nobody asks it."""
+    seen = faults.kill_backend(Balanced([1, 2], returns=False))
+    assert seen.note == "started again 0.0 s after its end, it was not asked again within 10 s"
+
+
+@pytest.mark.parametrize(("backends", "number"), [([], "none"), ([1], "one")])
+def test_without_two_servers_none_is_killed(backends, number):
+    """Nobody else could answer, and the fault says what it needs."""
+    target = Balanced(backends)
+    seen = faults.kill_backend(target)
+    assert (seen.possible, target.done) == (False, [])
+    assert seen.note == f"it needs two servers behind a balancer, and there is {number}"

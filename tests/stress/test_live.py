@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from lab.stress import faults
-from tests.kit.running import read_installed
+from lab.stress.target import Target
+from tests.kit.running import read_installed, running
 
 from .planted import NAMED, plant
 
@@ -62,3 +63,25 @@ def test_every_command_is_drained():
     assert ended == [True, True, True]
     assert found.note == ""
     assert found.counts.turned_away > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["balanced-nginx", "balanced-uwsgi", "production"])
+def test_behind_a_balancer_a_killed_server_costs_no_wrong_reply(name):
+    """The other one answers, and the killed one is asked again when it is back."""
+    read_installed(name)
+    found = plant("kill-backend", name)
+    assert found.effect
+    assert found.counts.wrong == 0
+    assert found.counts.lost <= faults.BUSY  # what it had taken
+    assert re.search(r"it was asked again within [\d.]+ s", found.note)
+
+
+@pytest.mark.parametrize(
+    ("name", "backends"), [("nginx-uwsgi", [1]), ("nginx-gunicorn-tcp", [1]), ("tuned", [])]
+)
+def test_what_stands_behind_the_one_that_clients_ask_is_known(name, backends, tmp_path):
+    """By who listens where they ask, whatever it is called."""
+    read_installed(name)
+    with running(name, folder=tmp_path) as server:
+        assert Target(server.server, tmp_path).backends() == backends

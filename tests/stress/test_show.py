@@ -156,6 +156,14 @@ def test_a_required_profile_may_lose_nothing(result, counts, status):
     assert whole.status() == 0
 
 
+def test_a_fault_asked_for_by_name_must_be_possible_on_a_required_profile(result):
+    """Else nothing of what was asked was tested; of all faults, those that there are count."""
+    whole = result(FaultOutcome("kill", problem="not possible: none", possible=False))
+    assert whole.status(("tuned",), ("kill",)) == 3
+    assert whole.untried(("tuned",), ("kill",)) == ("kill on tuned",)
+    assert whole.status(("tuned",), ("drain",)) == whole.status((), ("kill",)) == 0
+
+
 def test_a_required_profile_must_have_been_tried(result):
     """A trial that failed or was not reached proves nothing; an impossible one is none."""
     assert result(FaultOutcome("kill", problem="failed: no")).status(("tuned",)) == 3
