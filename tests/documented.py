@@ -71,6 +71,16 @@ ELSEWHERE = {
     "tests/servers/test_databases.py::test_a_database_is_there_for_a_run_alone": (
         '.venv/bin/python loadtests/backing/mongodb.py "$MONGODB_URL"',
     ),
+    "tests/claims/test_run.py::test_what_was_interrupted_goes_on_and_ends": (
+        ".venv/bin/lab claims --run",
+    ),
+    "tests/scale/test_hosts.py::test_two_hosts_measure_one_server": (
+        (
+            ".venv/bin/locust -f loadtests/ --headless --master --master-bind-host 10.0.0.1 "
+            "--expect-workers 2 --bind 10.0.0.1 --no-pin --profiles listen tuned -u 64"
+        ),
+        ".venv/bin/locust -f loadtests/ --worker --master-host 10.0.0.1",
+    ),
     "tests/test_framework.py::test_two_builds_are_the_same": ("make framework",),
     "tests/test_framework.py::test_their_own_tests_pass_as_without_it": ("make test-framework",),
 }
@@ -88,6 +98,10 @@ NOT_RUN = {
         (
             ".venv/bin/lab run tornado-asyncpg-connect tornado-asyncpg-pool --workload db "
             "--sweep connections=10,50,100,200,500 --blocks 3"
+        ),
+        (
+            ".venv/bin/lab run tornado-asyncpg-pool tornado-asyncpg-pool-in-turn --workload db "
+            "--connections 100"
         ),
     ),
     "it measures for minutes what `make framework` has made": (
@@ -125,10 +139,13 @@ NOT_RUN = {
         "docker build -t fibonacci:0.1.0 .",
         "docker build -t fibonacci-nginx:0.1.0 -f deploy/nginx.Dockerfile .",
         "docker build -t fibonacci-locust:0.1.0 -f deploy/locust.Dockerfile .",
+        "docker build -t fibonacci-lab:0.1.0 -f deploy/lab.Dockerfile .",
     ),
     "it needs a cluster; `make image` runs the pods, tests/deploy/test_kubernetes.py reads them": (
         "kubectl apply -f deploy/kubernetes.yaml",
         "kubectl apply -f deploy/kubernetes-load.yaml",
+        "kubectl apply -f deploy/kubernetes-compare.yaml",
+        "kubectl logs --follow job/lab",
     ),
     "it changes the machine, as root; tests/deploy/test_systemd.py tries the files in a folder": (
         "cd /opt/fibonacci/deploy/systemd",

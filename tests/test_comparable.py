@@ -147,3 +147,21 @@ def test_a_report_needs_nothing_that_starts_a_server():
     rooms = {name.split(".")[1] for name in done.stdout.split()}
     assert "report" in rooms
     assert not rooms & {"environment", "probes", "profiles", "servers", "uwsgi_config"}
+
+
+def test_hosts_of_the_load_must_be_alike_whatever_they_are_called():
+    """A pod has another name each time; its CPU, its kernel and its Locust may not be others."""
+    one, other = ({"cpu": {"model": model}} for model in ("EPYC", "Xeon"))
+    before = replace(a_run(), hosts={"pod-x": one, "pod-y": other})
+    assert not require_comparable(before, replace(a_run(), hosts={"pod-1": other, "pod-2": one}))
+    assert refused(before, replace(a_run(), hosts={"pod-x": one, "pod-y": one})) == {
+        "hosts.2.cpu.model": ("Xeon", "EPYC")
+    }
+    assert refused(before, a_run()).keys() == {"hosts.1.cpu.model", "hosts.2.cpu.model"}
+
+
+def test_where_the_servers_listen_is_a_condition():
+    """Over a network a connection costs more than over loopback."""
+    asked = a_run().plan.workload
+    there = replace(asked, runtime=replace(asked.runtime, bind="10.0.0.1"))
+    assert "workload.runtime.bind" in refused(a_run(), a_run(workload=there))

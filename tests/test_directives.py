@@ -29,12 +29,30 @@ def test_a_block_a_line_and_a_comment():
 
 
 def test_all_claims_bring_no_heading():
-    """The page has its own; what is counted, decided and open is there."""
+    """The page has its own; what is counted is there, and of each article how much is decided."""
     text = directives.fill("<!-- claims -->\n<!-- end -->\n")
     assert "#" not in text
     assert re.search(r"^\d+ claims, \d+ put to the test", text, re.MULTILINE)
-    assert "\n| claim | load | " in text
-    assert re.search(r'^\*\*".*" \(.*2016\): \d+ of \d+ open\*\*$', text, re.MULTILINE)
+    assert re.search(r'^\*\*".*" \(.*2016\): \d+ of \d+ decided\*\*$', text, re.MULTILINE)
+
+
+def test_the_ledger_has_all_that_is_known_of_each_claim():
+    """Figures, load, machine and cause of what settles it; of an open one also what it takes."""
+    text = directives.fill("<!-- claims -->\n<!-- end -->\n")
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    titles = ["claim", "article", "here", "decision", "load", "machine", "cause", "what it takes"]
+    assert rows[0] == titles
+    by_claim = {row[0]: dict(zip(titles, row, strict=False)) for row in rows}
+    assert {claim.id for claim in published.load()} <= by_claim.keys()
+    decided, tested = by_claim["ladder-disable-logging"], by_claim["ladder-affinity"]
+    assert (decided["article"], decided["load"]) == ("1.39x", "64 connections, 3 s")
+    assert (decided["decision"], decided["machine"]) == ("none", "AMD EPYC, 2 cores")
+    assert decided["cause"].startswith("router in both")
+    assert "what it takes" not in decided
+    assert (tested["decision"], tested["load"]) == ("false", "a test")
+    for row in by_claim.values():
+        if row["decision"] in ("undecided", "untestable", "not run"):
+            assert row["what it takes"].startswith("`lab run "), row
 
 
 def test_the_claims_of_an_article_in_its_words():

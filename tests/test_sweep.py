@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from lab import claims
+from lab.analysis.health import NOISY
 from lab.analysis.points import summaries
-from lab.analysis.swept import reading
+from lab.analysis.swept import exit_code, reading
 from lab.claims.decide import is_about
 from lab.cli.report import report_command
 from lab.cli.run import run_command
@@ -19,10 +22,11 @@ from lab.experiment.conduct import prepare
 from lab.experiment.plan import arm_of
 from lab.experiment.scale import scaled
 from lab.experiment.sweep import Sweep, parse_sweep
-from lab.model import Load, Runtime
+from lab.model import Failure, Load, Role, Runtime
 from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.sweep import document, documents, sentence
+from lab.report.thresholds import verdict
 from lab.runs.folder import read_run
 from lab.workloads import workload
 from lab.workloads.question import Question
@@ -364,6 +368,10 @@ def test_a_value_that_an_interruption_left_without_a_trial_is_said():
     found = summaries(replace(run, trials=kept))
     said = document(found)
     assert "Trials are missing, as the run ended early: connections 20 has 0 of 15." in said.notes
+    assert "Ended early: 15 of 30 planned trials were measured." in said.banners
+    assert sentence(found).endswith(
+        "noise check passed at 1 of 1 value, and could not be made at 1."
+    )
     assert [row[1].text for row in said.tables[0].rows][1] == "-"
     assert html_page.render_sweep(found).count("<svg") == 1
 
@@ -493,3 +501,69 @@ def test_workers_are_swept_for_real(tmp_path):
         "3",
     ]
     assert "## Processes of each server as counted" in (folder / "report.md").read_text()
+
+
+SEVENTEEN = tuple(map(str, range(1, 18)))
+"""Values, as many as one of the articles has."""
+
+
+def noisy(spread, dearer=1.0):
+    """
+    Return what a run of seventeen values found, of servers that are all alike.
+
+    Args:
+        spread: Of the logarithm of a trial's CPU per request.
+        dearer: What the reference's second run takes beside that.
+    """
+    chance = np.random.default_rng(7)
+    run = swept(SEVENTEEN, a=(2000,) * 17, b=(2000,) * 17)
+
+    def told(trial):
+        times = math.exp(spread * chance.standard_normal())
+        times *= dearer if trial.slot.arm.role is Role.AA else 1
+        changed = {
+            key: value * times if key.startswith("server.cpu_") else value
+            for key, value in trial.readings.items()
+        }
+        return replace(trial, readings=changed)
+
+    return summaries(replace(run, trials=tuple(map(told, run.trials))))
+
+
+def test_the_noise_of_a_sweep_is_judged_over_all_values():
+    """One check in twenty fails by chance, and of seventeen nearly always one: that is no noise."""
+    found = noisy(0.025)
+    assert 0 < sum(each.exit_code == 3 for each in found) < 9
+    assert exit_code(found) == 0
+    assert verdict(found, ())[1] == 0
+    banners = document(found).banners
+    assert not [each for each in banners if "Exit status 3" in each]
+    assert "Noisy machine: the same server against itself" in banners[0]
+
+
+@pytest.mark.parametrize(
+    ("noise", "said"),
+    [
+        ({"spread": 0.12}, r"differences below about \d+% cannot be seen at one value"),
+        ({"spread": 0.001, "dearer": 1.06}, r"over all values .* CPU per request 1.06x"),
+    ],
+)
+def test_a_machine_too_noisy_for_a_sweep_ends_it_with_3(noise, said):
+    """Where one value's noise is large, and where the same server twice is not the same."""
+    found = noisy(**noise)
+    assert exit_code(found) == 3
+    first = document(found).banners[0]
+    assert re.search(said, first)
+    assert first.endswith(NOISY)
+
+
+def test_servers_that_died_at_one_value_end_a_sweep_with_1():
+    """However quiet the machine is, and whatever the other values say."""
+    found = noisy(0.001)
+    assert exit_code(found) == 0
+    run = found[0].run
+    dead = tuple(
+        replace(trial, windows=(), failure="the server died", failed=Failure.SERVER)
+        for trial in run.trials
+    )
+    assert exit_code((*summaries(replace(run, trials=dead)), *found[1:])) == 1

@@ -123,6 +123,9 @@ def _asked(run: Run) -> dict[str, Any]:
     if cores:
         asked["server"] = {"cores": statistics.median(cores)}
     asked["cores"] = {"shared": run.shares_cores}
+    # By number: a pod has another name each time.
+    hosts = sorted(run.hosts.values(), key=repr)
+    asked["hosts"] = {str(number): dict(each) for number, each in enumerate(hosts, 1)}
     return asked
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.compare import compare, own
 from lab.analysis.gates.effect import COUNTED, counts
+from lab.analysis.health import HEADLINE, NOISY, WIDEST, alike, came_out, gravest
 from lab.analysis.metrics import derive, usable_cores
 from lab.analysis.observations import Observation
+from lab.analysis.stats import error_of, half_width, interval
 from lab.analysis.summary import Summary
-from lab.model import Comparison
+from lab.model import Comparison, Estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +112,55 @@ def order_of(values: list[str]) -> list[float] | None:
         except ValueError:
             return None
     return found
+
+
+def exit_code(found: Sequence[Summary]) -> int:
+    """
+    Return the exit status of a run: of one value its own, of several that of all together.
+
+    Several values are as many noise checks. Were each to decide, a run of seventeen would fail on
+    a machine that is as quiet as it should be, since one check in twenty fails by chance. So the
+    noise of all values is judged at once. What else makes a status is judged at each value.
+    """
+    if len(found) == 1:
+        return found[0].exit_code
+    others = (0 if _is_noisy(each) else each.exit_code for each in found)
+    return gravest(*others, 0 if noise_banner(found) is None else 3)
+
+
+def noise_banner(found: Sequence[Summary]) -> str | None:
+    """Return what is said of the noise of several values together; None where all is well."""
+    ratios = [each.aa[HEADLINE].ratio for each in found]
+    known = [ratio for ratio in ratios if ratio is not None]
+    if not known:
+        return None
+    over_all, reach = _pooled(known)
+    if alike(over_all) and reach <= WIDEST:
+        return None
+    return (
+        f"Noisy machine: over all values the same server against itself came out at "
+        f"{came_out(HEADLINE, over_all)}, and differences below about {reach:.0%} cannot be seen "
+        f"at one value (wanted: {WIDEST:.0%}). {NOISY}"
+    )
+
+
+def _pooled(ratios: Sequence[Estimate]) -> tuple[Estimate, float]:
+    """
+    Return the mean of A/A ratios of several values, and how far the interval of one reaches.
+
+    The second is that of a value with the mean variance, which more values tell more exactly.
+    """
+    errors = [error_of(each) for each in ratios]
+    degrees = sum(each.n - 1 for each in ratios)
+    fewest = min(each.n for each in ratios)
+    centre = statistics.fmean(math.log(each.value) for each in ratios)
+    together = math.hypot(*errors) / len(errors)
+    typical = interval(0.0, math.sqrt(len(errors)) * together, degrees, fewest)
+    return interval(centre, together, degrees, fewest), half_width(typical)
+
+
+def _is_noisy(summary: Summary) -> bool:
+    """Return whether a status of 3 is of the noise alone, and not of values that are missing."""
+    measurable = sum(HEADLINE in row.values for row in summary.rows)
+    least = min(2, len(summary.rows))
+    return summary.exit_code == 3 and summary.aa[HEADLINE].ratio is not None and measurable >= least

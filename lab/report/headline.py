@@ -210,7 +210,9 @@ def _withheld(summary: Summary) -> str:
 
 
 def _first(rows: Sequence[Row]) -> str:
-    """Name the first profile, and count the others."""
+    """Name the first profile, and count the others; name both of two."""
+    if len(rows) == 2:
+        return " and ".join(row.profile.name for row in rows)
     others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
     return f"{rows[0].profile.name}{others}"
 

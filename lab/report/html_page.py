@@ -224,6 +224,7 @@ def _data(summary: Summary) -> bytes:
         skipped=run.skipped,
         counters=run.counters,
         ended=run.ended,
+        hosts=run.hosts,
     )
     trials = (replace(trial, windows=tuple(map(_sorted, trial.windows))) for trial in run.trials)
     return b"".join(line + b"\n" for line in (encode(header), *map(encode_trial, trials)))

@@ -33,7 +33,8 @@ def plan_line(summary: Summary) -> str:
             f"does, on at most {load.connections:,} connections, {kept}"
         )
     elif load.requests is None:
-        work = f"{load.connections:,} clients at full load, {kept}"
+        clients = "client" if load.connections == 1 else "clients"
+        work = f"{load.connections:,} {clients} at full load, {kept}"
     else:
         work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
     said = counted(blocks(summary.run), "block")
@@ -41,7 +42,8 @@ def plan_line(summary: Summary) -> str:
     time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
     cores = ""
     if plan.server_cores is not None:
-        cores = f"; server on {plan.server_cores}, load on {plan.generator_cores}"
+        beside = "" if summary.run.hosts else f", load on {plan.generator_cores}"
+        cores = f"; server on {plan.server_cores}{beside}"
     cores += ", cores shared" if summary.run.shares_cores else ""
     generator = summary.run.generator
     return f"{work}; {said}{each}{time} in random order; generator: {generator}{cores}"

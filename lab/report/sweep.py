@@ -6,12 +6,13 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from lab.analysis.health import told_apart
+from lab.analysis.health import ENDED_EARLY, NOISY, told_apart
 from lab.analysis.looks import shown as judged_metrics
 from lab.analysis.summary import Summary
 from lab.analysis.swept import (
     against_first,
     counted_as,
+    noise_banner,
     on_one_core,
     served,
     shown,
@@ -20,7 +21,7 @@ from lab.analysis.swept import (
 from lab.model import METRICS, Comparison, Finding, Verdict
 from lab.model.wording import counted
 from lab.report import tables
-from lab.report.machine import machine_lines
+from lab.report.machine import machine_lines, network_lines
 from lab.report.numbers import bounded
 from lab.report.palette import MOST_LINES
 from lab.report.remarks import blocks
@@ -71,8 +72,8 @@ def document(found: Sequence[Summary]) -> Document:
     growth = () if counted_as(found) is None else (_served(found), *_growths(found))
     return Document(
         title=f"{asked}: {name} {', '.join(values)}",
-        context=(context, *machine_lines(first.run.environments)),
-        banners=tuple(printable(_grouped(found))),
+        context=(context, *network_lines(first.run), *machine_lines(first.run.environments)),
+        banners=tuple(printable(_banners(found))),
         tables=with_content((*measured, *growth, *changes)),
         notes=tuple(printable(_notes(found))),
         legend=(
@@ -89,8 +90,7 @@ def sentence(found: Sequence[Summary]) -> str:
     plan = found[0].run.plan
     metric = judged_metrics(plan.load)[0]
     parts = [*_gains(found, metric), *_differences(found, metric)]
-    passed = sum(told_apart(each.aa[metric]) for each in found if each.aa[metric].ratio is not None)
-    noise = f"noise check passed at {passed} of {counted(len(found), 'value')}"
+    noise = _noise_check(found, metric)
     first = ""
     if counted_as(found) is not None and on_one_core(found):
         what = f"more {value_of(found[0])[0]} do on several"
@@ -99,6 +99,17 @@ def sentence(found: Sequence[Summary]) -> str:
         return f"{first}Nothing can be compared by {METRICS[metric].title}; {noise}."
     nothing = f"No profile differs measurably from {plan.profiles[0].name}"
     return f"{first}{'; '.join(parts) or nothing} by {METRICS[metric].title}; {noise}."
+
+
+def _noise_check(found: Sequence[Summary], metric: str) -> str:
+    """Say at how many values the reference's second run was like its first."""
+    made = [each.aa[metric] for each in found if each.aa[metric].ratio is not None]
+    if not made:
+        return "the noise check could not be made at any value"
+    passed = sum(map(told_apart, made))
+    said = f"noise check passed at {passed} of {counted(len(made), 'value')}"
+    left = len(found) - len(made)
+    return f"{said}, and could not be made at {left}" if left else said
 
 
 def _gains(found: Sequence[Summary], metric: str) -> Iterator[str]:
@@ -202,12 +213,22 @@ def _changes(found: Sequence[Summary], metric: str) -> Table:
     return Table(title, texts((value_of(found[0])[0], *names)), tuple(rows))
 
 
-def _grouped(found: Sequence[Summary]) -> Iterator[str]:
+def _banners(found: Sequence[Summary]) -> Iterator[str]:
     """Yield each kind of warning once, with the values where it stands and the words of one."""
+    if (noise := noise_banner(found)) is not None:
+        yield noise
+    planned = sum(each.planned for each in found)
+    measured = sum(each.measured for each in found)
+    if measured < planned:
+        yield f"{ENDED_EARLY}: {measured} of {planned} planned trials were measured."
     places: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for summary in found:
         for banner in summary.banners:
-            places[banner.partition(":")[0]].append((value_of(summary)[1], banner))
+            if banner.startswith(ENDED_EARLY):
+                continue
+            # The status is that of all values together.
+            said = banner.removesuffix(f" {NOISY}")
+            places[banner.partition(":")[0]].append((value_of(summary)[1], said))
     name = value_of(found[0])[0]
     for told in places.values():
         which = ", ".join(dict.fromkeys(value for value, _ in told))

@@ -19,7 +19,7 @@ from lab.analysis.summary import Part, Row, Step, Summary
 from lab.model import METRICS, Comparison, Plan, Run, Verdict, labels
 from lab.report import headline
 from lab.report.causes import Group, groups, tested
-from lab.report.machine import machine_lines
+from lab.report.machine import machine_lines, network_lines
 from lab.report.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.report.remarks import legend, marks, notes, plan_line
 
@@ -131,7 +131,7 @@ def document(summary: Summary) -> Document:
         tables.append(_shares(summary.shares))
     return Document(
         title=_title(run.plan),
-        context=(plan_line(summary), *machine_lines(run.environments)),
+        context=(plan_line(summary), *network_lines(run), *machine_lines(run.environments)),
         banners=tuple(printable(summary.banners)),
         tables=with_content(tables),
         notes=tuple(printable(notes(summary, shown(run.plan.load)))),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lab.analysis import swept
 from lab.analysis.health import gravest
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Judged, Judgement, Threshold, exit_code, judge_run
@@ -29,11 +30,11 @@ def verdict(
 ) -> tuple[tuple[str, ...], int]:
     """Return what a run says to *thresholds*, in lines, and its exit status."""
     said: tuple[str, ...] = ()
-    worst = 0
+    worst = swept.exit_code(summaries)
     for summary in summaries:
         judgements = [judge_run(each, summary) for each in thresholds]
         said += lines(judgements)
-        worst = gravest(worst, exit_code(judgements, summary.exit_code))
+        worst = gravest(worst, exit_code(judgements, 0))
     return said, worst
 
 

@@ -159,6 +159,17 @@ def test_the_stored_overview_is_as_wide_as_asked(width):
         assert sum(part for part, _ in each) == each[0][1]
 
 
+def test_what_is_newly_decided_is_said_in_a_line():
+    """A claim that was open and is not; neither one that was decided before, nor one left open."""
+    settled, stays = VERDICTS[0], VERDICTS[2]
+    before = (replace(settled, decision=Decision.UNDECIDED), stays, FACT)
+    (found,) = claims_report.newly(before, (settled, stays, FACT))
+    assert claims_report.in_a_line(found) == (
+        "ladder-x: none, 0.871x [0.792, 0.961] where the article says 3.08x (one)"
+    )
+    assert claims_report.newly((settled, stays, FACT), (settled, stays, FACT)) == ()
+
+
 def test_claims_as_markdown_and_json():
     """The same words; the interval as numbers, and nothing where there is none."""
     page = markdown.render_document(claims_report.document(VERDICTS))

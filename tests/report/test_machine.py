@@ -1,6 +1,9 @@
 """The head of a report: machine and versions."""
 
-from lab.report.machine import machine_lines
+from dataclasses import replace
+
+from lab.report.machine import machine_lines, network_lines
+from tests.kit import builders as make
 
 
 def test_the_machine_and_the_versions_are_a_line_each():
@@ -33,3 +36,33 @@ def test_versions_are_found_where_the_environment_has_them():
     }
     (line,) = machine_lines({"digest": environment})
     assert line == "Locust 2.43.0, fib cython, commit 0123456789ab (modified)"
+
+
+def loaded(hosts, *windows):
+    """Return a run whose load came from *hosts*."""
+    run = make.ladder_run({"a": (2000, 4e-4)}, blocks=1)
+    return replace(run, hosts=hosts, trials=tuple(make.trial(each) for each in windows))
+
+
+def test_a_load_over_a_network_says_how_far_and_from_where():
+    """Hosts that are alike share a line; the nearest window of each counts."""
+    facts = {"cpu": {"model": "EPYC", "cores": 2}, "network": {"mtu": 1500}}
+    run = loaded(
+        {"a": facts, "b": facts, "c": {"kernel": {"release": "6.8"}}},
+        make.window(host="a", rtt=0.0004),
+        make.window(host="a", rtt=0.00021),
+        make.window(host="b", rtt=0.0052),
+        make.window(host="c"),
+    )
+    assert network_lines(run) == (
+        "load over a network, 0.21 ms to 5.2 ms away, from 3 hosts",
+        "a, b: EPYC, 2 cores, MTU 1500",
+        "c: Linux 6.8",
+    )
+
+
+def test_a_distance_that_is_not_known_is_not_invented():
+    """As with a client that does not tell; and of a load from here nothing is said."""
+    (line, _) = network_lines(loaded({"a": {"python": {"version": "3.13"}}}, make.window(host="a")))
+    assert line == "load over a network, at a distance not known, from 1 host"
+    assert network_lines(loaded({}, make.window())) == ()

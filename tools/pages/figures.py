@@ -1,7 +1,8 @@
 """
 The figures of stored runs.
 
-Such as `ladder: forest`, `ladder: headline` for the README, and `stress`, that of stress.json.
+Such as `ladder: forest`, `ladder: headline` for the README, `NAME: sweep` of a run at several
+values, and `stress`, that of stress.json.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ import functools
 
 from lab.errors import ResultsError
 from lab.report import markdown, svg
-from lab.report.figures import FIGURES, pictures
-from lab.report.tables import document
+from lab.report.figures import FIGURES, of_sweep, pictures
 from lab.stress import figure as stress
 from lab.stress.show import banners as stress_banners
 from tools.pages import headline
-from tools.pages.files import RUNS, summary
+from tools.pages.files import RUNS, document, summary, swept
 from tools.pages.proofs import stress_result
 
 
@@ -28,10 +28,8 @@ def words(figure: str) -> str:
 def warnings(figure: str) -> str:
     """Return what stands below it: what the report of its run warns of."""
     run = figure.partition(": ")[0]
-    if figure == "stress":
-        banners = stress_banners(stress_result())
-    else:
-        banners = document(summary(run)).banners
+    stressed = figure == "stress"
+    banners = stress_banners(stress_result()) if stressed else document(run).banners
     return "".join(f"\n\n{each}" for each in markdown.warnings(banners).split("\n\n") if each)
 
 
@@ -48,6 +46,11 @@ def _picture(figure: str) -> svg.Picture:
     run, _, name = figure.partition(": ")
     if name == "headline":
         return headline.draw(summary(run))
+    if name == "sweep":
+        drawn = of_sweep(swept(run))
+        if drawn is None:
+            raise ResultsError(RUNS / run, "has nothing to draw")
+        return drawn
     found = pictures(summary(run)).get(name)
     if found is None:
         raise ResultsError(RUNS / run, f"has no figure {name!r}, only {', '.join(FIGURES)}")

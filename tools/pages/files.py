@@ -9,6 +9,8 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.model import Run
+from lab.report import sweep
+from lab.report.tables import Document
 from lab.runs.folder import read_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,3 +64,23 @@ def summary(name: str) -> Summary:
         said = f"has no rate {rate}, only {rates}" if rate else f"has several rates: {rates}"
         raise ResultsError(RUNS / name, said)
     return chosen[0]
+
+
+def document(name: str) -> Document:
+    """
+    Return what the report of a stored run says; of a sweep what it says of all values together.
+
+    Args:
+        name: As in `summary`.
+
+    Raises:
+        ResultsError: There is no such run, or it has no such value.
+    """
+    found = (summary(name),) if " at " in name else swept(name)
+    return next(sweep.documents(found))
+
+
+@functools.cache
+def swept(name: str) -> tuple[Summary, ...]:
+    """Return what a stored run found at each of its values; once for a run without a sweep."""
+    return summaries(stored(name))

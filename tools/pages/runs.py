@@ -9,13 +9,12 @@ from lab import claims as published
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.model import Verdict
-from lab.report import headline as opening
 from lab.report import markdown, numbers, remarks
 from lab.report.causes import groups
 from lab.report.machine import machine_lines
 from lab.report.minutes import levels as levels_of
-from lab.report.tables import document
-from tools.pages.files import RUNS, stored, summary
+from lab.report.tables import Document
+from tools.pages.files import RUNS, document, stored, summary
 
 WARNED = "(see the run's warning)"
 """Beside a figure in a sentence; what the warning is stands above the run's tables."""
@@ -23,7 +22,7 @@ WARNED = "(see the run's warning)"
 
 def table(name: str, title: str, rows: str | None = None) -> str:
     """Return a table of a run; of its rows those named in *rows*, with commas between them."""
-    tables = {each.title: each for each in document(summary(name)).tables}
+    tables = {each.title: each for each in document(name).tables}
     if (found := tables.get(title)) is None:
         raise ResultsError(RUNS / name, f"has no table {title!r}, only {', '.join(tables)}")
     if rows is not None:
@@ -36,18 +35,18 @@ def table(name: str, title: str, rows: str | None = None) -> str:
 
 def warnings(name: str) -> str:
     """Return what a run's report warns of, a paragraph each; nothing where it warns of nothing."""
-    return markdown.warnings(document(summary(name)).banners)
+    return markdown.warnings(document(name).banners)
 
 
-def mark(run: Summary) -> str:
+def mark(run: Summary | Document) -> str:
     """Return what is said beside a figure in a sentence of a run whose report warns."""
     return f" {WARNED}" if run.banners else ""
 
 
 def headline(name: str) -> str:
     """Return the sentence that opens the report of a run."""
-    found = summary(name)
-    return f"{opening.sentence(found)}{mark(found)}"
+    found = document(name)
+    return f"{found.headline}{mark(found)}"
 
 
 def ratio(name: str, metric: str, changed: str, reference: str) -> str:

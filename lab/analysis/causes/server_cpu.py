@@ -17,7 +17,7 @@ def _shows(s: Signs) -> Cause | None:
         return None
     limit = counted(s.cores, "core")
     if s.capacity is not None and s.capacity < 0.95 * s.cores:
-        limit += f", and others used the rest but {max(0, s.capacity - s.used):.2f}"
+        limit += f", of which others left it {max(s.capacity, s.used):.2f}"
     return Cause(
         NAME,
         f"the server used {s.used:.2f} of {limit}; {s.cpu * 1e6:,.0f} µs a reply",
