@@ -13,14 +13,14 @@ from lab import claims, profiles
 from lab.analysis.compare import verdict_of
 from lab.analysis.gates.effect import COUNTED
 from lab.analysis.points import summaries
-from lab.analysis.summary import summarise
+from lab.analysis.swept import exit_code
 from lab.errors import ProfileError
 from lab.experiment.conduct import DEFAULT
 from lab.experiment.scale import scaled
 from lab.model import METRICS, Role, Verdict
 from lab.profiles.digest import digest_of
 from lab.report import claims as claims_report
-from lab.report import markdown
+from lab.report import markdown, summary_json, sweep
 from lab.runs.folder import read_json
 from lab.selftest.cases import CASES
 from lab.selftest.effects import EFFECTS
@@ -28,7 +28,7 @@ from lab.selftest.result import SelfTestResult
 from lab.stress.show import banners as stress_banners
 from tests.kit.lab_process import ROOT
 from tools.pages import claims as claim_pages
-from tools.pages import directives, figures
+from tools.pages import directives, files
 from tools.pages import profiles as profiles_page
 from tools.pages import runs as run_pages
 from tools.pages.files import RUNS, runs, summary
@@ -102,10 +102,7 @@ def test_behind_nginx_every_reply_is_http():
     assert not outcomes.keys() & {"malformed", "closed", "timeout", "reset"}
 
 
-NOISY = 3
-"""The exit status of a run on a machine that could not measure."""
-
-WAITING = frozenset(["hello", "lifetime"])
+WAITING = frozenset(["lifetime"])
 """Stored runs that are still to be made again: the machine was too noisy for them. Their warning
 stands wherever they are quoted. Once one is as it must be, it must leave this set."""
 
@@ -117,12 +114,10 @@ def today(name):
 
 
 def refused(run):
-    """Return why the run's own rules refuse it: a line for each of its rates that ends with 3."""
-    return [
-        f"{run.name}: exit status {NOISY}: {' '.join(each.banners)}"
-        for each in summaries(run)
-        if each.exit_code == NOISY
-    ]
+    """Return why the run's own rules refuse it, in a line, if it ends with 3."""
+    found = summaries(run)
+    banners = next(sweep.documents(found)).banners
+    return [f"{run.name}: exit status 3: {' '.join(banners)}"] if exit_code(found) == 3 else []
 
 
 def changed(run, read=today):
@@ -157,7 +152,7 @@ def told(found):
     if found["directive"] in {"stress", "figure stress"}:
         banners = stress_banners(stress_result())
     elif kind in {"run", "figure"}:
-        banners = run_pages.summary(name).banners
+        banners = files.document(name).banners
     elif kind in {"claims", "statements"}:
         asked = [claim for claim in claims.load() if claim.source == rest]
         said = claims.verdicts(runs(), asked)
@@ -167,7 +162,19 @@ def told(found):
     return all(markdown.warnings([each]).strip() in found[0] for each in banners)
 
 
-@pytest.mark.parametrize("name", sorted(path.parent.name for path in RUNS.glob("*/run.json")))
+STORED = sorted(path.parent.name for path in RUNS.glob("*/run.json"))
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_a_stored_report_says_what_todays_rules_say(name):
+    """Else `tools/store_run.py docs/runs/NAME NAME` derives it again."""
+    found = summaries(stored_run(name))
+    assert markdown.render(*found) == (RUNS / name / "report.md").read_text(encoding="utf-8")
+    written = (RUNS / name / "summary.json").read_text(encoding="utf-8")
+    assert summary_json.render(*found) == written
+
+
+@pytest.mark.parametrize("name", STORED)
 def test_a_stored_run_is_one_that_its_own_rules_accept(name):
     """It does not end with 3, and today's profiles are those that it was made with."""
     problems = [*refused(stored_run(name)), *changed(stored_run(name))]
@@ -227,11 +234,7 @@ def noisy(monkeypatch):
         for each in run.trials
     )
     run = replace(run, name="noisy", trials=trials)
-    own = summarise(run)
-    for module in (run_pages, figures):
-        monkeypatch.setattr(
-            module, "summary", lambda name: own if name == "noisy" else summary(name)
-        )
+    monkeypatch.setattr(files, "stored", lambda name: run if name == "noisy" else stored_run(name))
     return run
 
 
