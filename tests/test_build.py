@@ -128,3 +128,16 @@ def test_the_source_distribution_holds_the_c_types(project):
     wanted = {"setup.py", "fib/_core.py", "fib/_core_c.pxd", "fib/_core_c.pyi", "fib/py.typed"}
     assert wanted <= {str(name) for name in names}
     assert not [name for name in names if name.suffix in {".c", ".so"}]
+
+
+def test_nothing_that_an_installation_made_is_kept():
+    """Every file kept is a regular one, and none is of a kind that is ignored."""
+    # A link to somebody's own .peers is a broken one elsewhere, and `make peers` cannot make its folder.
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no checkout")
+    entries = subprocess.check_output(["git", "ls-files", "--stage"], cwd=ROOT, text=True)
+    links = [entry for entry in entries.splitlines() if entry.startswith("120000")]
+    ignored = subprocess.check_output(
+        ["git", "ls-files", "--cached", "--ignored", "--exclude-standard"], cwd=ROOT, text=True
+    )
+    assert (links, ignored) == ([], "")
