@@ -85,7 +85,8 @@ def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
         lab.send_signal(signal.SIGINT)
         assert lab.wait(5) == 130
     assert (
-        "interrupted by SIGINT; the finished trials are kept" in (tmp_path / "output").read_text()
+        "interrupted by SIGINT; the finished trials are kept: lab report "
+        in (tmp_path / "output").read_text()
     )
     found = trials(tmp_path)
     assert len(found) >= kept

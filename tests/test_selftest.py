@@ -209,7 +209,7 @@ def test_root_without_the_right_to_a_network_is_told(monkeypatch):
 
     monkeypatch.setattr(surroundings.os, "geteuid", lambda: 0)
     monkeypatch.setattr(surroundings.shutil, "which", lambda name: name)
-    monkeypatch.setattr(surroundings, "_own_network", refused)
+    monkeypatch.setattr(surroundings, "own_network", refused)
     assert lossy_problem() == "a network of its own is refused: Operation not permitted"
 
 

@@ -46,7 +46,7 @@ def lossy_problem() -> str | None:
     if shutil.which("iptables") is None:
         return "iptables is not installed"
     try:
-        with _own_network():
+        with own_network():
             done = subprocess.run(_rule(), check=False, capture_output=True, text=True)
     except OSError as error:  # root in a container has not every right of root
         return f"a network of its own is refused: {error.strerror}"
@@ -62,7 +62,7 @@ def lossy() -> Iterator[None]:
         OSError: Without the right to; see `lossy_problem`.
         subprocess.CalledProcessError: iptables refuses.
     """
-    with _own_network():
+    with own_network():
         subprocess.run(_rule(), check=True, capture_output=True)
         yield
 
@@ -73,7 +73,7 @@ def _rule() -> tuple[str, ...]:
 
 
 @contextmanager
-def _own_network() -> Iterator[None]:
+def own_network() -> Iterator[None]:
     """Enter a new network namespace (unshare(2)) with its loopback up; return from it on exit."""
     libc = ctypes.CDLL(None, use_errno=True)
 

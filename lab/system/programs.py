@@ -16,8 +16,9 @@ from lab.model import Profile
 ROOT = Path(__file__).resolve().parents[2]
 """This project's folder, where an application is imported unless another folder is named."""
 
-TIMEOUT = 5.0
-"""Seconds until a tool that is asked for its version is given up; each takes milliseconds."""
+TIMEOUT = 20.0
+"""Seconds until a tool that is asked for its version is given up. Each takes milliseconds, and on a
+machine with ten other programs under way seconds."""
 
 
 def folders(profile: Profile) -> dict[str, str]:

@@ -15,7 +15,7 @@ from lab.model import Load
 from lab.runs import environment
 from lab.selftest.cases import CASES
 from lab.selftest.run import measure
-from lab.selftest.surroundings import _own_network
+from lab.selftest.surroundings import own_network
 
 CROWD = Load(connections=1000, keepalive=False, timeout=30.0)
 """Each client connects for each request."""
@@ -33,12 +33,12 @@ def alone():
     """
     with ThreadPoolExecutor(1) as thread:  # which may be unable to come back from there
         allowed = thread.submit(_visit).exception() is None
-    with _own_network() if allowed else nullcontext():
+    with own_network() if allowed else nullcontext():
         yield allowed
 
 
 def _visit():
-    with _own_network():
+    with own_network():
         pass
 
 
