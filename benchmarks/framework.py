@@ -1,13 +1,15 @@
 """
 How long does one call of an application take, with Flask and Werkzeug plain and compiled?
 
-    .venv/bin/python benchmarks/framework.py    our application, and the article's
+    .venv/bin/python benchmarks/framework.py            our application, and the article's
+    .venv/bin/python benchmarks/framework.py modules    the same, each module compiled alone
 
 Needs what `make framework` makes. Two processes, one with that folder on its path and one without,
 call the application as a server would, without one, and take turns of a few milliseconds, so that
 whatever else this machine does falls on both. Their ratio is the median of the turns; because the
 place of a process in memory counts as well, that is repeated with new ones, and the interval is
-that of the pairs. It is processor time. Takes two minutes on a machine with nothing else to do.
+that of the pairs. It is processor time. Takes two minutes on a machine with nothing else to do, and
+five for the modules, whose other side is a copy of that folder with nothing compiled in it.
 """
 
 from __future__ import annotations
@@ -18,12 +20,15 @@ import os
 import statistics
 import subprocess
 import sys
+import sysconfig
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,9 +38,9 @@ from instructions import CALL, interpreter  # noqa: E402
 
 from lab.analysis.stats import paired  # noqa: E402
 from lab.runs.environment import read_environment  # noqa: E402
-from tools.framework import OVERLAY, PACKAGES, FrameworkError, check  # noqa: E402
+from tools.framework import MODULES, OVERLAY, PACKAGES, FrameworkError, check  # noqa: E402
 
-RESULTS = ROOT / "benchmarks" / "results" / "framework.json"
+RESULTS = ROOT / "benchmarks" / "results"
 
 APPLICATIONS = {"service": "app.wsgi:app", "article": "app.article:app"}
 
@@ -133,10 +138,46 @@ def compared(
 
 def applications() -> dict[str, Any]:
     """Return what compiling is worth to each application."""
-    found = {}
-    for name in APPLICATIONS:
-        found[name] = compared(name, None, OVERLAY, pairs=10, rounds=60)
-        print(_said(name, found[name]), flush=True)
+    return {name: _found(name, name, None, OVERLAY) for name in APPLICATIONS}
+
+
+def modules() -> dict[str, dict[str, Any]]:
+    """Return what compiling one module, and no other, is worth to each application."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain = _with_one(None, Path(folder) / "none")
+        found: dict[str, dict[str, Any]] = {}
+        for number, module in enumerate(MODULES):
+            one = _with_one(module, Path(folder) / str(number))
+            found[module] = {
+                name: _found(f"{module}, {name}", name, plain, one, pairs=8, rounds=40)
+                for name in APPLICATIONS
+            }
+        return found
+
+
+def _with_one(module: str | None, folder: Path) -> Path:
+    """Copy what was compiled to *folder*, every module but one as its source; return *folder*."""
+    copytree(OVERLAY, folder)
+    for each in MODULES:
+        if each != module:
+            (folder / f"{each}{sysconfig.get_config_var('EXT_SUFFIX')}").unlink()
+            source = distribution(each.partition("/")[0]).locate_file(f"{each}.py")
+            (folder / f"{each}.py").write_bytes(Path(str(source)).read_bytes())
+    return folder
+
+
+def _found(
+    title: str,
+    application: str,
+    before: Path | None,
+    after: Path | None,
+    *,
+    pairs: int = 10,
+    rounds: int = 60,
+) -> dict[str, Any]:
+    """Compare two folders, and say what came of it while the others are still to come."""
+    found = compared(application, before, after, pairs=pairs, rounds=rounds)
+    print(_said(title, found), flush=True)
     return found
 
 
@@ -150,22 +191,24 @@ def _said(name: str, step: dict[str, Any]) -> str:
 
 def main() -> int:
     """Measure, and store what was found."""
-    if sys.argv[1:]:
+    asked = sys.argv[1:]
+    if asked not in ([], ["modules"]):
         print(__doc__)
-        return 0 if sys.argv[1:] == ["--help"] else 2
+        return 0 if asked == ["--help"] else 2
     try:
         print(check())
     except FrameworkError as error:
         print(error)
         return 3
     stored = {
-        "applications": applications(),
+        **({"modules": modules()} if asked else {"applications": applications()}),
         "interpreter": interpreter(),
         "machine": read_environment()["cpu"],
         "versions": {name: version(name) for name in (*PACKAGES, "cython")},
         "measured": time.strftime("%Y-%m-%d"),
     }
-    RESULTS.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    path = RESULTS / ("framework_modules.json" if asked else "framework.json")
+    path.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from lab.analysis.stats import CONFIDENCE, percent
-from lab.model import Claim, ClaimVerdict, Decision, Estimate
+from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate
 from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, bounded
 from lab.report.summary_json import to_json
@@ -35,6 +37,9 @@ BY_LOAD = "different by load"
 
 NEVER_RUN = "not run"
 """What came of a claim that no run is about, and no test."""
+
+FEW = 4
+"""Values of a sweep that are named one by one at most."""
 
 LEFT = (Decision.UNDECIDED, Decision.UNTESTABLE, NEVER_RUN)
 """What came of a claim that is open."""
@@ -126,6 +131,53 @@ def in_a_line(verdict: ClaimVerdict) -> str:
     return f"{said} ({verdict.run})"
 
 
+def together(verdicts: Sequence[ClaimVerdict]) -> list[tuple[ClaimVerdict, str, str]]:
+    """
+    Return verdicts on one claim with load and figures for people, "-" for no figure.
+
+    The values of a sweep that come to the same are one of them, with the smallest and the largest
+    figure.
+    """
+    found: dict[tuple[str | None, Decision], list[ClaimVerdict]] = {}
+    for each in verdicts:
+        found.setdefault((each.run, each.decision), []).append(each)
+    return [(_one(own), _loads(own), _range(own)) for own in found.values()]
+
+
+def _one(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict:
+    """Return one verdict for several: what limits each of them, where that differs by value."""
+    causes = dict.fromkeys(each.cause for each in verdicts if each.cause)
+    return replace(verdicts[0], cause=" or ".join(causes))
+
+
+def _loads(verdicts: Sequence[ClaimVerdict]) -> str:
+    """
+    Return the loads of several values in one phrase, as in "1, 100 or 300 connections, 2 s".
+
+    Each begins with a number, or they are all the same: servers with other options.
+    """
+    loads = list(dict.fromkeys(each.load for each in verdicts))
+    numbers, rests = zip(*(each.partition(" ")[::2] for each in loads), strict=True)
+    if len(loads) == 1 or len({*rests}) > 1:
+        return " or ".join(loads)
+    if len(numbers) > FEW:
+        return f"{numbers[0]} to {numbers[-1]} {rests[0]}, {len(numbers)} values"
+    return f"{', '.join(numbers[:-1])} or {numbers[-1]} {rests[0]}"
+
+
+def _range(verdicts: Sequence[ClaimVerdict]) -> str:
+    """Return the figure that a run found; of several the smallest and the largest."""
+    found = [each.comparison for each in verdicts if each.comparison is not None]
+    exact = sorted((each for each in found if each.ratio is not None), key=_middle)
+    if len(exact) < 2:
+        return "; ".join(dict.fromkeys(map(bounded, found))) or UNKNOWN
+    return f"{bounded(exact[0])} to {bounded(exact[-1])}"
+
+
+def _middle(comparison: Comparison) -> float:
+    return math.nan if comparison.ratio is None else comparison.ratio.value
+
+
 def _by_claim(verdicts: Sequence[ClaimVerdict]) -> list[list[ClaimVerdict]]:
     return list(_grouped(verdicts, lambda claim: claim.id).values())
 
@@ -168,22 +220,20 @@ def verdict_table(
     verdicts: Sequence[ClaimVerdict], title: str = "Claims", *, causes: bool = False
 ) -> Table:
     """
-    Return a row for each verdict, under its claim.
+    Return a row for each verdict, under its claim; values of a sweep `together`.
 
     With *causes* a column says what limited the two sides, too; 100 columns are few for it.
     """
     names = ("claim", "load", "article", "here", "decision", *(("cause",) if causes else ()))
     rows = []
-    shown = ""
-    for each in verdicts:
-        first = each.claim.id != shown
-        shown = each.claim.id
-        name, published = (shown, each.claim.stated) if first else ("", "")
-        here = UNKNOWN if each.comparison is None else bounded(each.comparison)
-        cells = (name, each.load or "a test", published, here)
-        decision = Cell(each.decision, MEANINGS[each.decision])
-        cause = (Cell(each.cause or UNKNOWN),) if causes else ()
-        rows.append((*map(Cell, cells), decision, *cause))
+    for own in _by_claim(verdicts):
+        name, published = own[0].claim.id, own[0].claim.stated
+        for each, load, here in together(own):
+            cells = (name, load or "a test", published, here)
+            decision = Cell(each.decision, MEANINGS[each.decision])
+            cause = (Cell(each.cause or UNKNOWN),) if causes else ()
+            rows.append((*map(Cell, cells), decision, *cause))
+            name = published = ""
     return Table(title, texts(names), tuple(rows))
 
 

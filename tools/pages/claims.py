@@ -11,7 +11,7 @@ from lab.errors import UsageError
 from lab.model import Article, Claim, ClaimVerdict, Decision
 from lab.report import claims as claims_report
 from lab.report import markdown
-from lab.report.numbers import UNKNOWN, bounded
+from lab.report.numbers import UNKNOWN
 from lab.report.tables import Cell, Table, texts
 from tools.pages.files import runs
 
@@ -93,7 +93,8 @@ def _of(source: str) -> list[ClaimVerdict]:
 def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
     """Return a row for each verdict that settles a claim; one that says what it takes if none."""
     claim = verdicts[0].claim
-    said = [(_decided(each), _evidence(each)) for each in settled(verdicts)]
+    found = claims_report.together(settled(verdicts))
+    said = [(_decided(each, here), _evidence(each, load)) for each, load, here in found]
     said = said or [("open", _in_code(claims_report.takes(verdicts)))]
     words = [(claim.text, _stated(claim)), *[("", "")] * (len(said) - 1)]
     return [tuple(map(Cell, (*left, *right))) for left, right in zip(words, said, strict=True)]
@@ -106,11 +107,10 @@ def _entries(verdicts: Sequence[ClaimVerdict]) -> Iterator[tuple[Cell, ...]]:
     if not (shown := settled(verdicts)):
         takes = _in_code(claims_report.takes(verdicts))
         shown = [each for each in verdicts if each.tested] or [*verdicts]
-    for each in shown:
-        here = UNKNOWN if each.comparison is None else bounded(each.comparison)
+    for each, load, here in claims_report.together(shown):
         decision = str(each.decision) if each.tested else claims_report.NEVER_RUN
-        load = each.load or ("a test" if each.tested else UNKNOWN)
-        known = (load, each.machine or UNKNOWN, each.cause or UNKNOWN)
+        under = load or ("a test" if each.tested else UNKNOWN)
+        known = (under, each.machine or UNKNOWN, each.cause or UNKNOWN)
         yield tuple(map(Cell, (name, stated, here, decision, *known, takes)))
         name = stated = takes = ""
 
@@ -124,18 +124,17 @@ def _stated(claim: Claim) -> str:
     return STATED[claim.direction]
 
 
-def _decided(verdict: ClaimVerdict) -> str:
-    """Return the decision, with the figure here or what there is to know of the test's."""
+def _decided(verdict: ClaimVerdict, here: str) -> str:
+    """Return the decision, with the figure *here* or what there is to know of the test's."""
     by_test = verdict.decision in (Decision.TRUE, Decision.FALSE)
-    figures = "" if verdict.comparison is None else bounded(verdict.comparison)
-    more = verdict.claim.note if by_test else figures
+    more = verdict.claim.note if by_test else "" if here == UNKNOWN else here
     return f"**{verdict.decision}**" + (f": {more}" if more else "")
 
 
-def _evidence(verdict: ClaimVerdict) -> str:
+def _evidence(verdict: ClaimVerdict, load: str) -> str:
     """Return a link to the run or the test, from a page in a folder of docs."""
     if verdict.run is not None:
-        return f"[{verdict.run}](../runs/{verdict.run}/report.md): {verdict.load}"
+        return f"[{verdict.run}](../runs/{verdict.run}/report.md): {load}"
     path = str(verdict.claim.test).partition("::")[0]
     return f"[a test](../../{path})"
 

@@ -1,0 +1,106 @@
+"""
+What is the interpreter worth? The profile `tuned` under several Pythons, in one run.
+
+    .venv/bin/python benchmarks/interpreters.py CLONE...
+
+Each CLONE is one of this project, of the same commit, after `make setup PYTHON=...`, so that its
+uWSGI holds that Python (docs/how-to/interpreters.md). All are compared with the Python of this
+checkout. Writes benchmarks/results/interpreters.json; about a minute for each Python.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lab.analysis.summary import Summary, summarise
+from lab.runs.environment import read_environment
+from lab.runs.folder import read_run
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results" / "interpreters.json"
+
+BUILD = """
+import json, sys, sysconfig
+built = sysconfig.get_config_var("CONFIG_ARGS") or ""
+print(json.dumps({
+    "version": sys.version.split()[0],
+    "pgo": "--enable-optimizations" in built,
+    "lto": "--with-lto" in built,
+    "compiler": sys.version.partition("[")[2].rstrip("]"),
+}))
+"""
+"""What a Python says of how it was made."""
+
+PROFILE = """\
+summary = "Serve from Python {version} of another set-up"
+against = "{against}"
+run = [["{clone}/.venv/bin/uwsgi", "{clone}/profiles/tuned.ini"]]
+version = ["{clone}/.venv/bin/uwsgi", "--python-version"]
+"""
+
+
+def build_of(clone: Path) -> dict[str, Any]:
+    """Return how the Python of a set-up was made."""
+    command = (clone / ".venv" / "bin" / "python", "-c", BUILD)
+    found: dict[str, Any] = json.loads(subprocess.check_output(command))
+    return found
+
+
+def named(builds: list[dict[str, Any]]) -> list[str]:
+    """Return a profile's name for each, told apart by how it was made."""
+    return [f"python-{each['version']}{'-pgo' if each['pgo'] else ''}" for each in builds]
+
+
+def measure(clones: list[Path], builds: list[dict[str, Any]], blocks: int) -> Summary:
+    """Run all of them, and return what came of it."""
+    names = named(builds)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        for name, clone, build in zip(names, clones, builds, strict=True):
+            text = PROFILE.format(version=build["version"], against=names[0], clone=clone)
+            (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+        paths = [str(folder / f"{name}.toml") for name in names]
+        asked = ("--no-confirm", "--blocks", str(blocks), "--results", str(folder / "results"))
+        lab = Path(sys.executable).parent / "lab"
+        done = subprocess.run([lab, "run", *paths, *asked], cwd=ROOT, check=False)
+        if done.returncode:
+            sys.exit(f"nothing is stored: lab run ended with {done.returncode}")
+        return summarise(read_run(next((folder / "results").glob("*/run.json")).parent))
+
+
+def main() -> None:
+    """Measure, and store what was found."""
+    parser = argparse.ArgumentParser(description="One profile under several Pythons.")
+    parser.add_argument("clones", type=Path, nargs="+", metavar="CLONE")
+    parser.add_argument("--blocks", type=int, default=10)
+    asked = parser.parse_args()
+    clones = [ROOT, *(each.resolve() for each in asked.clones)]
+    builds = [build_of(each) for each in clones]
+    summary = measure(clones, builds, asked.blocks)
+    first = named(builds)[0]
+    values = {row.profile.name: row.values for row in summary.rows}
+    stored = {}
+    for name, build in zip(named(builds), builds, strict=True):
+        found = summary.compare("cpu", name, first)
+        ratio = None if found.ratio is None else asdict(found.ratio)
+        stored[name] = build | {"cpu": values[name]["cpu"]}
+        if name != first:
+            stored[name] |= {"ratio": ratio, "verdict": found.verdict}
+    content = {
+        "environment": read_environment(),
+        "blocks": asked.blocks,
+        "floor": summary.floors["cpu"],
+        "interpreters": stored,
+    }
+    RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
