@@ -147,8 +147,8 @@ def told(found):
     """Return whether what a directive put into a page says what the quoted runs warn of."""
     kind, _, rest = found["directive"].partition(" ")
     name = rest.partition(": ")[0]
-    if kind in {"ratio", "value"}:
-        return not run_pages.summary(name).banners or run_pages.WARNED in found[0]
+    if kind in {"ratio", "value", "decision", "limit", "headline"}:
+        return not files.document(name).banners or run_pages.WARNED in found[0]
     if found["directive"] in {"stress", "figure stress"}:
         banners = stress_banners(stress_result())
     elif kind in {"run", "figure"}:

@@ -125,6 +125,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("compare nosuch", 2, ["missing argument 'AFTER'; usage: lab compare", "BEFORE AFTER"]),
         (f"compare ladder rungs --results {ROOT}/docs/runs", 2, ["they differ in", "plan.window"]),
         (f"report {ROOT}/docs/runs/hello --html /nonexistent/x", 1, ["/nonexistent/x: cannot be"]),
+        ("stress --window 3", 2, ["lab: no such option '--window'"]),
         ("stress --method PUT", 2, ["--method describes an application of yours: it goes"]),
         ("stress --fault nuke", 2, ["no fault 'nuke'; there are none, reload"]),
         ("selftest nosuch", 2, ['no case "nosuch"; there are "accept queue"']),
@@ -149,7 +150,7 @@ def test_another_server_is_explained_as_well(lab, profile):
     assert "HaltServer" not in errors
 
 
-@pytest.mark.parametrize("profile", ["tuned", "gunicorn-sync"])
+@pytest.mark.parametrize("profile", ["tuned", "gunicorn-sync", None])
 @pytest.mark.parametrize(
     ("app", "said"),
     [
@@ -164,8 +165,8 @@ def test_another_server_is_explained_as_well(lab, profile):
 def test_an_application_that_cannot_be_loaded_is_told_before_a_server_starts(
     lab, profile, app, said
 ):
-    """Whichever server it is for: in a paragraph, and where its log is."""
-    code, out, errors = lab("run", profile, "--app", app)
+    """Whichever server it is for, or for all by default: in a paragraph, and where its log is."""
+    code, out, errors = lab("run", *filter(None, [profile]), "--app", app)
     assert (code, out) == (1, "")
     first, *lines = errors.splitlines()
     assert first.startswith(f"lab: --app {app}: ")

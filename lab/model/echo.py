@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from lab.model.wording import shown
+from lab.model.wording import counted, shown
 
 CLOSE = 24
 """Bytes that are shown of a difference."""
@@ -49,5 +49,6 @@ def difference(sent: bytes, back: bytes) -> str:
     if at < both:
         return f"byte {at:,} of {len(sent):,}: {came} came back instead of {meant}"
     if len(back) > both:
-        return f"{len(back) - both:,} bytes more than the {both:,} that were sent: {came}"
+        more = counted(len(back) - both, "byte")
+        return f"{more} more than the {both:,} that were sent: {came}"
     return f"{both:,} of {len(sent):,} bytes came back"

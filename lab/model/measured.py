@@ -38,7 +38,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("p99", "p99", "ms", 1e3, Better.LOWER),
         Metric("service_p99", "service time p99", "ms", 1e3, Better.LOWER),
         Metric("memory", "memory (PSS)", "MB", 1e-6, Better.LOWER),
-        Metric("switches", "voluntary switches a request", "", 1.0, Better.LOWER),
+        Metric("switches", "voluntary switches per request", "", 1.0, Better.LOWER),
         Metric("drops", "accept-queue drops", "", 1.0, Better.LOWER, exact=True),
         Metric("errors", "errors", "", 1.0, Better.LOWER, exact=True),
         Metric("retried", "requests sent again", "", 1.0, Better.LOWER, exact=True),

@@ -12,7 +12,7 @@ def counted(number: float, noun: str) -> str:
     >>> counted(1, "block"), counted(0, "block"), counted(1.5, "core")
     ('1 block', '0 blocks', '1.5 cores')
     """
-    return f"{number:g} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,g} {noun}{'' if number == 1 else 's'}"
 
 
 MOST_SHOWN = 200

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -246,8 +246,16 @@ def _sentences(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
     """Yield what the article says and what runs or its test say to it, once a claim."""
     for own in _by_claim(verdicts):
         claim = own[0].claim
-        said = " ".join(f"[{each.run or 'test'}] {each.decision}: {each.sentence}" for each in own)
-        yield f"{claim.id} ({claim.source}): {claim.text}. {said}"
+        runs = Counter(each.run for each in own)
+        said = (f"[{_by(each, runs)}] {each.decision}: {each.sentence}" for each in own)
+        yield f"{claim.id} ({claim.source}): {claim.text}. {' '.join(said)}"
+
+
+def _by(verdict: ClaimVerdict, runs: Mapping[str | None, int]) -> str:
+    """Return what gave a verdict: a run, one value of a sweep, or a test."""
+    if verdict.run is None:
+        return "test"
+    return verdict.run if runs[verdict.run] == 1 else f"{verdict.run}, {verdict.load}"
 
 
 def _estimate(verdict: ClaimVerdict) -> Estimate | None:

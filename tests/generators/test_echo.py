@@ -85,7 +85,7 @@ def test_at_a_rate_an_honest_server_makes_no_error(serve, engine, at):
         (flipped, "body", "byte 512 of 1,024"),
         (lambda data: b"0 " + data[2:], "body", "byte 0 of 1,024: '0 "),
         (lambda data: data[:10] + bytes(SIZE - 10), "body", r"byte 10 of 1,024: '\x00\x00"),
-        (lambda data: data + b"x", "malformed", "1 bytes more than the 1,024 that were sent: 'x'"),
+        (lambda data: data + b"x", "malformed", "1 byte more than the 1,024 that were sent: 'x'"),
         (lambda data: data * 2, "malformed", "1,024 bytes more than the 1,024"),
     ],
     ids=["one byte", "number", "short, then wrong", "long", "twice"],

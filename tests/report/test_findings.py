@@ -72,6 +72,50 @@ def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     assert "What the open claims take: lab claims" in text
 
 
+def swept(found):
+    """Return the verdicts of a sweep on one claim: of connections -> decision and ratio."""
+    return [
+        ClaimVerdict(
+            CLAIM,
+            decision,
+            "So.",
+            "sweep",
+            f"{connections} connections, 1 s",
+            replace(RATIO, ratio=Estimate(value, value - 0.1, value + 0.1, 5)),
+            cause,
+        )
+        for connections, (decision, value, cause) in found.items()
+    ]
+
+
+def test_the_values_of_a_sweep_that_come_to_the_same_are_one_row():
+    """With the smallest and the largest figure, all numbers or how many, and each cause once."""
+    found = swept(
+        {
+            1: (Decision.NONE, 1.0, ""),
+            20: (Decision.REPRODUCED, 4.0, "router"),
+            40: (Decision.REPRODUCED, 3.5, "server CPU"),
+            60: (Decision.REPRODUCED, 3.8, "router"),
+        }
+    )
+    rows = claims_report.verdict_table(found, causes=True).rows
+    assert [[cell.text for cell in row] for row in rows] == [
+        ["ladder-x", "1 connections, 1 s", "3.08x", "~1.00x [0.900, 1.10]", "none", "-"],
+        ["", "20, 40 or 60 connections, 1 s", "", "3.50x [3.40, 3.60] to 4.00x [3.90, 4.10]",
+         "reproduced", "router or server CPU"],
+    ]  # fmt: skip
+    many = {number: (Decision.NONE, 1.0, "") for number in range(1, 8)}
+    (row,) = claims_report.verdict_table(swept(many)).rows
+    assert row[1].text == "1 to 7 connections, 1 s, 7 values"
+
+
+def test_each_value_of_a_sweep_has_its_own_sentence():
+    """Told apart by its load."""
+    found = swept({1: (Decision.NONE, 1.0, ""), 20: (Decision.REPRODUCED, 4.0, "")})
+    (said,) = claims_report.document(found).notes
+    assert "[sweep, 1 connections, 1 s] none: So. [sweep, 20 connections, 1 s] reproduced" in said
+
+
 def test_a_fact_is_a_row_and_a_sentence_with_its_test():
     """It has no load and no figure, and counts as put to the test."""
     text = terminal.render_document(claims_report.document((*VERDICTS, FACT)))

@@ -12,7 +12,7 @@ from app import numbers_file
 from lab.model import Expectation, Workload
 from lab.settings.uwsgi import stop_signal
 from tests.kit.client import ask
-from tests.kit.lab_process import BIN, ROOT, until
+from tests.kit.lab_process import BIN, ROOT, compare, trials, until
 from tests.kit.running import read_installed, running
 from tests.kit.socket_server import SocketServer
 from tests.kit.upstream import BY_UWSGI, ON_LOOP, PLAIN, PONG, Upstream, waiting
@@ -168,6 +168,18 @@ def test_both_handlers_do_the_same_work(capsys, monkeypatch):
     before, reply, after = asyncio.run(both())
     assert (before.count("\n"), before.splitlines()[9], reply) == (10, "9:ten", "")
     assert after == before
+
+
+@pytest.mark.slow
+def test_under_the_articles_load_the_work_is_not_the_same(tmp_path):
+    """The last request is answered before the first deferred work is due, and the report says so."""
+    done = compare(
+        "lab", "run", "blocking", "asyncio", "--workload", "numbers", "--load", "article",
+        "--blocks", "2", "--no-confirm", cwd=tmp_path,
+    )  # fmt: skip
+    assert "Not the same work" in done.stdout
+    trial = trials(tmp_path)[-1]
+    assert sum(window["ok"] for window in trial["windows"]) == 10_000
 
 
 @pytest.mark.slow

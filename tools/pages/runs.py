@@ -62,7 +62,7 @@ def decision(name: str, claim: str) -> str:
     """Return what a run says to a claim, in a word, such as "reversed"."""
     for each in published.decided(summary(name)):
         if each.claim.id == claim:
-            return str(each.decision)
+            return f"{each.decision}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"is not about a claim {claim}")
 
 
@@ -75,7 +75,7 @@ def limit(name: str, profile: str) -> str:
     """Return what limits a profile and how far that is proved, as the report's table says it."""
     for group in groups(summary(name)):
         if group.first and profile in group.names:
-            return group.said
+            return f"{group.said}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"does not say what limits {profile}")
 
 

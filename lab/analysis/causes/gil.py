@@ -30,8 +30,8 @@ def _shows(s: Signs) -> Cause | None:
     return Cause(
         NAME,
         f"a process of {s.threads} threads used {busiest:.2f} core, no more than one thread "
-        f"could, with {idle:.2f} idle cores beside it and {switches:.2g} voluntary switches a "
-        "reply",
+        f"could, with {idle:.2f} idle cores beside it and {switches:.2g} voluntary switches "
+        "per reply",
         phrases.against(phrases.generator(s), phrases.drops(s)),
     )
 
