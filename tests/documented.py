@@ -190,6 +190,13 @@ def commands(text: str) -> Iterator[str]:
             yield " ".join(found.split())
 
 
+def inline(text: str) -> Iterator[str]:
+    """Yield the commands of the lab that stand within a sentence, as in `lab run tuned --quick`."""
+    outside = re.sub(r"^ *```.*?^ *```", "", text, flags=re.DOTALL | re.MULTILINE)
+    for found in re.findall(r"`((?:\.venv/bin/)?lab [^`]+)`", outside):
+        yield " ".join(found.split())
+
+
 def scripts(text: str) -> Iterator[str]:
     """Yield the blocks in sh or bash, and what stands in YAML at `run` and `script`."""
     for language, body in _fences(text):

@@ -19,6 +19,7 @@ from tests.documented import (
     PAGES,
     commands,
     how,
+    inline,
     listed,
     scripts,
     unknown,
@@ -90,6 +91,21 @@ def test_a_documented_command_is_one_that_there_is(command):
         assert not [each for each in paths if not (ROOT / each).exists()]
         if name == "python" and (options := {each for each in words if each.startswith("--")}):
             assert options <= set(_run(["python", *paths, "--help"], ROOT).stdout.split())
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_command_in_a_sentence_is_one_that_there_is(page):
+    """Its options are known; what it is given may be in capitals, or left out."""
+    for command in inline(page.read_text()):
+        _, name, *words = words_of(command)
+        known = [
+            option
+            for param in (cli, cli.commands[name])
+            for each in param.params
+            for option in (*each.opts, *each.secondary_opts, "--help", "-h")
+        ]
+        asked = [word.partition("=")[0] for word in words if word.startswith("-")]
+        assert set(asked) <= set(known), f"{command}: {set(asked) - set(known)}"
 
 
 @pytest.mark.parametrize("command", run_as("says"))

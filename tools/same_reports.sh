@@ -18,9 +18,12 @@ for run in "$folder/tree/$2"/docs/runs/*/run.json; do
     run=$(dirname "$run")
     for form in markdown json; do
         for commit in "$1" "$2"; do
-            # 99 and 3 are verdicts, not errors. The program's own folder comes first on the path.
+            # The program's own folder comes first on the path.
+            code=0
             (cd "$folder/tree/$commit" && PYTHONPATH=. "$root/.venv/bin/python" -P -c "from lab.cli import main; main()" \
-                report "$run" "--$form" >"$folder/said/$commit/$(basename "$run").$form" 2>&1) || true
+                report "$run" "--$form" >"$folder/said/$commit/$(basename "$run").$form" 2>&1) || code=$?
+            # 99 and 3 are verdicts. A report that is not made, by both, is no report that is the same.
+            case $code in 0 | 3 | 99) ;; *) echo "$commit: no report of $(basename "$run"): $code"; status=1 ;; esac
         done
         diff -u "$folder/said/$1/$(basename "$run").$form" "$folder/said/$2/$(basename "$run").$form" \
             || status=1

@@ -113,7 +113,7 @@ def read_snapshot(*roots: int) -> Snapshot:
     A process that ends is taken off its own line and added to its parent's. If the parent was read
     before that and the child after it, its CPU would be missing; the other way round it would count
     twice. So a pass is repeated if a process vanished under way, or if one of the trees' members
-    is gone after it: who is still there cannot have been added to anyone.
+    is gone after it. The CPU of a process that is still there is on its own line alone.
     """
     for _ in range(ATTEMPTS):
         at = time.monotonic()

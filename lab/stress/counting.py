@@ -14,8 +14,7 @@ from lab.stress.result import Counts, Series
 LATE = 0.5
 """Seconds after it was due from which a right reply is late. What makes clients wait does so for a
 second or more: uWSGI's master looks once a second, and a dropped handshake is sent again after one.
-Half of it is far from that and from any answer of a server that is well. Latencies are known to
-within 0.8 %."""
+A server that is well answers within milliseconds. Latencies are known to within 0.8 %."""
 
 WRONG = frozenset({"status", "body", "malformed"})
 """Classes of errors that are replies; any other is the lack of one."""

@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -66,6 +67,7 @@ def test_what_is_not_repeatable_is_not_repeated(tmp_path, monkeypatch, method, t
         (victim,) = until(stack.busy, "a worker at work")
         until(lambda: journal.exists() and journal.read_text(), "the note of it")
         os.kill(victim, signal.SIGKILL)
+        Path(f"{journal}.go").touch()
         client.join(30)
     assert found == [status]
     assert journal.read_text() == f"{method}\n" * times

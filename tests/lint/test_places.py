@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from lab.errors import ProfileError
 from lab.profiles.asked import options
@@ -15,6 +14,7 @@ from lab.profiles.resolve import shown
 from lab.settings.lint.config import Known
 from lab.settings.lint.flaw import Spot
 from lab.settings.uwsgi import places
+from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import ROOT
 
 INIS = sorted(
@@ -59,24 +59,6 @@ def test_every_ini_of_this_project_is_read_as_uwsgi_reads_it(path, known):
         return
     ours, uwsgis = compared(path, known)
     assert [pair for pair in ours if pair[0] != CUT] == [p for p in uwsgis if p[0] != CUT]
-
-
-NAMES = st.sampled_from(
-    """processes threads stats env foo bar if-env if-not-env if-opt if-not-opt for for-times endif
-    endfor end set-ph set-placeholder include ini inherit if-exists if-file if-dir if-not-dir chdir
-    need-app if-reload""".split()  # noqa: SIM905 - a list of words
-)
-PIECES = st.sampled_from(
-    """a 4 = ; # % %% %n %d %x %s %1 %(foo) %(bar) %(_) %(%(foo)) $(HOME) $(BIND) $(NO) HOME foo
-    PORT=0 foo= b.ini ( ) é \\ " @ : :other ~ %(foo~+~2) %(foo~bar) %(foo~3~*) %(4~foo~++)
-    %(foo~/~0)""".split()  # noqa: SIM905
-)
-VALUES = st.lists(PIECES, max_size=4).map(lambda pieces: "".join(pieces).replace("~", " "))
-LINES = st.one_of(
-    st.tuples(NAMES, st.sampled_from([" = ", "=", " =", ": ", ""]), VALUES).map("".join),
-    st.sampled_from(["", "; a", " # b", "[other]", "[uwsgi]", "[uwsgi] ; c", "endif =", "endif"]),
-)
-TEXTS = st.lists(LINES, max_size=9)
 
 
 def agree(lines, others, known, folder):

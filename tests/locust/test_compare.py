@@ -47,6 +47,19 @@ def test_a_headless_run_writes_the_same_folder_as_the_lab(tmp_path, processes):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("workload", ["echo-1k", "echo-unix-1k"])
+def test_processes_of_locust_echo(tmp_path, workload):
+    """Two of them send over the workload's own wire, and get back what they sent."""
+    asked = ("--processes", "2", "--profiles", "echo-asyncio", "--workload", workload)
+    compare(*HEADLESS, *asked, *SMALL, cwd=tmp_path)
+    for trial in trials(tmp_path):
+        assert len(trial["windows"]) == 2
+        for window in trial["windows"]:
+            assert window["ok"] > 0
+            assert not window["errors"]
+
+
+@pytest.mark.slow
 def test_a_master_and_a_worker_make_the_same_run(tmp_path):
     """The worker loads, the master starts servers and writes the folder."""
     master_port = str(free_port())

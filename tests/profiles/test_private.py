@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from lab import profiles
 from lab.errors import ProfileError
@@ -14,6 +15,7 @@ from lab.settings.uwsgi import flat, served
 from lab.settings.uwsgi import private as module
 from lab.settings.uwsgi.private import asked_over, private
 from lab.system.programs import ROOT
+from tests.kit.generated_inis import TEXTS
 
 UNIX, TCP = (Wire.UWSGI, Transport.UNIX), (Wire.UWSGI, Transport.TCP)
 HTTP = (Wire.HTTP, Transport.TCP)
@@ -215,13 +217,45 @@ def test_uwsgi_reads_the_copy_as_it_was_meant(tmp_path, name):
     (tmp_path / "base.ini").write_text("[uwsgi]\nthreads = 3\n")
     ini = tmp_path / "mine.ini"
     ini.write_text("[uwsgi]\n" + INIS[name].replace("%%", "%"))
-    here = Runtime(cwd=tmp_path)
-    options, _ = private(read_options(ini, ROOT, here), here, root=False)
-    copy = tmp_path / "copy.ini"
-    places = {"{here}": str(tmp_path), "{host}": "$(BIND)", "{port}": "$(PORT)"}
+    copied_as_meant(read_options(ini, ROOT, Runtime(cwd=tmp_path)), tmp_path)
+
+
+def copied_as_meant(original, folder):
+    """Write the copy of what uWSGI read from an ini, and hold it to what uWSGI reads from that."""
+    here = Runtime(cwd=folder)
+    options, _ = private(original, here, root=False)
+    copy = folder / "copy.ini"
+    places = {"{here}": str(folder), "{host}": "$(BIND)", "{port}": "$(PORT)"}
     copy.write_text("\n".join([*flat(options, places), ""]))
     assert read_options(copy, ROOT, here) == options
     assert private(options, here, root=False) == (options, ())
+
+
+def generated_is_copied(lines, others, folder):
+    """Hold the copy of a generated ini to what uWSGI reads from it, if it reads it at all."""
+    ini = folder / "a.ini"
+    ini.write_text("\n".join(["[uwsgi]", "set-ph = foo=2", *lines, ""]))
+    (folder / "b.ini").write_text("\n".join(["[uwsgi]", *others, ""]))
+    try:
+        original = read_options(ini, ROOT, Runtime(cwd=folder))
+    except ProfileError:
+        return
+    copied_as_meant(original, folder)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=TEXTS, others=TEXTS)
+def test_what_a_generator_writes_is_copied_as_it_was_meant(lines, others, tmp_path):
+    """Sections, conditions, loops, includes and variables, in any order."""
+    generated_is_copied(lines, others, tmp_path)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=TEXTS, others=TEXTS)
+def test_two_thousand_are_copied_as_they_were_meant(lines, others, tmp_path):
+    """The same, more of them."""
+    generated_is_copied(lines, others, tmp_path)
 
 
 def test_includes_are_looked_for_in_the_inis_folder(tmp_path):

@@ -22,11 +22,12 @@ def umask():
 
 
 def application(environ, start_response):
-    """Answer what is seen; note any other method than GET in $JOURNAL first, and take a second."""
+    """Answer what is seen; note any other method than GET in $JOURNAL, and wait for $JOURNAL.go."""
     if environ["REQUEST_METHOD"] != "GET":
         with Path(os.environ["JOURNAL"]).open("a") as journal:
             journal.write(f"{environ['REQUEST_METHOD']}\n")
-        time.sleep(1)
+        while not Path(os.environ["JOURNAL"] + ".go").exists():
+            time.sleep(0.01)
     seen = {name: environ.get(name, "") for name in SEEN} | {"umask": umask()}
     body = json.dumps(seen).encode()
     headers = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
