@@ -5,7 +5,7 @@ What is the interpreter worth? The profile `tuned` under several Pythons, in one
 
 Each CLONE is one of this project, of the same commit, after `make setup PYTHON=...`, so that its
 uWSGI holds that Python (docs/how-to/interpreters.md). All are compared with the Python of this
-checkout. Writes benchmarks/results/interpreters.json; about a minute for each Python.
+checkout, and called by the names of their folders. Writes benchmarks/results/interpreters.json; about a minute for each Python.
 """
 
 from __future__ import annotations
@@ -26,17 +26,15 @@ from lab.runs.folder import read_run
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "interpreters.json"
 
-BUILD = """
-import json, sys, sysconfig
-built = sysconfig.get_config_var("CONFIG_ARGS") or ""
-print(json.dumps({
-    "version": sys.version.split()[0],
-    "pgo": "--enable-optimizations" in built,
-    "lto": "--with-lto" in built,
-    "compiler": sys.version.partition("[")[2].rstrip("]"),
-}))
+FIRST = "here"
+"""The Python of this checkout; the others are compared with it."""
+
+VERSION = """
+import json, sys
+compiler = sys.version.partition("[")[2].rstrip("]")
+print(json.dumps({"version": sys.version.split()[0], "compiler": compiler}))
 """
-"""What a Python says of how it was made."""
+"""What a Python says of itself. How it was optimised not all of them do: Debian's does not."""
 
 PROFILE = """\
 summary = "Serve from Python {version} of another set-up"
@@ -46,25 +44,21 @@ version = ["{clone}/.venv/bin/uwsgi", "--python-version"]
 """
 
 
-def build_of(clone: Path) -> dict[str, Any]:
-    """Return how the Python of a set-up was made."""
-    command = (clone / ".venv" / "bin" / "python", "-c", BUILD)
+def python_of(clone: Path) -> dict[str, Any]:
+    """Return version and compiler of the Python of a set-up."""
+    command = (clone / ".venv" / "bin" / "python", "-c", VERSION)
     found: dict[str, Any] = json.loads(subprocess.check_output(command))
     return found
 
 
-def named(builds: list[dict[str, Any]]) -> list[str]:
-    """Return a profile's name for each, told apart by how it was made."""
-    return [f"python-{each['version']}{'-pgo' if each['pgo'] else ''}" for each in builds]
-
-
-def measure(clones: list[Path], builds: list[dict[str, Any]], blocks: int) -> Summary:
-    """Run all of them, and return what came of it."""
-    names = named(builds)
+def measure(clones: dict[str, Path], pythons: dict[str, dict[str, Any]], blocks: int) -> Summary:
+    """Run `tuned` of all of them, and return what came of it."""
+    names = list(clones)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        for name, clone, build in zip(names, clones, builds, strict=True):
-            text = PROFILE.format(version=build["version"], against=names[0], clone=clone)
+        for name, clone in clones.items():
+            version = pythons[name]["version"]
+            text = PROFILE.format(version=version, against=names[0], clone=clone)
             (folder / f"{name}.toml").write_text(text, encoding="utf-8")
         paths = [str(folder / f"{name}.toml") for name in names]
         asked = ("--no-confirm", "--blocks", str(blocks), "--results", str(folder / "results"))
@@ -81,17 +75,16 @@ def main() -> None:
     parser.add_argument("clones", type=Path, nargs="+", metavar="CLONE")
     parser.add_argument("--blocks", type=int, default=10)
     asked = parser.parse_args()
-    clones = [ROOT, *(each.resolve() for each in asked.clones)]
-    builds = [build_of(each) for each in clones]
-    summary = measure(clones, builds, asked.blocks)
-    first = named(builds)[0]
+    clones = {FIRST: ROOT} | {each.name: each.resolve() for each in asked.clones}
+    pythons = {name: python_of(each) for name, each in clones.items()}
+    summary = measure(clones, pythons, asked.blocks)
     values = {row.profile.name: row.values for row in summary.rows}
     stored = {}
-    for name, build in zip(named(builds), builds, strict=True):
-        found = summary.compare("cpu", name, first)
+    for name, python in pythons.items():
+        found = summary.compare("cpu", name, FIRST)
         ratio = None if found.ratio is None else asdict(found.ratio)
-        stored[name] = build | {"cpu": values[name]["cpu"]}
-        if name != first:
+        stored[name] = python | {"cpu": values[name]["cpu"]}
+        if name != FIRST:
             stored[name] |= {"ratio": ratio, "verdict": found.verdict}
     content = {
         "environment": read_environment(),
