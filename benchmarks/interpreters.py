@@ -5,7 +5,8 @@ What is the interpreter worth? The profile `tuned` under several Pythons, in one
 
 Each CLONE is one of this project, of the same commit, after `make setup PYTHON=...`, so that its
 uWSGI holds that Python (docs/how-to/interpreters.md). All are compared with the Python of this
-checkout, and called by the names of their folders. Writes benchmarks/results/interpreters.json; about a minute for each Python.
+checkout, and called by the names of their folders. Writes benchmarks/results/interpreters.json;
+about a minute for each Python.
 """
 
 from __future__ import annotations
