@@ -9,7 +9,7 @@ call the application as a server would, without one, and take turns of a few mil
 whatever else this machine does falls on both. Their ratio is the median of the turns; because the
 place of a process in memory counts as well, that is repeated with new ones, and the interval is
 that of the pairs. It is processor time. Takes two minutes on a machine with nothing else to do, and
-five for the modules, whose other side is a copy of that folder with nothing compiled in it.
+five for the modules, whose other side is a copy of the same folder with nothing compiled in it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,15 @@ from instructions import CALL, interpreter  # noqa: E402
 
 from lab.analysis.stats import paired  # noqa: E402
 from lab.runs.environment import read_environment  # noqa: E402
-from tools.framework import MODULES, OVERLAY, PACKAGES, FrameworkError, check  # noqa: E402
+from tools.framework import (  # noqa: E402
+    MODULES,
+    OVERLAY,
+    PACKAGES,
+    WITHOUT_GAIN,
+    FrameworkError,
+    build,
+    check,
+)
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -143,11 +151,14 @@ def applications() -> dict[str, Any]:
 
 def modules() -> dict[str, dict[str, Any]]:
     """Return what compiling one module, and no other, is worth to each application."""
-    with tempfile.TemporaryDirectory() as folder:
-        plain = _with_one(None, Path(folder) / "none")
+    candidates = (*MODULES, *WITHOUT_GAIN)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        print(build(folder / "all", candidates))
+        plain = _with_one(None, candidates, folder)
         found: dict[str, dict[str, Any]] = {}
-        for number, module in enumerate(MODULES):
-            one = _with_one(module, Path(folder) / str(number))
+        for module in candidates:
+            one = _with_one(module, candidates, folder)
             found[module] = {
                 name: _found(f"{module}, {name}", name, plain, one, pairs=8, rounds=40)
                 for name in APPLICATIONS
@@ -155,15 +166,16 @@ def modules() -> dict[str, dict[str, Any]]:
         return found
 
 
-def _with_one(module: str | None, folder: Path) -> Path:
-    """Copy what was compiled to *folder*, every module but one as its source; return *folder*."""
-    copytree(OVERLAY, folder)
-    for each in MODULES:
+def _with_one(module: str | None, candidates: Sequence[str], folder: Path) -> Path:
+    """Copy *folder*/all, each of the candidates but *module* as its source; return the copy."""
+    copy = folder / (module or "none").replace("/", "-")
+    copytree(folder / "all", copy)
+    for each in candidates:
         if each != module:
-            (folder / f"{each}{sysconfig.get_config_var('EXT_SUFFIX')}").unlink()
+            (copy / f"{each}{sysconfig.get_config_var('EXT_SUFFIX')}").unlink()
             source = distribution(each.partition("/")[0]).locate_file(f"{each}.py")
-            (folder / f"{each}.py").write_bytes(Path(str(source)).read_bytes())
-    return folder
+            (copy / f"{each}.py").write_bytes(Path(str(source)).read_bytes())
+    return copy
 
 
 def _found(

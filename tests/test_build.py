@@ -132,7 +132,7 @@ def test_the_source_distribution_holds_the_c_types(project):
 
 def test_nothing_that_an_installation_made_is_kept():
     """Every file kept is a regular one, and none is of a kind that is ignored."""
-    # A link to somebody's own .peers is a broken one elsewhere, and `make peers` cannot make its folder.
+    # A link to somebody's own .peers is a broken one elsewhere, where `make peers` then fails.
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout")
     entries = subprocess.check_output(["git", "ls-files", "--stage"], cwd=ROOT, text=True)

@@ -25,6 +25,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+from collections.abc import Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 from pathlib import Path
 from shutil import rmtree
@@ -42,19 +43,21 @@ MODULES = (
     "flask/wrappers",
     "werkzeug/datastructures/headers",
     "werkzeug/routing/matcher",
-    "werkzeug/sansio/request",
     "werkzeug/sansio/response",
-    "werkzeug/wrappers/request",
     "werkzeug/wrappers/response",
 )
 """
-What a request passes through, without what cannot be compiled as it is.
+What a request passes through and gains by being compiled, without what cannot be compiled as it is.
 
+`benchmarks/framework.py modules` measures each alone. What cannot be compiled:
 flask/app and werkzeug/routing/map: a warning names its caller by counting frames, and compiled code
 has none; two tests of Flask see that. werkzeug/local: two tests of Werkzeug. flask/sansio/app and
 flask/sansio/scaffold: their folder is no package (it has no __init__.py), so Cython takes them for
 modules at the top, and puts one into sys.modules as "app".
 """
+
+WITHOUT_GAIN = ("werkzeug/sansio/request", "werkzeug/wrappers/request")
+"""What a request passes through as well, and what stays plain: compiled, it saves no time."""
 
 DIRECTIVES = "annotation_typing=False,binding=True"
 """Types for people stay that, and a compiled function is bound to its object as a plain one is."""
@@ -115,9 +118,9 @@ def check(overlay: Path = OVERLAY) -> str:
     return f"{versions}, {len(record['modules'])} modules compiled by Cython {record['cython']}"
 
 
-def build(overlay: Path = OVERLAY) -> str:
+def build(overlay: Path = OVERLAY, modules: Sequence[str] = MODULES) -> str:
     """
-    Compile, and put the result in the place of *overlay*; return what was done, in a line.
+    Compile *modules*, and put the result in the place of *overlay*; return in a line what was done.
 
     Raises:
         FrameworkError: Interpreter or versions do not fit, a source was changed, or it failed.
@@ -133,19 +136,19 @@ def build(overlay: Path = OVERLAY) -> str:
         for path, content in sources.items():
             (made / path).parent.mkdir(parents=True, exist_ok=True)
             (made / path).write_bytes(content)
-        _compile(made)
+        _compile(made, modules)
         rmtree(made / "build", ignore_errors=True)  # the compiler's own copies
-        for module in MODULES:
+        for module in modules:
             for suffix in (".py", ".c"):
                 (made / f"{module}{suffix}").unlink()
-        record = json.dumps(_record(sources), indent=1) + "\n"
+        record = json.dumps(_record(sources, modules), indent=1) + "\n"
         (made / RECORD).write_text(record, encoding="utf-8")
         if overlay.exists():
             rmtree(overlay)
         made.rename(overlay)
     size = sum(path.stat().st_size for path in overlay.rglob("*.so"))
     seconds = time.monotonic() - began
-    made_of = f"{len(MODULES)} modules, {size / 1e6:.0f} MB, in {seconds:.0f} s"
+    made_of = f"{len(modules)} modules, {size / 1e6:.0f} MB, in {seconds:.0f} s"
     return f"framework: {overlay}: {made_of}"
 
 
@@ -184,12 +187,12 @@ def _sources(installed: Distribution) -> dict[str, bytes]:
     return found
 
 
-def _compile(folder: Path) -> None:
-    """Compile the modules in *folder*, beside their sources."""
+def _compile(folder: Path, modules: Sequence[str]) -> None:
+    """Compile modules in *folder*, beside their sources."""
     command = [sys.executable, "-m", "Cython.Build.Cythonize", "--inplace", "--quiet", "-3"]
     command += [f"--parallel={len(os.sched_getaffinity(0))}", f"--directive={DIRECTIVES}"]
     done = subprocess.run(
-        [*command, *(f"{module}.py" for module in MODULES)],
+        [*command, *(f"{module}.py" for module in modules)],
         cwd=folder,
         env=os.environ | {"CFLAGS": FLAGS},
         stdout=subprocess.PIPE,
@@ -198,12 +201,12 @@ def _compile(folder: Path) -> None:
         check=False,
     )
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    missing = [each for each in MODULES if not (folder / f"{each}{suffix}").is_file()]
+    missing = [each for each in modules if not (folder / f"{each}{suffix}").is_file()]
     if done.returncode or missing:
         raise FrameworkError(f"not compiled: {', '.join(missing)}; make setup?\n{done.stdout}")
 
 
-def _record(sources: dict[str, bytes]) -> dict[str, Any]:
+def _record(sources: dict[str, bytes], modules: Sequence[str]) -> dict[str, Any]:
     """Return what was compiled by what; the same whenever it is made of the same."""
     return {
         "abi": sysconfig.get_config_var("SOABI"),
@@ -212,7 +215,7 @@ def _record(sources: dict[str, bytes]) -> dict[str, Any]:
         "directives": DIRECTIVES,
         "flags": FLAGS,
         "modules": {
-            module: hashlib.sha256(sources[f"{module}.py"]).hexdigest() for module in MODULES
+            module: hashlib.sha256(sources[f"{module}.py"]).hexdigest() for module in modules
         },
     }
 

@@ -1,4 +1,4 @@
-"""Inis that a generator writes: sections, conditions, loops, includes and variables, in any order."""
+"""Inis of a generator: sections, conditions, loops, includes and variables, in any order."""
 
 from hypothesis import strategies as st
 

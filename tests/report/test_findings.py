@@ -104,7 +104,7 @@ def test_the_values_of_a_sweep_that_come_to_the_same_are_one_row():
         ["", "20, 40 or 60 connections, 1 s", "", "3.50x [3.40, 3.60] to 4.00x [3.90, 4.10]",
          "reproduced", "router or server CPU"],
     ]  # fmt: skip
-    many = {number: (Decision.NONE, 1.0, "") for number in range(1, 8)}
+    many = dict.fromkeys(range(1, 8), (Decision.NONE, 1.0, ""))
     (row,) = claims_report.verdict_table(swept(many)).rows
     assert row[1].text == "1 to 7 connections, 1 s, 7 values"
 

@@ -172,7 +172,7 @@ def test_both_handlers_do_the_same_work(capsys, monkeypatch):
 
 @pytest.mark.slow
 def test_under_the_articles_load_the_work_is_not_the_same(tmp_path):
-    """The last request is answered before the first deferred work is due, and the report says so."""
+    """The last request is answered before the first deferred work is due, which is said."""
     done = compare(
         "lab", "run", "blocking", "asyncio", "--workload", "numbers", "--load", "article",
         "--blocks", "2", "--no-confirm", cwd=tmp_path,
