@@ -39,8 +39,7 @@ print(json.dumps({"version": sys.version.split()[0], "compiler": compiler}))
 
 PROFILE = """\
 summary = "Serve from Python {version} of another set-up"
-against = "{against}"
-run = [["{clone}/.venv/bin/uwsgi", "{clone}/profiles/tuned.ini"]]
+{against}run = [["{clone}/.venv/bin/uwsgi", "{clone}/profiles/tuned.ini"]]
 version = ["{clone}/.venv/bin/uwsgi", "--python-version"]
 """
 
@@ -54,14 +53,14 @@ def python_of(clone: Path) -> dict[str, Any]:
 
 def measure(clones: dict[str, Path], pythons: dict[str, dict[str, Any]], blocks: int) -> Summary:
     """Run `tuned` of all of them, and return what came of it."""
-    names = list(clones)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         for name, clone in clones.items():
             version = pythons[name]["version"]
-            text = PROFILE.format(version=version, against=names[0], clone=clone)
+            against = "" if name == FIRST else f'against = "{FIRST}"\n'
+            text = PROFILE.format(version=version, against=against, clone=clone)
             (folder / f"{name}.toml").write_text(text, encoding="utf-8")
-        paths = [str(folder / f"{name}.toml") for name in names]
+        paths = [str(folder / f"{name}.toml") for name in clones]
         asked = ("--no-confirm", "--blocks", str(blocks), "--results", str(folder / "results"))
         lab = Path(sys.executable).parent / "lab"
         done = subprocess.run([lab, "run", *paths, *asked], cwd=ROOT, check=False)
