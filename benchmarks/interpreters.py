@@ -39,7 +39,7 @@ print(json.dumps({"version": sys.version.split()[0], "compiler": compiler}))
 
 PROFILE = """\
 summary = "Serve from Python {version} of another set-up"
-{against}run = [["{clone}/.venv/bin/uwsgi", "{clone}/profiles/tuned.ini"]]
+run = [["{clone}/.venv/bin/uwsgi", "{clone}/profiles/tuned.ini"]]
 version = ["{clone}/.venv/bin/uwsgi", "--python-version"]
 """
 
@@ -57,8 +57,7 @@ def measure(clones: dict[str, Path], pythons: dict[str, dict[str, Any]], blocks:
         folder = Path(made)
         for name, clone in clones.items():
             version = pythons[name]["version"]
-            against = "" if name == FIRST else f'against = "{FIRST}"\n'
-            text = PROFILE.format(version=version, against=against, clone=clone)
+            text = PROFILE.format(version=version, clone=clone)
             (folder / f"{name}.toml").write_text(text, encoding="utf-8")
         paths = [str(folder / f"{name}.toml") for name in clones]
         asked = ("--no-confirm", "--blocks", str(blocks), "--results", str(folder / "results"))
