@@ -106,6 +106,7 @@ NOT_RUN = {
     ),
     "it measures for minutes what `make framework` has made": (
         ".venv/bin/python benchmarks/framework.py",
+        ".venv/bin/python benchmarks/framework.py modules",
     ),
     "it is about another clone and its interpreter": (
         "git clone . ../python3.13",
