@@ -102,11 +102,6 @@ def test_behind_nginx_every_reply_is_http():
     assert not outcomes.keys() & {"malformed", "closed", "timeout", "reset"}
 
 
-WAITING = frozenset(["lifetime"])
-"""Stored runs that are still to be made again: the machine was too noisy for them. Their warning
-stands wherever they are quoted. Once one is as it must be, it must leave this set."""
-
-
 @functools.cache
 def today(name):
     """Return a profile as it is now."""
@@ -178,10 +173,7 @@ def test_a_stored_report_says_what_todays_rules_say(name):
 def test_a_stored_run_is_one_that_its_own_rules_accept(name):
     """It does not end with 3, and today's profiles are those that it was made with."""
     problems = [*refused(stored_run(name)), *changed(stored_run(name))]
-    if name in WAITING:
-        assert problems, f"{name} is as it must be: take it out of WAITING"
-    else:
-        assert not problems, "\n".join(problems)
+    assert not problems, "\n".join(problems)
 
 
 @pytest.mark.parametrize("name", ["tuned-granian", "tuned-granian-close"])
