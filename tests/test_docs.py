@@ -98,6 +98,8 @@ def test_a_command_in_a_sentence_is_one_that_there_is(page):
     """Its options are known; what it is given may be in capitals, or left out."""
     for command in inline(page.read_text()):
         _, name, *words = words_of(command)
+        if name == "COMMAND":
+            continue
         known = [
             option
             for param in (cli, cli.commands[name])

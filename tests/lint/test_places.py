@@ -140,6 +140,7 @@ def test_what_is_included_has_its_place_in_its_own_file(tmp_path):
         ("json = x.json", "x.json"),
         ("a = x%(a)", "contains itself"),
         ("pidfile = /run/%t", "%t"),
+        ("pidfile = /run/%P", "%P"),
         ("if-env = HOME\nif-env = PORT", "a condition in a condition"),
     ],
 )

@@ -98,7 +98,7 @@ def short_queue(config: Config) -> Iterator[Flaw]:
         setting, wanted = config.last("listen"), max(1024, expected)
         text = (
             f"the accept queue holds {queue} connections and {expected} clients are expected; "
-            "one that does not fit waits for 1 s and more (758 of 1,401, measured); write "
+            "one that does not fit waits for 1 s and more (820 of 1,401, measured); write "
             f"listen = {wanted}, and net.core.somaxconn must not be below that"
         )
         if setting is None:
