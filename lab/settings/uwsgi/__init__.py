@@ -139,7 +139,7 @@ def flat(pairs: Options, places: Mapping[str, str]) -> list[str]:
     """
     Return the lines of a [uwsgi] section with these options, without includes and conditions.
 
-    A `%` in a value, which is what uWSGI made of it, is written so that uWSGI leaves it alone.
+    A `%`, which is what uWSGI made of it, is written so that uWSGI leaves it alone.
 
     Args:
         pairs: The options, with the names of *places* in their values.
@@ -173,4 +173,4 @@ def filled(text: str, places: Mapping[str, str]) -> str:
 
 
 def _line(option: str, value: str, places: Mapping[str, str]) -> str:
-    return f"{option} = {filled(value, places).replace('%', '%%')}"
+    return f"{option} = {filled(value, places)}".replace("%", "%%")
