@@ -251,9 +251,9 @@ def test_what_a_generator_writes_is_copied_as_it_was_meant(lines, others, tmp_pa
 
 
 @pytest.mark.slow
-@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines=TEXTS, others=TEXTS)
-def test_two_thousand_are_copied_as_they_were_meant(lines, others, tmp_path):
+def test_a_thousand_are_copied_as_they_were_meant(lines, others, tmp_path):
     """The same, more of them."""
     generated_is_copied(lines, others, tmp_path)
 
