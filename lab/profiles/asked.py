@@ -85,8 +85,9 @@ def options(config: Config) -> list[tuple[str, str]]:
         )
         raise ProfileError(path, f"{problem}name one by --uwsgi PATH, or write an .ini")
     whole = f"{path.absolute()}:{known.section}" if known.section else str(path.absolute())
-    # By its name alone uWSGI knows an ini that ends so.
-    form = () if path.suffix in {".ini", *OTHER_FORMS} else ("--ini",)
+    # By its name alone uWSGI knows the other forms. An ini it is told, as `resolve` tells it: else
+    # variables such as %P are empty.
+    form = () if path.suffix in OTHER_FORMS else ("--ini",)
     with suppress(OSError, subprocess.SubprocessError):
         done = subprocess.run(
             (known.uwsgi, *resolve.ASKING, *form, whole),

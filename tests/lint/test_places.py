@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from lab.errors import ProfileError
 from lab.profiles.asked import options
@@ -79,6 +79,7 @@ def agree(lines, others, known, folder):
     assert ours == [list(pair) for pair in expected]
 
 
+@example(lines=["env = A=%P%O%D%S%C%E%N%X"], others=[])
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines=TEXTS, others=TEXTS)
 def test_what_a_generator_writes_is_read_as_uwsgi_reads_it(lines, others, known, tmp_path):
@@ -106,6 +107,7 @@ def test_two_thousand_are_read_as_uwsgi_reads_them(lines, others, known, tmp_pat
         ("chdir = %dx", "/srv/site.d/x", (2, 1, 9), "%dx"),
         ("set-ph = a=1", "a=1", (2, 1, 10), "a=1"),
         ("socket = :1 ; x", ":1 ; x", (2, 1, 10), ":1 ; x"),
+        ("pidfile = %Px", "/srv/site.d/app.v2.inix", (2, 1, 11), "%Px"),
         ("home = é%%40", "é%40", (2, 1, 8), "é%%40"),
     ],
 )
@@ -140,7 +142,6 @@ def test_what_is_included_has_its_place_in_its_own_file(tmp_path):
         ("json = x.json", "x.json"),
         ("a = x%(a)", "contains itself"),
         ("pidfile = /run/%t", "%t"),
-        ("pidfile = /run/%P", "%P"),
         ("if-env = HOME\nif-env = PORT", "a condition in a condition"),
     ],
 )

@@ -45,12 +45,8 @@ LOGIC = "uwsgi_logic_opt_"
 MOST = 50
 """Includes in an include. Where there are more, a file includes itself in the end."""
 
-UNKNOWABLE = "btTiIjJODSPCENX"
-"""
-Letters of variables such as %t that say something else each time, or elsewhere.
-
-The capital ones of a file's name are empty in `uwsgi FILE`, and filled in `uwsgi --ini FILE`.
-"""
+UNKNOWABLE = "btTiIjJ"
+"""Letters of variables such as %t that say something else each time, or elsewhere."""
 
 
 def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
@@ -147,6 +143,8 @@ class Ini:
             self._last = file
             self._magic |= of_file(as_bytes(str(self.folder)), file)
         self._magic["x"] = section
+        if shown:
+            self._magic |= {letter.upper(): self._magic[letter] for letter in "odspcenx"}
         self.texts[path] = text
         for letter in re.findall(rf"(?<!%)(?:%%)*%([{UNKNOWABLE}])", text):
             self.guess(f"it does not know %{letter}")
