@@ -220,6 +220,17 @@ def test_the_chart_is_described_for_whoever_cannot_see_it(crossing):
     assert "<td>300</td>" in page
 
 
+def test_a_long_name_has_room_beside_its_line():
+    """Each name is drawn whole."""
+    name = "a-profile-with-a-long-name-and-a-few-letters-more"
+    speeds = {"a": (1000, 2000, 3000, 4000), name: (4000, 3000, 2000, 1000)}
+    figure = figures.of_sweep(summaries(swept(**speeds))).figure
+    figure.canvas.draw()
+    names = [each for axes in figure.axes for each in axes.texts if each.get_text() == name]
+    assert names
+    assert max(each.get_window_extent().x1 for each in names) <= figure.bbox.x1
+
+
 def test_of_many_values_each_is_asked_for_by_itself(crossing):
     """The report shows all together, and says how to see one; the file has all of them."""
     assert len(list(documents(crossing))) == 5

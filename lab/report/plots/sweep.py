@@ -31,7 +31,10 @@ from lab.report.plots.layout import (
 from lab.report.svg import Picture
 
 PANEL, BETWEEN, BELOW, ABOVE, LEFT, RIGHT = 2.3, 0.35, 0.55, 0.15, 0.75, 1.9
-"""Inches."""
+"""Inches; on the right at least, and more for long names."""
+
+LETTER = 0.065
+"""Inches of a letter of a name, and what a name needs besides: three letters."""
 
 MARGIN = 0.04
 """Share of the axis that is left free at both ends; the same in every panel."""
@@ -56,7 +59,8 @@ def draw(found: Sequence[Summary]) -> Picture | None:
         return None
     height = ABOVE + BELOW + PANEL * len(metrics) + BETWEEN * (len(metrics) - 1)
     canvas = paper(height)
-    wide = 1 - (LEFT + RIGHT) / WIDTH
+    right = max(RIGHT, LETTER * (3 + max(map(len, _drawn(found)))))
+    wide = 1 - (LEFT + right) / WIDTH
     for number, metric in enumerate(reversed(metrics)):
         bottom = BELOW + number * (PANEL + BETWEEN)
         axes = panel(canvas, LEFT / WIDTH, bottom, wide, PANEL)
