@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.profiles import resolve
+from lab.profiles import asking, resolve
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Spot
 from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.table import uwsgi_options
-
-TIMEOUT = 20.0
-"""Seconds that uWSGI gets to read a file: milliseconds, and more on a machine that is busy."""
 
 
 def read(path: Path, text: str, known: Known) -> Config:
@@ -88,25 +83,17 @@ def options(config: Config) -> list[tuple[str, str]]:
     # By its name alone uWSGI knows the other forms. An ini it is told, as `resolve` tells it: else
     # variables such as %P are empty.
     form = () if path.suffix in OTHER_FORMS else ("--ini",)
-    with suppress(OSError, subprocess.SubprocessError):
-        done = subprocess.run(
-            (known.uwsgi, *resolve.ASKING, *form, whole),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=known.cwd or path.absolute().parent,
-            env=dict(known.environ),
-            timeout=TIMEOUT,
-            check=False,
-        )
-        printed = done.stdout.decode("utf-8", "replace").split("\n")
-        if resolve.OPENING in printed:
-            return resolve.pairs(resolve.listed(printed))[len(form) :]
-        if printed[-2:-1] == [f"unable to load configuration from {whole}"]:
-            problem = f"this uWSGI was built without {path.suffix}: write an .ini"
-            raise ProfileError(path, f"{problem}, or name another by --uwsgi PATH")
-        lines = [line for line in printed if line.strip()]
-        said = next((line for line in lines if "parser error" in line), "".join(lines[-1:]))
-        raise ProfileError(path, f"uWSGI refuses it: {said}")
-    problem = f"uWSGI has not read it within {TIMEOUT:g} s; try {known.uwsgi} --show-config {path}"
-    raise ProfileError(path, problem)
+    try:
+        cwd = known.cwd or path.absolute().parent
+        printed = asking.ask(known.uwsgi, (*form, whole), path, cwd, known.environ)
+    except OSError as error:
+        problem = f"{known.uwsgi} cannot be asked what it means: {error.strerror}"
+        raise ProfileError(path, problem) from error
+    if asking.whole(printed):
+        return asking.pairs(asking.listed(printed))[len(form) :]
+    if printed[-1:] == [f"unable to load configuration from {whole}"]:
+        problem = f"this uWSGI was built without {path.suffix}: write an .ini"
+        raise ProfileError(path, f"{problem}, or name another by --uwsgi PATH")
+    lines = [line for line in printed if line.strip()]
+    said = next((line for line in lines if "parser error" in line), "".join(lines[-1:]))
+    raise ProfileError(path, f"uWSGI refuses it: {said}")

@@ -15,17 +15,15 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import signal
-import subprocess
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import takewhile
 from pathlib import Path
 
 from lab.errors import ProfileError
 from lab.model import OURS, Runtime
+from lab.profiles import asking
+from lab.profiles.asking import ask, listed, pairs
 from lab.profiles.header import line_of
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Flaw, Setting, Spot
@@ -40,14 +38,6 @@ from lab.system.runtime import UWSGI, environment_of, program
 HOST, PORT = "192.0.2.1", "61999"
 """An address that no machine has (RFC 5737): what is resolved with it can be told from what a
 profile fixes, and cannot be bound."""
-
-OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
-
-HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
-"""On the command line, so that they are the first of all options, and of all hooks."""
-
-ASKING = tuple(word for option, value in HOOKS for word in (f"--{option}", value))
-"""The words by which uWSGI prints its configuration and ends."""
 
 READING = "[uWSGI] getting INI configuration from "
 ABSENT = "in INI configuration file {} ***"
@@ -167,49 +157,15 @@ def _printed(path: Path, runtime: Runtime, section: str = "") -> list[str]:
     Return what uWSGI prints of an ini file: which files it reads, and then its configuration.
 
     Raises:
-        ProfileError: uWSGI refuses the file, with uWSGI's own words.
+        ProfileError: uWSGI refuses the file, with uWSGI's own words, or does not end to read it.
         MissingError: uWSGI is not installed.
     """
     whole = f"{path.absolute()}:{section}" if section else str(path.absolute())
-    command = (program(runtime, UWSGI), *ASKING, "--ini", whole)
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        cwd=runtime.cwd,
-        env=environment_of(runtime, BIND=HOST, PORT=PORT),
-        start_new_session=True,
-    ) as process:
-        assert process.stdout is not None
-        printed: list[str] = []
-        try:
-            for raw in process.stdout:
-                printed.append(raw.decode("utf-8", "replace").rstrip("\n"))
-                if printed[-1].endswith(CLOSING):
-                    break
-        finally:
-            # It is our child and not yet waited for, so the number is still its own. Inside Locust
-            # gevent waits for a child as soon as that ends, and then there may be no group left.
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    if OPENING not in printed or not printed[-1].endswith(CLOSING):
+    environ = environment_of(runtime, BIND=HOST, PORT=PORT)
+    printed = ask(program(runtime, UWSGI), ("--ini", whole), path, runtime.cwd, environ)
+    if not asking.whole(printed):
         raise _refusal(path, printed, runtime)
     return printed
-
-
-def listed(printed: Sequence[str]) -> list[str]:
-    """Return the lines of the options in what uWSGI printed by `ASKING`, without those of that."""
-    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
-    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
-    prefix = lines[0].index(" = ".join(HOOKS[0]))
-    options = (line[prefix:] for line in lines[len(HOOKS) :])
-    return list(takewhile(lambda line: line != CLOSING, options))
-
-
-def pairs(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the options of such lines with their values."""
-    return [(name, value) for name, _, value in (line.partition(" = ") for line in lines)]
 
 
 def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:

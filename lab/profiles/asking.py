@@ -1,0 +1,102 @@
+"""What uWSGI prints of a configuration that it reads, and an end to that."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+from pathlib import Path
+from threading import Timer
+
+from lab.errors import ProfileError
+
+TIMEOUT = 20.0
+"""Seconds that uWSGI gets to read a file: milliseconds, and more on a machine that is busy."""
+
+HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
+"""On the command line, so that they are the first of all options, and of all hooks."""
+
+ASKING = tuple(word for option, value in HOOKS for word in (f"--{option}", value))
+"""The words by which uWSGI prints its configuration and ends."""
+
+OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
+
+
+def ask(
+    uwsgi: str, named: Sequence[str], path: Path, cwd: Path | None, environ: Mapping[str, str]
+) -> list[str]:
+    """
+    Return the lines that uWSGI prints of a file: which files it reads, and then its configuration.
+
+    Args:
+        uwsgi: The program.
+        named: The words that give it the file.
+        path: The file, for the error.
+        cwd: The folder that it starts in; None for this one.
+        environ: Its variables, all of them.
+
+    Raises:
+        ProfileError: It has not read the file within `TIMEOUT`.
+        OSError: It cannot be started.
+    """
+    with subprocess.Popen(
+        (uwsgi, *ASKING, *named),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=cwd,
+        env=environ,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout is not None
+        # A placeholder that holds itself is replaced without end (2.0.31). If the lab is killed
+        # meanwhile, the kernel ends that a second later than the lab would have.
+        seconds = round(TIMEOUT) + 1
+        with suppress(ProcessLookupError):
+            resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
+        deadline = Timer(TIMEOUT, _kill, (process.pid,))
+        deadline.start()
+        printed: list[str] = []
+        try:
+            for raw in process.stdout:
+                printed.append(raw.decode("utf-8", "replace").rstrip("\n"))
+                if printed[-1].endswith(CLOSING):
+                    break
+        finally:
+            late = not deadline.is_alive()
+            deadline.cancel()
+            # It is our child and not yet waited for, so the number is still its own. Inside Locust
+            # gevent waits for a child as soon as that ends, and then there may be no group left.
+            _kill(process.pid)
+    if late:
+        problem = f"uWSGI has not read it within {TIMEOUT:g} s; does a placeholder hold itself?"
+        raise ProfileError(path, problem)
+    return printed
+
+
+def _kill(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def whole(printed: Sequence[str]) -> bool:
+    """Return whether uWSGI has printed a configuration to its end."""
+    return OPENING in printed and printed[-1].endswith(CLOSING)
+
+
+def listed(printed: Sequence[str]) -> list[str]:
+    """Return the lines of the options in what uWSGI printed by `ASKING`, without those of that."""
+    lines = printed[printed.index(OPENING) + 2 :]  # after [uwsgi]
+    # What `log-date` or `log-prefix` put before each line has one length, whatever it says.
+    prefix = lines[0].index(" = ".join(HOOKS[0]))
+    options = (line[prefix:] for line in lines[len(HOOKS) :])
+    return list(takewhile(lambda line: line != CLOSING, options))
+
+
+def pairs(lines: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the options of such lines with their values."""
+    return [(name, value) for name, _, value in (line.partition(" = ") for line in lines)]

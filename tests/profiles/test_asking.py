@@ -1,0 +1,52 @@
+"""A configuration that uWSGI does not end to read holds up nobody, and leaves nothing running."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from lab.errors import ProfileError
+from lab.profiles import asking
+from lab.profiles.resolve import read_options
+from lab.system.programs import ROOT
+from tests.kit.lab_process import alive, descendants, until
+
+ENDLESS = "[uwsgi]\nset-ph = bar=%(bar)x\nhttp = :$(PORT)\nenv = A=%(bar)\n"
+"""uWSGI puts a placeholder's value in its place, and then looks at the same place again."""
+
+
+@pytest.fixture
+def endless(tmp_path, monkeypatch):
+    """Return an ini that uWSGI never ends to read, where it has a second for that."""
+    monkeypatch.setattr(asking, "TIMEOUT", 1.0)
+    path = tmp_path / "endless.ini"
+    path.write_text(ENDLESS)
+    return path
+
+
+def test_an_ini_that_is_never_read_to_its_end_is_refused(endless):
+    """The refusal names the file and says how long uWSGI had; no uWSGI is left."""
+    with pytest.raises(ProfileError, match=r"endless\.ini.*not read it within 1 s"):
+        read_options(endless, ROOT)
+    assert not [each for each in psutil.Process().children() if each.name() == "uwsgi"]
+
+
+def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
+    """SIGKILL of whoever asked: the kernel ends what is then still reading."""
+    asks = (
+        "from pathlib import Path\n"
+        "from lab.profiles import asking\n"
+        "from lab.profiles.resolve import read_options\n"
+        "asking.TIMEOUT = 1.0\n"
+        f"read_options(Path({str(endless)!r}), Path({str(ROOT)!r}))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", asks], cwd=ROOT) as lab:
+        reading = until(
+            lambda: [each for each in descendants(lab.pid) if each.name() == "uwsgi"],
+            "uWSGI has been asked",
+        )
+        lab.kill()
+    until(lambda: not alive(reading), "uWSGI has ended")
