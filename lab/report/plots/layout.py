@@ -80,11 +80,11 @@ def decades(axes: Axes) -> None:
 
 def name_lines(axes: Axes, ends: Sequence[End], apart: float = APART) -> None:
     """Write each line's name beside its end, moved *apart* where they would overlap."""
-    low, high = (math.log(limit) for limit in axes.get_ylim())
     ends = sorted(ends, key=lambda end: end[0][1])
     below, heights = -1.0, []
-    for (_, y), _, _ in ends:
-        below = max((math.log(y) - low) / (high - low), below + apart)
+    for place, _, _ in ends:
+        _, height = axes.transAxes.inverted().transform(axes.transData.transform(place))
+        below = max(height, below + apart)
         heights.append(below)
     above = 1.0 + apart
     for number, height in reversed(list(enumerate(heights))):

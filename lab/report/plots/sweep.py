@@ -8,6 +8,7 @@ a gate withholds that metric in every trial there, and the report says which.
 from __future__ import annotations
 
 import itertools
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -89,19 +90,32 @@ def _panel(axes: Axes, found: Sequence[Summary], metric: str) -> None:
         for number, name in enumerate(_drawn(found))
         if (end := _line(axes, found, (name, metric, number), places)) is not None
     ]
-    axes.set_xticks(places, values)
+    axes.set_xticks(places, _apart(axes, places, values))
     axes.minorticks_off()
     unit = METRICS[metric].unit.replace("1/s", "")
     axes.set_ylabel(", ".join(filter(None, (METRICS[metric].title, unit))))
     axes.grid(color=LIGHT["line"], linewidth=0.6)
     axes.set_axisbelow(True)
-    if counted:
-        for (_, y), name, colour in ends:
-            axes.annotate(name, (1.015, y), color=colour, xycoords=("axes fraction", "data"))
-        return
-    axes.set_ylim(*_limits(*axes.get_ylim()))
-    decades(axes)
+    if not counted:
+        axes.set_ylim(*_limits(*axes.get_ylim()))
+        decades(axes)
     name_lines(axes, ends, apart=0.1)
+
+
+def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[str]:
+    """Return the values, and nothing for those that would be written over another."""
+    to_share = axes.transData + axes.transAxes.inverted()
+    inches = axes.get_position().width * WIDTH
+    middles = [to_share.transform((place, 1))[0] * inches for place in places]
+    sides = [LETTER * (1 + len(value)) / 2 for value in values]
+    # The first and the last are always there.
+    free, end = -math.inf, middles[-1] - sides[-1]
+    told = []
+    for value, middle, side in zip(values[:-1], middles, sides, strict=False):
+        fits = free <= middle - side and middle + side <= end
+        told.append(value if fits else "")
+        free = middle + side if fits else free
+    return [*told, values[-1]]
 
 
 def _line(
