@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -229,6 +230,29 @@ def test_a_long_name_has_room_beside_its_line():
     names = [each for axes in figure.axes for each in axes.texts if each.get_text() == name]
     assert names
     assert max(each.get_window_extent().x1 for each in names) <= figure.bbox.x1
+
+
+ARTICLE = ("1", "5", *map(str, range(20, 301, 20)))
+"""Seventeen values that one of the articles has, close to each other at one end."""
+
+
+def test_no_word_of_a_chart_is_written_over_another():
+    """Neither values along the axis nor the names of lines that all are at 0, as of no errors."""
+    speeds = dict.fromkeys(("a", "b", "c", "d"), (2000.0,) * 17)
+    figure = figures.of_sweep(summaries(swept(ARTICLE, **speeds))).figure
+    figure.canvas.draw()
+    values = [each for each in figure.axes[0].get_xticklabels() if each.get_text()]
+    assert [values[0].get_text(), values[-1].get_text()] == ["1", "300"]
+    boxes = [each.get_window_extent() for each in values]
+    assert not [1 for a, b in itertools.pairwise(boxes) if a.overlaps(b)]
+    for axes in figure.axes:
+        letters = (
+            axes.texts[0].get_fontsize()
+            / 72
+            / (axes.get_position().height * figure.get_figheight())
+        )
+        heights = sorted(each.xyann[1] for each in axes.texts)
+        assert min(b - a for a, b in itertools.pairwise(heights)) > letters
 
 
 def test_of_many_values_each_is_asked_for_by_itself(crossing):
@@ -566,6 +590,17 @@ def test_a_machine_too_noisy_for_a_sweep_ends_it_with_3(noise, said):
     first = document(found).banners[0]
     assert re.search(said, first)
     assert first.endswith(NOISY)
+
+
+def test_a_run_for_large_differences_passes_with_noise_below_them():
+    """What may not be overlooked is said before the run, and the same noise passes or does not."""
+    found = noisy(0.12)
+    assert exit_code(found) == 3
+    run = found[0].run
+    coarse = summaries(replace(run, plan=replace(run.plan, smallest=0.2)))
+    assert exit_code(coarse) == 0
+    assert not [each for each in document(coarse).banners if "Noisy" in each]
+    assert "for differences of 20% or more" in document(coarse).context[0]
 
 
 def test_servers_that_died_at_one_value_end_a_sweep_with_1():

@@ -84,6 +84,8 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run --rate 50%%", 2, ["as in 2000, or 50%,80%"]),
         ("run --rate 50%,", 2, ["--rate '50%,': a rate is missing beside a comma"]),
         ("run --rate -5", 2, ["as in 2000, or 50%,80%"]),
+        ("run --smallest 20", 2, ["--smallest: '20' is no percentage above 0% and up to 100%"]),
+        ("run --smallest 0%", 2, ["--smallest: '0%' is no percentage above 0% and up to 100%"]),
         ("run --window 3x", 2, ["--window: '3x' is no duration; write 3, 2.5s, 500ms, 1m or 1h"]),
         ("run --window 0", 2, ["--window 0: between 0.1 and 600 seconds"]),
         ("run --blocks 0", 2, ["--blocks 0: between 1 and 1000"]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lab.analysis.compare import LEAST_FLOOR, MOST_SAME, differs, reach
+from lab.analysis.compare import LEAST_FLOOR, differs, reach
 from lab.analysis.looks import END, STOPPED
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width, percent
@@ -31,9 +31,6 @@ GRAVITY = (0, 3, 1, 99)
 
 FAILURES = ("server died", "errors")
 """Gates that are the server's own failing, and nobody else's."""
-
-WIDEST = MOST_SAME
-"""Half-width of the A/A interval above which most settings are smaller than the noise."""
 
 
 def banners(
@@ -74,7 +71,7 @@ def banners(
     if ceiling is not None:
         found.append(ceiling)
     if measurable or len(run.plan.profiles) == 1:
-        found += _noise(aa, run.blocks)
+        found += _noise(aa, run.blocks, run.plan.smallest)
     measured, planned = progress
     if measured < planned:
         found.append(f"{ENDED_EARLY}: {measured} of {planned} planned trials were measured.")
@@ -88,6 +85,7 @@ def exit_code(
     broken: Sequence[str],
     measurable: Sequence[str],
     profiles: int,
+    smallest: float,
 ) -> int:
     """
     Return 1 when a server is broken, 3 when this machine could not measure, else 0.
@@ -97,7 +95,7 @@ def exit_code(
     """
     if broken:
         return 1
-    if len(measurable) < min(2, profiles) or not told_apart(aa[HEADLINE]):
+    if len(measurable) < min(2, profiles) or not told_apart(aa[HEADLINE], smallest):
         return 3
     return 0
 
@@ -134,19 +132,19 @@ def is_broken(failed: int, trials: int) -> bool:
     return failed > 0 and failed >= BROKEN * trials
 
 
-def told_apart(aa: Comparison) -> bool:
+def told_apart(aa: Comparison, smallest: float) -> bool:
     """
     Return whether the A/A comparison passed.
 
     It fails when it could not be made, when its interval lies wholly beyond the 2 % floor, or
-    when it reaches further than 5 % to each side.
+    when it reaches further to each side than *smallest*, the share that the plan names.
     """
-    return aa.ratio is not None and alike(aa.ratio)
+    return aa.ratio is not None and alike(aa.ratio, smallest)
 
 
-def alike(ratio: Estimate) -> bool:
+def alike(ratio: Estimate, smallest: float) -> bool:
     """Return whether two identical servers that came out at *ratio* passed: see `told_apart`."""
-    return not differs(ratio) and half_width(ratio) <= WIDEST
+    return not differs(ratio) and half_width(ratio) <= smallest
 
 
 def came_out(metric: str, ratio: Estimate) -> str:
@@ -163,7 +161,7 @@ def _shares(failing: Mapping[str, tuple[int, int]]) -> str:
     return "; ".join(f"in {share}: {', '.join(of)}" for share, of in names.items())
 
 
-def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
+def _noise(aa: Mapping[str, Comparison], blocks: int, smallest: float) -> list[str]:
     """Say what the A/A arm shows of this machine, and what to do; nothing when all is well."""
     headline = aa[HEADLINE]
     if headline.ratio is None:
@@ -172,7 +170,7 @@ def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
             "in which both of its runs count. Give the run more blocks."
         )
         return [text]
-    troubled = [aa[name] for name in (HEADLINE, "throughput") if not _passed(aa[name])]
+    troubled = [aa[name] for name in (HEADLINE, "throughput") if not _passed(aa[name], smallest)]
     if not troubled:
         return []
     seen = " and ".join(
@@ -183,21 +181,21 @@ def _noise(aa: Mapping[str, Comparison], blocks: int) -> list[str]:
         f"Noisy machine: the same server against itself, {headline.reference} twice in every "
         f"block, came out at {seen}."
     )
-    if any(half_width(ratio) > WIDEST for ratio in ratios):
+    if any(half_width(ratio) > smallest for ratio in ratios):
         widest = max(map(reach, ratios))
-        needed = [blocks_for_half_width(ratio, WIDEST, blocks) for ratio in ratios]
+        needed = [blocks_for_half_width(ratio, smallest, blocks) for ratio in ratios]
         enough = [number for number in needed if number is not None]
         more = f"About --blocks {max(enough)}, or a" if len(enough) == len(needed) else "Only a"
         text += (
             f" Differences below about {widest:.0%} cannot be seen in this run (wanted: "
-            f"{WIDEST:.0%}); larger ones stand. {more} quieter machine would do."
+            f"{percent(smallest)}); larger ones stand. {more} quieter machine would do."
         )
     else:
         text += (
             f" That is beyond the {LEAST_FLOOR:.0%} floor, so a difference of that size between "
             "profiles means nothing. Stop other work and run again."
         )
-    if not told_apart(headline):
+    if not told_apart(headline, smallest):
         text += f" {NOISY}"
     return [text]
 
@@ -211,6 +209,6 @@ def _stopped(blocks: int) -> str:
     )
 
 
-def _passed(aa: Comparison) -> bool:
+def _passed(aa: Comparison, smallest: float) -> bool:
     """Return whether *aa* needs no word: it passed, or its rows say why it is not there."""
-    return aa.ratio is None or told_apart(aa)
+    return aa.ratio is None or told_apart(aa, smallest)

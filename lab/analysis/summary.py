@@ -259,7 +259,7 @@ def _health(
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     failing = {name: share for name, share in failed.items() if share[0] and name not in unstarted}
     said = banners(run, aa, unstarted, measurable, progress, failing=failing, ceiling=ceiling)
-    return said, exit_code(aa, broken, measurable, len(rows))
+    return said, exit_code(aa, broken, measurable, len(rows), run.plan.smallest)
 
 
 def _row(profile: Profile, observations: Sequence[Observation], plan: Plan) -> Row:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from lab.analysis.compare import compare, own
 from lab.analysis.gates.effect import COUNTED, counts
-from lab.analysis.health import HEADLINE, NOISY, WIDEST, alike, came_out, gravest
+from lab.analysis.health import HEADLINE, NOISY, alike, came_out, gravest
 from lab.analysis.metrics import derive, usable_cores
 from lab.analysis.observations import Observation
-from lab.analysis.stats import error_of, half_width, interval
+from lab.analysis.stats import error_of, half_width, interval, percent
 from lab.analysis.summary import Summary
 from lab.model import Comparison, Estimate
 
@@ -135,12 +135,13 @@ def noise_banner(found: Sequence[Summary]) -> str | None:
     if not known:
         return None
     over_all, reach = _pooled(known)
-    if alike(over_all) and reach <= WIDEST:
+    smallest = found[0].run.plan.smallest
+    if alike(over_all, smallest) and reach <= smallest:
         return None
     return (
         f"Noisy machine: over all values the same server against itself came out at "
         f"{came_out(HEADLINE, over_all)}, and differences below about {reach:.0%} cannot be seen "
-        f"at one value (wanted: {WIDEST:.0%}). {NOISY}"
+        f"at one value (wanted: {percent(smallest)}). {NOISY}"
     )
 
 

@@ -62,7 +62,7 @@ def unsound(summary: Summary) -> list[tuple[str, str]]:
     found = []
     if summary.measured < summary.planned:
         found.append(("a run with all of its trials", "ended early"))
-    if not told_apart(summary.aa[HEADLINE]):
+    if not told_apart(summary.aa[HEADLINE], summary.run.plan.smallest):
         found.append(("a run that passed its noise check", "did not"))
     return found
 

@@ -33,6 +33,7 @@ from lab.experiment.runner import Observer, Parts, run
 from lab.experiment.schedule import Blocks, Pilot, Schedule
 from lab.experiment.sweep import Point, Sweep
 from lab.model import (
+    SMALLEST,
     CounterRun,
     Generator,
     Load,
@@ -90,6 +91,8 @@ class Options:
     sizes: Sizes = DEFAULT
     minutes: float | None = None
     """Time that the blocks may take; None for as many as *sizes* says."""
+    smallest: float = SMALLEST
+    """Share that the run has to be able to tell from noise."""
     stay: Collection[str] = ()
     """Profiles that no look lets go, because a threshold is on them."""
     seed: int | None = None
@@ -177,6 +180,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         server_cores=written(cores[0]) if cores else None,
         generator_cores=written(cores[1]) if cores else None,
         backing=needed(workload, chosen),
+        smallest=options.smallest,
     )
     validate(plan)
     if options.minutes is not None:

@@ -140,7 +140,8 @@ class Minutes:
             kept = {side for sides in still for side in sides}
             compared = compared or bool(found)
             # A failed noise check ends a run with status 3; more blocks may mend that.
-            still_open = still_open or bool(still) or not told_apart(summary.aa[HEADLINE])
+            noisy = not told_apart(summary.aa[HEADLINE], run.plan.smallest)
+            still_open = still_open or bool(still) or noisy
             departures += self._departures(summary, found, kept)
         self._left |= {(each.arm, each.role) for each in departures}
         over = compared and not still_open and not self._goes_on

@@ -213,6 +213,10 @@ class Arm:
     role: Role = Role.PROFILE
 
 
+SMALLEST = 0.05
+"""Smallest difference that is looked for where nobody says, as a share."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """Randomised complete blocks: every arm once a block, and the reference a second time."""
@@ -242,6 +246,8 @@ class Plan:
     """The same of the load."""
     backing: tuple[BackingService, ...] = ()
     """What its servers need, started before the first of them."""
+    smallest: float = SMALLEST
+    """Share that the run has to be able to tell from noise: else it is noisier than wanted."""
 
     @property
     def block(self) -> tuple[Arm, ...]:

@@ -30,6 +30,19 @@ def shown(data: bytes) -> str:
     return f"{text}..." if len(data) > MOST_SHOWN else text
 
 
+def share(text: str) -> float:
+    """
+    Parse a share in percent.
+
+    >>> share("20%"), share("7.5%")
+    (0.2, 0.075)
+    """
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)%", text)
+    if match is None or not 0 < float(match[1]) <= 100:
+        raise ValueError(f"{text!r} is no percentage above 0% and up to 100%; write 5% or 20%")
+    return float(match[1]) / 100
+
+
 def seconds(text: str) -> float:
     """
     Parse a duration.

@@ -9,8 +9,8 @@ from pathlib import Path
 from lab import workloads
 from lab.experiment.conduct import DEFAULT, QUICK
 from lab.experiment.minutes import MINUTES
-from lab.model import HOST, LOOPBACK
-from lab.model.wording import seconds
+from lab.model import HOST, LOOPBACK, SMALLEST
+from lab.model.wording import seconds, share
 from lab.options.option import Kind, Option, option
 
 GENERATORS = ("engine", "ab")
@@ -204,6 +204,13 @@ class Asked:
         metavar="DURATION",
         parse=seconds,
         shown=f"{DEFAULT.warmup:g}s, unless the workload says",
+    )
+    smallest: float | None = option(
+        "--smallest",
+        "Smallest difference that matters to you, as in 20%: a run that cannot see it ends with 3.",
+        metavar="PERCENT",
+        parse=share,
+        shown=f"{SMALLEST:.0%}",
     )
     quick: bool = option(
         "--quick", f"{QUICK.blocks} blocks of {QUICK.window:g} s windows.", kind=Kind.FLAG

@@ -19,7 +19,7 @@ from lab.experiment.rates import Rate, check_units, parse_rates, planned
 from lab.experiment.sweep import Sweep, parse_sweep
 from lab.generators.ab import check_ab
 from lab.generators.wires import check_clients
-from lab.model import Expectation, Load, Workload
+from lab.model import SMALLEST, Expectation, Load, Workload
 from lab.options.asked import Asked
 from lab.options.own import runtime
 from lab.workloads import Fitting, asking
@@ -178,6 +178,7 @@ def _options(asked: Asked, usual: Fitting) -> Options:
         ),
         sizes=sizes,
         minutes=_minutes(asked, sizes),
+        smallest=SMALLEST if asked.smallest is None else asked.smallest,
         seed=asked.seed,
         results=asked.results,
         pin=asked.pin,

@@ -225,7 +225,8 @@ def _stands(summary: Summary) -> str:
     ratios = (each for name in names if (each := summary.aa[name].ratio) is not None)
     # How far from 1 it may lie: the half-width alone forgets that the middle may be off it, too.
     noise = share(max(max(each.high, 1 / each.low) - 1 for each in ratios))
-    if all(told_apart(summary.aa[name]) for name in names if summary.aa[name].ratio):
+    known = (summary.aa[name] for name in names if summary.aa[name].ratio)
+    if all(told_apart(each, summary.run.plan.smallest) for each in known):
         return f"noise check passed: the same server twice stayed within {noise} of itself"
     return (
         f"noise check failed: the same server twice differed by up to {noise}, more than wanted, "

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from lab.analysis.compare import BELOW
 from lab.analysis.gates.common import BUSY, generator_may_grow
+from lab.analysis.stats import percent
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
-from lab.model import METRICS, Comparison, Run, Verdict, Wire
+from lab.model import METRICS, SMALLEST, Comparison, Plan, Run, Verdict, Wire
 from lab.model.wording import counted
 from lab.report.causes import inert_notes
 from lab.report.minutes import left_early, level_words, outlook
@@ -46,7 +47,15 @@ def plan_line(summary: Summary) -> str:
         cores = f"; server on {plan.server_cores}{beside}"
     cores += ", cores shared" if summary.run.shares_cores else ""
     generator = summary.run.generator
-    return f"{work}; {said}{each}{time} in random order; generator: {generator}{cores}"
+    return f"{work}; {said}{each}{time} {order(plan)}; generator: {generator}{cores}"
+
+
+def order(plan: Plan) -> str:
+    """Say how trials followed one another, and which differences they are for if anybody said."""
+    said = "in random order"
+    if plan.smallest != SMALLEST:
+        said += f", for differences of {percent(plan.smallest)} or more"
+    return said
 
 
 def blocks(run: Run) -> int:

@@ -24,7 +24,7 @@ from lab.report import tables
 from lab.report.machine import machine_lines, network_lines
 from lab.report.numbers import bounded
 from lab.report.palette import MOST_LINES
-from lab.report.remarks import blocks
+from lab.report.remarks import blocks, order
 from lab.report.tables import (
     NOTHING,
     Cell,
@@ -64,7 +64,7 @@ def document(found: Sequence[Summary]) -> Document:
     kept = "keep-alive offered" if plan.load.keepalive else "a connection for each request"
     said = counted(blocks(first.run), "block")
     context = (
-        f"{said}, each with every profile at every value in random order; windows of "
+        f"{said}, each with every profile at every value {order(plan)}; windows of "
         f"{plan.window:g} s; {kept}; generator: {first.run.generator}"
     )
     measured = (_measured(found, metric) for metric in shown(found))
@@ -106,7 +106,7 @@ def _noise_check(found: Sequence[Summary], metric: str) -> str:
     made = [each.aa[metric] for each in found if each.aa[metric].ratio is not None]
     if not made:
         return "the noise check could not be made at any value"
-    passed = sum(map(told_apart, made))
+    passed = sum(told_apart(each, found[0].run.plan.smallest) for each in made)
     said = f"noise check passed at {passed} of {counted(len(made), 'value')}"
     left = len(found) - len(made)
     return f"{said}, and could not be made at {left}" if left else said
@@ -123,7 +123,7 @@ def _gains(found: Sequence[Summary], metric: str) -> Iterator[str]:
         sides = {each.changed: each for each in all_sides if each.verdict is not Verdict.INVALID}
         told = list(_decided(sides))
         for word, values, most in told:
-            yield f"{profile.name} is {word} at {name} {values} than at {first} ({most})"
+            yield f"{profile.name} is {word} at {name} {', '.join(values)} than at {first} ({most})"
         if sides and not told:
             alike.append(profile.name)
     if alike:
@@ -141,16 +141,18 @@ def _differences(found: Sequence[Summary], metric: str) -> Iterator[str]:
             if each.profile == step.profile and metric in each.baseline
         }
         for word, values, most in _decided(sides):
-            yield f"{step.profile} is {word} than {reference} at {name} {values} ({most})"
+            everywhere = WHOLE < len(values) == len(found)
+            at = f"every value of {name}" if everywhere else f"{name} {', '.join(values)}"
+            yield f"{step.profile} is {word} than {reference} at {at} ({most})"
 
 
-def _decided(sides: Mapping[str, Comparison]) -> Iterator[tuple[str, str, str]]:
+def _decided(sides: Mapping[str, Comparison]) -> Iterator[tuple[str, tuple[str, ...], str]]:
     """Yield "better" and "worse", at which values it is so, and where most."""
     for verdict in (Verdict.FASTER, Verdict.SLOWER):
         told = {value: each for value, each in sides.items() if each.verdict is verdict}
         if told:
             most = max(told, key=lambda value: _size(told[value]))
-            yield verdict.value, ", ".join(told), f"most at {most}: {bounded(told[most])}"
+            yield verdict.value, tuple(told), f"most at {most}: {bounded(told[most])}"
 
 
 def _size(comparison: Comparison) -> float:

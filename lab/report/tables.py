@@ -270,8 +270,9 @@ def _changes(summary: Summary) -> Table:
     """Put each step under the profile that it changes, as in its ladder; else name that one."""
     reference = summary.run.plan.reference
     name = Cell(f"{reference}, again (A/A)", Meaning.MUTED)
-    names = _compared(summary)
-    rows = [(name, *(_noise(summary.aa[each]) for each in names), _blocks(summary.aa, names))]
+    names, smallest = _compared(summary), summary.run.plan.smallest
+    noise = (_noise(summary.aa[each], smallest) for each in names)
+    rows = [(name, *noise, _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
         rows.append((Cell(step_name(summary, step, above)), *_ratios(step.step, names)))
@@ -346,11 +347,11 @@ def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell
     return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
 
 
-def _noise(aa: Comparison) -> Cell:
+def _noise(aa: Comparison, smallest: float) -> Cell:
     """Show the A/A arm: nothing was changed, so its width is the noise."""
     if aa.ratio is None:
         return NOTHING
-    wide = Meaning.MUTED if told_apart(aa) else Meaning.WARNING
+    wide = Meaning.MUTED if told_apart(aa, smallest) else Meaning.WARNING
     return Cell(f"{ratio(aa.ratio)} noise {share(half_width(aa.ratio))}", wide)
 
 
