@@ -39,6 +39,7 @@ BUDGET = "60m"
     f"it is not begun.  [default: {BUDGET}]",
 )
 @offered("blocks", help="Blocks of each run that --run makes.")
+@offered("smallest", help="Smallest difference that they have to see, as in 20%.")
 @offered("server_cores", help="CPUs of their servers, as in 0,2-3.")
 @offered("generator_cores", help="CPUs of their load.")
 def claims_command(
@@ -50,6 +51,7 @@ def claims_command(
     missing: bool,
     budget: float | None,
     blocks: int | None,
+    smallest: float | None,
     server_cores: str | None,
     generator_cores: str | None,
 ) -> int:
@@ -69,10 +71,12 @@ def claims_command(
         if runs or as_markdown or as_json:
             raise UsageError("--run: leave out RUN, --markdown and --json; it makes runs")
         time = Seconds().convert(BUDGET, None, None) if budget is None else budget
-        return make_runs(Wanted(results or RESULTS, time, blocks, server_cores, generator_cores))
+        cores = server_cores, generator_cores
+        return make_runs(Wanted(results or RESULTS, time, blocks, smallest, *cores))
     for name, value in {
         "--budget": budget,
         "--blocks": blocks,
+        "--smallest": smallest,
         "--server-cores": server_cores,
         "--generator-cores": generator_cores,
     }.items():

@@ -18,6 +18,7 @@ import click
 
 from lab import claims
 from lab.analysis.health import gravest
+from lab.analysis.stats import percent
 from lab.analysis.summary import Summary
 from lab.analysis.swept import exit_code
 from lab.claims.batches import Batch
@@ -50,6 +51,8 @@ class Wanted:
     """Seconds for all of them."""
     blocks: int | None = None
     """None for as many as `lab run` makes."""
+    smallest: float | None = None
+    """Share that each run has to be able to tell from noise; None for what `lab run` wants."""
     server_cores: str | None = None
     generator_cores: str | None = None
 
@@ -67,6 +70,7 @@ class Wanted:
         """Return the command that makes one of the runs by itself."""
         said = {
             "--blocks": self.blocks,
+            "--smallest": None if self.smallest is None else percent(self.smallest),
             "--server-cores": self.server_cores,
             "--generator-cores": self.generator_cores,
             "--results": None if self.results == RESULTS else self.results,
@@ -90,6 +94,7 @@ class Wanted:
         """Return what is asked of every run."""
         return Asked(
             blocks=self.blocks,
+            smallest=self.smallest,
             server_cores=self.server_cores,
             generator_cores=self.generator_cores,
             results=self.results,

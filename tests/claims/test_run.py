@@ -139,10 +139,10 @@ def test_a_rate_that_is_a_share_takes_its_capacity_as_well(tmp_path):
 
 def test_the_command_that_is_stored_makes_the_run_by_itself(tmp_path):
     """It is that of `lab run`, with what was said of all runs."""
-    wanted = Wanted(tmp_path, 60.0, blocks=3, server_cores="0", generator_cores="1")
+    wanted = Wanted(tmp_path, 60.0, blocks=3, smallest=0.2, server_cores="0", generator_cores="1")
     folder = ("--results", str(tmp_path))
     assert wanted.command(Batch((CLAIM,)))[1:] == (
-        "run", "baseline", "tuned", "--blocks", "3", "--server-cores", "0",
+        "run", "baseline", "tuned", "--blocks", "3", "--smallest", "20%", "--server-cores", "0",
         "--generator-cores", "1", *folder,
     )  # fmt: skip
 
