@@ -7,8 +7,8 @@ from itertools import takewhile
 
 import pytest
 
+from lab.profiles.asking import CLOSING, HOOKS, OPENING
 from lab.profiles.lint import known_of
-from lab.profiles.resolve import CLOSING, HOOKS, OPENING
 from lab.settings.lint.config import Known
 from lab.settings.lint.judge import judged
 from lab.settings.uwsgi.places import read
