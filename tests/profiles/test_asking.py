@@ -34,6 +34,12 @@ def test_an_ini_that_is_never_read_to_its_end_is_refused(endless):
     assert not [each for each in psutil.Process().children() if each.name() == "uwsgi"]
 
 
+def is_limited(process):
+    """Return whether it is a uWSGI whose CPU time ends; the limit is set once it has started."""
+    limit = process.rlimit(psutil.RLIMIT_CPU)[0]
+    return process.name() == "uwsgi" and limit != psutil.RLIM_INFINITY
+
+
 def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
     """SIGKILL of whoever asked: the kernel ends what is then still reading."""
     asks = (
@@ -45,8 +51,8 @@ def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
     )
     with subprocess.Popen([sys.executable, "-c", asks], cwd=ROOT) as lab:
         reading = until(
-            lambda: [each for each in descendants(lab.pid) if each.name() == "uwsgi"],
-            "uWSGI has been asked",
+            lambda: [each for each in descendants(lab.pid) if is_limited(each)],
+            "uWSGI has been asked, and has its limit",
         )
         lab.kill()
     until(lambda: not alive(reading), "uWSGI has ended")
