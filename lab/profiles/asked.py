@@ -79,7 +79,7 @@ def options(config: Config) -> list[tuple[str, str]]:
             "uWSGI itself has to read this form, and none is installed: pip install uwsgi, or "
         )
         raise ProfileError(path, f"{problem}name one by --uwsgi PATH, or write an .ini")
-    whole = f"{path.absolute()}:{known.section}" if known.section else str(path.absolute())
+    whole = asking.named(path, known.section)
     # By its name alone uWSGI knows the other forms. An ini it is told, as `resolve` tells it: else
     # variables such as %P are empty.
     form = () if path.suffix in OTHER_FORMS else ("--ini",)

@@ -26,15 +26,20 @@ ASKING = tuple(word for option, value in HOOKS for word in (f"--{option}", value
 OPENING, CLOSING = ";uWSGI instance configuration", ";end of configuration"
 
 
+def named(path: Path, section: str) -> str:
+    """Return how uWSGI is told a file, and which of its sections; empty for [uwsgi]."""
+    return f"{path.absolute()}:{section}" if section else str(path.absolute())
+
+
 def ask(
-    uwsgi: str, named: Sequence[str], path: Path, cwd: Path | None, environ: Mapping[str, str]
+    uwsgi: str, given: Sequence[str], path: Path, cwd: Path | None, environ: Mapping[str, str]
 ) -> list[str]:
     """
     Return the lines that uWSGI prints of a file: which files it reads, and then its configuration.
 
     Args:
         uwsgi: The program.
-        named: The words that give it the file.
+        given: The words that give it the file.
         path: The file, for the error.
         cwd: The folder that it starts in; None for this one.
         environ: Its variables, all of them.
@@ -44,7 +49,7 @@ def ask(
         OSError: It cannot be started.
     """
     with subprocess.Popen(
-        (uwsgi, *ASKING, *named),
+        (uwsgi, *ASKING, *given),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

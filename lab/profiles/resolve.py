@@ -23,7 +23,6 @@ from pathlib import Path
 from lab.errors import ProfileError
 from lab.model import OURS, Runtime
 from lab.profiles import asking
-from lab.profiles.asking import ask, listed, pairs
 from lab.profiles.header import line_of
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Flaw, Setting, Spot
@@ -126,8 +125,8 @@ def _read(
     if act is None:
         printed = _printed(path, runtime, section)
         absent = any(line.endswith(ABSENT.format(path.absolute())) for line in printed)
-        _, *lines = _whole(listed(printed), found)  # the first is the file itself
-        return as_read(found, pairs(lines)), None if absent else lines
+        _, *lines = _whole(asking.listed(printed), found)  # the first is the file itself
+        return as_read(found, asking.pairs(lines)), None if absent else lines
     if found.guesses:
         why = "uWSGI acts on it as soon as it reads it, so that it is not asked what the rest means"
         said = (runtime.variables.hide(each) for each in (act, found.guesses))
@@ -160,9 +159,9 @@ def _printed(path: Path, runtime: Runtime, section: str = "") -> list[str]:
         ProfileError: uWSGI refuses the file, with uWSGI's own words, or does not end to read it.
         MissingError: uWSGI is not installed.
     """
-    whole = f"{path.absolute()}:{section}" if section else str(path.absolute())
     environ = environment_of(runtime, BIND=HOST, PORT=PORT)
-    printed = ask(program(runtime, UWSGI), ("--ini", whole), path, runtime.cwd, environ)
+    given = "--ini", asking.named(path, section)
+    printed = asking.ask(program(runtime, UWSGI), given, path, runtime.cwd, environ)
     if not asking.whole(printed):
         raise _refusal(path, printed, runtime)
     return printed
