@@ -136,6 +136,24 @@ def test_sizes_are_the_variants_of_a_workload():
         list(Sweep("size", ("7k",)).points(Load(), workload("payload-1k")))
 
 
+@pytest.mark.parametrize("transport", ["", "unix-"])
+def test_a_size_keeps_the_rest_of_what_is_asked(transport):
+    """Over a UNIX socket every size goes over a UNIX socket."""
+    asked = workload(f"echo-{transport}10k")
+    points = Sweep("size", ("1k", "100k")).points(Load(), asked)
+    assert [(p.workload.name, p.workload.size, p.workload.transport) for p in points] == [
+        (f"echo-{transport}1k", 1024, asked.transport),
+        (f"echo-{transport}100k", 102_400, asked.transport),
+    ]
+
+
+@pytest.mark.parametrize("name", ["fib", "outbound-slow", "echo-lines-1k"])
+def test_a_size_is_refused_where_there_is_none_to_choose(name):
+    """A number, a delay and lines are no size; those that have one are named."""
+    with pytest.raises(UsageError, match="--sweep size=10k: "):
+        list(Sweep("size", ("10k",)).points(Load(), workload(name)))
+
+
 def test_a_size_is_asked_for_with_the_headers_that_are_given():
     """And of the host; only a path is refused beside it, because the size is one."""
     asked = Question(headers=("X-Id: 7",), cookies=("a=b",), host="shop.example.org")

@@ -26,6 +26,9 @@ QUANTITIES = {
 }
 """What can be swept -> an example of its values. `rate` is `--rate` by another name."""
 
+SIZE = "[0-9]+k"
+"""What the name of a workload ends with, if others differ from it by their size alone."""
+
 COUNTS = ("connections", "workers", "threads")
 """Those whose values are whole numbers."""
 
@@ -113,26 +116,28 @@ def _is_number(text: str) -> bool:
 
 def _sized(workload: Workload, value: str) -> Workload:
     """
-    Return the variant of *workload* that is named *value*, with the same headers and servers.
+    Return the variant of *workload* of the size *value*, with the same headers and servers.
 
     Raises:
         UsageError: There is none, or a path is named beside its size.
     """
-    variants = [
-        name.partition("-")[2]
-        for name in workloads.find()
-        if name.startswith(f"{workload.family}-") and workload.name in workloads.find()
-    ]
+    known = workloads.find()
+    named = workload.name.rpartition("-")[0] if workload.name in known else ""
+    variants = {}
+    for name in known:
+        of, _, size = name.rpartition("-")
+        if of == named and re.fullmatch(SIZE, size):
+            variants[size] = name
     if not variants:
         problem = f"{workload.name} has one size; say --workload payload-1k, or echo-1k"
         raise UsageError(f"--sweep size={value}: {problem}")
     if value not in variants:
-        problem = f"{workload.family} is there in {', '.join(variants)}"
+        problem = f"{named} is there in {', '.join(variants)}"
         raise UsageError(f"--sweep size={value}: {problem}")
     if len(workload.asks) > 1 or workload.path != workloads.read(workload.name).workload.path:
         problem = "the size says what is asked for; leave out --path"
         raise UsageError(f"--sweep size={value}: {problem}")
-    found = workloads.read(f"{workload.family}-{value}").workload
+    found = workloads.read(variants[value]).workload
     asked = replace(found.asks[0], headers=workload.asks[0].headers)
     found = replace(found, runtime=workload.runtime)
     return workloads.asking(found, (asked,), workload.host)
