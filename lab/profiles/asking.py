@@ -17,6 +17,12 @@ from lab.errors import ProfileError
 TIMEOUT = 20.0
 """Seconds that uWSGI gets to read a file: milliseconds, and more on a machine that is busy."""
 
+MEMORY = 1 << 30
+"""Bytes of address space that it gets for that: it needs less than a tenth of them."""
+
+FULL = "!!! tried memory allocation"
+"""What it prints where they are not enough."""
+
 HOOKS = (("hook-asap", "call:show_config"), ("hook-asap", "callint:_exit 0"))
 """On the command line, so that they are the first of all options, and of all hooks."""
 
@@ -45,7 +51,7 @@ def ask(
         environ: Its variables, all of them.
 
     Raises:
-        ProfileError: It has not read the file within `TIMEOUT`.
+        ProfileError: It has not read the file within `TIMEOUT` and `MEMORY`.
         OSError: It cannot be started.
     """
     with subprocess.Popen(
@@ -58,11 +64,7 @@ def ask(
         start_new_session=True,
     ) as process:
         assert process.stdout is not None
-        # A placeholder that holds itself is replaced without end (2.0.31). If the lab is killed
-        # meanwhile, the kernel ends that a second later than the lab would have.
-        seconds = round(TIMEOUT) + 1
-        with suppress(ProcessLookupError):
-            resource.prlimit(process.pid, resource.RLIMIT_CPU, (seconds, seconds))
+        _limit(process.pid)
         deadline = Timer(TIMEOUT, _kill, (process.pid,))
         deadline.start()
         printed: list[str] = []
@@ -77,10 +79,23 @@ def ask(
             # It is our child and not yet waited for, so the number is still its own. Inside Locust
             # gevent waits for a child as soon as that ends, and then there may be no group left.
             _kill(process.pid)
-    if late:
-        problem = f"uWSGI has not read it within {TIMEOUT:g} s; does a placeholder hold itself?"
+    if late or any(line.startswith(FULL) for line in printed):
+        given_up = f"{TIMEOUT:g} s" if late else f"{MEMORY >> 30} GiB of memory"
+        problem = f"uWSGI has not read it within {given_up}; does a placeholder hold itself?"
         raise ProfileError(path, problem)
     return printed
+
+
+def _limit(pid: int) -> None:
+    """
+    Limit what uWSGI can take: it replaces a placeholder that holds itself without end (2.0.31).
+
+    If the lab is killed meanwhile, the kernel ends that a second later than the lab would have.
+    """
+    seconds = round(TIMEOUT) + 1
+    with suppress(ProcessLookupError):
+        resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
+        resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
 def _kill(group: int) -> None:

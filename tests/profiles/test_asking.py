@@ -14,6 +14,9 @@ from lab.profiles.resolve import read_options
 from lab.system.programs import ROOT
 from tests.kit.lab_process import alive, descendants, until
 
+GROWING = "[uwsgi]\nset-placeholder = bar=x%(bar)\nhttp = :$(PORT)\nenv = A=%(bar)\n"
+"""The same, and what it puts there gets longer each time."""
+
 ENDLESS = "[uwsgi]\nset-ph = bar=%(bar)x\nhttp = :$(PORT)\nenv = A=%(bar)\n"
 """uWSGI puts a placeholder's value in its place, and then looks at the same place again."""
 
@@ -32,6 +35,14 @@ def test_an_ini_that_is_never_read_to_its_end_is_refused(endless):
     with pytest.raises(ProfileError, match=r"endless\.ini.*not read it within 1 s"):
         read_options(endless, ROOT)
     assert not [each for each in psutil.Process().children() if each.name() == "uwsgi"]
+
+
+def test_an_ini_that_takes_all_memory_is_refused(tmp_path):
+    """It ends at one gibibyte, within seconds; the refusal says so and not uWSGI's backtrace."""
+    path = tmp_path / "growing.ini"
+    path.write_text(GROWING)
+    with pytest.raises(ProfileError, match=r"growing\.ini.*not read it within 1 GiB of memory; "):
+        read_options(path, ROOT)
 
 
 def is_limited(process):
