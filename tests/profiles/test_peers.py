@@ -162,6 +162,8 @@ def test_a_comment_is_no_other_configuration(tmp_path):
         "gunicorn-gthread",
         "nginx-gunicorn-gthread",
         "nginx-uwsgi",
+        "nginx-uwsgi-async",
+        "nginx-uwsgi-threads",
     ]
 
 
