@@ -174,7 +174,8 @@ def _opening(
         said = [_withheld(claim, summary)]
     else:
         noise = f"the noise of {summary.floors[found.metric]:.1%}"
-        meaning = _meaning(decision, claim, noise, ends=found.between is not None)
+        bound = found.ratio is None or found.may_be is not None
+        meaning = _meaning(decision, claim, noise, bound=bound)
         by = "by CPU per request, " if found.metric != claim.metric else ""
         said = [f"{by}{_figures(found)} where the article says {claim.stated}: {meaning}"]
     if found.caveat:
@@ -324,11 +325,11 @@ def _known(part: str) -> bool:
 
 
 def _figures(found: Comparison) -> str:
-    return str(found.between) if found.ratio is None else figures(found.ratio)
+    return str(found.between) if found.ratio is None else f"{found.bound}{figures(found.ratio)}"
 
 
-def _meaning(decision: Decision, claim: Claim, noise: str, *, ends: bool) -> str:
-    if ends and decision in (Decision.NONE, Decision.UNDECIDED):
+def _meaning(decision: Decision, claim: Claim, noise: str, *, bound: bool) -> str:
+    if bound and decision in (Decision.NONE, Decision.UNDECIDED):
         excluded = "an effect of that size is excluded, and which there is stays open."
         return excluded if decision is Decision.NONE else "that leaves it open."
     if claims_equality(claim):
