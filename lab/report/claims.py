@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lab.analysis.health import NOISY
 from lab.analysis.stats import CONFIDENCE, percent
 from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate
 from lab.model.wording import counted
@@ -85,9 +86,21 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
 
 
 def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
-    """Return what the reports of the quoted runs warn of, each once, with the run's name."""
-    found = (f"{each.run}: {text}" for each in verdicts for text in printable(each.banners))
-    return tuple(dict.fromkeys(found))
+    """Return what the reports of the quoted runs warn of, each kind once a run, with its name."""
+    kinds: dict[tuple[str | None, str], dict[str, str]] = {}
+    for each in verdicts:
+        for text in printable(each.banners):
+            told = kinds.setdefault((each.run, text.partition(":")[0]), {})
+            told.setdefault(text.removesuffix(f" {NOISY}"), each.load)
+    return tuple(_banner(run, told) for (run, _), told in kinds.items())
+
+
+def _banner(run: str | None, told: Mapping[str, str]) -> str:
+    """Return the first of a run's warnings of one kind, and at how many values there are others."""
+    text, load = next(iter(told.items()))
+    if len(told) == 1:
+        return f"{run}: {text}"
+    return f"{run}: at {len(told)} values (the words are those of {load}): {text}"
 
 
 def _levels(decided: Iterable[ClaimVerdict]) -> str:

@@ -11,6 +11,7 @@ import pytest
 from lab import claims
 from lab.analysis.across import across
 from lab.analysis.comparable import DifferingKey
+from lab.analysis.health import NOISY
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_across, parse
 from lab.model import Article, Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
@@ -132,6 +133,20 @@ def test_what_a_quoted_run_warns_of_is_said_of_its_claims(said):
     assert said(VERDICTS).banners == ()
     found = json.loads(claims_report.render_json((noisy, *VERDICTS[1:])))["verdicts"]
     assert [each.get("banners") for each in found] == [["Noisy machine."], None, None]
+
+
+def test_what_a_sweep_warns_of_at_many_values_is_said_once():
+    """With the words of one value, and without the status that stands for all of them."""
+    first, second = (
+        replace(
+            VERDICTS[0], load=f"{each} connections", banners=(f"Noisy machine: {each}. {NOISY}",)
+        )
+        for each in (1, 20)
+    )
+    (said,) = claims_report.document((first, second)).banners
+    assert said == "one: at 2 values (the words are those of 1 connections): Noisy machine: 1."
+    (alone,) = claims_report.document((first, first)).banners
+    assert alone == "one: Noisy machine: 1."
 
 
 def told(decisions):
