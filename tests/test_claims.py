@@ -9,7 +9,7 @@ import pytest
 
 from lab import claims
 from lab.analysis.summary import summarise
-from lab.model import Article, Claim, Decision
+from lab.model import Article, BackingRole, BackingService, Claim, Decision
 from lab.runs.folder import read_run
 from lab.system.programs import ROOT
 from tests.kit import builders as make
@@ -148,6 +148,25 @@ def test_a_fact_without_a_test_says_what_a_test_takes(needs, sentence, takes):
     (verdict,) = claims.verdicts([], [claim])
     assert (verdict.decision, verdict.takes) == (Decision.UNTESTABLE, takes)
     assert verdict.sentence == sentence
+
+
+@pytest.mark.parametrize(
+    ("theirs", "decision"), [(True, Decision.REPRODUCED), (False, Decision.UNTESTABLE)]
+)
+def test_what_stands_in_a_server_s_place_decides_nothing_of_it(theirs, decision):
+    """A claim about a database is decided by a run that asked one, which a variable names."""
+    run = make.ladder_run({"a": (1000, 1e-3), "b": (2000, 5e-4)})
+    moon = BackingService(
+        summary="A moon", role=BackingRole.BACKEND, run=(), ready=(), url="MOON_URL", theirs=theirs
+    )
+    claim = Claim("x", "article", "b is faster", "fib", "a", "b", direction="above")
+    (found,) = claims.verdicts(
+        [replace(run, plan=replace(run.plan, backing=(moon,)))],
+        [replace(claim, variable="MOON_URL")],
+    )
+    assert found.decision is decision
+    needs = "the claim needs a server of your own, named by MOON_URL, this run had one that stands"
+    assert found.sentence.startswith(needs) is not theirs
 
 
 def test_parallelism_is_not_decided_on_one_core():

@@ -22,6 +22,8 @@ def wanted(claim: Claim) -> dict[str, str]:
         found["connections"] = f"at least {claim.connections:,} connections"
     if claim.version is not None:
         found["version"] = f"at least {claim.version}"
+    if claim.variable is not None:
+        found["variable"] = f"a server of your own, named by {claim.variable}"
     if claim.rate is not None:
         found["rate"] = "an open loop (--rate)"
     return found
@@ -46,6 +48,9 @@ def unmet(claim: Claim, summary: Summary) -> list[tuple[str, str]]:
         version = _version(run.environments, name)
         if version is None or numbers(version) < numbers(least):
             found.append((needs["version"], _had(version)))
+    theirs = [service.url for service in run.plan.backing if service.theirs]
+    if claim.variable is not None and claim.variable not in theirs:
+        found.append((needs["variable"], "had one that stands in its place"))
     if claim.rate is not None and run.plan.load.rate is None:
         found.append((needs["rate"], "has a closed one"))
     return found

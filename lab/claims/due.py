@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 
 from lab.analysis.summary import Summary
@@ -49,6 +50,8 @@ def _kept_open(claim: Claim, own: Iterable[Summary], blocks: int, cores: int) ->
     if claim.cores is not None and claim.cores > cores:
         needs = wanted(claim)["cores"]
         return f"takes {needs}, and there would be {cores}; --server-cores names more"
+    if claim.variable is not None and not os.environ.get(claim.variable):
+        return f"takes {wanted(claim)['variable']}"
     answers = [each for each in own if _answers(claim, each)]
     if not answers:
         return None

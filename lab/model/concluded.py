@@ -312,6 +312,8 @@ class Claim:
     """The same of the load's connections."""
     version: str | None = None
     """The same of a server or distribution, after its name: "uwsgi 2.0.20"."""
+    variable: str | None = None
+    """Names a server of the user's that has to be asked, as nothing that the lab starts is one."""
     rate: Literal["equal"] | None = None
     """Whether only an open loop decides it, in which all servers are asked at one rate."""
     kind: Literal["ratio", "fact"] = "ratio"

@@ -102,10 +102,13 @@ def test_a_run_under_another_load_answers_nothing():
         ({"cores": 2}, 2, None),
         ({"changed": "lunar"}, 1, "takes profile lunar"),
         ({"workload": "moon"}, 1, "takes workload moon"),
+        ({"variable": "MOON_URL"}, 1, "takes a server of your own, named by MOON_URL"),
+        ({"variable": "SUN_URL"}, 1, None),
     ],
 )
-def test_what_no_run_here_can_decide_says_what_it_takes(changes, cores, why):
-    """Cores that this machine does not have, or parts that the lab lacks."""
+def test_what_no_run_here_can_decide_says_what_it_takes(changes, cores, why, monkeypatch):
+    """Cores that this machine does not have, parts that the lab lacks, a server of the user's."""
+    monkeypatch.setenv("SUN_URL", "sun://127.0.0.1")
     assert asked(claim=replace(CLAIM, **changes), cores=cores) == (why is None, why)
 
 
