@@ -188,12 +188,13 @@ def summarise(run: Run) -> Summary:
     lines = reference_lines(plan)
     compared = [profile for profile in plan.profiles if profile not in lines]
     ceiling = shared_ceiling(observations, plan, floors["cpu"])
+    before = _before(plan)
     said, status = _health(run, observations, rows, noise, (measured, planned), ceiling=ceiling)
     return Summary(
         run=run,
         observations=observations,
         rows=rows,
-        steps=tuple(_step(profile, plan, comparisons) for profile in compared[1:]),
+        steps=tuple(_step(each, before[each.name], plan, comparisons) for each in compared[1:]),
         aa=noise,
         floors=floors,
         banners=(*said, *different_work(observations, plan)),
@@ -333,12 +334,11 @@ def _facts(observations: Sequence[Observation]) -> dict[str, str]:
     return {name: " / ".join(values) for name, values in sorted(seen.items())}
 
 
-def _step(profile: Profile, plan: Plan, comparisons: Comparisons) -> Step:
+def _step(profile: Profile, before: str | None, plan: Plan, comparisons: Comparisons) -> Step:
     def by_metric(reference: str) -> dict[str, Comparison]:
         sides = own(profile.name), own(reference)
         return {name: comparisons.of(name, *sides) for name in COMPARED}
 
-    before = _before(profile, plan)
     return Step(
         profile=profile.name,
         before=before,
@@ -348,17 +348,36 @@ def _step(profile: Profile, plan: Plan, comparisons: Comparisons) -> Step:
     )
 
 
-def _before(profile: Profile, plan: Plan) -> str | None:
+def _before(plan: Plan) -> dict[str, str | None]:
     """
-    Return the profile that *profile* is a step from.
+    Return by profile the one that it is a step from; none comes back to itself by such steps.
 
     A run holds only the profiles that it runs, so where `against` is not among them the ladder's
     order is what is left of the line of descent: the one that the plan has before it, of the same
     server if there is one, and no reference line, which nothing is a step from.
     """
-    if profile.against is None or any(each.name == profile.against for each in plan.profiles):
-        return profile.against
+    names = {profile.name for profile in plan.profiles}
+    found = {
+        profile.name: profile.against
+        for profile in plan.profiles
+        if profile.against is None or profile.against in names
+    }
+    found[plan.profiles[0].name] = None  # all others are compared with it
     lines = reference_lines(plan)
-    earlier = [each for each in plan.profiles[: plan.profiles.index(profile)] if each not in lines]
-    alike = [each for each in earlier if each.server == profile.server]
-    return (alike or earlier)[-1].name if earlier else None
+    for place, profile in enumerate(plan.profiles):
+        if profile.name in found:
+            continue
+        earlier = [
+            each
+            for each in plan.profiles[:place]
+            if each not in lines and profile.name not in _descent(each.name, found)
+        ]
+        alike = [each for each in earlier if each.server == profile.server]
+        found[profile.name] = (alike or earlier)[-1].name if earlier else None
+    return found
+
+
+def _descent(name: str | None, before: Mapping[str, str | None]) -> Iterator[str]:
+    while name is not None:
+        yield name
+        name = before.get(name)

@@ -3,6 +3,8 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
 
 from lab.analysis.summary import summarise
 from lab.model import Failure, Load, Role
@@ -80,6 +82,29 @@ def test_a_step_is_within_a_server_where_it_can_be():
     profiles = (first, peer, replace(last, against="cython"))
     steps = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles))).steps
     assert [step.before for step in steps] == ["tuned", "tuned"]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.sampled_from([None, "absent", *"abcde"]), min_size=5, max_size=5))
+@example(["c", "c", "absent", "c", None])
+def test_no_profile_comes_back_to_itself_by_steps(against):
+    """In whatever order a run names its profiles: b is against c, and named before it."""
+    of = dict(zip("abcde", against, strict=True))
+    assume(not any(in_circle(name, of) for name in of))
+    run = make.ladder_run(dict.fromkeys(of, (2000, 4e-4)), blocks=2)
+    profiles = tuple(replace(each, against=of[each.name]) for each in run.plan.profiles)
+    steps = summarise(replace(run, plan=make.altered(run.plan, profiles=profiles))).steps
+    before = {step.profile: step.before for step in steps}
+    assert not any(in_circle(name, before) for name in before)
+
+
+def in_circle(name, before):
+    """Return whether a profile is reached again from itself; the catalogue refuses such files."""
+    seen, at = set(), before.get(name)
+    while at is not None and at not in seen:
+        seen.add(at)
+        at = before.get(at)
+    return name in seen
 
 
 def test_no_step_stands_on_a_reference_line():

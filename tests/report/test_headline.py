@@ -158,6 +158,16 @@ def test_one_step_to_another_application_is_that_alone():
     assert said == "By another application, tuned serves 2.00x the requests/s of safety"
 
 
+def test_a_profile_named_before_the_one_that_it_is_against_has_a_sentence():
+    """The second is against the third, which is against none of the run."""
+    summary = served(["one", "two", "three"], ["baseline", "safety", "tuned"])
+    first, second, third = summary.run.plan.profiles
+    profiles = (first, replace(second, against="tuned"), replace(third, against="connect"))
+    plan = make.altered(summary.run.plan, profiles=profiles)
+    said = opening(summarise(replace(summary.run, plan=plan)))
+    assert said.endswith("tuned serves 4.00x the requests/s of baseline")
+
+
 def test_one_application_everywhere_is_not_mentioned():
     """As in a run with --app, whatever the profiles themselves would serve."""
     same = served([OURS] * 4)
