@@ -57,7 +57,8 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
         notes=tuple(_sentences(tested)),
         legend=(
             "reproduced: an effect beyond the noise, no smaller than published; smaller: below it;",
-            "none: the published one is excluded, no other seen; reversed: the other way round;",
+            "none: the published one is excluded, no other seen; reversed: the other way round,",
+            "or an effect where the article says that there is none;",
             f"undecided: both are possible; untestable: for the reason given. {_levels(tested)}",
             "here: by all pairs of a run; its report's tables end where a comparison is decided.",
             "true, false: by a test, without a run. What the open claims take: lab claims",
