@@ -112,7 +112,7 @@ def lab(tmp_path, monkeypatch, capsys):
         ("run ./missing.ini", 2, ["missing.ini: there is no such file"]),
         ("report", 1, ["results: holds no run yet; make one with: lab run --quick"]),
         ("report nosuch", 1, ["nosuch: there is no such run, neither here nor in results; make"]),
-        (f"report nosuch --results {ROOT}/docs/runs", 1, ["the latest there: walkthrough, tuned-"]),
+        (f"report nosuch --results {ROOT}/docs/runs", 1, ["the latest there: workers-two-cores, "]),
         ("claims nosuch", 1, ["nosuch: there is no such run"]),
         ("claims --run ladder", 2, ["--run: leave out RUN, --markdown and --json; it makes runs"]),
         ("claims --blocks 5", 2, ["--blocks says how runs are made: add --run, or leave it out"]),

@@ -17,9 +17,9 @@ from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
 BASELINE = profiles.FOLDER / "baseline.ini"
 ON_SOCKETS = ("production.ini", "nginx-uwsgi.ini")
-ROUTER = "balanced-uwsgi.ini"
-"""It has no workers, and reads nothing of the environment."""
-INIS = sorted(each for each in profiles.FOLDER.rglob("*.ini") if each.name != ROUTER)
+OTHERS = ("balanced-uwsgi.ini", "nginx-uwsgi-async.ini", "nginx-uwsgi-threads.ini")
+"""The first has no workers, and reads nothing of the environment; the others go with another."""
+INIS = sorted(each for each in profiles.FOLDER.rglob("*.ini") if each.name not in OTHERS)
 PARTS = sorted((ROOT / "uwsgi").glob("*.ini"))
 NUMERIC = frozenset(
     line for line in preflight.NUMERIC.read_text().splitlines() if not line.startswith("#")

@@ -164,8 +164,9 @@ def test_uwsgis_deferred_handshakes_are_no_drops(listen, dropped, tmp_path):
             stop_counters, stop = TcpProbe().start(subject), SocketProbe().start(subject)
             with connect(port, 500, send=REQUEST, until=lambda clients: clients.answered() >= 150):
                 readings, bounds = stop(), stop_counters()
-            # Absent while other programs' drops could hide ours.
-            return (readings, bounds) if "listener.drops" in readings else None
+            # Absent while others' drops could hide ours; none where uWSGI took them in time.
+            seen = readings.get("listener.drops")
+            return None if seen is None or (dropped and not seen) else (readings, bounds)
 
         readings, bounds = until(burst, "a burst beside which nobody else dropped connections")
     assert readings["listener.public.limit"] == listen
@@ -173,7 +174,7 @@ def test_uwsgis_deferred_handshakes_are_no_drops(listen, dropped, tmp_path):
     if dropped and bounds["tcp.TCPDeferAcceptDrop"] > 1000:
         pytest.skip(BUSY)
     if dropped:
-        assert 1 <= readings["listener.drops"] <= bounds["tcp.ListenDrops"]
+        assert readings["listener.drops"] <= bounds["tcp.ListenDrops"]
     else:
         assert readings["listener.drops"] == 0
         assert readings["listener.public.drops"] == readings["listener.inner.drops"] == 0
