@@ -202,6 +202,22 @@ def test_a_table_has_a_row_for_each_value(crossing):
     assert throughputs.rows[2][1].text.endswith("better")
 
 
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [("echo-unix-1k", "echo-unix: size 1k, 10k"), ("payload-1k", "payload: size 1k, 10k")],
+)
+def test_the_title_says_what_was_asked_in_every_size(name, title):
+    """Without the size of the first, and with the socket."""
+    run = swept(values=("1k", "10k"), name="size", a=(2000, 2000))
+    arms = tuple(replace(arm, workload=workload(name)) for arm in run.plan.arms)
+    trials = tuple(
+        replace(t, slot=replace(t.slot, arm=replace(t.slot.arm, workload=workload(name))))
+        for t in run.trials
+    )
+    run = replace(run, plan=replace(run.plan, arms=arms), trials=trials)
+    assert document(summaries(run)).title == title
+
+
 def test_what_does_not_count_is_drawn_and_said(crossing):
     """A gate withholds the figure: the mark is hollow, the cell empty, and a note has the gate."""
     run = swept(a=(2000, 2000), b=(1000, 6000), values=("1", "20"))

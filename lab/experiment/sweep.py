@@ -122,7 +122,7 @@ def _sized(workload: Workload, value: str) -> Workload:
         UsageError: There is none, or a path is named beside its size.
     """
     known = workloads.find()
-    named = workload.name.rpartition("-")[0] if workload.name in known else ""
+    named = workload.unsized if workload.name in known else ""
     variants = {}
     for name in known:
         of, _, size = name.rpartition("-")

@@ -104,6 +104,11 @@ class Workload:
         """What its variants have in common: "payload" of "payload-1k"."""
         return self.name.partition("-")[0]
 
+    @property
+    def unsized(self) -> str:
+        """What its sizes have in common: "echo-unix" of "echo-unix-1k"."""
+        return self.name.rpartition("-")[0]
+
 
 class BackingRole(enum.StrEnum):
     """What a backing service is to the measurement."""

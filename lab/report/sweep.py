@@ -60,7 +60,7 @@ def document(found: Sequence[Summary]) -> Document:
     first = found[0]
     plan, name = first.run.plan, value_of(first)[0]
     values = [value_of(each)[1] for each in found]
-    asked = f"{plan.workload.family if name == 'size' else plan.workload.name}"
+    asked = plan.workload.unsized if name == "size" else plan.workload.name
     kept = "keep-alive offered" if plan.load.keepalive else "a connection for each request"
     said = counted(blocks(first.run), "block")
     context = (
