@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lab.analysis.health import NOISY
 from lab.analysis.stats import CONFIDENCE, percent
 from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate
 from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, bounded
 from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
+from lab.report.warned import by_kind, example
 
 FORMAT = 1
 """Version of the JSON."""
@@ -88,20 +88,14 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
 
 def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
     """Return what the reports of the quoted runs warn of, each kind once a run, with its name."""
-    kinds: dict[tuple[str | None, str], dict[str, str]] = {}
+    warned: dict[str | None, list[tuple[str, str]]] = defaultdict(list)
     for each in verdicts:
-        for text in printable(each.banners):
-            told = kinds.setdefault((each.run, text.partition(":")[0]), {})
-            told.setdefault(text.removesuffix(f" {NOISY}"), each.load)
-    return tuple(_banner(run, told) for (run, _), told in kinds.items())
-
-
-def _banner(run: str | None, told: Mapping[str, str]) -> str:
-    """Return the first of a run's warnings of one kind, and at how many values there are others."""
-    text, load = next(iter(told.items()))
-    if len(told) == 1:
-        return f"{run}: {text}"
-    return f"{run}: at {len(told)} values (the words are those of {load}): {text}"
+        warned[each.run] += ((each.load, text) for text in printable(each.banners))
+    return tuple(
+        f"{run}: {f'at {len(loads)} values{example(loads)}: ' if len(loads) > 1 else ''}{text}"
+        for run, told in warned.items()
+        for loads, text in by_kind(told)
+    )
 
 
 def _levels(decided: Iterable[ClaimVerdict]) -> str:

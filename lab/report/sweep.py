@@ -6,7 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from lab.analysis.health import ENDED_EARLY, NOISY, told_apart
+from lab.analysis.health import ENDED_EARLY, told_apart
 from lab.analysis.looks import shown as judged_metrics
 from lab.analysis.summary import Summary
 from lab.analysis.swept import (
@@ -38,6 +38,7 @@ from lab.report.tables import (
     value_cell,
     with_content,
 )
+from lab.report.warned import by_kind, example
 
 WHOLE = 3
 """Values up to which the report of each stands below; of more, each is asked for by itself."""
@@ -223,19 +224,15 @@ def _banners(found: Sequence[Summary]) -> Iterator[str]:
     measured = sum(each.measured for each in found)
     if measured < planned:
         yield f"{ENDED_EARLY}: {measured} of {planned} planned trials were measured."
-    places: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for summary in found:
-        for banner in summary.banners:
-            if banner.startswith(ENDED_EARLY):
-                continue
-            # The status is that of all values together.
-            said = banner.removesuffix(f" {NOISY}")
-            places[banner.partition(":")[0]].append((value_of(summary)[1], said))
+    warned = (
+        (value_of(summary)[1], banner)
+        for summary in found
+        for banner in summary.banners
+        if not banner.startswith(ENDED_EARLY)
+    )
     name = value_of(found[0])[0]
-    for told in places.values():
-        which = ", ".join(dict.fromkeys(value for value, _ in told))
-        example = f" (the words are those of {told[0][0]})" if len(told) > 1 else ""
-        yield f"{name} {which}{example}: {told[0][1]}"
+    for values, text in by_kind(warned):
+        yield f"{name} {', '.join(values)}{example(values)}: {text}"
 
 
 def _notes(found: Sequence[Summary]) -> Iterator[str]:

@@ -149,6 +149,13 @@ def test_what_a_sweep_warns_of_at_many_values_is_said_once():
     assert alone == "one: Noisy machine: 1."
 
 
+def test_all_that_one_run_warns_of_is_said():
+    """Two warnings of one kind are both there: they are of one place."""
+    unfair = replace(VERDICTS[0], banners=("Unfair: a starves.", "Unfair: b starves."))
+    said = claims_report.document((unfair, unfair)).banners
+    assert said == ("one: Unfair: a starves.", "one: Unfair: b starves.")
+
+
 def told(decisions):
     """Return the sum of a claim with these verdicts, of runs, and of another one never run."""
     own = [ClaimVerdict(CLAIM, each, "So.", f"run {each}") for each in decisions]
