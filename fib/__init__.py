@@ -1,6 +1,7 @@
 """
 The Fibonacci sequence, compiled by Cython where that was possible and in pure Python elsewhere.
 
+    >>> import fib
     >>> fib.get(8)
     [0, 1, 1, 2, 3, 5, 8]
 

@@ -1,13 +1,12 @@
 """A number that is none is refused before anything listens: in the environment, and in an ini."""
 
-import doctest
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 
-from app import preflight, socket_path
+from app import preflight
 from lab import profiles
 from lab.errors import ProfileError
 from lab.profiles import resolve
@@ -261,9 +260,3 @@ def test_usual_ini(tmp_path, monkeypatch, name):
 def test_own_inis(path):
     """No ini of this project has a number that is none, or a second section."""
     preflight.check_ini(str(path), Path(), NUMERIC)
-
-
-@pytest.mark.parametrize("module", [preflight, socket_path])
-def test_examples(module):
-    """The examples in the docstrings are true."""
-    assert doctest.testmod(module) == (0, 1)

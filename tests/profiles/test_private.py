@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -12,7 +10,6 @@ from lab.errors import ProfileError
 from lab.model import Runtime, Transport, Wire
 from lab.profiles.resolve import read_options
 from lab.settings.uwsgi import flat, served
-from lab.settings.uwsgi import private as module
 from lab.settings.uwsgi.private import asked_over, private
 from lab.system.programs import ROOT
 from tests.kit.generated_inis import TEXTS
@@ -294,13 +291,6 @@ def test_application_and_server_are_two_parts():
     theirs += [("wsgi-file", "wsgi.py"), ("mount", "/x=y.py"), ("threads", "9"), ("chdir", "site")]
     application = [pair for pair in theirs if pair[0] != "threads"]
     assert served.served_by(ours, theirs) == (*application, ours[0], ours[3])
-
-
-@pytest.mark.parametrize("tested", [module, served])
-def test_examples(tested):
-    """The examples in the docstrings are true."""
-    failed, tried = doctest.testmod(tested)
-    assert (failed, tried > 0) == (0, True)
 
 
 def test_our_own_profiles_are_no_copies():

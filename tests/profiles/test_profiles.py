@@ -1,13 +1,12 @@
 """Reading profiles: what is found, what is refused, and how."""
 
-import doctest
 import shutil
 
 import pytest
 
 from lab import profiles
 from lab.errors import MissingError, ProfileError
-from lab.profiles import catalogue, header, resolve
+from lab.profiles import catalogue, resolve
 from lab.system.programs import ROOT
 from tools.pages import profiles as pages
 from tools.pages import systems
@@ -193,13 +192,6 @@ def test_a_profile_is_read_whoever_waits_for_uwsgi(monkeypatch):
 def test_page_is_current(page):
     """docs/reference/profiles.md and systems.md are what `python -m tools.pages` writes now."""
     assert page.PAGE.read_text() == page.render()
-
-
-@pytest.mark.parametrize("module", [header, resolve])
-def test_examples(module):
-    """The examples in the docstrings are true."""
-    failed, tried = doctest.testmod(module)
-    assert (failed, tried > 0) == (0, True)
 
 
 def test_what_an_ini_serves_and_needs(folder):
