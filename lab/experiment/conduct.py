@@ -57,9 +57,6 @@ from lab.workloads.http_file import render
 SUSTAINED = Load()
 """64 connections that never pause: well under every accept queue, enough to keep 8 workers busy."""
 
-EXPECTED_COUNTERS = 3
-"""Counter-runs that a ladder usually asks for, for the estimate of its time."""
-
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
@@ -185,7 +182,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     validate(plan)
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
-    seconds = estimate(plan, EXPECTED_COUNTERS * options.confirm)
+    seconds = estimate(plan, confirm=options.confirm)
     told = (each for each in found if each.profile.version[:1] != (UWSGI,))
     versions = {each.profile.name: each.version for each in told if each.version}
     said = tuple(remarks(chosen, cores[0] if cores else None))

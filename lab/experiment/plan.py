@@ -12,13 +12,19 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from lab import settings
 from lab.errors import UsageError
 from lab.model import Arm, Expectation, Load, Plan, Profile, Wire, Workload
 from lab.settings.uwsgi.private import asked_over
 
-OVERHEAD = 1.3
+OVERHEAD = 0.5
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
-start, its stop, and the probes. The run replaces it by what it sees."""
+start, its stop, and the probes. In 43 of 47 stored runs the median was 0.23 to 0.50 s; more where
+replies take long, or a database is asked. The run replaces it by what it sees."""
+
+EXPECTED_COUNTERS = 3
+"""Counter-runs that a ladder usually asks for; a run asks for none of a server without settings
+that the lab can change, and without a profile that names another."""
 
 
 def arm_of(
@@ -108,19 +114,21 @@ def trial_seconds(plan: Plan) -> float:
     return plan.warmup + plan.window + OVERHEAD
 
 
-def estimate(plan: Plan, counters: int = 0) -> float:
+def estimate(plan: Plan, *, confirm: bool = False) -> float:
     """
     Return the seconds that a run should take, before anything is known of this machine.
 
     Args:
         plan: The run's.
-        counters: Counter-runs that are expected in the blocks after the pilot.
+        confirm: Whether counter-runs may join the blocks after the pilot.
     """
     if plan.minutes is not None:
         return plan.minutes * 60
     trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))
     return trials * trial_seconds(plan)
 
+    changeable = [each for each in plan.profiles if settings.of(each).movable or each.counters]
+    counters = min(EXPECTED_COUNTERS, len(changeable)) * confirm
 
 def validate(plan: Plan) -> None:
     """

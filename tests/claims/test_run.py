@@ -15,6 +15,7 @@ from lab.cli.claims import claims_command
 from lab.cli.claims_run import Ledger, Wanted, plan
 from lab.errors import Interrupted, ServerStartError, UnmeasuredError
 from lab.experiment.available import Installed, look
+from lab.experiment.plan import OVERHEAD
 from lab.model import Claim
 from lab.report import claims as claims_report
 from tests.kit import builders as make
@@ -134,7 +135,8 @@ def test_a_rate_that_is_a_share_takes_its_capacity_as_well(tmp_path):
     equal = replace(CLAIM, id="y", metric="cpu", direction="same", rate="equal")
     (closed, open_loop), _ = plan([CLAIM, equal], Wanted(tmp_path, 60.0, blocks=10))
     trials = 3 * 3  # of three arms in three blocks
-    assert open_loop.seconds == pytest.approx(closed.seconds + trials * 5.0)
+    seconds = 3.0 + 0.7 + OVERHEAD
+    assert open_loop.seconds == pytest.approx(closed.seconds + trials * seconds)
 
 
 def test_the_command_that_is_stored_makes_the_run_by_itself(tmp_path):

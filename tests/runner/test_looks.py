@@ -260,7 +260,7 @@ def test_a_run_of_one_profile_takes_its_time():
 
 
 REFUSED = (
-    "--minutes 1: one block of 5 arms takes 24 s; the first look is after 6: at least 3 minutes, "
+    "--minutes 1: one block of 5 arms takes 20 s; the first look is after 6: at least 2 minutes, "
     "fewer profiles, or --quick"
 )
 
