@@ -29,6 +29,15 @@ def application(environ, start):
     return [body]
 """
 
+MODE = """
+import os, sys
+
+def application(environ, start):
+    body = f"NAME {sys.prefix} {os.environ.get('MODE')}".encode()
+    start("200 OK", [("Content-Length", str(len(body)))])
+    return [body]
+"""
+
 
 @pytest.fixture
 def written(tmp_path):
@@ -226,6 +235,25 @@ def test_a_run_with_a_secret_stores_its_name_alone(tmp_path):
     assert len(said["digest"]) == 32
     (environment,) = stored["environments"].values()
     assert environment["runtime"]["python"].startswith(HERE)
+
+
+def test_each_ini_is_served_in_its_own_environment(tmp_path):
+    """Its `home` and its variables; a profile of ours beside them is served in the first one's."""
+    for name, more in (("before", "env = MODE=old\n"), ("after", "")):
+        own = empty(tmp_path / name / "venv")
+        (tmp_path / name / "shop.py").write_text(MODE.replace("NAME", name))
+        (tmp_path / f"{name}.ini").write_text(
+            f"[uwsgi]\nhttp-socket = :8080\nchdir = %d{name}\nmodule = shop\nhome = {own}\n{more}"
+        )
+    compare(
+        "lab", "run", "before.ini", "after.ini", "tuned", *SMALL,
+        "--check", "^(before .*/before/venv old|after .*/after/venv None)$", cwd=tmp_path,
+    )  # fmt: skip
+    (stored,) = (tmp_path / "results").glob("*/run.json")
+    (environment,) = json.loads(stored.read_text())["environments"].values()
+    said = environment["runtime"]
+    assert said["python"].startswith(HERE)
+    assert [*said["others"]["python"]] == [*said["others"]["distributions"]] == ["after"]
 
 
 @pytest.mark.slow

@@ -18,7 +18,9 @@ from lab.model import Expectation, Profile, Run, Workload
 from lab.model.nested import flatten, steady
 from lab.settings.difference import difference
 
-COMPARED = ("distributions.", "fib.", "git.", "runtime.distributions.")
+COMPARED = (
+    "distributions.", "fib.", "git.", "runtime.distributions.", "runtime.others.distributions.",
+)  # fmt: skip
 """Keys of an environment that may differ: the code under test."""
 
 UNSTEADY = ("machine.memory", "machine.swap")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,14 +20,16 @@ from lab.experiment.plan import app_of, arm_of
 from lab.model import OURS, OWN, Load, Profile, Runtime, Workload
 from lab.profiles import backing
 from lab.servers import adapter, preflight
+from lab.servers.application import Sought
 from lab.servers.command import fill, places
-from lab.system.programs import ROOT, find_command, runs_on, tried
+from lab.system.programs import ROOT, find_command, placed, runs_on, tried
 from lab.system.runtime import (
     UWSGI,
     command_of,
     pip,
     program,
     version_of_python,
+    with_home,
 )
 
 WRITTEN = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
@@ -176,31 +178,46 @@ def import_applications(
 
     Returns:
         Of the user's own environment and uWSGI what the run depends on: their versions, and those
-        of its packages. Empty where both are ours.
+        of its packages; of inis with an environment of their own the same under "others". Empty
+        where all is ours.
 
     Raises:
         ApplicationError: One cannot be imported, or is not what its server serves.
     """
-    soughts, runtime = [], workload.runtime
-    # What the user has written comes first, so that it is what a message names.
-    given = (each.profile for each in found)
-    for profile in sorted(given, key=lambda profile: profiles.is_ours(profile.path)):
-        asked = arm_of(profile, workload, Load()).workload
-        ours = asked.chdir is None and profiles.is_ours(profile.path)
-        if not ours and profile.reply is None and "wsgi" in profile.interfaces:
-            soughts.append(adapter(profile).sought(profile, asked))
+    soughts = dict(_sought([each.profile for each in found], workload))
     try:
-        packages = preflight.check(filter(None, soughts), runtime)
+        packages = preflight.check(soughts.values())
     except ApplicationError as error:
         for line in unread:
             error.add_note(f"warning: {line}")
         raise
-    if runtime.python is None and runtime.uwsgi is None:
-        return {}
-    told = (each.version for each in found if each.profile.version[:1] == (UWSGI,))
-    uwsgi = next(told, None)
-    said = {"python": version_of_python(runtime), "uwsgi": uwsgi, "distributions": packages}
+    first = next((runtime for _, runtime in soughts.values()), workload.runtime)
+    said: dict[str, Any] = {}
+    if first.python is not None or first.uwsgi is not None:
+        told = (each.version for each in found if each.profile.version[:1] == (UWSGI,))
+        said = {"python": version_of_python(first), "uwsgi": next(told, None)}
+        said["distributions"] = packages.get(first.python)
+    others = {name: each for name, (_, each) in soughts.items() if each.python != first.python}
+    said["others"] = others and {
+        "python": {name: version_of_python(each) for name, each in others.items()},
+        "distributions": {name: packages.get(each.python, {}) for name, each in others.items()},
+    }
     return {name: value for name, value in said.items() if value}
+
+
+def _sought(
+    found: Sequence[Profile], workload: Workload
+) -> Iterator[tuple[str, tuple[Sought, Runtime]]]:
+    """Yield the application of each profile that serves one of the user's, and what serves it."""
+    # What the user has written comes first, so that it is what a message names.
+    for profile in sorted(found, key=lambda profile: profiles.is_ours(profile.path)):
+        asked = arm_of(profile, workload, Load()).workload
+        ours = asked.chdir is None and profiles.is_ours(profile.path)
+        if ours or profile.reply is not None or "wsgi" not in profile.interfaces:
+            continue
+        here = replace(asked.runtime, cwd=asked.runtime.cwd or profile.cwd)
+        if (sought := adapter(profile).sought(profile, asked)) is not None:
+            yield profile.name, (sought, with_home(here, placed(profile)))
 
 
 def unserved(profile: Profile, workload: Workload) -> str | None:

@@ -185,7 +185,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     seconds = estimate(plan, confirm=options.confirm)
     told = (each for each in found if each.profile.version[:1] != (UWSGI,))
     versions = {each.profile.name: each.version for each in told if each.version}
-    said = tuple(remarks(chosen, cores[0] if cores else None))
+    said = tuple(remarks(chosen, cores[0] if cores else None, workload))
     return Prepared(plan, skipped, seconds, cores, generators, unread, said, versions, theirs)
 
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from lab import profiles, settings
 from lab.errors import UsageError
+from lab.experiment.plan import app_of
 from lab.model import OWN, Altered, Profile, Variables, Wire, Workload
 from lab.profiles.digest import digest_of
 from lab.servers import adapter
@@ -84,7 +85,7 @@ def _serving(
         name=app,
         apps={OWN: "", "wsgi": app},
         chdir=sought.folder,
-        runtime=replace(runtime, variables=variables),
+        beside=replace(runtime, variables=variables),
     )
     return [_beside(each, mine) for each in found], given
 
@@ -116,8 +117,14 @@ def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Pro
     return replace(profile, own=True, options=options, digest=digest_of(options))
 
 
-def remarks(found: Sequence[Profile], cores: Sequence[int] | None) -> Iterator[str]:
+def remarks(
+    found: Sequence[Profile], cores: Sequence[int] | None, workload: Workload
+) -> Iterator[str]:
     """Yield what the user has to know of their configurations before they run, in lines."""
+    theirs = [each for each in found if each.own and not profiles.is_ours(each.path)]
+    if len(theirs) > 1 and (app := app_of(theirs[0], workload)):
+        names = ", ".join(each.path.name for each in theirs)
+        yield f"{names}: all serve {app}, and not what they name: --app and --workload say it"
     for profile in found:
         moved = [each for each in profile.altered if each.became is not None]
         left_out = [each for each in profile.altered if each.became is None]

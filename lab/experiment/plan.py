@@ -31,6 +31,7 @@ def arm_of(
     profile: Profile, workload: Workload, load: Load, at: Mapping[str, str] | None = None
 ) -> Arm:
     """Return the arm of *profile* in a run of *workload*: with what it serves, or its own reply."""
+    ini, runtime = profile.own and not profile.commands, workload.beside or workload.runtime
     if profile.reply is not None:
         expect = Expectation(body=profile.reply.encode())
         asks = [
@@ -41,7 +42,7 @@ def arm_of(
             profile.name,
             workload.path,
             expect,
-            runtime=workload.runtime,
+            runtime=runtime,
             host=workload.host,
             requests=tuple(asks),
             seed=workload.seed,
@@ -49,8 +50,10 @@ def arm_of(
     else:
         app = app_of(profile, workload) or None
         chdir = None if profile.own and app is None else workload.chdir
-        workload = replace(workload, app=app, apps={}, chdir=chdir)
-    if profile.own and not profile.commands:
+        if ini and app is None:  # it says by itself in which environment that is served
+            runtime = workload.runtime
+        workload = replace(workload, app=app, apps={}, chdir=chdir, runtime=runtime, beside=None)
+    if ini:
         wire, transport = asked_over(profile.options)
         workload = replace(workload, wire=wire, transport=transport)
         load = replace(load, keepalive=load.keepalive and wire is not Wire.UWSGI)
@@ -124,11 +127,11 @@ def estimate(plan: Plan, *, confirm: bool = False) -> float:
     """
     if plan.minutes is not None:
         return plan.minutes * 60
+    changeable = [each for each in plan.profiles if settings.of(each).movable or each.counters]
+    counters = min(EXPECTED_COUNTERS, len(changeable)) * confirm
     trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))
     return trials * trial_seconds(plan)
 
-    changeable = [each for each in plan.profiles if settings.of(each).movable or each.counters]
-    counters = min(EXPECTED_COUNTERS, len(changeable)) * confirm
 
 def validate(plan: Plan) -> None:
     """

@@ -68,6 +68,10 @@ class Workload:
     runtime: Runtime = OURS
     """What a server of the application is started with."""
 
+    beside: Runtime | None = None
+    """What all but the user's own inis are started with, where the first of these says it; None
+    where that is *runtime*, as in every arm."""
+
     host: str = HOST
     """Value of the Host header."""
 

@@ -42,19 +42,23 @@ VARIABLE = re.compile(
 """How frameworks say which variable they lack: Django, environs, decouple."""
 
 
-def check(soughts: Iterable[Sought], runtime: Runtime) -> Mapping[str, Any]:
+def check(soughts: Iterable[tuple[Sought, Runtime]]) -> dict[Path | None, Mapping[str, str]]:
     """
-    Import each distinct application, and return the version of each package of its environment.
+    Import each distinct application in its environment.
+
+    Returns:
+        The version of each package, by the environment (`Runtime.python`).
 
     Raises:
         ApplicationError: One of them cannot be imported, or is none that WSGI servers serve.
     """
-    asked: dict[Sought, Mapping[str, Any]] = {}
-    for sought in soughts:
-        question = replace(sought, how="", named="")
+    asked, packages = set[tuple[Sought, Runtime]](), dict[Path | None, Mapping[str, str]]()
+    for sought, runtime in soughts:
+        question = replace(sought, how="", named=""), replace(runtime, cwd=None)
         if question not in asked and sought.python is not None:
-            asked[question] = _ask(sought, sought.python, runtime)
-    return next((answer["distributions"] for answer in asked.values()), {})
+            asked.add(question)
+            packages[runtime.python] = _ask(sought, sought.python, runtime)["distributions"]
+    return packages
 
 
 def _ask(sought: Sought, python: str, runtime: Runtime) -> Mapping[str, Any]:

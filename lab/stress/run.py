@@ -111,7 +111,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     cores = share_cores()
     chosen, skipped, workload, theirs = _profiles(wishes)
     wishes = replace(wishes, workload=workload)
-    for line in remarks(chosen, cores[0] if cores else None):
+    for line in remarks(chosen, cores[0] if cores else None, workload):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     for line in warnings(chosen, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)

@@ -150,8 +150,8 @@ def test_what_is_named_is_served_in_place_of_the_inis_own(shop):
 def test_the_user_reads_what_a_copy_has_otherwise(shop):
     """Before the run, in a line or two; and of processes that have not a CPU each."""
     (shop / "shop.ini").write_text(INI + "cron = 1 2 3 4 5 %dx\nstats = :1\npidfile = /run/x\n")
-    chosen, _, _ = available([str(shop / "shop.ini"), "tuned"], OWN)
-    assert list(remarks([each.profile for each in chosen], (0,))) == [
+    chosen, _, subject = available([str(shop / "shop.ini"), "tuned"], OWN)
+    assert list(remarks([each.profile for each in chosen], (0,), subject)) == [
         (
             "shop.ini: in a private copy: socket = shop.sock -> a private UNIX socket, asked over "
             "the uwsgi protocol; stats, pidfile -> the trial's folder; master = true (what is left "
@@ -162,6 +162,17 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
         "tuned: at such a socket as well; --front http asks them over HTTP",
         "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it",
     ]
+
+
+def test_who_compares_one_application_with_itself_reads_it(shop):
+    """With --app all inis serve the same, whatever each of them names."""
+    (shop / "later.ini").write_text(INI)
+    names = [str(shop / "shop.ini"), str(shop / "later.ini")]
+    asked = workload(app="other:app", chdir=shop / "site")
+    for given, times in ((asked, 1), (OWN, 0)):
+        chosen, _, subject = available(names, given)
+        found = list(remarks([each.profile for each in chosen], None, subject))
+        assert str(found).count("shop.ini, later.ini: all serve other:app, and") == times
 
 
 def test_an_option_to_keep_must_be_there(shop):

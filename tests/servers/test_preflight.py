@@ -101,7 +101,7 @@ def ask(tmp_path):
         sought = Sought(module, name or "application", tmp_path, how, named=f"--app {app}",
                         python=sys.executable)  # fmt: skip
         try:
-            check([replace(sought, **changes)], runtime)
+            check([(replace(sought, **changes), runtime)])
         except ApplicationError as error:
             return str(error)
         return None
@@ -175,7 +175,8 @@ def test_what_is_asked_twice_is_imported_once(ask, tmp_path):
     """Each distinct application once, however many profiles serve it."""
     (tmp_path / "noted.py").write_text(f"open('noted', 'a').write('x')\n{WSGI}")
     sought = Sought("noted", "application", tmp_path, "", python=sys.executable)
-    check([sought, replace(sought, named="another"), replace(sought, python=None)], OURS)
+    again = replace(sought, named="another"), replace(sought, python=None)
+    check([(each, OURS) for each in (sought, *again)])
     assert (tmp_path / "noted").read_text() == "x"
 
 
@@ -204,12 +205,12 @@ def test_a_module_that_a_variable_names_is_told(ask, tmp_path):
     given = Variables.of({"OF_SHOP": "nosuch_shop.settings", "SECRET": "hunter2"}, "")
     sought = Sought("by_name", "application", tmp_path, "", named="--app x", python=sys.executable)
     with pytest.raises(ApplicationError) as caught:
-        check([sought], Runtime(variables=given))
+        check([(sought, Runtime(variables=given))])
     assert "ModuleNotFoundError: No module named 'nosuch_shop'" in str(caught.value)
     assert f"OF_SHOP names it, and it was looked for in {tmp_path}" in str(caught.value)
     (tmp_path / "nosuch_shop.py").write_text("")
     with pytest.raises(ApplicationError) as caught:
-        check([sought], Runtime(variables=given))
+        check([(sought, Runtime(variables=given))])
     assert "No module named 'nosuch_shop.settings'" in str(caught.value)
     assert "$(OF_SHOP) $(SECRET)" in caught.value.log
     assert "nosuch_shop.settings" not in caught.value.log
