@@ -31,11 +31,10 @@ def plan_line(summary: Summary) -> str:
     if load.rate is not None:
         work = (
             f"open loop: {load.rate:,g} requests/s, each due on the clock whatever the server "
-            f"does, on at most {load.connections:,} connections, {kept}"
+            f"does, on at most {counted(load.connections, 'connection')}, {kept}"
         )
     elif load.requests is None:
-        clients = "client" if load.connections == 1 else "clients"
-        work = f"{load.connections:,} {clients} at full load, {kept}"
+        work = f"{counted(load.connections, 'client')} at full load, {kept}"
     else:
         work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
     said = counted(blocks(summary.run), "block")

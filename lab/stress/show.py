@@ -28,7 +28,7 @@ def document(result: StressResult) -> Document:
 def _load(result: StressResult) -> str:
     return (
         f"{figure(result.rate)} requests/s, each due at its planned instant, over at most "
-        f"{result.connections} connections; timeout {result.timeout:g} s"
+        f"{counted(result.connections, 'connection')}; timeout {result.timeout:g} s"
     )
 
 

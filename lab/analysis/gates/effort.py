@@ -263,7 +263,7 @@ def idle_server(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
         wall = max(window.wall for window in trial.windows)
         return Finding(
             "idle server",
-            f"{idle}; {ok:,} replies on {connections} connections in {wall:.3g} s",
+            f"{idle}; {ok:,} replies on {counted(connections, 'connection')} in {wall:.3g} s",
             "Ask by hand over one kept connection: client and server may wait for each other.",
         )
     return Finding(
