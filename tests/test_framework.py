@@ -122,6 +122,7 @@ def python(*words, overlay=None):
     return done.stdout
 
 
+REFUSED = "from werkzeug.datastructures import Headers; Headers().add('a', 'two\\nlines')"
 RAISES = """
 import traceback
 from app import create_app
@@ -143,6 +144,13 @@ def test_a_traceback_has_file_and_line(overlay):
     plain = re.findall(form, python("-c", RAISES))
     assert len(plain) > 3
     assert re.findall(form, python("-c", RAISES, overlay=overlay)) == plain
+    form = r'headers\.py", line (\d+), in .*?(\w+)\n'
+    text = "raise ValueError("
+    without = python("-c", REFUSED, overlay=overlay)
+    plain = python("-c", REFUSED)
+    assert re.findall(form, without) == re.findall(form, plain) != []
+    assert text in plain
+    assert text not in without
 
 
 def test_what_is_compiled_has_no_source_beside_it(overlay):

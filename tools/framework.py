@@ -8,7 +8,7 @@ The sources are the installed ones, of the pinned versions, each compared with t
 wheel brought. The folder holds both packages whole, and comes first on the path of who wants it;
 site-packages stays as it is. What is compiled is there without its source: an interpreter that
 cannot load it finds no module at all, and never plain Python under the name of compiled. A
-traceback has file and line, as in "flask/app.py", line 902.
+traceback has file and line, as in "flask/ctx.py", line 383.
 
 The check runs in any environment, such as a user's own, and so needs nothing but Python.
 """
