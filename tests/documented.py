@@ -96,12 +96,12 @@ NOT_RUN = {
     "it needs what that gets; tests/servers/test_peers_run.py starts the servers and databases": (
         ".venv/bin/lab run tornado-asyncpg-connect tornado-asyncpg-pool --workload db",
         (
-            ".venv/bin/lab run tornado-asyncpg-connect tornado-asyncpg-pool --workload db "
+            ".venv/bin/lab run tornado-asyncpg-pool-in-turn tornado-asyncpg-connect --workload db "
             "--sweep connections=10,50,100,200,500 --blocks 3"
         ),
         (
-            ".venv/bin/lab run tornado-asyncpg-pool tornado-asyncpg-pool-in-turn --workload db "
-            "--connections 100"
+            ".venv/bin/lab run tornado-asyncpg-pool-in-turn tornado-asyncpg-pool --workload db "
+            "--connections 50"
         ),
     ),
     "it measures for minutes what `make framework` has made": (
