@@ -110,8 +110,9 @@ def test_what_is_in_production_is_not_touched(mine, served, tmp_path):
         with served(profile) as server:
             assert server.endpoint.socket == str(tmp_path / "trial/server.sock")
             assert fetch(server.endpoint, "/", 5.0)[2] == b"Pong!"
-            own = {path.name for path in (tmp_path / "trial").iterdir()}
-            assert {"stats.sock", "pidfile", "master-fifo", "req-logger.log"} <= own
+            own = {"stats.sock", "pidfile", "master-fifo", "req-logger.log"}
+            trial = tmp_path / "trial"  # a log of requests is there from its first line on
+            until(lambda: own <= {each.name for each in trial.iterdir()}, "its files")
             assert "spawned uWSGI worker 1" in server.log()
             server.stop()
         with socket.socket(socket.AF_UNIX) as client:
