@@ -12,7 +12,7 @@ from lab.profiles.header import line_of
 from lab.profiles.lint import Linted, known_of, lint
 from lab.settings.lint.flaw import Severity
 from lab.system.programs import placed
-from lab.system.runtime import UWSGI, environment_of, program, with_home
+from lab.system.runtime import UWSGI, environment_of, program, python_of, with_home
 
 RULES = ("UW101", "UW102", "UW103", "UW104", "UW105", "UW106", "UW109", "UW114", "UW115")
 """Of `lab lint`: where they find something uWSGI ends. Those of addresses are not among them."""
@@ -57,9 +57,12 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
     for flaw in linted.flaws:
         if not linted.config.guesses and flaw.severity is Severity.ERROR:
             raise ProfileError(flaw.spot.file, flaw.message, flaw.spot.line)
+    here = replace(runtime, cwd=runtime.cwd or profile.cwd)
     for option, value in placed(profile):
+        theirs = with_home(here, [(option, value)])
         try:
-            program(with_home(runtime, [(option, value)]), UWSGI)
+            program(theirs, UWSGI)
+            python_of(theirs)
         except MissingError as error:
             line = line_of(profile.path.read_text(encoding="utf-8"), option)
             raise ProfileError(profile.path, f"{option} = {value}: {error}", line) from None

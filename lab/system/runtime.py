@@ -31,8 +31,17 @@ OF_THE_LAB = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT")
 
 
 def python_of(runtime: Runtime) -> str:
-    """Return the path of the Python that imports the application."""
-    return sys.executable if runtime.python is None else str(interpreter(runtime.python))
+    """
+    Return the path of the Python that imports the application.
+
+    Raises:
+        MissingError: The environment has none.
+    """
+    if runtime.python is None:
+        return sys.executable
+    if (found := interpreter(runtime.python)) is None:
+        raise MissingError(f"{runtime.python} has no bin/python; name a virtual environment")
+    return str(found)
 
 
 def interpreter(folder: Path) -> Path | None:

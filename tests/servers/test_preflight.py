@@ -1,6 +1,7 @@
 """What is said of an application before anything is started, by the Python that will serve it."""
 
 import ast
+import platform
 import re
 import sys
 from dataclasses import replace
@@ -279,16 +280,28 @@ def test_what_an_ini_serves_is_what_is_asked_for(tmp_path):
             "home = {old}",
             ".*/old has Python 3.5, this uwsgi 3.*: .*/old/bin/pip install uwsgi",
         ),
+        ("home = bare", ".*/bare has no bin/python; name a virtual environment"),
     ],
 )
 def test_an_ini_that_uwsgi_would_not_start_is_refused_with_the_line(tmp_path, line, said):
     """Before anything is started."""
     old = pretended(tmp_path / "old", "3.5.2")
+    bare = pretended(tmp_path / "bare", platform.python_version())
+    (bare / "bin" / "python").unlink()
     (tmp_path / "mine.ini").write_text(f"[uwsgi]\nhttp-socket = :$(PORT)\n{line.format(old=old)}\n")
     with pytest.raises(
         ProfileError, match=rf"mine\.ini:3: {re.escape(line.format(old=old))}: {said}"
     ):
         profiles.check_startable(profiles.read(str(tmp_path / "mine.ini"), GIVEN), GIVEN)
+
+
+def test_a_relative_environment_is_that_of_the_inis_folder(tmp_path, monkeypatch):
+    """As uWSGI looks for it there, wherever the lab is called, and whatever lies there."""
+    empty(tmp_path / "site" / "venv")
+    (tmp_path / "site" / "mine.ini").write_text("[uwsgi]\nhttp-socket = :80\nhome = venv\n")
+    pretended(tmp_path / "venv", "3.5.2")
+    monkeypatch.chdir(tmp_path)
+    profiles.check_startable(profiles.read("site/mine.ini"), OURS)
 
 
 def test_the_environment_that_is_named_wins_over_the_inis(tmp_path):
