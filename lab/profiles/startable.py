@@ -12,7 +12,7 @@ from lab.profiles.header import line_of
 from lab.profiles.lint import Linted, known_of, lint
 from lab.settings.lint.flaw import Severity
 from lab.system.programs import placed
-from lab.system.runtime import UWSGI, environment_of, program, python_of, with_home
+from lab.system.runtime import UWSGI, environment_of, program, require_python, with_home
 
 RULES = ("UW101", "UW102", "UW103", "UW104", "UW105", "UW106", "UW109", "UW114", "UW115")
 """Of `lab lint`: where they find something uWSGI ends. Those of addresses are not among them."""
@@ -62,7 +62,7 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
         theirs = with_home(here, [(option, value)])
         try:
             program(theirs, UWSGI)
-            python_of(theirs)
+            require_python(theirs)
         except MissingError as error:
             line = line_of(profile.path.read_text(encoding="utf-8"), option)
             raise ProfileError(profile.path, f"{option} = {value}: {error}", line) from None

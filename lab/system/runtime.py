@@ -31,17 +31,19 @@ OF_THE_LAB = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT")
 
 
 def python_of(runtime: Runtime) -> str:
+    """Return the path of the Python that imports the application."""
+    return sys.executable if runtime.python is None else str(interpreter(runtime.python))
+
+
+def require_python(runtime: Runtime) -> None:
     """
-    Return the path of the Python that imports the application.
+    Refuse an environment without a Python.
 
     Raises:
-        MissingError: The environment has none.
+        MissingError: It has none.
     """
-    if runtime.python is None:
-        return sys.executable
-    if (found := interpreter(runtime.python)) is None:
+    if runtime.python is not None and interpreter(runtime.python) is None:
         raise MissingError(f"{runtime.python} has no bin/python; name a virtual environment")
-    return str(found)
 
 
 def interpreter(folder: Path) -> Path | None:
