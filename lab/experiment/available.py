@@ -22,14 +22,14 @@ from lab.profiles import backing
 from lab.servers import adapter, preflight
 from lab.servers.application import Sought
 from lab.servers.command import fill, places
-from lab.system.programs import ROOT, find_command, placed, runs_on, tried
+from lab.system.programs import ROOT, find_command, runs_on, tried
 from lab.system.runtime import (
     UWSGI,
     command_of,
     pip,
     program,
+    runtime_of,
     version_of_python,
-    with_home,
 )
 
 WRITTEN = {"wsgi": "WSGI", "tornado": "Tornado", "program": "built-in"}
@@ -198,10 +198,11 @@ def import_applications(
         said = {"python": version_of_python(first), "uwsgi": next(told, None)}
         said["distributions"] = packages.get(first.python)
     others = {name: each for name, (_, each) in soughts.items() if each.python != first.python}
-    said["others"] = others and {
-        "python": {name: version_of_python(each) for name, each in others.items()},
-        "distributions": {name: packages.get(each.python, {}) for name, each in others.items()},
-    }
+    if others:
+        said["others"] = {
+            "python": {name: version_of_python(each) for name, each in others.items()},
+            "distributions": {name: packages.get(each.python, {}) for name, each in others.items()},
+        }
     return {name: value for name, value in said.items() if value}
 
 
@@ -215,9 +216,8 @@ def _sought(
         ours = asked.chdir is None and profiles.is_ours(profile.path)
         if ours or profile.reply is not None or "wsgi" not in profile.interfaces:
             continue
-        here = replace(asked.runtime, cwd=asked.runtime.cwd or profile.cwd)
         if (sought := adapter(profile).sought(profile, asked)) is not None:
-            yield profile.name, (sought, with_home(here, placed(profile)))
+            yield profile.name, (sought, runtime_of(profile, asked.runtime))
 
 
 def unserved(profile: Profile, workload: Workload) -> str | None:

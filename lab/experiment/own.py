@@ -19,7 +19,7 @@ from lab.servers import adapter
 from lab.settings.uwsgi.private import asked_over, proxied
 from lab.settings.uwsgi.served import served_by
 from lab.system.programs import placed
-from lab.system.runtime import with_home
+from lab.system.runtime import runtime_of
 
 
 def says_what_is_served(names: Sequence[str]) -> bool:
@@ -73,8 +73,7 @@ def _serving(
         file = sought.folder / module
         module, path = file.stem, (*path, str(file.parent))
     app, runtime = f"{module}:{sought.callable}", workload.runtime
-    here = replace(runtime, cwd=runtime.cwd or mine.cwd)
-    runtime = replace(runtime, python=with_home(here, placed(mine)).python)
+    runtime = replace(runtime, python=runtime_of(mine, runtime).python)
     values = {**runtime.variables.reveal(), **dict(sought.variables)}
     if path:
         # uWSGI puts each before those that it has.

@@ -19,7 +19,7 @@ from lab.settings.uwsgi.private import asked_over
 
 OVERHEAD = 0.5
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
-start, its stop, and the probes. In 43 of 47 stored runs the median was 0.23 to 0.50 s; more where
+start, its stop, and the probes. In 42 of 47 stored runs the median was 0.23 to 0.50 s; more where
 replies take long, or a database is asked. The run replaces it by what it sees."""
 
 EXPECTED_COUNTERS = 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.model.request import Unwritten, concealed
@@ -91,6 +91,10 @@ class Runtime:
 
     bind: str = LOOPBACK
     """Address that servers listen on over TCP."""
+
+    def started_in(self, folder: Path | None) -> Runtime:
+        """Return what starts in *folder*, unless the user names another."""
+        return replace(self, cwd=self.cwd or folder)
 
 
 OURS = Runtime()

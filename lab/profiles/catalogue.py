@@ -57,7 +57,7 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
     if absent:
         hint = "make setup" if runtime == OURS else f"it is {uwsgi}"
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
-    here = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    here = runtime.started_in(profile.cwd)
     options = resolve.read_options(profile.path, ROOT, here, profile.section)
     altered: tuple[Altered, ...] = ()
     if profile.own:

@@ -34,7 +34,7 @@ def warnings(profile: Profile, runtime: Runtime = OURS) -> tuple[str, ...]:
 
 def _linted(profile: Profile, runtime: Runtime, **rules: Any) -> Linted:
     """Return what the linter says, for this machine and the environment that it is served in."""
-    runtime = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    runtime = runtime.started_in(profile.cwd)
     known = replace(
         known_of(program(replace(runtime, python=None), UWSGI)),
         cwd=runtime.cwd,
@@ -57,7 +57,7 @@ def check_startable(profile: Profile, runtime: Runtime) -> None:
     for flaw in linted.flaws:
         if not linted.config.guesses and flaw.severity is Severity.ERROR:
             raise ProfileError(flaw.spot.file, flaw.message, flaw.spot.line)
-    here = replace(runtime, cwd=runtime.cwd or profile.cwd)
+    here = runtime.started_in(profile.cwd)
     for option, value in placed(profile):
         theirs = with_home(here, [(option, value)])
         try:

@@ -7,19 +7,18 @@ import re
 import shutil
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import LOOPBACK, Endpoint, Profile, Runtime, Transport, Workload
+from lab.model import LOOPBACK, Endpoint, Profile, Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.settings.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
 from lab.settings.uwsgi.served import serving
 from lab.system import temporary
 from lab.system.programs import ROOT, placed
-from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, with_home
+from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, runtime_of
 
 
 class UwsgiServer:
@@ -54,7 +53,7 @@ class UwsgiServer:
             raise ProfileError(
                 profile.path, f"{problem}; choose a peer whose `run` has {{address}}"
             )
-        runtime = _runtime(profile, workload)
+        runtime = runtime_of(profile, workload.runtime)
 
         def order(endpoint: Endpoint) -> Order:
             path, variables = profile.path, dict[str, str]()
@@ -79,7 +78,7 @@ class UwsgiServer:
 
     def sought(self, profile: Profile, workload: Workload) -> Sought:
         """Return which application *profile* is to load for *workload*, and where."""
-        pairs, runtime = placed(profile), _runtime(profile, workload)
+        pairs, runtime = placed(profile), runtime_of(profile, workload.runtime)
         options, known = dict(pairs), runtime.variables.reveal()
         env = (
             re.sub(r"\$\((\w+)\)", lambda name: known.get(name[1], name[0]), each).partition("=")
@@ -115,12 +114,6 @@ def _check_bind(profile: Profile) -> None:
     if not any("{host}" in value or "{socket}" in value for _, value in profile.options):
         problem = "it does not obey BIND; write `http-socket = $(BIND):$(PORT)`"
         raise ProfileError(profile.path, problem)
-
-
-def _runtime(profile: Profile, workload: Workload) -> Runtime:
-    """Return what the server is started with: with the folder and the `home` of its ini."""
-    runtime = replace(workload.runtime, cwd=workload.runtime.cwd or profile.cwd)
-    return with_home(runtime, placed(profile))
 
 
 def _copy(profile: Profile, workload: Workload, endpoint: Endpoint, folder: Path) -> Path:

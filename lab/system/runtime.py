@@ -18,8 +18,8 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import MissingError
-from lab.model import Runtime
-from lab.system.programs import binary, environment, output_of, search_path
+from lab.model import Profile, Runtime
+from lab.system.programs import binary, environment, output_of, placed, search_path
 
 UWSGI = "uwsgi"
 
@@ -99,6 +99,11 @@ def with_home(runtime: Runtime, options: Iterable[tuple[str, str]]) -> Runtime:
     if runtime.python is not None or not homes:
         return runtime
     return replace(runtime, python=Path(runtime.cwd or "", homes[-1]))
+
+
+def runtime_of(profile: Profile, runtime: Runtime) -> Runtime:
+    """Return what *profile* is started with: in its folder, with the environment that it names."""
+    return with_home(runtime.started_in(profile.cwd), placed(profile))
 
 
 def python_of_uwsgi(runtime: Runtime) -> str | None:
