@@ -96,6 +96,7 @@ def _limit(pid: int) -> None:
     with suppress(ProcessLookupError):
         resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
         resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))  # it writes no file, only its output
 
 
 def _kill(group: int) -> None:

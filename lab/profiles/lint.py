@@ -8,22 +8,20 @@ import secrets
 import shlex
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path, PurePath
 from typing import Any
 
 from lab.errors import ProfileError
-from lab.profiles import asked, resolve
+from lab.profiles import resolve
+from lab.settings.files import UnreadableError, read_bytes
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.fix import applied
 from lab.settings.lint.flaw import Flaw
 from lab.settings.lint.judge import Chosen, judged
 from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
-from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.rules.rule import RULES, Rule
 from lab.settings.uwsgi import places
 from lab.system.programs import find_command, output_of, plugins
@@ -35,6 +33,11 @@ ROUNDS = 50
 
 TEMPLATE = re.compile(r"\{%-?\s*\w+|\{\{\s*\w[\w.]*")
 """What stands in a template of Jinja, and in no ini: its % are none of uWSGI's."""
+
+LARGEST_COMMAND, LARGEST_PROJECT = 1 << 16, 1 << 18
+LARGEST = {".py": 1 << 18, COMMAND.name: LARGEST_COMMAND, STDIN.name: LARGEST_COMMAND}
+"""How a file's name ends -> bytes that it may have, where those are few: Python takes hundreds of
+bytes of memory for one of them."""
 
 NO_FILES = frozenset({COMMAND, STDIN})
 """What a command is called that is in no file."""
@@ -111,10 +114,8 @@ def lint(
         container = any((each / "Dockerfile").exists() for each in folders)
     known = replace(known, container=container)
     chosen = _with_project(path, Chosen(select, ignore))
-    before = config = asked.checked(_read(path, known))
+    before = config = _read(path, known)
     flaws = judged(config, chosen)
-    if path.suffix in OTHER_FORMS:  # a name stands there twice, or in quotes
-        return Linted(config, [replace(flaw, fix=None) for flaw in flaws], {})
     for _ in range(ROUNDS if fixes else 0):
         wanted = [each.fix for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
         texts = applied(config.texts, wanted)
@@ -127,37 +128,10 @@ def lint(
     return Linted(config, flaws, changed)
 
 
-def readings(
-    names: Sequence[str], known: Known, *, fixes: str, **chosen: Any
-) -> Iterator[Callable[[], Linted]]:
-    """
-    Yield for each configuration what returns the result of `lint`, or raises its error, in order.
-
-    uWSGI is asked about several at a time, but for fixes: they may change what the next includes.
-
-    Args:
-        names: See `lint`, as for *known* and *fixes*.
-        known: Of all of them.
-        fixes: Of all of them.
-        chosen: What else `lint` is told.
-    """
-    read = partial(lint, known=known, fixes=fixes, **chosen)
-    if fixes or known.uwsgi is None or len(names) == 1:
-        yield from (partial(read, name) for name in names)
-        return
-    with ThreadPoolExecutor() as pool:
-        results = [pool.submit(read, name) for name in names]
-        try:
-            yield from (each.result for each in results)
-        except GeneratorExit:  # as after a Ctrl-C, which does not wait for the rest
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
 def _located(name: str, known: Known) -> tuple[Path, Known]:
     """Return the path of what is read, and what is known then: a command is known by its text."""
     if name == "-":
-        return STDIN, replace(known, overlay={STDIN: sys.stdin.read()})
+        return STDIN, replace(known, overlay={STDIN: sys.stdin.read(LARGEST_COMMAND + 1)})
     path = Path(name)
     there = os.path.exists(name)  # noqa: PTH110 - of no name it says that it is too long
     file, _, section = name.rpartition(":")
@@ -207,16 +181,16 @@ def _missing(file: str) -> str:
 
 
 def _read(path: Path, known: Known) -> Config:
-    text = known.read(path)
-    if text is None:
-        raise ProfileError(path, "cannot be read: permission denied")
+    most = next((most for end, most in LARGEST.items() if path.name.endswith(end)), None)
+    try:
+        text = known.text(path, *(() if most is None else (most,)))
+    except UnreadableError as error:
+        raise ProfileError(path, str(error)) from None
     if "\0" in text:
         raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
-    if path.suffix in OTHER_FORMS:
-        return asked.read(path, text, known)
     reader = reader_of(path, text)
     if reader is None:
-        kinds = ", ".join((*(end for end in READERS if end.startswith(".")), *sorted(OTHER_FORMS)))
+        kinds = ", ".join(end for end in READERS if end.startswith("."))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
     if reader is places.read and (found := TEMPLATE.search(text)):
@@ -237,8 +211,10 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
     if file is None:
         return chosen
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        table = tomllib.loads(read_bytes(file, LARGEST_PROJECT).decode())
+    except UnreadableError as error:
+        raise ProfileError(file, str(error)) from None
+    except (ValueError, RecursionError) as error:
         raise ProfileError(file, f"cannot be read: {error}") from None
     said = table.get("tool", {}).get("lab", {}).get("lint", {})
     for key, codes in said.items():
@@ -274,11 +250,11 @@ def rule_of(code: str) -> Rule:
 
 def known_of(program: str | None, **expected: Any) -> Known:
     """
-    Return what is known of this machine, and of the uWSGI that there is.
+    Return what is known of this machine, and of a uWSGI.
 
     Args:
-        program: A uWSGI's path: then it is this machine that serves. None for the one that is
-            installed, whose options and plug-ins count, but not the machine's files.
+        program: A uWSGI's path: then it is this machine that serves. It is started to ask for its
+            version, options and plug-ins; without one nothing is started.
         expected: What else is known: fields of `Known`.
 
     Raises:
@@ -287,27 +263,25 @@ def known_of(program: str | None, **expected: Any) -> Known:
     acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
     environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
     known = Known(environ=environ, **expected)
-    path = find_command(program or "uwsgi")
+    if program is None:
+        return known
+    path = find_command(program)
     version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
     if path is None or version is None:
-        if program is not None:
-            problem = "is no uWSGI that runs here: name the program, as in /usr/bin/uwsgi"
-            raise ProfileError(f"--uwsgi {program}", problem)
-        return known
+        problem = "is no uWSGI that runs here: name the program, as in /usr/bin/uwsgi"
+        raise ProfileError(f"--uwsgi {program}", problem)
     python = version_of_uwsgi(path).split(".")
-    built = replace(
+    limit = known.read(Path("/proc/sys/net/core/somaxconn"))
+    return replace(
         known,
-        uwsgi=path,
         version=tuple(map(int, version[0].split("."))),
         options=frozenset(resolve.known_options(path)),
         plugins=plugins(path),
         python=(int(python[0]), int(python[1])) if python[1:] else None,
+        here=True,
+        root=os.geteuid() == 0,
+        somaxconn=int(limit) if limit else None,
     )
-    if program is None:
-        return built
-    limit = built.read(Path("/proc/sys/net/core/somaxconn"))
-    root = os.geteuid() == 0
-    return replace(built, here=True, root=root, somaxconn=int(limit) if limit else None)
 
 
 def _write(path: Path, text: str, named: Sequence[Path]) -> None:

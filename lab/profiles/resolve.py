@@ -1,13 +1,13 @@
 """
-The options that uWSGI really gets from an ini file, asked of uWSGI itself.
+The options that uWSGI gets from an ini file.
 
-uWSGI can print every option after includes, conditions and variables, which no parser of our own
-could promise to do alike. `--show-config` does so late: by then it has gone to the background, sent
-its output to the ini's log, and run the ini's first hooks, and it goes on to write the pidfile
-(2.0.31, uwsgi_setup in core/uwsgi.c). Its own function is called by the very first hook instead,
-and the second ends it at once, without the removals of `vacuum` at exit: nothing is touched that a
-server which runs from the same file may be using. What acts before the first hook, such as `stop`,
-is not given to uWSGI at all: see `lab.settings.uwsgi.acting`.
+Our own reader finds them, with their places (`lab.settings.uwsgi.places`). Where the ini does
+nothing while it is read (`lab.settings.uwsgi.acting`), uWSGI is asked as well, and has the last
+word. Its `--show-config` speaks late: by then it has gone to the background, sent its output to
+the ini's log, and run the ini's first hooks, and it goes on to write the pidfile (2.0.31,
+uwsgi_setup in core/uwsgi.c). Its own function is called by the very first hook instead, and the
+second ends it at once, without the removals of `vacuum` at exit: nothing is touched that a server
+which runs from the same file may be using.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -26,11 +26,11 @@ from lab.profiles import asking
 from lab.profiles.header import line_of
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Flaw, Setting, Spot
-from lab.settings.lint.sections import OTHER_FORMS
 from lab.settings.rules.rule import RULES
 from lab.settings.uwsgi import APPLICATION, places
 from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.table import atoi, uwsgi_options
+from lab.system import temporary
 from lab.system.programs import output_of, plugins
 from lab.system.runtime import UWSGI, environment_of, program
 
@@ -56,6 +56,9 @@ PLACEHOLDER = ("set-ph", "set-placeholder", "resolve")
 
 NUMBERS = ("UW003", "UW005", "UW012", "UW201")
 """Rules that find a text where uWSGI reads a number: it takes what is none in silence."""
+
+LINKER = ("LD_LIBRARY_PATH",)
+"""Variables without which a program may not start."""
 
 OWN = ("profiles", "uwsgi")
 """Folders of this project whose files may run what they run: production.ini counts the CPUs."""
@@ -112,23 +115,29 @@ def _read(
     uWSGI is asked, unless it would act while it reads: then it is not started, but for a trusted
     file.
     """
+    environ = environment_of(runtime, BIND=HOST, PORT=PORT)
     known = Known(
         section=section,
         cwd=runtime.cwd or Path.cwd(),
-        environ=environment_of(runtime, BIND=HOST, PORT=PORT),
+        environ=environ,
         plugins=plugins(program(runtime, UWSGI)),
     )
     found = places.read(path, known)
     for flaw in RULES[CIRCLE].flaws(found):
         raise _refused(flaw, runtime)
-    act = None if trusted else acting(found, own=True)
+    act = None if trusted else acting(found)
     if act is None:
-        printed = _printed(path, runtime, section)
+        cwd = known.cwd if trusted or found.relative else None
+        if not trusted:
+            environ = {name: environ[name] for name in environ.keys() & {*found.variables, *LINKER}}
+        printed = _printed(path, section, program(runtime, UWSGI), cwd, environ)
+        if not asking.whole(printed):
+            raise _refusal(path, printed, runtime)
         absent = any(line.endswith(ABSENT.format(path.absolute())) for line in printed)
         _, *lines = _whole(asking.listed(printed), found)  # the first is the file itself
         return as_read(found, asking.pairs(lines)), None if absent else lines
     if found.guesses:
-        why = "uWSGI acts on it as soon as it reads it, so that it is not asked what the rest means"
+        why = "uWSGI may act on it as soon as it reads it, so it is not asked what the rest means"
         said = (runtime.variables.hide(each) for each in (act, found.guesses))
         act, guess = (f"{each[:60]}..." if len(each) > 60 else each for each in said)
         problem = f"{act}: {why}, and without uWSGI {guess}; give a copy without it"
@@ -151,20 +160,20 @@ def shown(value: str) -> str:
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _printed(path: Path, runtime: Runtime, section: str = "") -> list[str]:
+def _printed(
+    path: Path, section: str, uwsgi: str, cwd: Path | None, environ: Mapping[str, str]
+) -> list[str]:
     """
     Return what uWSGI prints of an ini file: which files it reads, and then its configuration.
 
-    Raises:
-        ProfileError: uWSGI refuses the file, with uWSGI's own words, or does not end to read it.
-        MissingError: uWSGI is not installed.
+    It gets the variables that the ini names, and no others. It starts in an empty folder, unless
+    the ini names files of the folder that it is started in.
     """
-    environ = environment_of(runtime, BIND=HOST, PORT=PORT)
     given = "--ini", asking.named(path, section)
-    printed = asking.ask(program(runtime, UWSGI), given, path, runtime.cwd, environ)
-    if not asking.whole(printed):
-        raise _refusal(path, printed, runtime)
-    return printed
+    if cwd is not None:
+        return asking.ask(uwsgi, given, path, cwd, environ)
+    with temporary.folder() as empty:
+        return asking.ask(uwsgi, given, path, empty, environ)
 
 
 def parse_config(lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -250,8 +259,6 @@ def as_read(config: Config, printed: Sequence[tuple[str, str]]) -> Config:
         for name, value in printed
     )
     top = replace(config.top, column=0)
-    if config.file.suffix in OTHER_FORMS:
-        return replace(config, settings=settings, top=top, absent=())
     return replace(config, settings=settings, top=top, guesses="uWSGI reads it otherwise")
 
 

@@ -12,6 +12,7 @@ from lab.profiles.lint import known_of
 from lab.settings.lint.config import Known
 from lab.settings.lint.judge import judged
 from lab.settings.uwsgi.places import read
+from lab.system.programs import binary
 from tests.kit.lab_process import ROOT
 
 INIS = ROOT / "tests" / "inis"
@@ -26,10 +27,10 @@ def pairs(config):
 def test_it_is_read_as_uwsgi_reads_it(name, tmp_path):
     """Every option and its value, in order, through includes, conditions, loops and variables."""
     shutil.copytree(INIS, tmp_path, dirs_exist_ok=True)  # a spooler's folder is made by reading
-    path, known = tmp_path / name, known_of(None)
+    path, known = tmp_path / name, known_of(binary())
     hooks = (word for option, value in HOOKS for word in (f"--{option}", value))
     done = subprocess.run(
-        (known.uwsgi, *hooks, str(path)), cwd=tmp_path, env=dict(known.environ),
+        (binary(), *hooks, str(path)), cwd=tmp_path, env=dict(known.environ),
         stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False,
     )  # fmt: skip
     printed = (done.stderr + done.stdout).decode().split("\n")

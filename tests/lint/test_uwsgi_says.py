@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from lab.errors import ProfileError
-from lab.profiles.asked import options
 from lab.profiles.lint import known_of, lint
 from lab.settings.lint.read import ELSEWHERE
 from lab.settings.rules.rule import RULES
@@ -241,27 +239,6 @@ def test_a_built_in_plugin_is_looked_for_in_vain(tmp_path):
     assert status == 22
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
-        (
-            "a.yaml",
-            "uwsgi:\n  master: on\n  env:\n    - A=1\n",
-            ":3: uWSGI stops to read at",
-        ),
-        ("a.xml", "<uwsgi><master/><processes>4</uwsgi>\n", "a.xml:1: parser error"),
-        ("a.json", '{"uwsgi": {"master": true,}}\n', "a.json: "),
-    ],
-)
-def test_what_uwsgi_does_not_read_to_its_end_is_an_error(name, text, said, tmp_path):
-    """It would be judged by a part."""
-    path = tmp_path / name
-    path.write_text(text)
-    with pytest.raises(ProfileError) as caught:
-        lint(str(path), known_of(None))
-    assert said in str(caught.value)
-
-
 def test_other_forms_are_judged_and_not_fixed(tmp_path):
     """A name stands there twice; the finding is at its line, and an empty file is an error."""
     path = tmp_path / "a.xml"
@@ -273,11 +250,3 @@ def test_other_forms_are_judged_and_not_fixed(tmp_path):
     path = tmp_path / "a.yml"
     path.write_text("other:\n  master: true\n")
     assert [flaw.code for flaw in lint(str(path), known_of(None)).flaws] == ["UW018"]
-
-
-def test_an_ini_of_another_name_is_asked_of_uwsgi_as_an_ini(tmp_path):
-    """By its name alone uWSGI would not know it."""
-    path = tmp_path / "site.conf"
-    path.write_text("[uwsgi]\nprocesess = 2\n")
-    linted = lint(str(path), known_of(None))
-    assert options(linted.config) == [("procesess", "2")]

@@ -18,7 +18,7 @@ from lab.model import Runtime
 from lab.options import Asked, application, understand
 from lab.profiles.lint import known_of, lint
 from lab.profiles.resolve import read_options
-from lab.settings.lint.config import Config, Known
+from lab.settings.lint.config import Known
 from lab.settings.uwsgi import flat
 from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.places import read
@@ -117,7 +117,6 @@ def test_nothing_is_done_by_asking(world, tmp_path, what):
 
 OTHERS = {
     "x.yaml": "uwsgi:\n  master: true\n  stop: {w}/pid\n",
-    "flow.yaml": "uwsgi: {{master: true, stop: {w}/pid}}\n",
     "x.json": '{{"uwsgi": {{"master": true, "stop": "{w}/pid"}}}}',
     "hidden.json": '{{"uwsgi": {{"\\u0073top": "{w}/pid"}}}}',
     "x.xml": "<uwsgi><master/><stop>{w}/pid</stop></uwsgi>",
@@ -126,34 +125,42 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("file", OTHERS)
-def test_what_only_uwsgi_reads_is_refused_where_it_would_act(world, tmp_path, file):
-    """In a line, however it is written."""
+def test_other_forms_are_read_without_doing_what_they_say(world, tmp_path, file):
+    """However an option is written."""
     folder, untouched = world
     (tmp_path / file).write_text(OTHERS[file].format(w=folder))
-    with pytest.raises(ProfileError, match="cannot be read without doing what it says: "):
-        lint(str(tmp_path / file), known_of(None))
+    assert lint(str(tmp_path / file), known_of(None)).config.first("stop").value == f"{folder}/pid"
     assert untouched()
 
 
 @pytest.mark.parametrize(
     "text",
     ["; stop = x", "# reload", "stats = :1", "touch-reload = stop", "chdir = /srv/config", "a = b",
-     "reload-mercy = 8", "listen = 9", "plugins-dir = /x", "if-env = HOME\nendif ="],
+     "reload-mercy = 8", "listen = 9", "plugins-dir = /x", "if-env = HOME\nendif =",
+     "vacuum = true", "uid = www-data", "route-uri-is-no-option = x"],
 )  # fmt: skip
-def test_what_only_looks_like_it_is_asked_of_uwsgi(text):
+def test_uwsgi_is_asked_what_keeps_its_values(text):
     """A comment, a value, and options that say something."""
-    config = read(Path("a.ini"), Known(overlay={Path("a.ini"): f"[uwsgi]\n{text}\n"}))
-    assert acting(config) is None
-    other = f"uwsgi:\n  {text.replace(' = ', ': ')}\n"
-    if text[0] not in ";#":  # of the other forms comments are not told apart
-        assert acting(Config("uWSGI", Path("a.yaml"), (), {Path("a.yaml"): other})) is None
+    assert acting(config(text)) is None
 
 
-def test_plug_ins_are_loaded_of_what_is_going_to_be_served():
-    """By uWSGI itself, which says best what it lacks; a linter starts no code of anybody's."""
-    text = "[uwsgi]\nplugins = python3\n"
-    config = read(Path("a.ini"), Known(overlay={Path("a.ini"): text}))
-    assert (acting(config), acting(config, own=True)) == ("plugins = python3", None)
+@pytest.mark.parametrize(
+    "text",
+    ["autoload = true", "plugins = python3", "plugin = ./evil", "vacuum = true\npidfile = /p",
+     "env = A=@(file)", "env = A=@%z(exec://x)", "exec-as-user-atexit = x",
+     "route = ^/ http:127.0.0.1:1", "fallback-config = x.ini",
+     "if-env = NOWHERE\nspooler = x\nendif =",
+     "yaml = x.yaml"],
+)  # fmt: skip
+def test_uwsgi_is_not_asked_what_may_do_more(text):
+    """At once, at its end, or by a reader that is not the one for inis."""
+    assert acting(config(text)) is not None
+
+
+def config(text):
+    """Return the configuration in *text*, beside which there is a YAML file."""
+    overlay = {Path("a.ini"): f"[uwsgi]\n{text}\n", Path("x.yaml").absolute(): "uwsgi:\n  a: b\n"}
+    return read(Path("a.ini"), Known(overlay=overlay))
 
 
 def test_an_ini_that_would_act_is_served_all_the_same(world, tmp_path):

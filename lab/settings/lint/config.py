@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from lab.settings.files import LARGEST, UnreadableError, read_bytes
+from lab.settings.lint import sections
 from lab.settings.lint.flaw import WHY, Edit, Fix, Flaw, Setting, Severity, Spot
+from lab.settings.lint.sections import Line
 from lab.settings.lint.suppress import Suppression
 from lab.settings.uwsgi import OFF
 from lab.settings.uwsgi.table import NOTHING, OptionTable, atoi
@@ -60,9 +63,6 @@ class Known:
     """Whether root starts it."""
 
     somaxconn: int | None = None
-    uwsgi: str | None = None
-    """Path of the uWSGI that there is."""
-
     version: tuple[int, ...] = (2, 0, 31)
     options: frozenset[str] | None = None
     """What the build's `--help` lists."""
@@ -94,13 +94,25 @@ class Known:
         return path.is_dir()
 
     def read(self, path: Path) -> str | None:
-        """Return a file's text, what is no UTF-8 as surrogates; None if it cannot be read."""
-        if path in self.overlay:
-            return self.overlay[path]
+        """Return a file's text as `text` does; None if it cannot be read."""
         try:
-            raw = path.read_bytes()
-        except OSError:
+            return self.text(path)
+        except UnreadableError:
             return None
+
+    def text(self, path: Path, most: int = LARGEST) -> str:
+        """
+        Return a file's text, what is no UTF-8 as surrogates.
+
+        Raises:
+            UnreadableError: It is larger than *most* bytes, no regular file, or cannot be read.
+        """
+        if path in self.overlay:
+            found = self.overlay[path]
+            if len(found) > most:
+                raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
+            return found
+        raw = read_bytes(path, most)
         if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it
             return "\ufeff" + raw.decode("utf-16", "replace")
         return raw.decode("utf-8", "surrogateescape")
@@ -135,8 +147,18 @@ class Config:
     guesses: str = ""
     """Why uWSGI may get something else than *settings*; empty where it does not."""
 
-    unread: Mapping[str, str | None] = field(default_factory=dict)
-    """Name of what uWSGI reads besides -> its text; None where it is no file that can be read."""
+    unread: tuple[str, ...] = ()
+    """Names of what uWSGI reads besides, as it is written there."""
+
+    forms: frozenset[Path] = frozenset()
+    """Files among *texts* that are no inis: YAML, JSON, XML. None of them is fixed."""
+
+    variables: frozenset[str] = frozenset()
+    """Environment variables that it names."""
+
+    relative: bool = False
+    """Whether what it names lies in the folder that it is started in."""
+
     absent: tuple[tuple[Path, str, Setting | None], ...] = ()
     """Files with the section that is looked for and not there, and the include that asks for it."""
 
@@ -160,14 +182,35 @@ class Config:
             for file, text in self.texts.items()
         }
 
+    @cached_property
+    def ini_lines(self) -> tuple[Line, ...]:
+        """The lines of all inis that were read, but for empty ones."""
+        return tuple(sections.lines(self.texts, self.forms))
+
+    @cached_property
+    def section_names(self) -> frozenset[str]:
+        """Names of the sections that are read: [uwsgi], or the one asked for."""
+        if not self.settings or self.top.file not in self.texts or self.top.file in self.forms:
+            return frozenset({"uwsgi"})
+        return frozenset({"uwsgi", self.line(self.top).strip(" \t\r")[1:-1]})
+
+    @cached_property
+    def option_lines(self) -> tuple[Line, ...]:
+        """Those of them that have an option which may be read, each with its condition."""
+        return tuple(sections.options(self.ini_lines, self.section_names, self.table))
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {id(each): number for number, each in enumerate(self.settings)}
+
     def all(self, *names: str) -> list[Setting]:
         """Return what sets one of the options, in any of their spellings, in order."""
         wanted = {self.table.canonical(name) for name in names}
         lists = [self._by_name.get(name, []) for name in wanted]
         if len(lists) == 1:
             return lists[0]
-        position = {id(each): number for number, each in enumerate(self.settings)}
-        return sorted((each for found in lists for each in found), key=lambda s: position[id(s)])
+        together = [each for found in lists for each in found]
+        return sorted(together, key=lambda each: self._positions[id(each)]) if together else []
 
     def first(self, *names: str) -> Setting | None:
         """Return the first that sets one of the options; None if nothing does."""
@@ -191,7 +234,7 @@ class Config:
         setting = self.last(name)
         return default if setting is None else atoi(setting.value)
 
-    @property
+    @cached_property
     def master(self) -> bool:
         """Whether there is a master: one that is switched on, or that another option implies."""
         said = self.last("master")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.settings.lint import sections
 from lab.settings.lint.config import Config
 from lab.settings.lint.flaw import Flaw
-from lab.settings.lint.suppress import Suppression, suppressions
+from lab.settings.lint.suppress import Suppression, keys, suppressions
 from lab.settings.rules import flaws
 from lab.settings.rules.rule import RULES
 
@@ -37,23 +36,32 @@ class Chosen:
 def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
     """Return what is wrong with a configuration, in the order of the places."""
     chosen = chosen or Chosen()
-    found = [flaw for flaw in flaws(config) if flaw.code in chosen]
+    found = [_mendable(flaw, config) for flaw in flaws(config) if flaw.code in chosen]
     meant = list(suppressions(config.texts))
-    counts = [flaw for flaw in found if not any(each.covers(flaw, config.file) for each in meant)]
+    covered = {each.key for each in meant}
+    counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, config.file))]
     if UNUSED in chosen:
         asked = [each for each in meant if each.spot.file == config.file]
         counts += RULES[UNUSED].flaws(replace(config, unused=_unused(config, asked, chosen, found)))
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
 
 
+def _mendable(flaw: Flaw, config: Config) -> Flaw:
+    """Return a flaw, of a file that is no ini without its fix: fixes know lines of inis."""
+    edits = flaw.fix.edits if flaw.fix else ()
+    return replace(flaw, fix=None) if any(e.spot.file in config.forms for e in edits) else flaw
+
+
 def _unused(
-    config: Config, asked: Iterable[Suppression], chosen: Chosen, found: Iterable[Flaw]
+    config: Config, asked: Sequence[Suppression], chosen: Chosen, found: Iterable[Flaw]
 ) -> tuple[Suppression, ...]:
     """Return which suppressions are of nothing that was found, or would be in a container."""
+    if not asked:
+        return ()
     # What was not looked for may well be there, and what is included may be for others.
     read = {(each.spot.file, each.spot.line) for each in config.settings}
     skipped = {
-        (each.spot.file, each.spot.line) for each in sections.options(config) if each.inside
+        (each.spot.file, each.spot.line) for each in config.option_lines if each.inside
     } - read
     looked_for = (
         each
@@ -70,7 +78,5 @@ def _unused(
 def _uncovered(
     asked: Iterable[Suppression], found: Iterable[Flaw], file: Path
 ) -> list[Suppression]:
-    left = list(asked)
-    for flaw in found:
-        left = [each for each in left if not each.covers(flaw, file)]
-    return left
+    covering = {key for flaw in found for key in keys(flaw, file)}
+    return [each for each in asked if each.key not in covering]

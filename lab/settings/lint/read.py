@@ -10,6 +10,7 @@ from pathlib import Path
 from lab.settings import granian, gunicorn
 from lab.settings.lint.config import Config, Known
 from lab.settings.uwsgi import places
+from lab.settings.uwsgi.forms import FORMS
 
 Reader = Callable[[Path, Known], Config]
 
@@ -18,6 +19,7 @@ COMMAND, STDIN = Path("granian"), Path("-")
 
 READERS: dict[str, Reader] = {
     ".ini": places.read,
+    **dict.fromkeys(FORMS, places.read),
     ".py": gunicorn.read_file,
     COMMAND.name: granian.read,
     STDIN.name: granian.read,

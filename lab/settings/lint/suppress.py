@@ -20,6 +20,9 @@ from lab.settings.lint.flaw import Flaw, Spot
 _COMMENT = re.compile(r"\ufeff?\s*[;#]\s*lab:\s*ignore(-file)?\[([\w, ]*)\]")
 
 
+Key = tuple[Path, int | None, str]
+
+
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """One code of such a comment."""
@@ -31,34 +34,50 @@ class Suppression:
     line: int | None
     """The line that it is about; None for the whole file."""
 
-    def covers(self, flaw: Flaw, read: Path) -> bool:
-        """
-        Return whether it is this flaw that is meant so.
+    @property
+    def key(self) -> Key:
+        """What it covers: a file, a line of it or None for all, and how codes begin."""
+        return self.spot.file, self.line, self.code
 
-        Args:
-            flaw: What was found.
-            read: The file that was named, which speaks for what it includes.
-        """
-        line = self.line in (None, flaw.spot.line) and flaw.spot.file == self.spot.file
-        whole = self.line is None and self.spot.file == read
-        return (line or whole) and flaw.code.startswith(self.code)
+
+def keys(flaw: Flaw, read: Path) -> Iterator[Key]:
+    """
+    Yield the key of each suppression that would say that a flaw is meant so.
+
+    Args:
+        flaw: What was found.
+        read: The file that was named, which speaks for what it includes.
+    """
+    for length in range(1, len(flaw.code) + 1):
+        beginning = flaw.code[:length]
+        yield flaw.spot.file, flaw.spot.line, beginning
+        yield flaw.spot.file, None, beginning
+        yield read, None, beginning
 
 
 def suppressions(texts: Mapping[Path, str]) -> Iterator[Suppression]:
     """Yield what the comments of all files suppress."""
     for file, text in texts.items():
-        lines = text.split("\n")
-        for number, line in enumerate(lines, start=1):
+        if "lab:" not in text:
+            continue
+        waiting: list[tuple[int, re.Match[str]]] = []  # for the next line that is no comment
+        for number, line in enumerate(text.split("\n"), start=1):
             found = _COMMENT.match(line)
-            if found is None:
-                continue
-            about = None if found[1] else _below(lines, number)
-            for code in re.finditer(r"\w+", found[2]):
-                column = found.start(2) + code.start() + 1
-                yield Suppression(code[0].upper(), Spot(file, number, column), about)
+            if found is not None and found[1]:
+                yield from _codes(file, number, found, None)
+            elif found is not None:
+                waiting.append((number, found))
+            elif line.strip() and line.strip()[0] not in ";#":
+                for above, comment in waiting:
+                    yield from _codes(file, above, comment, number)
+                waiting = []
+        for above, comment in waiting:
+            yield from _codes(file, above, comment, 0)
 
 
-def _below(lines: list[str], number: int) -> int:
-    """Return the number of the next line that is neither empty nor a comment."""
-    below = enumerate(lines[number:], start=number + 1)
-    return next((at for at, line in below if line.strip() and line.strip()[0] not in ";#"), 0)
+def _codes(
+    file: Path, number: int, comment: re.Match[str], about: int | None
+) -> Iterator[Suppression]:
+    for code in re.finditer(r"\w+", comment[2]):
+        column = comment.start(2) + code.start() + 1
+        yield Suppression(code[0].upper(), Spot(file, number, column), about)

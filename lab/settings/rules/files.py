@@ -46,9 +46,9 @@ def no_equals(config: Config) -> Iterator[Flaw]:
 )
 def section_misnamed(config: Config) -> Iterator[Flaw]:
     """Of a section the last character is cut off, and the rest is its name."""
-    names = sections.asked(config)
+    names = config.section_names
     passed: set[object] = set()
-    for each in sections.lines(config):
+    for each in config.ini_lines:
         if _is_ours(each) and each.section not in names:
             yield _misnamed(config, each)
         elif not (each.section or each.is_header or each.is_comment or each.spot.file in passed):
@@ -91,11 +91,11 @@ def byte_order_mark(config: Config) -> Iterator[Flaw]:
 )
 def no_end(config: Config) -> Iterator[Flaw]:
     """The end of the file does not end it."""
-    found = list(sections.options(config))
+    found = config.option_lines
     ends = {each.spot.file: at for at, each in enumerate(found) if each.option in sections.ENDS}
     for at, each in enumerate(found):
         ended = ends.get(each.spot.file, -1) > at
-        if ended or each.inside or not sections.opens(config, each.option):
+        if ended or each.inside or not sections.opens(config.table, each.option):
             continue
         below = [line for line in found[at + 1 : at + 2] if line.spot.file == each.spot.file]
         fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
@@ -114,8 +114,8 @@ def no_end(config: Config) -> Iterator[Flaw]:
 )
 def condition_inside(config: Config) -> Iterator[Flaw]:
     """A loop is one, too."""
-    for each in sections.options(config):
-        if each.inside and sections.opens(config, each.option):
+    for each in config.option_lines:
+        if each.inside and sections.opens(config.table, each.option):
             text = f"{each.text}: it stands inside that of line {each.inside.line}, and {WHY}"
             yield config.flaw(each.spot, text)
 
@@ -168,8 +168,8 @@ def relative_include(config: Config) -> Iterator[Flaw]:
 def second_section(config: Config) -> Iterator[Flaw]:
     """Its values replace those of the first."""
     first: dict[tuple[object, str], Spot] = {}
-    names = sections.asked(config)
-    for each in sections.lines(config):
+    names = config.section_names
+    for each in config.ini_lines:
         if each.is_header and each.section in names:
             spot = first.setdefault((each.spot.file, each.section), each.spot)
             if spot != each.spot:
@@ -193,7 +193,7 @@ def second_section(config: Config) -> Iterator[Flaw]:
 def no_section(config: Config) -> Iterator[Flaw]:
     """Where it is only misspelt, or not the first thing in the file, another rule says so."""
     for file, section, by in config.absent:
-        lines = [each for each in sections.lines(config) if each.spot.file == file]
+        lines = [each for each in config.ini_lines if each.spot.file == file]
         names = [each.section for each in lines if each.is_header]
         loose = any(not (each.section or each.is_header or each.is_comment) for each in lines)
         misspelt = section == "uwsgi" and any(_is_ours(each) for each in lines)
@@ -204,7 +204,7 @@ def no_section(config: Config) -> Iterator[Flaw]:
             advice += f", or name a section that is there: {file.name}:{names[0]}"
         where = "this file" if by is None else file
         what = f"there is no section [{section}] in {where}"
-        if file.suffix in sections.OTHER_FORMS:
+        if file in config.forms:
             what, advice = f"there is no option in {where}", f'put all below "{section}"'
         text = f"{what}, so uWSGI reads nothing of it; {advice}"
         yield config.flaw(by or Spot(file, 1, 1), text)

@@ -110,9 +110,10 @@ def comment_behind(config: Config) -> Iterator[Flaw]:
 def no_number(config: Config) -> Iterator[Flaw]:
     """What is read as it was meant, as "off" for 0, is none."""
     for each in config.settings:
+        if not config.table.is_number(each.option) or each.option == "http-keepalive":
+            continue
         value = re.split(r"\s+[;#]", each.value)[0]
-        unknown = re.search(r"[%$@]\(|^[\"']", value)  # another rule's
-        if not config.table.is_number(each.option) or each.option == "http-keepalive" or unknown:
+        if re.search(r"[%$@]\(|^[\"']", value):  # another rule's
             continue
         if re.fullmatch(r"[+-]?\d+", value) or value.lower() in OFF | NO:
             continue
@@ -173,9 +174,11 @@ def quotes(config: Config) -> Iterator[Flaw]:
 )
 def single_percent(config: Config) -> Iterator[Flaw]:
     """At the end of a comment it makes a comment of the next line."""
+    if not any("%" in text for text in config.texts.values()):
+        return
     got = {(each.spot.file, each.spot.line): each for each in config.settings}
-    names = sections.asked(config)
-    for each in sections.lines(config):
+    names = config.section_names
+    for each in config.ini_lines:
         eaten = [at for at in _percents(each) if each.section in names or each.is_comment]
         if not eaten:
             continue
@@ -206,8 +209,8 @@ def unresolved(config: Config) -> Iterator[Flaw]:
     """A variable of the environment may be there elsewhere, so that is a remark."""
     own = {"_"} | {each.option for each in config.settings}
     for each in config.settings:
-        if TEXTS.match(each.option) or config.guesses:  # what is not read may name it
-            continue
+        if "(" not in each.value + each.raw or TEXTS.match(each.option) or config.guesses:
+            continue  # what is not read may name it
         entry = config.table.entries.get(each.option)
         early = entry and "IMMEDIATE" in entry.flags and each.option not in PLACEHOLDERS
         variable = re.search(r"\$\((\w+)\)", each.value)
@@ -257,9 +260,7 @@ def env_with_blanks(config: Config) -> Iterator[Flaw]:
 )
 def twice(config: Config) -> Iterator[Flaw]:
     """In one file and outside conditions: an include is there to be overridden."""
-    free = {
-        (each.spot.file, each.spot.line) for each in sections.options(config) if not each.inside
-    }
+    free = {(each.spot.file, each.spot.line) for each in config.option_lines if not each.inside}
     last: dict[tuple[object, str], Setting] = {}
     for each in config.settings:
         if (each.spot.file, each.spot.line) not in free or not _is_single(config, each.option):
@@ -281,7 +282,7 @@ def _rest(config: Config, spot: Spot) -> str:
 
 def _named(setting: Setting) -> list[str]:
     """Return the options and placeholders that a value names, as in %(base) or %(cores * 2)."""
-    if TEXTS.match(setting.option):
+    if "%(" not in setting.raw or TEXTS.match(setting.option):
         return []
     inner = re.findall(r"%\(([^)]*)\)", setting.raw)
     return [

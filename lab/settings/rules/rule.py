@@ -18,6 +18,12 @@ __all__ = [
     "rule",
 ]  # fmt: skip
 
+MOST = 1000
+"""Findings of one rule in one configuration: nobody reads more."""
+
+LAST = "; what this rule finds below is not listed"
+"""Ends the message of the last of so many."""
+
 Looks = Callable[[Config], Iterator[Flaw]]
 
 
@@ -50,14 +56,16 @@ class Rule:
         """Yield what it finds, nothing for another server."""
         if self.server not in ("", config.server):
             return
-        for flaw in self.looks(config):
+        for number, flaw in enumerate(self.looks(config), start=1):
             remark = flaw.severity is Severity.REMARK
             yield replace(
                 flaw,
                 code=self.code,
                 severity=Severity.REMARK if remark else self.severity,
-                message=flaw.message.replace(WHY, self.why),
+                message=flaw.message.replace(WHY, self.why) + LAST * (number == MOST),
             )
+            if number == MOST:
+                return
 
 
 RULES: dict[str, Rule] = {}

@@ -1,11 +1,12 @@
 """
-Reads an ini as uWSGI does, and keeps where everything stands.
+Reads a configuration as uWSGI does, and keeps where everything stands.
 
 The order of things is uWSGI's: variables such as %d are replaced in the whole text, which is then
 cut into lines; an option counts when its line is read, which is also when files are included and
 conditions decided; $(X), @(X) and %(x) are replaced at the end; `inherit` comes last of all.
 
-Nothing is run and no network is asked, so what exec:// or http:// would say is unknown here.
+Nothing is run, written or connected to, so what exec:// or http:// would say is unknown here. What
+is read and made is limited (`Budget`), whatever the files say.
 
 Sources: uWSGI 2.0.31, core/ini.c, core/config.c, core/utils.c (magic_sub, uwsgi_apply_config_pass),
 core/uwsgi.c (config_magic_table_fill, uwsgi_setup).
@@ -13,18 +14,21 @@ core/uwsgi.c (config_magic_table_fill, uwsgi_setup).
 
 from __future__ import annotations
 
-import glob
 import os
 import re
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from lab.errors import ProfileError
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Setting, Spot
-from lab.settings.uwsgi.table import OptionTable, atoi, uwsgi_options
+from lab.settings.uwsgi import forms
+from lab.settings.uwsgi.logic import Logic
+from lab.settings.uwsgi.table import Entry, OptionTable, atoi, uwsgi_options
 from lab.settings.uwsgi.variables import (
+    Budget,
+    TooMuchError,
     as_bytes,
     as_text,
     computed,
@@ -39,27 +43,36 @@ BLANKS = " \t\r"
 
 ENDS = ("end", "endfor", "endif", "end-if", "end-for")
 
-LOGIC = "uwsgi_logic_opt_"
-"""Begins the name of the function behind a condition or a loop, in the option table."""
-
 MOST = 50
 """Includes in an include. Where there are more, a file includes itself in the end."""
+
+OPTIONS = 160_000
+"""Options that one configuration may have, with those that loops make."""
 
 UNKNOWABLE = "btTiIjJ"
 """Letters of variables such as %t that say something else each time, or elsewhere."""
 
+Form = Callable[[str, str], Iterator[forms.Pair]]
+
 
 def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
     """
-    Return the configuration that uWSGI gets from an ini file.
+    Return the configuration that uWSGI gets from a file: an ini, or what `forms.FORMS` reads.
 
     What cannot be known - a file that is missing, the output of a command - is left out, and
     `Config.guesses` says so.
+
+    Raises:
+        ProfileError: The file that is named is none of its form, or there is too much of it.
     """
-    reading = Ini(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
-    section = f":{known.section}" if known.section else ""
-    reading.load(f"{path.absolute()}{section}", path)
-    reading.finish()
+    reading = Reading(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
+    try:
+        reading.load(as_bytes(str(path.absolute())), as_bytes(known.section), shown=path)
+        reading.finish()
+    except forms.FormError as error:
+        raise ProfileError(path, str(error), error.line) from None
+    except TooMuchError as error:
+        raise ProfileError(path, f"is more than the lab reads: {error}") from None
     return Config(
         server="uWSGI",
         file=path,
@@ -69,7 +82,10 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
         table=reading.table,
         top=reading.top or Spot(path, 1, 1),
         guesses=reading.guesses,
-        unread=reading.unread,
+        unread=tuple(reading.unread),
+        forms=frozenset(reading.forms),
+        variables=frozenset(reading.variables),
+        relative=reading.relative,
         absent=tuple(reading.absent),
         circle=reading.circle,
     )
@@ -92,11 +108,12 @@ class Exported:
 
     def setting(self) -> Setting:
         """Return it as text."""
-        return replace(self.written, option=as_text(self.name), value=as_text(self.value))
+        at = self.written
+        return Setting(as_text(self.name), as_text(self.value), at.spot, at.raw, at.column, at.loop)
 
 
-class Ini:
-    """An ini that is being read, with what it includes."""
+class Reading:
+    """A configuration that is being read, with what it includes."""
 
     def __init__(self, known: Known, table: OptionTable, folder: Path) -> None:
         self.known = known
@@ -104,52 +121,68 @@ class Ini:
         self.folder = folder
         self.exported: list[Exported] = []
         self.texts: dict[Path, str] = {}
+        self.forms: set[Path] = set()
         self.top: Spot | None = None
         self.guesses = ""
-        self.unread: dict[str, str | None] = {}
+        self.unread: list[str] = []
+        self.variables: set[str] = set()
+        self.relative = False
         self.absent: list[tuple[Path, str, Setting | None]] = []
         self.circle: Setting | None = None
+        self._budget = Budget()
+        self._named: dict[str, Exported] = {}  # the first of each name
         self._magic = of_machine(folder)
         self._last = ""
-        self._named = (Path(), Path())  # the path of the file that was named, and that name
+        self._top = (Path(), Path())  # the path of the file that was named, and that name
         self._depth = 0
-        self._test = ""  # name of the function of the condition or loop that is open
-        self._argument = ""
-        self._inside = False  # whether what is exported is what that one lets through
+        self._logic = Logic(known, self._path, self._environ, self._first, self.guess)
+        self._inside = False  # whether what is exported is what a condition lets through
 
-    def load(self, name: str, shown: Path | None = None, by: Setting | None = None) -> None:
+    def load(
+        self,
+        file: str,
+        section: str = "",
+        form: Form | None = None,
+        *,
+        shown: Path | None = None,
+        by: Setting | None = None,
+    ) -> None:
         """
         Read a file, or a section of it.
 
         Args:
-            name: As an option has it, a section behind a colon.
-            shown: What the places call it; None for its path.
-            by: The option that asks for it; None for the file that was named.
+            file: Its name; empty for the ini that was read last.
+            section: Of it; empty for [uwsgi].
+            form: What reads it; None for an ini, or what its name says where it is *shown*.
+            shown: What the places call the file that the user named; None for any other.
+            by: The option that asks for it.
         """
-        if "://" in name or name == "-":
-            self._elsewhere(name)
-            return
-        file, _, section = name.rpartition(":") if ":" in name else (name, "", "")
-        path = Path(os.path.normpath(self.folder / as_text(file or self._last)))
+        path = Path(os.path.normpath(self._path(file or self._last)))
         if shown:
-            self._named = path, shown
-        if path == self._named[0]:
-            path = self._named[1]
+            self._top = path, shown
+            form = forms.FORMS.get(shown.suffix)
+        if path == self._top[0]:
+            path = self._top[1]
         text = self.known.read(path)
         if text is None:
             self.guess(f"it cannot read {path}")
             return
+        self._budget.spend(characters=len(text))
         if file:
-            self._last = file
+            self._last = self._last if form else file
             self._magic |= of_file(as_bytes(str(self.folder)), file)
         self._magic["x"] = section
         if shown:
             self._magic |= {letter.upper(): self._magic[letter] for letter in "odspcenx"}
         self.texts[path] = text
+        self.relative |= "%v" in text
         for letter in re.findall(rf"(?<!%)(?:%%)*%([{UNKNOWABLE}])", text):
             self.guess(f"it does not know %{letter}")
         wanted = section or "uwsgi"
-        if not self._lines(path, as_bytes(text), wanted):
+        if form is not None:
+            self.forms.add(path)
+        there = self._options(path, text, wanted, form) if form else self._lines(path, text, wanted)
+        if not there:
             self.absent.append((path, as_text(wanted), by))
 
     def finish(self) -> None:
@@ -159,15 +192,15 @@ class Ini:
         self._replace("%", self._placeholder)
         for each in self.exported:  # which grows
             if each.name == "inherit":
-                self._include(each, ".ini")
+                self._include(each)
                 self._depth += 1  # one follows the other: deep enough, it is a circle
 
     def _lines(self, path: Path, text: str, wanted: str) -> bool:
-        """Take the options of one section, and return whether it is there."""
-        written = self.texts[path].split("\n")
+        """Take the options of one section of an ini, and return whether it is there."""
+        written = text.split("\n")
         section, there = "", False
         # All of it first: what is included has variables of its own.
-        for number, line in list(logical_lines(text, self._magic)):
+        for number, line in list(logical_lines(as_bytes(text), self._magic)):
             key = line.partition("\0")[0].strip(BLANKS)
             if key.startswith("["):
                 section = key[1:-1]
@@ -180,40 +213,68 @@ class Ini:
                 self._take(name.rstrip(BLANKS), value.strip(BLANKS), place)
         return there
 
+    def _options(self, path: Path, text: str, wanted: str, form: Form) -> bool:
+        """Take the options of a file that is no ini, and return whether there are any."""
+        lines = list(logical_lines(as_bytes(text), self._magic))
+        try:
+            found = forms.options("\n".join(as_text(line) for _, line in lines), wanted, form)
+        except forms.FormError as error:
+            if path == self._top[1]:
+                line = None if error.line is None else lines[min(error.line, len(lines)) - 1][0]
+                raise forms.FormError(str(error), line) from None
+            self.guess(f"{path} {error}")
+            return True
+        written = text.split("\n")
+        for each in found:
+            number = lines[each.line - 1][0]
+            column = written[number - 1].find(each.name) + 1 or 1
+            place = Setting(each.name, "", Spot(path, number, column), each.value)
+            self._take(as_bytes(each.name), as_bytes(each.value), place)
+        return bool(found)
+
     def _take(self, name: str, value: str, written: Setting) -> None:
         """Export an option, or what the open condition or loop makes of it."""
         if name in ENDS and not self._inside:
-            self._test = ""
-        if self._inside or not self._test:
+            self._logic.test = ""
+        if self._inside or not self._logic.test:
             self._export(Exported(name, value, written))
             return
         self._inside = True
-        written = replace(written, loop=self._test.startswith("for"))
-        for replacement in list(self._cases()):
+        written = replace(written, loop=self._logic.is_loop)
+        for replacement in self._logic.cases():
             made = value if replacement is None else value.replace("%(_)", replacement)
             self._export(Exported(name, made, written))
         self._inside = False
 
     def _export(self, option: Exported) -> None:
-        """Add an option, and do at once what it asks for at once."""
+        """Add an option."""
         self.exported.append(option)
+        self._named.setdefault(option.name, option)
+        if len(self.exported) > OPTIONS:
+            raise TooMuchError(f"it has more than {OPTIONS:,} options")
+        self._budget.spend(characters=len(option.value))
         entry = self.table.entries.get(as_text(option.name))
-        if option.placeholder or entry is None or "IMMEDIATE" not in entry.flags:
-            return
-        option.done = True
+        if not option.placeholder and entry is not None and "IMMEDIATE" in entry.flags:
+            option.done = True
+            self._obey(option, entry)
+
+    def _obey(self, option: Exported, entry: Entry) -> None:
+        """Do what an option asks for at once."""
         match entry.setter:
             case "uwsgi_opt_logic" if self._inside:
                 self.guess("there is a condition in a condition, which uWSGI refuses")
             case "uwsgi_opt_logic":
-                self._test, self._argument = entry.data.removeprefix(LOGIC), option.value
+                self._logic.open(entry, option.value)
             case "uwsgi_opt_set_placeholder":
                 name, _, value = option.value.partition("=")
                 only = entry.data == "1" or self._first("strict") is not None
                 self._export(Exported(name, value, option.written, only, only))
             case "uwsgi_opt_load_ini":
-                self._include(option)
+                self._load(option, option.value)
             case "uwsgi_opt_load":
-                self._include(option, ".ini")
+                self._include(option)
+            case setter if setter in forms.LOADS:
+                self._load(option, option.value, forms.LOADS[setter])
             case "uwsgi_opt_add_custom_option":
                 self.guess(f"it does not read what {as_text(option.value)} stands for")
             case "uwsgi_opt_resolve":
@@ -221,100 +282,65 @@ class Ini:
             case setter if setter in OTHER_LOADS or option.name.startswith("inject-"):
                 self._elsewhere(option.value)
 
-    def _include(self, option: Exported, ending: str = "") -> None:
-        if not option.value.endswith(ending):
+    def _include(self, option: Exported) -> None:
+        """Read what an option names whose form its name says, as `include` does."""
+        ending = PurePath(option.value).suffix
+        if ending == ".ini" or ending in forms.FORMS:
+            self._load(option, option.value, forms.FORMS.get(ending))
+        else:
             self._elsewhere(option.value)
+
+    def _load(self, option: Exported, name: str, form: Form | None = None) -> None:
+        file, _, section = name.rpartition(":") if ":" in name else (name, "", "")
+        if "://" in name or name == "-" or (form and not file):
+            self._elsewhere(name)
         elif self._depth == MOST:
             self.circle = self.circle or option.written
             self.guess("it includes itself")
         elif self.circle is None:
             self._depth += 1
-            self.load(option.value, by=option.written)
+            self.load(file, section, form, by=option.written)
             self._depth -= 1
 
     def _elsewhere(self, name: str) -> None:
-        """Note what uWSGI reads and this does not, with its text where it is a file."""
-        shown = as_text(name)
-        self.guess(f"it does not read {shown}")
-        known = "" if "://" in shown else shown.partition(":")[0]
-        self.unread[shown] = self.known.read(self.folder / known) if known else None
+        """Note what uWSGI reads and this does not."""
+        self.guess(f"it does not read {as_text(name)}")
+        self.unread.append(as_text(name))
+
+    def _path(self, name: str) -> Path:
+        """Return where a file lies that is named."""
+        self.relative |= not name.startswith("/")
+        return self.folder / as_text(name)
 
     def guess(self, why: str) -> None:
         """Note the first reason why uWSGI may get something else."""
         self.guesses = self.guesses or why
 
-    # -- conditions and loops ----------------------------------------------------------------------
-
-    def _cases(self) -> Iterator[str | None]:
-        """Yield what %(_) means, for each time that an option comes through."""
-        test, said = self._test, self._argument
-        if test == "for":
-            yield from (token for token in said.split(" ") if token)
-        elif test == "for_times":
-            yield from map(str, range(1, atoi(said) + 1))
-        elif test == "for_glob":
-            found = sorted(glob.glob(as_text(said), root_dir=self.folder))  # noqa: PTH207 - as C has it
-            marked = (each + "/" * (self.folder / each).is_dir() for each in found)
-            yield from map(as_bytes, marked) if found else [said]
-        elif test == "for_readline":
-            text = self.known.read(self.folder / as_text(said)) or ""
-            yield from (as_bytes(line.rstrip("\r")) for line in text.splitlines())
-        else:
-            yield from self._condition(test.removeprefix("if_"), said)
-
-    def _condition(self, test: str, said: str) -> Iterator[str | None]:
-        """Yield what %(_) means where a condition holds; nothing where it does not."""
-        wanted = not test.startswith("not_")
-        kind = test.removeprefix("not_")
-        meaning: str | None = said
-        path = self.folder / as_text(said)
-        match kind:
-            case "env" | "opt":
-                name, equals, value = said.partition("=")
-                meaning = self._environ(name) if kind == "env" else self._first(name)
-                holds = meaning is not None and (not equals or meaning == value)
-            case "exists":
-                holds = bool(said) and os.access(path, os.R_OK)
-            case "file":
-                holds = path.is_file()
-            case "dir":
-                holds = bool(said) and path.is_dir()
-            case "hostname":
-                holds = said == socket.gethostname()
-            case "plugin" if self.known.plugins is not None:
-                holds = as_text(said) in self.known.plugins
-            case "reload":
-                meaning, holds = None, False
-            case _:
-                self.guess(f"it does not know whether there is {as_text(said)}")
-                holds = False
-        if holds is wanted:
-            yield meaning
-
-    # -- what refers to something else -------------------------------------------------------------
-
     def _replace(self, symbol: str, meaning: Callable[[str], str | None]) -> None:
         for each in self.exported:
-            if not each.done:
-                value = replaced(each.value, symbol, meaning)
+            if not each.done and symbol in each.value:
+                value = replaced(each.value, symbol, meaning, self._budget)
                 if value is None:
                     self.guess(f"{as_text(each.name)} contains itself, and uWSGI does not end")
                 each.value = value or ""
 
     def _environ(self, name: str) -> str | None:
+        self.variables.add(as_text(name))
         value = self.known.environ.get(as_text(name))
         return None if value is None else as_bytes(value)
 
     def _first(self, name: str) -> str | None:
-        return next((each.value for each in self.exported if each.name == name), None)
+        found = self._named.get(name)
+        return None if found is None else found.value
 
     def _content(self, name: str) -> str | None:
         if "://" in name:
             self.guess(f"it does not read @({as_text(name)})")
             return None
-        text = self.known.read(self.folder / as_text(name))
+        text = self.known.read(self._path(name))
         if text is None:
             self.guess(f"it cannot read {as_text(name)}")
+        self._budget.spend(characters=len(text or ""))
         return None if text is None else as_bytes(re.sub(r"[\n\r]\Z", "", text))
 
     def _placeholder(self, key: str) -> str | None:
@@ -336,11 +362,8 @@ class Ini:
         return made
 
 
-OTHER_LOADS = frozenset(
-    {"uwsgi_opt_load_config", "uwsgi_opt_load_json", "uwsgi_opt_load_ldap"}
-    | {"uwsgi_opt_load_sqlite3", "uwsgi_opt_load_xml", "uwsgi_opt_load_yml"}
-)
-"""Functions that read a file that is no ini."""
+OTHER_LOADS = frozenset({"uwsgi_opt_load_config", "uwsgi_opt_load_ldap", "uwsgi_opt_load_sqlite3"})
+"""Functions that load what no reader here reads."""
 
 
 def _place(line: str, file: Path, number: int) -> Setting:

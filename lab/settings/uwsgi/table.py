@@ -133,5 +133,5 @@ def atoi(text: str) -> int:
     >>> atoi("30s"), atoi("four"), atoi(" -1")
     (30, 0, -1)
     """
-    digits = re.match(r"\s*([+-]?\d+)", text, re.ASCII)
+    digits = re.match(r"\s*([+-]?\d{1,18})", text, re.ASCII)  # what is longer fits in no number
     return int(digits[1]) if digits else 0

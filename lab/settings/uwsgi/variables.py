@@ -6,19 +6,53 @@ Texts are bytes in Latin-1 here, because uWSGI knows no characters: `as_bytes` a
 
 from __future__ import annotations
 
-import grp
 import os
-import pwd
 import re
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+from lab.settings.files import UnreadableError, read_bytes
 from lab.settings.uwsgi.table import atoi
+
+_BRACKETS = re.compile("[()]")
 
 MOST = 500
 """Times that something is replaced in a value. Where that is not enough, it contains itself."""
+
+LONGEST = 1 << 16
+"""Characters of the longest value that is made by replacing something."""
+
+
+class TooMuchError(Exception):
+    """A configuration is more than is read; the message says of what."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """What one reading may take, so that it ends whatever stands in the files."""
+
+    characters: int = 32 << 20
+    """Of files and of what is made of them; a file that is read twice counts twice."""
+
+    brackets: int = 4 << 20
+    """That are looked at where names are replaced."""
+
+    def spend(self, characters: int = 0, brackets: int = 0) -> None:
+        """
+        Take some of it.
+
+        Raises:
+            TooMuchError: There is not that much left.
+        """
+        self.characters -= characters
+        self.brackets -= brackets
+        if self.characters < 0:
+            raise TooMuchError("its files and values are more than 32 MiB of text")
+        if self.brackets < 0:
+            raise TooMuchError("its values have millions of brackets")
 
 
 def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, str]]:
@@ -46,38 +80,49 @@ def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, st
     yield begins, "".join((*parts, text[at:]))
 
 
-def replaced(value: str, symbol: str, meaning: Callable[[str], str | None]) -> str | None:
+def replaced(
+    value: str, symbol: str, meaning: Callable[[str], str | None], budget: Budget
+) -> str | None:
     """
     Return a value with `symbol(key)` replaced where the key means something; None without an end.
 
     After each one uWSGI looks again, from the second character on: what stands at the very
     beginning is not seen then.
+
+    Raises:
+        TooMuchError: It gets longer than `LONGEST`, or takes more than the budget has.
     """
-    at = 0
+    opening, at = f"{symbol}(", 0
     for _ in range(MOST):
-        for opening in re.finditer(re.escape(symbol) + r"\(", value[at:]):
-            start = at + opening.start()
-            end = _closing(value, start + 2)
+        start = value.find(opening, at)
+        while start >= 0:
+            end = _closing(value, start + 2, budget)
             found = meaning(value[start + 2 : end]) if end is not None and end > start + 2 else None
             if found is not None and end is not None:
                 value = value[:start] + found + value[end + 1 :]
                 break
+            start = value.find(opening, start + 2)
         else:
             return value
+        budget.spend(characters=len(value))
+        if len(value) > LONGEST:
+            raise TooMuchError(f"a value gets longer than {LONGEST >> 10} KiB")
         at = 1
     return None
 
 
-def _closing(value: str, at: int) -> int | None:
+def _closing(value: str, at: int, budget: Budget) -> int | None:
     """Return where the bracket closes that was opened before *at*."""
     depth = 0
-    for position in range(at, len(value)):
-        if value[position] == "(":
+    for number, found in enumerate(_BRACKETS.finditer(value, at, at + LONGEST)):
+        if found[0] == "(":
             depth += 1
-        elif value[position] == ")":
-            if depth == 0:
-                return position
+        elif depth == 0:
+            budget.spend(brackets=number)
+            return found.start()
+        else:
             depth -= 1
+    budget.spend(brackets=value.count("(", at, at + LONGEST) + 1)
     return None
 
 
@@ -99,13 +144,21 @@ def computed(made: str, operator: str, value: str) -> str:
 def of_machine(folder: Path) -> dict[str, str]:
     """Return the variables that the machine decides, and the escapes."""
     user, group = str(os.getuid()), str(os.getgid())
-    found = {"%": "%", "(": "%(", "[": "\033", "u": user, "U": user, "g": group, "G": group}
-    with suppress(KeyError):
-        found["U"] = as_bytes(pwd.getpwuid(os.getuid()).pw_name)
-    with suppress(KeyError):
-        found["G"] = as_bytes(grp.getgrgid(os.getgid()).gr_name)
+    found = {"%": "%", "(": "%(", "[": "\033", "u": user, "g": group}
+    found |= {"U": _name("/etc/passwd", user), "G": _name("/etc/group", group)}
     found |= {"v": as_bytes(str(folder)), "V": "2.0.31", "h": as_bytes(socket.gethostname())}
     return found | {"k": str(os.sysconf("SC_NPROCESSORS_ONLN"))}
+
+
+@cache
+def _name(file: str, number: str) -> str:
+    """Return the name of a user or group; the system's functions may ask a network for it."""
+    try:
+        lines = read_bytes(Path(file)).decode("latin-1").splitlines()
+    except UnreadableError:
+        return number
+    named = (line.split(":") for line in lines)
+    return next((each[0] for each in named if each[2:3] == [number]), number)
 
 
 def of_file(folder: str, file: str) -> dict[str, str]:
