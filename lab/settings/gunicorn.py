@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
 import json
 import symtable
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path, PurePath
@@ -42,24 +41,9 @@ def carried() -> Mapping[str, Any]:
 
 
 @cache
-def validators() -> Mapping[str, Callable[[object], object]]:
-    """Return setting -> what reads its value, of the gunicorn that is installed; {} without one."""
-    try:
-        installed = importlib.import_module("gunicorn.config").KNOWN_SETTINGS
-    except ImportError:
-        return {}
-    return {each.name: each.validator for each in installed}
-
-
-@cache
 def spellings() -> Mapping[str, str]:
     """Return word -> setting: of each setting its own name, and its options without dashes."""
-    try:
-        installed = importlib.import_module("gunicorn.config").KNOWN_SETTINGS
-    except ImportError:
-        options: dict[str, list[str]] = carried()["settings"]
-    else:
-        options = {each.name: each.cli or [] for each in installed}
+    options: dict[str, list[str]] = carried()["settings"]
     words = {
         word.lstrip("-").replace("-", "_"): name
         for name, spelt in options.items()

@@ -1,7 +1,5 @@
 """gunicorn's file and granian's command, as rules see them."""
 
-import json
-
 import pytest
 
 from lab.errors import ProfileError
@@ -60,13 +58,10 @@ def test_the_carried_settings_are_those_of_the_installed_gunicorn():
     assert gunicorn.CARRIED.read_text() == gunicorn_settings.table()
 
 
-def test_without_gunicorn_the_carried_settings_count(monkeypatch):
-    """They give the same words: a setting's own, and those of the command."""
-    installed = gunicorn.spellings.__wrapped__()
-    monkeypatch.setitem(__import__("sys").modules, "gunicorn.config", None)
-    assert gunicorn.spellings.__wrapped__() == installed
-    assert json.loads(gunicorn.CARRIED.read_text())["version"]
-    assert (installed["access_logfile"], installed["workers"]) == ("accesslog", "workers")
+def test_a_setting_has_its_name_and_the_words_of_the_command():
+    """As gunicorn's own table has them."""
+    found = gunicorn.spellings()
+    assert (found["access_logfile"], found["workers"]) == ("accesslog", "workers")
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """
 Values of gunicorn's settings.
 
-gunicorn reads each by a validator of its own. Where gunicorn is installed that is asked; elsewhere
-the table below says what it takes. Only those are asked whose answer follows from the value alone:
-others look at files and users of the machine, or import what they are told.
+gunicorn reads each by a validator of its own; the table below says what that takes. It has those
+whose answer follows from the value alone: others look at files and users of the machine, or import
+what they are told.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lab.settings.gunicorn import carried, literal, names_read, spellings, validators
+from lab.settings.gunicorn import carried, literal, names_read, spellings
 from lab.settings.meaning import Computed
 from lab.settings.rules.gunicorn import addresses, drop
 from lab.settings.rules.rule import WHY, Config, Flaw, Setting, Severity, rule
@@ -92,12 +92,12 @@ def written(config: Config) -> Iterator[Written]:
 
 
 def refuses(name: str, value: object) -> str | None:
-    """Return the validator that refuses a setting's value; None if none does, or is asked."""
+    """Return the validator of gunicorn's that refuses a setting's value; None if none does."""
     kind = carried()["validators"].get(name)
     if kind not in WANTED:
         return None
     try:
-        validators().get(name, WANTED[kind][1])(value)
+        WANTED[kind][1](value)
     except (TypeError, ValueError):
         return str(kind)
     return None
