@@ -12,7 +12,7 @@ from lab.experiment.available import look
 from lab.model import OURS, Runtime, Variables
 from lab.options import runtime
 from lab.profiles.resolve import read_options
-from lab.runs.folder import decode, encode
+from lab.runs.as_json import decode, encode
 from lab.system.programs import ROOT, binary
 from lab.system.runtime import command_of, environment_of, program, python_of_uwsgi, with_home
 from tests.kit import builders as make

@@ -18,8 +18,8 @@ from lab.profiles.backing import find, missing, read
 from lab.report.numbers import centre
 from lab.report.terminal import columns
 from lab.runs import fitness
+from lab.runs.as_json import encode
 from lab.runs.effects import effects
-from lab.runs.folder import encode
 
 LADDER = "Ladder, each against the one above it"
 LINES = "Reference lines, what a server itself needs"

@@ -39,6 +39,9 @@ LARGEST = {".py": 1 << 18, COMMAND.name: LARGEST_COMMAND, STDIN.name: LARGEST_CO
 """How a file's name ends -> bytes that it may have, where those are few: Python takes hundreds of
 bytes of memory for one of them."""
 
+DOTS = 1000
+"""That a line of a pyproject.toml may have: tomllib takes a key of 50,000 parts for 10 GB."""
+
 NO_FILES = frozenset({COMMAND, STDIN})
 """What a command is called that is in no file."""
 
@@ -211,7 +214,10 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
     if file is None:
         return chosen
     try:
-        table = tomllib.loads(read_bytes(file, LARGEST_PROJECT).decode())
+        text = read_bytes(file, LARGEST_PROJECT).decode()
+        if max(line.count(".") for line in text.split("\n")) > DOTS:
+            raise ProfileError(file, f"has a line with more than {DOTS} dots, so it is not read")
+        table = tomllib.loads(text)
     except UnreadableError as error:
         raise ProfileError(file, str(error)) from None
     except (ValueError, RecursionError) as error:

@@ -24,7 +24,8 @@ from lab.report import headline, summary_json, sweep
 from lab.report.causes import Group, groups, inert_reasons, tested
 from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
 from lab.report.tables import Topic, document
-from lab.runs.folder import FORMAT, RunHeader, encode, encode_trial
+from lab.runs.as_json import encode
+from lab.runs.folder import FORMAT, RunHeader, encode_trial
 from lab.settings.difference import difference
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")

@@ -28,6 +28,7 @@ import msgspec
 from lab.errors import ResultsError, ServerStartError
 from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
 from lab.runs import earlier
+from lab.runs.as_json import decode, encode
 from lab.runs.journal import problems
 
 FORMAT = 3
@@ -338,44 +339,12 @@ def find_run(results: Path, name: str) -> Path:
     raise ResultsError(name, f"there is no such run, neither here nor in {results}; {hint}")
 
 
-def encode(value: object) -> bytes:
-    """Return *value*, made of the model's types, as JSON."""
-    return msgspec.json.encode(value, enc_hook=_encode_path)
-
-
 def encode_trial(trial: Trial) -> bytes:
     """Return *trial* as a line of `trials.ndjson` has it, without the line's end."""
     slot = trial.slot
     place = Place(slot.block, slot.position, slot.arm.name, slot.arm.role)
     parts = {each.name: getattr(trial, each.name) for each in fields(Trial)}
     return encode(TrialLine(**parts | {"slot": place}))
-
-
-def decode(
-    text: bytes, kind: type[T], path: Path, line: int | None = None, problem: str = "damaged"
-) -> T:
-    """
-    Return *text* as *kind*.
-
-    Raises:
-        ResultsError: It is not JSON, or not of that kind; with *path*, *line* and *problem*.
-    """
-    try:
-        return msgspec.json.decode(text, type=kind, dec_hook=_decode_path)
-    except (msgspec.DecodeError, RecursionError) as error:  # the latter: brackets without end
-        raise ResultsError(path, f"{problem}: {error}", line) from error
-
-
-def _encode_path(value: object) -> str:
-    if isinstance(value, Path):
-        return str(value)
-    raise NotImplementedError(type(value))
-
-
-def _decode_path(kind: type, value: object) -> Path:
-    if kind is Path and isinstance(value, str):
-        return Path(value)
-    raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
 
 def _read(path: Path) -> bytes:

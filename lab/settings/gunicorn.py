@@ -124,8 +124,10 @@ def python_text(data: bytes, path: Path) -> str:
         bindings(text)
     except SyntaxError as error:
         raise ProfileError(path, f"is not Python: {error.msg}", error.lineno) from error
-    except ValueError as error:  # no text of its encoding, or with a null
+    except (ValueError, LookupError) as error:  # no text of its encoding, or with a null
         raise ProfileError(path, f"is not Python: {error}") from error
+    except (RecursionError, MemoryError) as error:
+        raise ProfileError(path, "is too deeply nested to be read") from error
     return text
 
 

@@ -10,7 +10,8 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.report import summary_json
 from lab.runs import earlier
-from lab.runs.folder import FORMAT, RunHeader, encode, encode_trial
+from lab.runs.as_json import encode
+from lab.runs.folder import FORMAT, RunHeader, encode_trial
 from tools.pages import schema
 
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))

@@ -21,6 +21,9 @@ import yaml
 LARGEST = 1 << 20
 """Characters of the largest such file that is read: 20,000 options or more."""
 
+DEEPEST = 100
+"""Lists and mappings of a YAML file in each other."""
+
 UTF_8 = frozenset({"utf-8", "us-ascii", "ascii"})
 """Encodings that an XML file may name: the ones that need no other reader."""
 
@@ -61,6 +64,8 @@ def yaml_options(text: str, section: str) -> Iterator[Pair]:
     inside = 0  # how many of them were open where the section began; 0 outside
     for event, line in _yaml_events(text):
         in_list = bool(lists) and lists[-1]
+        if len(lists) > DEEPEST:
+            raise FormError("is too deeply nested", line)
         if isinstance(event, yaml.MappingStartEvent):
             lists.append(False)
             if key == section and len(lists) == 2 and not event.flow_style:
