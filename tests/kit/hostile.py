@@ -97,8 +97,17 @@ class Author:
         if self.random.random() < 0.1:
             self.project()
         write = self.random.choices(
-            (self.ini, self.bomb, self.yaml, self.xml, self.json, self.python, self.granian),
-            (8, 2, 4, 4, 3, 3, 1),
+            (
+                self.seen,
+                self.ini,
+                self.bomb,
+                self.yaml,
+                self.xml,
+                self.json,
+                self.python,
+                self.granian,
+            ),
+            (3, 8, 2, 4, 4, 3, 3, 1),
         )[0]
         return write()
 
@@ -242,6 +251,31 @@ class Author:
         path = self.folder / name
         path.write_bytes(text)
         return Hostile(str(path), kind)
+
+    def seen(self) -> Hostile:
+        """Write what a linter was once seen to do, as it was found or a little otherwise."""
+        mark = self.mark()
+        run = f"@(exec://touch {mark})"
+        utf_7 = '<?xml version="1.0" encoding="UTF-7"?><uwsgi><env>X=+AEA-(exec:+AC8-+AC8-'
+        utf_7 += f"touch {mark})</env></uwsgi>"
+        ebcdic = f'<?xml version="1.0" encoding="IBM037"?><uwsgi><env>X={run}</env></uwsgi>'
+        texts: dict[str, tuple[str, str | bytes]] = {
+            "percent": ("x.yaml", f"uwsgi:\n  env: X=@%{self.random.choice('zqyZQ')}{run[1:]}\n"),
+            "name": ("x.yaml", f"uwsgi:\n  spo%{self.random.choice('zqyZQ')}oler: {mark}\n"),
+            "namespace": ("x.xml", f'<u:uwsgi xmlns:u="x"><u:spooler>{mark}</u:spooler></u:uwsgi>'),
+            "UTF-7": ("x.xml", utf_7),
+            "EBCDIC": ("x.xml", ebcdic.encode("cp037")),
+            "variable": ("x.yaml", "uwsgi:\n  env: X=$(RUN)\n"),
+            "include": ("uwsgi.ini", f"[uwsgi]\ninclude = {self.folder}/l.yaml\n"),
+            "autoload": (
+                "uwsgi.ini",
+                f"[uwsgi]\nautoload = 1\nplugins-dir = {self.folder}\nx = 1\n",
+            ),
+        }
+        kind = self.random.choice(sorted(texts))
+        name, text = texts[kind]
+        content = text if isinstance(text, bytes) else text.encode("utf-8", "surrogateescape")
+        return self.file(name, content, f"seen: {kind}")
 
     def ini(self) -> Hostile:
         """Write an ini."""

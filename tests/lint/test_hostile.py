@@ -33,7 +33,8 @@ def traced(folder, names):
         pytest.skip("strace is not installed: apt-get install strace")
     todo, trace = folder / "names.json", folder / "trace"
     todo.write_text(json.dumps(names))
-    evil = {"EVIL": "@(exec://", "AT": "@", "X": "exec://touch"}
+    run = f"@(exec://touch {folder}/marks/variable)"
+    evil = {"EVIL": "@(exec://", "AT": "@", "X": "exec://touch", "RUN": run}
     with subprocess.Popen(
         ["strace", "-f", "--seccomp-bpf", "-qq", "-s", "300", "-o", trace, "-e", f"trace={CALLS}",
          sys.executable, "-B", lint_each.__file__, todo],

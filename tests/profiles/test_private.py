@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -13,6 +15,7 @@ from lab.settings.uwsgi import flat, served
 from lab.settings.uwsgi.private import asked_over, private
 from lab.system.programs import ROOT
 from tests.kit.generated_inis import TEXTS
+from tests.kit.lab_process import SMALL, compare
 
 UNIX, TCP = (Wire.UWSGI, Transport.UNIX), (Wire.UWSGI, Transport.TCP)
 HTTP = (Wire.HTTP, Transport.TCP)
@@ -297,3 +300,77 @@ def test_our_own_profiles_are_no_copies():
     """Nor the planted ones: they obey the lab, and their commands are part of them."""
     planted = [str(path) for path in (ROOT / "tests/planted").glob("*.ini")]
     assert not any(profiles.described(name).own for name in ("tuned", *planted))
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("route = ^/ http:127.0.0.1:18999", "would send the load to another server"),
+        ("route-run = httpdumb:127.0.0.1:18999", "would send the load to another server"),
+        ("route-if = eq:${X};1 uwsgi:/run/a.sock,0,0", "would send the load to another server"),
+        ("error-route-status = 502 proxyhttp:10.0.0.1:80", "would send the load to another server"),
+        ("response-route = ^/ redisstore:server=10.0.0.1:6379,key=a", "would ask a real database"),
+        ("final-route = .* memcached:addr=10.0.0.1:11211", "would ask a real database"),
+        ("route-uri = ^/x rpc:hello@10.0.0.1:3031", "would send the load to another server"),
+        ("route = ^/x cache:key=a,name=c@10.0.0.1:1717", "would send the load to another server"),
+        ("route-host = ^a spooler:", "would add real jobs"),
+        ("route = ^/ signal:17", "would signal a server"),
+        ("route = ^/ alarm:mail down", "would raise alarms"),
+        ("route = ^/ radius:server=10.0.0.1:1812", "would ask a real server for leave"),
+        (
+            "route = ^/ ldapauth-next:realm;url=ldap://10.0.0.1/",
+            "would ask a real server for leave",
+        ),
+        ("response-route = ^/ tofile:/srv/x", "would write it"),
+        ("route = ^/ cgi:/srv/x.sh", "would run it"),
+        ("route = ^/ nobodyknows:x", "would run it"),
+        ("worker-exec = /srv/x", "would run it"),
+        ("mongrel2 = tcp://10.0.0.1:9999", "would take real requests"),
+    ],
+)
+def test_what_sends_requests_or_commands_away_is_left_out(line, why):
+    """Of internal routing all that is not known to stay within the server."""
+    _, (altered, *_) = copied(line)
+    assert str(altered) == f"{line} ({why})"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "route = ^/old redirect-permanent:/new",
+        "route-if-not = regexp:${HTTP_X_FORWARDED_PROTO};^(https?)?\\z setscheme:http",
+        "route-label = end",
+        "route = ^/a goto:end",
+        "route-run = addheader:Connection: close",
+        "route = ^/a static:/srv/a@2x.png",
+        "route = ^/a cache:key=${REQUEST_URI},name=pages",
+        "route = ^/ basicauth:users,a:b@c",
+        "log-route = mine ^/a",
+    ],
+)
+def test_routing_within_the_server_stays(line):
+    """It is part of what is measured."""
+    options, _ = copied(line)
+    assert line in [" = ".join(pair) for pair in options]
+
+
+def test_a_route_is_kept_on_request():
+    """By its option's name, as all that is left out."""
+    line = "route = ^/ http:127.0.0.1:18999"
+    assert line in [" = ".join(pair) for pair in copied(line, keep=["route"])[0]]
+
+
+def test_a_run_sends_no_request_to_a_backend_of_its_routes(tmp_path):
+    """The route is left out and named, and the application answers."""
+    (tmp_path / "web.py").write_text(
+        'def application(environ, start):\n    start("200 OK", [])\n    return [b"hi"]\n'
+    )
+    with socket.create_server(("127.0.0.1", 0)) as backend:
+        backend.settimeout(0)
+        line = f"route = ^/ http:127.0.0.1:{backend.getsockname()[1]}"
+        ini = f"[uwsgi]\nhttp-socket = 127.0.0.1:0\nmodule = web\n{line}\n"
+        (tmp_path / "u.ini").write_text(ini)
+        done = compare("lab", "run", "./u.ini", "--path", "/", *SMALL, cwd=tmp_path)
+        with pytest.raises(BlockingIOError):
+            backend.accept()
+    assert f"{line} (would send the load to another server)" in done.stdout + done.stderr

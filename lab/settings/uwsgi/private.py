@@ -71,6 +71,8 @@ LEFT_OUT = {
     r"(legion-)?(smart-)?attach-(control-)?daemon2?": "would start it",
     r"mules?|farm": "would work beside the trial",
     r"(signal-)?(rb)?timer": "would work beside the trial",
+    r"worker-exec2?|cgi-loadlib|forkpty-?u?router(-\w+)?|pty-\w+|tuntap-.*": "would run it",
+    r"mongrel2|zmq-socket": "would take real requests",
     r"(exec|call|u?mount)-(asap|(pre|post|in)-jail|(pre|post)-app|as-.*)": "would run it",
     r"touch-exec|hook-touch|fallback-config|(un)?privileged-binary-patch(-arg)?": "would run it",
     r"file-write": "would write it",
@@ -97,6 +99,30 @@ MASTER = re.compile(
     r"|.*alarm.*"
 )
 """Those of them that switch `master` on; it stays on without them."""
+
+ROUTE = re.compile(r"(final-|error-|response-)?route(-(?!label)[\w-]+)?")
+"""Options of internal routing: a condition, but for `route-run`, and behind a blank an action."""
+
+STAYS = re.compile(
+    r"[-+*/]|access|addheader|addvar|basicauth(-next)?|break(-with-status)?|cache.*|chdir|chunked"
+    r"|clearheaders|continue|delheader|disableheaders|donot(log|offload)|expires|(fast|send)?file(-next)?"
+    r"|fix(cl|pathinfo)|flush|forcecl|goto|gzip|harakiri|hash|last|log|logvar|metric\w+"
+    r"|redirect(-\w+)?|remheader|resetheaders|return|rewrite(-last)?|rpc\w*|send(-crnl)?|set\w+|ssi"
+    r"|static(-next)?|template|toupper"
+)
+"""Actions of internal routing that stay within the server, unless they name another by an @."""
+
+AWAY = {
+    r"(proxy)?(http\w*|uwsgi)|fastcgi|scgi|offload|.*@.*": "would send the load to another server",
+    r"(memcached|redis|gridfs).*": "would ask a real database",
+    r"(ldapauth|radius|spnego).*": "would ask a real server for leave",
+    r"spooler": "would add real jobs",
+    r"signal": "would signal a server",
+    r"alarm": "would raise alarms",
+    r"to-?file": "would write it",
+    r".*": "would run it",
+}
+"""Other actions, with the server that they name -> why they are left out; the first that fits."""
 
 HARMLESS = ("cd", "chdir", "exit", "log", "print", "putenv", "unix_signal")
 """What a hook may do within the server itself."""
@@ -242,7 +268,7 @@ class _Copy:
             return "you are not root, so it runs as you"
         if option.startswith("hook-") and value.partition(":")[0] not in HARMLESS:
             return "would run it"
-        return _said(LEFT_OUT, option)
+        return _routed(option, value) or _said(LEFT_OUT, option)
 
     def _moved(self, number: int, option: str, value: str) -> tuple[tuple[str, str], str]:
         """Return an option with its address or file in the trial's own places, and where."""
@@ -306,6 +332,19 @@ class _Copy:
         self.names[name] += 1
         times = self.names[name]
         return f"{{folder}}/{name if times == 1 else f'{times}-{name}'}"
+
+
+def _routed(option: str, value: str) -> str:
+    """Return how an option of internal routing reaches beyond the trial; empty if it does not."""
+    if not ROUTE.fullmatch(option):
+        return ""
+    action = value if option.endswith("-run") else value.partition(" ")[2].lstrip()
+    name, _, arguments = action.partition(":")
+    # A function or a cache of another server is FUNCTION@ADDRESS.
+    named = re.search(r"@[\w.\[\]-]+:\d+|@/", arguments) and name.startswith(("rpc", "cache"))
+    if STAYS.fullmatch(name) and not named:
+        return ""
+    return _said(AWAY, f"{name}@" if named else name)
 
 
 def _may_stay(option: str) -> bool:
