@@ -19,9 +19,10 @@ from lab.profiles import resolve
 from lab.settings.files import UnreadableError, read_bytes
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.fix import applied
-from lab.settings.lint.flaw import Flaw
+from lab.settings.lint.flaw import Flaw, Severity
 from lab.settings.lint.judge import Chosen, judged
 from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
+from lab.settings.lint.same import same
 from lab.settings.rules.rule import RULES, Rule
 from lab.settings.uwsgi import places
 from lab.system.programs import find_command, output_of, plugins
@@ -30,6 +31,8 @@ from lab.system.runtime import version_of_uwsgi
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
 
+ONE_BY_ONE = 100
+"""Fixes of a round that are tried one after the other, where all together change too much."""
 
 TEMPLATE = re.compile(r"\{%-?\s*\w+|\{\{\s*\w[\w.]*")
 """What stands in a template of Jinja, and in no ini: its % are none of uWSGI's."""
@@ -120,15 +123,36 @@ def lint(
     before = config = _read(path, known)
     flaws = judged(config, chosen)
     for _ in range(ROUNDS if fixes else 0):
-        wanted = [each.fix for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
-        texts = applied(config.texts, wanted)
-        if texts == config.texts:
+        wanted = [each for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
+        mended = _mended(config, wanted, known, guarded=fixes == "safe")
+        if mended.texts == config.texts:
             break
-        config = _read(path, replace(known, overlay=texts))
-        flaws = judged(config, chosen)
+        config, flaws = mended, judged(mended, chosen)
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
     return Linted(config, flaws, changed)
+
+
+def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:
+    """
+    Return a configuration as the fixes of *flaws* leave it.
+
+    Args:
+        config: As it is.
+        flaws: Each with a fix.
+        known: As it was read with.
+        guarded: Whether a fix counts only if the server then does the same.
+    """
+    fixes = [each.fix for each in flaws if each.fix]
+    mended = _read(config.file, replace(known, overlay=applied(config.texts, fixes)))
+    inert = {each.spot for each in flaws if each.severity is Severity.NO_EFFECT}
+    if not guarded or same(config, mended, inert):
+        return mended
+    if len(flaws) == 1:
+        return config
+    for flaw in flaws[:ONE_BY_ONE]:
+        config = _mended(config, [flaw], known, guarded=True)
+    return config
 
 
 def _located(name: str, known: Known) -> tuple[Path, Known]:

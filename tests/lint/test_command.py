@@ -324,7 +324,7 @@ def test_a_section_is_written_right_and_nothing_else_is_lost(lint):
         ("[uwsgi]\rmax-vars = 9\r", "[uwsgi]\nmax-vars = 9\r"),
     ):
         Path("u.ini").write_bytes(text.encode())
-        assert lint("u.ini", "--fix", "--select", "UW007")[:2] == (0, "Found nothing.\n")
+        assert lint("u.ini", "--unsafe-fixes", "--select", "UW007")[:2] == (0, "Found nothing.\n")
         assert Path("u.ini").read_bytes().decode() == after
 
 

@@ -101,12 +101,13 @@ def test_a_line_that_a_loop_would_repeat_is_added_above_it(tmp_path):
 
 
 def test_utf_16_becomes_utf_8(tmp_path, monkeypatch):
-    """As uWSGI needs it; a lone mark goes."""
+    """As uWSGI needs it; a lone mark goes. It is not safe: of the file as it is nothing is read."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a.ini"
     for encoding in ("utf-16", "utf-8-sig"):
         file.write_bytes("[uwsgi]\n; \u00e9\nmax-vars = 9\n".encode(encoding))
-        linted = lint("a.ini", Known(), fixes="safe")
+        assert not lint("a.ini", Known(), fixes="safe").before
+        linted = lint("a.ini", Known(), fixes="unsafe")
         assert not linted.flaws
         assert list(linted.write([file]))
         assert file.read_text(encoding="utf-8") == "[uwsgi]\n; \u00e9\nmax-vars = 9\n"

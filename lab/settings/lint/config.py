@@ -200,6 +200,17 @@ class Config:
         return tuple(sections.options(self.ini_lines, self.section_names, self.table))
 
     @cached_property
+    def _named(self) -> frozenset[str]:
+        """Words by which lines refer to other options: those in %( ), and behind if-opt."""
+        inside = (
+            re.findall(r"%\(([^)]*)|if-(?:not-)?opt\s*=\s*([\w-]+)", text)
+            for text in self.texts.values()
+        )
+        return frozenset(
+            word for found in inside for pair in found for part in pair for word in part.split()
+        )
+
+    @cached_property
     def _positions(self) -> dict[int, int]:
         return {id(each): number for number, each in enumerate(self.settings)}
 
@@ -311,8 +322,10 @@ class Config:
         varies = self.server == "uWSGI" and setting.raw != setting.value and not from_raw
         if setting.column == 0 or not setting.raw or varies:
             return None
-        edit = Edit(setting.at(), setting.raw, value)
-        return Fix((edit,), safe, f"{setting.option} = {value}")
+        old = setting.raw
+        if self.table.is_number(setting.option) or self.table.is_switch(setting.option):
+            old = re.split(r"\s+[;#]", old)[0]  # what stands behind is meant for a comment
+        return Fix((Edit(setting.at(), old, value),), safe, f"{setting.option} = {value}")
 
     def rename(self, setting: Setting, option: str, *, safe: bool = False) -> Fix | None:
         """Return the fix that writes another option; None where it stands in no file."""
@@ -322,8 +335,8 @@ class Config:
         return Fix((edit,), safe, f"{option} = {setting.raw}")
 
     def drop(self, *settings: Setting, safe: bool = False) -> Fix | None:
-        """Return the fix that takes lines away; None where their place is not known."""
-        if any(each.column == 0 for each in settings):
+        """Return the fix that takes lines away; None where another line names one, as %(home)."""
+        if any(each.column == 0 or each.option in self._named for each in settings):
             return None
         edits = tuple(Edit(each.spot, self.line(each.spot), None) for each in settings)
         return Fix(edits, safe, f"without {', '.join(each.option for each in settings)}")

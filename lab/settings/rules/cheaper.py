@@ -90,7 +90,7 @@ def unknown_algorithm(config: Config) -> Iterator[Flaw]:
         if setting.value not in ALGORITHMS:
             near = config.table.nearest(setting.value, ALGORITHMS)
             text = f"uWSGI does not know it and takes spare; write one of {', '.join(ALGORITHMS)}"
-            fix = config.change(setting, near, safe=True) if near else None
+            fix = config.change(setting, near) if near else None
             yield config.flaw(setting, text, fix)
 
 

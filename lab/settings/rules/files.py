@@ -32,7 +32,7 @@ def no_equals(config: Config) -> Iterator[Flaw]:
         advice = f"write {words[1]} = {words[2]}" if known else "write OPTION = VALUE"
         new = f"{words[1]} = {words[2]}" if known else None
         text = f'without "=" all of it is an option\'s name, which uWSGI does not know; {advice}'
-        yield config.flaw(each, text, instead(config, each.spot, each.option, new, safe=True))
+        yield config.flaw(each, text, instead(config, each.spot, each.option, new, safe=False))
 
 
 @rule(
@@ -76,7 +76,7 @@ def byte_order_mark(config: Config) -> Iterator[Flaw]:
     for file, text in config.texts.items():
         if text.startswith("\ufeff"):
             spot = Spot(file, 1, 1)
-            fix = instead(config, spot, "\ufeff", "", safe=True)
+            fix = instead(config, spot, "\ufeff", "", safe=False)
             yield config.flaw(spot, f"a byte order mark: {WHY}", fix)
 
 
@@ -152,7 +152,7 @@ def relative_include(config: Config) -> Iterator[Flaw]:
         entry = config.table.entries.get(each.option)
         loads = entry is not None and entry.setter in LOADS
         if loads and re.match(r"[\w.-]", each.raw) and "://" not in each.raw:
-            fix = config.change(each, f"%d{each.raw}", safe=True, from_raw=True)
+            fix = config.change(each, f"%d{each.raw}", from_raw=True)
             yield config.flaw(each, fix=fix, harmless=True)
 
 
@@ -234,7 +234,7 @@ def _misnamed(config: Config, line: sections.Line) -> Flaw:
     if "\r" in line.text:
         text = "the lines end with CR alone, so that all of them are one to uWSGI; end them with LF"
         new = line.text.replace("\r", "\n")
-    return config.flaw(line.spot, text, instead(config, line.spot, line.text, new, safe=True))
+    return config.flaw(line.spot, text, instead(config, line.spot, line.text, new, safe=False))
 
 
 def _is_ours(line: sections.Line) -> bool:

@@ -77,10 +77,8 @@ def lax(config: Config) -> Iterator[Flaw]:
     """A mistyped option is ignored."""
     if config.sockets() and not config.on("strict"):
         names = {each.option for each in config.settings}
-        # By strict a server ends whose build has not one of them, such as a plug-in's.
-        safe = config.known.options is not None and names <= config.known.options
         known = not config.guesses and names <= config.table.entries.keys()
-        fix = config.add("strict = true", safe=safe)
+        fix = config.add("strict = true")
         yield config.flaw(config.top, fix=fix if known and not config.last("strict") else None)
 
 

@@ -65,8 +65,7 @@ def unknown_option(config: Config) -> Iterator[Flaw]:
         effect = "does not start" if strict else "drops the line without a word"
         advice = f"write {meant}" if meant else "leave it out"
         text = f"uWSGI has no such option and {effect}; {advice}"
-        safe = name.replace("_", "-") not in OTHERS and not config.all(meant or "")
-        yield config.flaw(each, text, instead(config, each.spot, name, meant, safe=safe))
+        yield config.flaw(each, text, instead(config, each.spot, name, meant, safe=False))
 
 
 @rule(
@@ -94,7 +93,7 @@ def comment_behind(config: Config) -> Iterator[Flaw]:
         written = re.sub(r"\s+", " ", each.written)
         text = f"{written}: the comment is part of the value, {effect}; write it above"
         new = f"{comment[1]}\n{each.option} = {value}"
-        fix = instead(config, each.spot, _rest(config, each.spot), new, safe=True)
+        fix = instead(config, each.spot, _rest(config, each.spot), new, safe=harmless)
         yield config.flaw(each.at(comment.start(1)), text, fix, harmless=harmless)
 
 
@@ -158,7 +157,7 @@ def quotes(config: Config) -> Iterator[Flaw]:
         found = re.fullmatch(r"""(["'])(.*)\1""", bare)
         if found is None or TEXTS.match(each.option):
             continue
-        fix = instead(config, each.at(start), bare, found[2], safe=True)
+        fix = instead(config, each.at(start), bare, found[2], safe=False)
         yield config.flaw(each.at(start), f"{each.written}: {WHY}", fix)
 
 
@@ -192,7 +191,7 @@ def single_percent(config: Config) -> Iterator[Flaw]:
         else:
             what = f"uWSGI takes {text[eaten[0] : eaten[0] + 2]} for a variable of its own{becomes}"
         message = f"{text}: {what}; write %%"
-        yield config.flaw(spot, message, instead(config, each.spot, text, new, safe=True))
+        yield config.flaw(spot, message, instead(config, each.spot, text, new, safe=False))
 
 
 @rule(
@@ -245,7 +244,7 @@ def env_with_blanks(config: Config) -> Iterator[Flaw]:
         elif name != name.strip() or content != content.lstrip():
             meant = f"{name.strip()}={content.strip()}"
             text = f"the blanks are part of name and value; write env = {meant}"
-            fix = config.change(each, meant, safe=True, from_raw=True)
+            fix = config.change(each, meant, from_raw=True)
             yield config.flaw(each, text, fix)
 
 
@@ -272,7 +271,8 @@ def twice(config: Config) -> Iterator[Flaw]:
             dead, counts = (each, before) if placeholder else (before, each)
             last[key] = counts
             text = f"line {counts.spot.line} counts, {counts.written}; leave this one out"
-            yield config.flaw(dead, text, config.drop(dead, safe=True))
+            again = dead.value == counts.value
+            yield config.flaw(dead, text, config.drop(dead, safe=True), harmless=again)
 
 
 def _rest(config: Config, spot: Spot) -> str:
@@ -285,9 +285,8 @@ def _named(setting: Setting) -> list[str]:
     if "%(" not in setting.raw or TEXTS.match(setting.option):
         return []
     inner = re.findall(r"%\(([^)]*)\)", setting.raw)
-    return [
-        name for each in inner for name in each.split() if not re.fullmatch(r"[-+*/]+|\d+", name)
-    ]
+    words = (word for each in inner for word in each.split())
+    return [word for word in words if not re.fullmatch(r"[-+*/]+|\d+|%.", word)]
 
 
 def _meant_option(config: Config, name: str) -> str | None:

@@ -85,7 +85,7 @@ def no_mode(config: Config) -> Iterator[Flaw]:
         if not re.fullmatch(r"[0-7]{3}|1", setting.value):
             octal = re.fullmatch(r"0o?([0-7]{3})", setting.value)
             text = f"uWSGI takes three octal digits and ends; write {octal[1] if octal else '660'}"
-            fix = config.change(setting, octal[1], safe=True) if octal else None
+            fix = config.change(setting, octal[1]) if octal else None
             yield config.flaw(setting, text, fix)
 
 
