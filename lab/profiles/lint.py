@@ -23,6 +23,7 @@ from lab.settings.lint.flaw import Flaw, Severity
 from lab.settings.lint.judge import Chosen, judged
 from lab.settings.lint.read import COMMAND, READERS, STDIN, reader_of
 from lab.settings.lint.same import same
+from lab.settings.lint.templates import CONTROL
 from lab.settings.rules.rule import RULES, Rule
 from lab.settings.uwsgi import places
 from lab.system.programs import find_command, output_of, plugins
@@ -33,9 +34,6 @@ ROUNDS = 50
 
 ONE_BY_ONE = 100
 """Fixes of a round that are tried one after the other, where all together change too much."""
-
-TEMPLATE = re.compile(r"\{%-?\s*\w+|\{\{\s*\w[\w.]*")
-"""What stands in a template of Jinja, and in no ini: its % are none of uWSGI's."""
 
 LARGEST_COMMAND, LARGEST_PROJECT = 1 << 16, 1 << 18
 LARGEST = {".py": 1 << 18, COMMAND.name: LARGEST_COMMAND, STDIN.name: LARGEST_COMMAND}
@@ -220,8 +218,8 @@ def _read(path: Path, known: Known) -> Config:
         kinds = ", ".join(end for end in READERS if end.startswith("."))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
-    if reader is places.read and (found := TEMPLATE.search(text)):
-        problem = f"is a template, for it has {found[0]!r}: name a file that is made of it"
+    if reader is places.read and (found := CONTROL.search(text)):
+        problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
         raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
     return reader(path, known)
 

@@ -304,14 +304,12 @@ def test_the_diff_of_what_has_no_last_newline_is_one_that_patch_takes(lint):
 
 
 def test_a_template_is_refused(lint):
-    """A fix would break it: its % are none of uWSGI's."""
-    write("u.ini.j2", "[uwsgi]\nmaster = true\nprocesses = {{ workers }}\n")
-    assert lint("u.ini.j2", "--fix")[::2] == (
-        2,
-        "lab: u.ini.j2:3: is a template, for it has '{{ workers': name a file that is made of it\n",
-    )
+    """If it has lines of code, of which nobody here knows what they let through."""
     write("v.ini", "[uwsgi]\n{% if debug %}\nmaster = true\n{% endif %}\n")
-    assert lint("v.ini")[0] == 2
+    problem = "is a template, for it has '{% if': name a file that is made of it"
+    assert lint("v.ini", "--fix")[::2] == (2, f"lab: v.ini:2: {problem}\n")
+    write("x.ini", "[uwsgi]\n<% if debug %>\nmaster = true\n<% end %>\n")
+    assert lint("x.ini")[0] == 2
     write("w.ini", '[uwsgi]\nlog-format = {"a":{"b":"%(uri)"}}\n')
     assert lint("w.ini")[0] == 0
 

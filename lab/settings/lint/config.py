@@ -338,6 +338,9 @@ class Config:
         """Return the fix that takes lines away; None where another line names one, as %(home)."""
         if any(each.column == 0 or each.option in self._named for each in settings):
             return None
+        # Some options switch the master on, whatever else they do.
+        if self.last("master") is None:
+            safe &= not any(self.table.implies_master(each.option) for each in settings)
         edits = tuple(Edit(each.spot, self.line(each.spot), None) for each in settings)
         return Fix(edits, safe, f"without {', '.join(each.option for each in settings)}")
 

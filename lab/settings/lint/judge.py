@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.settings.lint.config import Config
-from lab.settings.lint.flaw import Flaw
+from lab.settings.lint.flaw import Flaw, Spot
 from lab.settings.lint.suppress import Suppression, keys, suppressions
+from lab.settings.lint.templates import filled
 from lab.settings.rules import flaws
 from lab.settings.rules.rule import RULES
 
@@ -36,7 +37,8 @@ class Chosen:
 def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
     """Return what is wrong with a configuration, in the order of the places."""
     chosen = chosen or Chosen()
-    found = [_mendable(flaw, config) for flaw in flaws(config) if flaw.code in chosen]
+    wanted = (flaw for flaw in flaws(config) if flaw.code in chosen)
+    found = [_mendable(flaw, config) for flaw in wanted if not _templated(flaw.spot, config)]
     meant = list(suppressions(config.texts))
     covered = {each.key for each in meant}
     counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, config.file))]
@@ -46,10 +48,20 @@ def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
 
 
+def _templated(spot: Spot, config: Config) -> bool:
+    """Return whether a place is in a line of an ini that a template fills."""
+    inside = spot.line and spot.file in config.texts and config.server == "uWSGI"
+    return bool(inside and filled(config.line(spot)))
+
+
 def _mendable(flaw: Flaw, config: Config) -> Flaw:
-    """Return a flaw, of a file that is no ini without its fix: fixes know lines of inis."""
+    """Return a flaw, without its fix if that changes no ini, or a line that a template fills."""
     edits = flaw.fix.edits if flaw.fix else ()
-    return replace(flaw, fix=None) if any(e.spot.file in config.forms for e in edits) else flaw
+    kept = any(
+        edit.spot.file in config.forms or (edit.old and _templated(edit.spot, config))
+        for edit in edits
+    )
+    return replace(flaw, fix=None) if kept else flaw
 
 
 def _unused(

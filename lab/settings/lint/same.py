@@ -32,7 +32,8 @@ def same(before: Config, after: Config, inert: Collection[Spot] = ()) -> bool:
 
 def meaning(config: Config) -> Meaning:
     """Return what the settings of a configuration mean to its server."""
-    found: Meaning = {}
+    # An option may switch the master on, and have no other effect.
+    found: Meaning = {"": [config.master]}
     # By strict a server ends at what is no option; without, it passes over it.
     strict = config.on("strict") or config.server != "uWSGI"
     for each in config.settings:

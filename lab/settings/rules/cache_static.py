@@ -55,17 +55,18 @@ def expires_with_lru(config: Config) -> Iterator[Flaw]:
             yield config.flaw(setting, text, fix)
 
 
-PAIRS = frozenset(
-    {"uwsgi_opt_static_map", "uwsgi_opt_add_dyn_dict", "uwsgi_opt_add_regexp_dyn_dict"}
-)
+PAIRS = frozenset({"uwsgi_opt_static_map", "uwsgi_opt_add_dyn_dict"})
 """Functions of options whose values are two texts with = between them."""
+
+PATTERNS = "uwsgi_opt_add_regexp_dyn_dict"
+"""Function of options whose values are a pattern and seconds with a blank between them."""
 
 FORMS = {
     "mount": "/PATH=MODULE:CALLABLE",
     "static-map": "/PATH=FOLDER",
     "static-map2": "/PATH=FOLDER",
 }
-"""Option -> what its two texts are; of the others a pattern and seconds."""
+"""Option -> what its two texts are; of the others a type and seconds."""
 
 
 @rule(
@@ -82,11 +83,15 @@ def no_pair(config: Config) -> Iterator[Flaw]:
     """As static-map and mount have it."""
     for setting in config.settings:
         entry = config.table.entries.get(setting.option)
+        known = not re.search(r"[$%@]\(", setting.value)
+        if entry and entry.setter == PATTERNS and known and " " not in setting.value:
+            meant = f"{setting.option} = PATTERN SECONDS"
+            yield config.flaw(setting, f"without a blank uWSGI does not start; write {meant}")
         if entry is None or not (entry.setter in PAIRS or setting.option == "mount"):
             continue
-        form = FORMS.get(setting.option, "PATTERN=SECONDS")
+        form = FORMS.get(setting.option, "TYPE=SECONDS")
         left, equals, right = setting.raw.partition("=")
-        if "=" not in setting.value and not re.search(r"[$%@]\(", setting.value):
+        if "=" not in setting.value and known:
             text = f"without = uWSGI does not start; write {setting.option} = {form}"
             yield config.flaw(setting, text)
         elif (

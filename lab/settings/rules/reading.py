@@ -22,8 +22,12 @@ NO = frozenset({"-", "disable", "disabled", "f", "n", "never", "nil", "none", "n
 
 DIGITS = {word: str(n) for n, word in enumerate(("zero", "one", "two", "three", "four"))}
 
-OTHERS = {"process": "processes", "log-file": "logto", "logfile": "logto", "user": "uid"}
-"""What is no option of uWSGI's -> the option that does what its name says."""
+OTHERS = {
+    "process": "processes", "log-file": "logto", "logfile": "logto", "user": "uid",
+    "log-buffering": None, "chmod-sock": "chmod-socket", "exec-pre": "exec-pre-app",
+    "exec-before": "exec-pre-app",
+}  # fmt: skip
+"""What is no option of uWSGI's -> the option that does what its name says; None without one."""
 
 MILLISECONDS = frozenset({"log-slow"})
 """Options in which a second is 1000; of the others that are a time it is 1."""
@@ -294,7 +298,7 @@ def _meant_option(config: Config, name: str) -> str | None:
     spelt = name.lower().replace("_", "-")
     # A letter too many, too few or in the wrong place; `log-file` is no `log-filter`.
     alike = (each for each in config.table.entries if abs(len(each) - len(spelt)) <= 1)
-    return OTHERS.get(spelt) or config.table.nearest(spelt, alike)
+    return OTHERS[spelt] if spelt in OTHERS else config.table.nearest(spelt, alike)
 
 
 def _meant(option: Entry, value: str) -> str | None:

@@ -45,7 +45,9 @@ def address_twice(config: Config) -> Iterator[Flaw]:
         other = first.setdefault(address, setting)
         if other.spot != setting.spot and not config.on("reuse-port"):
             effect = "which takes its clients" if is_unix(address) else "and uWSGI does not start"
-            line = f"{other.option} in line {other.spot.line}"
+            here = other.spot.file == setting.spot.file
+            place = f"line {other.spot.line}" if here else f"{other.spot.file}:{other.spot.line}"
+            line = f"{other.option} in {place}"
             text = f"{line} has this address, {effect}; write another"
             yield config.flaw(setting, text)
 

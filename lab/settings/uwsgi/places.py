@@ -23,6 +23,7 @@ from pathlib import Path, PurePath
 from lab.errors import ProfileError
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Setting, Spot
+from lab.settings.lint.templates import filled
 from lab.settings.uwsgi import forms
 from lab.settings.uwsgi.logic import Logic
 from lab.settings.uwsgi.table import Entry, OptionTable, atoi, uwsgi_options
@@ -209,6 +210,8 @@ class Reading:
                     self.top = Spot(path, number, 1)
             elif key and key[0] not in ";#" and section == wanted:
                 name, _, value = key.partition("=")
+                if unknown := filled(written[number - 1]):
+                    self.guess(f"it does not know what {unknown} stands for")
                 place = _place(written[number - 1], path, number)
                 self._take(name.rstrip(BLANKS), value.strip(BLANKS), place)
         return there
@@ -226,7 +229,7 @@ class Reading:
             return True
         written = text.split("\n")
         for each in found:
-            number = lines[each.line - 1][0]
+            number = lines[min(each.line, len(lines)) - 1][0]  # XML ends lines by CR, too
             column = written[number - 1].find(each.name) + 1 or 1
             place = Setting(each.name, "", Spot(path, number, column), each.value)
             self._take(as_bytes(each.name), as_bytes(each.value), place)

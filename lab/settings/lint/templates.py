@@ -1,0 +1,33 @@
+"""
+What another program fills in before the server reads a file: Jinja, ERB, or a shell.
+
+What stands there is not known, and is not what the server gets. So nothing is found in such a line,
+and none is changed.
+"""
+
+from __future__ import annotations
+
+import re
+
+CONTROL = re.compile(r"^[ \t]*(\{%-?\s*\w+|<%-?\s*[^\s=])", re.MULTILINE)
+"""A line that is code of a template: what it lets through, nobody here knows."""
+
+FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
+SHELL = re.compile(r"\$\{[A-Za-z_]\w*")
+"""A variable of a shell's; in an option of routing, ${NAME} is one of uWSGI's own."""
+
+ROUTING = re.compile(r"\s*[\w-]*route[\w-]*\s*=|\s*(log-)?format\s*=|\s*[;#]")
+
+
+def filled(line: str) -> str | None:
+    """
+    Return what a template fills in a line; None where it is none of a template.
+
+    >>> filled("processes = {{ workers }}"), filled("uid = ${USER:-www}"), filled("; {{ note }}")
+    ('{{ workers }}', '${USER', None)
+    >>> filled("route-if = empty:${HTTP_HOST} break:400")
+    """
+    if line.lstrip().startswith((";", "#")):
+        return None
+    found = FILLED.search(line) or (None if ROUTING.match(line) else SHELL.search(line))
+    return found and found[0]

@@ -1,0 +1,228 @@
+"""What `--fix` writes changes nothing of what uWSGI does, comments stay, and templates, too."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from lab.profiles.lint import known_of, lint
+from lab.settings.lint.config import Known
+from lab.settings.lint.flaw import Setting, Spot
+from lab.settings.lint.same import meaning
+from lab.settings.uwsgi.places import read
+from lab.system.programs import binary
+from tests.kit.generated_inis import TEXTS
+from tests.kit.uwsgi_options import RefusedError, options
+
+
+def mended(path, text, fixes="safe"):
+    """Return what the fixes make of an ini, and the codes that are left."""
+    path.write_bytes(text.encode())
+    linted = lint(str(path), Known(), fixes=fixes, container=False)
+    return linted.config.texts[path], {flaw.code for flaw in linted.flaws}
+
+
+@pytest.fixture
+def ini(tmp_path):
+    """Return the path of an ini."""
+    return tmp_path / "uwsgi.ini"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "home = /srv\nvirtualenv = %(home)/venvs/x",
+        "processes = 2\nif-opt = processes=2\nthreads = 2\nendif =\nprocesses = 4",
+        "guid = www-data",
+        "vaccum = true",
+        "py-callos-afterfork = true",
+        "master = false ; off here",
+        "vacuum = off # no",
+        "cheaper-algo = bussyness\ncheaper = 1\nprocesses = 4",
+        'env = "A=1"',
+        "log-date = %Y",
+        "chmod-socket = 0666\nsocket = /run/a.sock",
+        "ini = base.ini",
+        "env = A = 1",
+        "pidfile = /run/a.pid # mine",
+    ],
+)
+def test_what_changes_what_uwsgi_does_is_not_safe(lines, ini):
+    """However sure it is what was meant: somebody may run it as it is."""
+    text = f"[uwsgi]\n{lines}\n"
+    assert mended(ini, text)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("lines", "after"),
+    [
+        ("buffer-size = 131072 # cookies", "# cookies\nbuffer-size = 65535"),
+        ("processes = 4 ; four", "; four\nprocesses = 4"),
+        ("master = true # yes", "# yes\nmaster = true"),
+        ("harakiri = 30\nharakiri = 60", "harakiri = 60"),
+        ("no-orphans = true", None),
+        ("; kept\nno-orphans = true\n; kept, too", "; kept\n; kept, too"),
+    ],
+)
+def test_what_is_safe_is_written_and_comments_stay(lines, after, ini):
+    """The server does the same with it."""
+    text = mended(ini, f"[uwsgi]\n{lines}\n")[0]
+    assert text == ("[uwsgi]\n" if after is None else f"[uwsgi]\n{after}\n")
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "processes = <%= @workers %>",
+        "processes = {{ workers }}\nthreads = {{threads}}",
+        "uid = ${USER:-www-data}\nprocesses = ${N}",
+        "http-socket = 0.0.0.0:${PORT:-8080}",
+        "harakiri = {{ 30 }}s",
+        "; {{ note }} {% raw %}",
+    ],
+)
+@pytest.mark.parametrize("fixes", ["safe", "unsafe"])
+def test_lines_of_a_template_stay(lines, fixes, ini):
+    """Nothing is found in them: what the server gets is not what stands there."""
+    after, codes = mended(ini, f"[uwsgi]\nmodule = a:b\n{lines}\n", fixes)
+    assert lines in after
+    assert not codes & {"UW003", "UW009", "UW012", "UW313"}
+
+
+def test_static_expires_has_a_blank_and_a_type_an_equals_sign(ini):
+    """uWSGI dies of the other one (core/uwsgi.c:4455 and 4470)."""
+    good = "static-expires = /static/.* 3600\nstatic-expires-type = text/css=3600"
+    assert "UW117" not in mended(ini, f"[uwsgi]\n{good}\n")[1]
+    for bad in ("static-expires-uri = .*=3600", "static-expires-type = text/css 3600"):
+        assert "UW117" in mended(ini, f"[uwsgi]\n{bad}\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("log-buffering = 8192", "leave it out"),
+        ("chmod-sock = 660", "write chmod-socket"),
+        ("exec-pre = x", "write exec-pre-app"),
+        ("exec-before = x", "write exec-pre-app"),
+    ],
+)
+def test_an_unknown_option_is_told_what_was_meant(line, advice, ini):
+    """Not the word that looks most like it."""
+    ini.write_text(f"[uwsgi]\n{line}\n")
+    (flaw,) = (each for each in lint(str(ini), Known()).flaws if each.code == "UW001")
+    assert flaw.message.endswith(f"; {advice}")
+
+
+PUBLIC = st.sampled_from(
+    [
+        "processes = 4",
+        "workers = 2",
+        "processes = 4 # four",
+        "threads = 2\nthreads = 2",
+        "master = true",
+        "master = false ; off",
+        "master",
+        "vaccum = true",
+        "guid = nobody",
+        "buffer-size = 131072",
+        "buffer-size = 131072 ; big",
+        "harakiri = 30s",
+        "no-orphans = 1",
+        "die-on-term = true",
+        "thunder-lock = true",
+        "http-keepalive = 1",
+        "chmod-socket = 660",
+        "socket = 127.0.0.1:0",
+        "socket = /tmp/%n.sock",
+        'module = "app:app"',
+        "env = A = 1",
+        "env = P=a%20b",
+        "env = P=a%%20b",
+        "home = /srv",
+        "virtualenv = %(home)/x",
+        "base = /srv",
+        "chdir = %(base)/app",
+        "log-format = %(method)",
+        "disable-logging = true",
+        "%d = x",
+        "cheaper-step = 2",
+        "cheaper-algo = bussyness",
+        "max-requests-delta = 5",
+        "foo bar",
+        "enable-threads = true",
+        "listen = 1024 # queue",
+        "strict = true",
+        "; 50% of it",
+        "uid = ${USER:-www}",
+        "processes = {{ n }}",
+        "threads = <%= n %>",
+        "\ttabs\t=\t1",
+        "if-opt = master",
+        "if-env = HOME",
+        "endif =",
+        "set-ph = n=3\nprocesses = %(n)",
+        "for = 1 2\nstats = :919%(_)\nendfor =",
+        "static-map = /a=/b",
+        "max-worker-lifetime = 9",
+    ]
+)
+"""Lines that public inis have, good and bad."""
+
+
+def agree(lines, others, folder, end="\n"):
+    """Hold the safe fixes to what uWSGI says before and after."""
+    path = folder / "a.ini"
+    path.write_bytes(end.join(["[uwsgi]", *lines, ""]).encode())
+    (folder / "b.ini").write_bytes(end.join(["[uwsgi]", *others, ""]).encode())
+    known = replace(known_of(binary()), environ={"HOME": "/nowhere"})
+    linted = lint(str(path), known, fixes="safe", container=False)
+    before = read(path, known)
+    inert = set()  # options that a rule says are without effect
+    for flaw in lint(str(path), known, container=False).flaws:
+        if flaw.severity == "no effect" and flaw.fix and flaw.fix.safe:
+            inert.add(flaw.message.partition(" = ")[0].partition(":")[0])
+    try:
+        theirs = [options(before)]
+    except RefusedError:
+        return
+    for file, text in linted.config.texts.items():
+        file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    theirs.append(options(before))
+    first, second = (
+        meaning(replace(before, settings=tuple(made(pair) for pair in pairs))) for pairs in theirs
+    )
+    names = {before.table.canonical(name) for name in inert}
+    changed = {name for name in {*first, *second} - names if first.get(name) != second.get(name)}
+    assert not changed, (lines, others, linted.config.texts)
+
+
+def made(pair):
+    """Return an option and its value as uWSGI has them."""
+    return Setting(pair[0], pair[1], Spot(None, 0, 0), pair[1])
+
+
+LISTS = st.lists(PUBLIC, max_size=8)
+
+
+@example(lines=["home = /srv", "virtualenv = %(home)/x", "home = /b"], others=[], end="\n")
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=LISTS, others=LISTS, end=st.sampled_from(["\n", "\r\n"]))
+def test_a_public_ini_means_the_same_after_its_safe_fixes(lines, others, end, tmp_path):
+    """As uWSGI itself resolves it, but for options that a rule says are without effect."""
+    agree([*lines, "ini = %db.ini"], others, tmp_path, end)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=TEXTS, others=TEXTS)
+def test_any_ini_means_the_same_after_its_safe_fixes(lines, others, tmp_path):
+    """Sections, conditions, loops, includes and variables, in any order."""
+    agree(lines, others, tmp_path)
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=LISTS, others=LISTS, end=st.sampled_from(["\n", "\r\n"]))
+def test_two_thousand_public_inis_mean_the_same(lines, others, end, tmp_path):
+    """The same, more of them."""
+    agree([*lines, "ini = %db.ini"], others, tmp_path, end)
