@@ -64,6 +64,7 @@ COPY --from=build /opt/venv /opt/venv
 COPY --from=build /build/uwsgi_fibonacci_lab.egg-info uwsgi_fibonacci_lab.egg-info
 COPY --from=build /build/fib fib
 COPY --from=build /build/app app
+COPY deploy/healthy.py deploy/
 COPY uwsgi uwsgi
 COPY profiles profiles
 # For the sockets of production.ini. A new volume takes this folder's owner and mode.
@@ -72,7 +73,7 @@ RUN install -d -o 65534 -g 65534 -m 0700 /run/fibonacci
 # libselinux; were it missing, the first command would stop the build. The second would do so if
 # the extension could not be loaded, and leaves the bytecode of those standard modules that the
 # service imports: the base image comes without any.
-RUN uwsgi --version && python -c "import app.wsgi, app.healthy, app.serve"
+RUN uwsgi --version && python -c "import app.wsgi, app.serve"
 # Only now: from here on nothing could or should be written.
 ENV PYTHONDONTWRITEBYTECODE=1
 
@@ -81,7 +82,7 @@ USER 65534:65534
 EXPOSE 8080
 # In exec form, no shell and no curl. With SOCKET it asks there, as nginx would.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
-    CMD ["python", "app/healthy.py"]
+    CMD ["python", "deploy/healthy.py"]
 # Both profiles hook this signal: uWSGI then finishes the requests it has accepted and ends. Give it
 # as long as its slowest request: docker stop --time, terminationGracePeriodSeconds.
 STOPSIGNAL SIGTERM

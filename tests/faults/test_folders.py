@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.healthy import status_line
+from deploy.healthy import status_line
 from lab.system.programs import ROOT
 from tests.kit.lab_process import until
 
