@@ -132,7 +132,8 @@ check_image() {
     check "it stops" podman stop --time 30 image
     check "its exit status is 0" exited image
     podman rm image >/dev/null 2>&1
-    check "the image starts, with slow requests" run_image --env WSGI_APP=app.waiting:app
+    check "the image starts, with slow requests" run_image \
+        --volume "$PWD/loadtests:/srv/loadtests:ro" --env WSGI_APP=loadtests.workloads.waiting:app
     check "it answers" within_30s answers "$url/0" 0
     check "SIGTERM: what is under way is answered" in_flight "$url/3000" podman stop --time 30 image
     check "its exit status is 0" exited image

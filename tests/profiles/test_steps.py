@@ -18,7 +18,7 @@ LINE = (
 FRONT = "{host}:{port}"
 CPUS = str(max(2, os.cpu_count()))
 
-ALGORITHMS = "app/algorithms.py"
+ALGORITHMS = "loadtests/workloads/fib/_algorithms.py"
 
 PURE = Difference(
     changed=(("env FIB_PURE_PYTHON", "0", "1"), ("env FIB_REQUIRE_CYTHON", "1", "0")),
@@ -28,7 +28,7 @@ STOPS = (
     ("hook-master-start", "unix_signal:15 gracefully_kill_them_all"),
     ("hook-post-app", "unix_signal:1 gracefully_kill"),
 )
-LOOP = (("greenlet", "true"), ("import", "{root}/app/event_loop.py"))
+LOOP = (("greenlet", "true"), ("import", "{root}/profiles/event_loop.py"))
 LASTING = ("max-worker-lifetime", "30", "0")
 COMPILED = Difference(added=(("pythonpath", "{root}/.framework"),))
 PEER = Difference(changed=(("server", "uwsgi", "command"),))
@@ -83,7 +83,7 @@ STEPS = {
             ("callable", "app"),
             ("env FIB_PURE_PYTHON", "0"),
             ("env FIB_REQUIRE_CYTHON", "1"),
-            ("wsgi-file", "app/article.py"),
+            ("wsgi-file", "loadtests/workloads/fib/_article.py"),
         ),
     ),
     "lifetime-low": Difference(
@@ -97,7 +97,10 @@ STEPS = {
     "http-keepalive": Difference(added=(("http-keepalive", "1"),)),
     "loop-pure": PURE,
     "table": Difference(
-        changed=(("callable", "app", "table"), ("wsgi-file", "app/article.py", ALGORITHMS)),
+        changed=(
+            ("callable", "app", "table"),
+            ("wsgi-file", "loadtests/workloads/fib/_article.py", ALGORITHMS),
+        ),
     ),
     "table-pure": PURE,
     "prefix": Difference(changed=(("callable", "table", "prefix"),)),
@@ -105,7 +108,7 @@ STEPS = {
     "compiled-framework": COMPILED,
     "compiled-framework-article": COMPILED,
     "short-cut": Difference(changed=(("module", "app.wsgi:app", "app.fast:app"),)),
-    "bare": Difference(changed=(("module", "app.wsgi:app", "app.hello:app"),)),
+    "bare": Difference(changed=(("module", "app.wsgi:app", "loadtests.workloads.hello:app"),)),
     "constant": Difference(added=(("route-run", "return:200"),)),
     "blocking-threads": Difference(changed=(("threads", "1", "2"),)),
     "asyncio": Difference(added=(("asyncio", "2"), *LOOP)),
@@ -155,7 +158,7 @@ def test_baseline():
         ("strict", "true"),
         ("http", FRONT),
         ("chdir", "{root}"),
-        ("wsgi-file", "app/article.py"),
+        ("wsgi-file", "loadtests/workloads/fib/_article.py"),
         ("callable", "app"),
         ("env", "FIB_PURE_PYTHON=1"),
     )
