@@ -152,9 +152,9 @@ def _close(name: str) -> str:
 
 def environment(options: Sequence[Option], environ: Mapping[str, str]) -> dict[str, str]:
     """
-    Return the variables that a profile is started with: those that are there, and PROCESSES.
+    Return the variables that a profile is started with: those that are there, and what it asks for.
 
-    Of SOCKET the profile may have a path of its own, which it then is.
+    That is PROCESSES, and for SOCKET the path that the profile has itself (`set-ph = sock=/...`).
 
     Raises:
         ValueError: The profile asks for one that uWSGI would misread.
