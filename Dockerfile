@@ -4,9 +4,9 @@
 #   docker run --rm -p 127.0.0.1:8080:8080 --read-only --cap-drop ALL --tmpfs /tmp fibonacci
 #
 # On a public address a buffering proxy belongs in front. As one instance behind nginx it takes
-# SOCKET and profiles/production.ini; compose.yaml and deploy/kubernetes.yaml run two of them:
+# SOCKET and the profile production; compose.yaml and deploy/kubernetes.yaml run two of them:
 #   docker run -e SOCKET=/run/fibonacci/a.sock -v run:/run/fibonacci --tmpfs /tmp \
-#       fibonacci profiles/production.ini
+#       fibonacci production
 #
 # One base for both stages: uWSGI and the extension are bound to the exact interpreter that they
 # were built with. Any Debian base with python3, its headers and venv will do:
@@ -64,6 +64,7 @@ COPY --from=build /opt/venv /opt/venv
 COPY --from=build /build/uwsgi_fibonacci_lab.egg-info uwsgi_fibonacci_lab.egg-info
 COPY --from=build /build/fib fib
 COPY --from=build /build/app app
+COPY deploy/healthy.py deploy/
 COPY uwsgi uwsgi
 COPY profiles profiles
 # For the sockets of production.ini. A new volume takes this folder's owner and mode.
@@ -72,7 +73,7 @@ RUN install -d -o 65534 -g 65534 -m 0700 /run/fibonacci
 # libselinux; were it missing, the first command would stop the build. The second would do so if
 # the extension could not be loaded, and leaves the bytecode of those standard modules that the
 # service imports: the base image comes without any.
-RUN uwsgi --version && python -c "import app.wsgi, app.healthy, app.workers"
+RUN uwsgi --version && python -c "import app.wsgi, app.serve"
 # Only now: from here on nothing could or should be written.
 ENV PYTHONDONTWRITEBYTECODE=1
 
@@ -81,9 +82,10 @@ USER 65534:65534
 EXPOSE 8080
 # In exec form, no shell and no curl. With SOCKET it asks there, as nginx would.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
-    CMD ["python", "app/healthy.py"]
+    CMD ["python", "deploy/healthy.py"]
 # Both profiles hook this signal: uWSGI then finishes the requests it has accepted and ends. Give it
 # as long as its slowest request: docker stop --time, terminationGracePeriodSeconds.
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["uwsgi"]
-CMD ["profiles/tuned.ini"]
+# `fibonacci serve`, which becomes uWSGI.
+ENTRYPOINT ["python", "-m", "app.serve", "serve"]
+CMD ["tuned"]

@@ -85,7 +85,7 @@ image: setup ## build the images and run the stack in containers (root, buildah,
 	@tools/image.sh
 
 serve: setup ## run the tuned service on port 8080
-	@$(BIN)/uwsgi profiles/tuned.ini
+	@$(BIN)/fibonacci serve
 
 clean: ## remove what was built (.venv, .databases, .framework, build/), keep results/
 	rm -rf .venv .peers .databases .framework* build *.egg-info fib/_core_c.*.so fib/_core_c.json

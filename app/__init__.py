@@ -1,14 +1,9 @@
 """
-What a server runs: our service, the article's application, and the smallest one there is.
+The service.
 
-app.wsgi:app: the service, for uWSGI and any other WSGI server.
-app.article:app: the application of the article, its faults included, to be compared with.
-app.hello:app: no framework; what a server costs when the application costs nothing.
-app.algorithms: the article's application with the sequence by three algorithms.
-app.fast:app: the service with a short cut around Flask.
-
-Importing one of them loads nothing of the others, so that a measurement of the small ones holds
-neither the memory nor the start of Flask.
+app.wsgi:app: for uWSGI and any other WSGI server.
+app.fast:app: with a short cut around Flask.
+app.serve: starts uWSGI with it, or with any application, and loads nothing of either.
 """
 
 from __future__ import annotations
@@ -28,6 +23,6 @@ def create_app() -> Flask:
     Raises:
         SettingError: An environment variable has a value that cannot be used.
     """
-    from app.service import make_service  # noqa: PLC0415 - app.hello must not load Flask
+    from app.service import make_service  # noqa: PLC0415 - app.serve must not load Flask
 
     return make_service()

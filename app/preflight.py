@@ -1,18 +1,11 @@
 """
 What must be right before uWSGI starts, and what uWSGI itself would start without.
 
-A profile runs it before a word is logged; an exit status other than 0 stops the start:
+A number that is none, of which it takes 0; an address that it cannot find; a second section; a
+socket that another instance has. `app.serve` asks all of it before it becomes uWSGI.
 
-    env = FIB_HOME=%d..
-    exec-asap = python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID BIND PORT PROCESSES
-    exec-asap = python3 -I -S "$FIB_HOME/app/preflight.py" log
-
-In quotes, the shell takes whatever characters the folder's name has, and does not run them. The
-module imports nothing of this project and asks nothing of this machine, so any Python can run it:
-isolated (-I), and without looking for installed packages (-S), which makes it 20 ms of 40.
-
-Sources: uWSGI 2.0.31, core/ini.c and core/uwsgi.c; fcntl(2), O_NONBLOCK, which belongs to the open
-file and so is uWSGI's, too.
+Sources: uWSGI 2.0.31, core/ini.c, core/uwsgi.c (vacuum), core/utils.c (uwsgi_apply_config_pass) and
+core/socket.c (bind_to_unix); unix(7), SO_PEERCRED.
 """
 
 from __future__ import annotations
@@ -20,19 +13,23 @@ from __future__ import annotations
 import os
 import re
 import socket
-import stat
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-MOST = 1024
-"""Workers of an instance. Each takes megabytes; a digit too many takes all of the memory."""
-
-RANGES = {"PORT": 65535, "PROCESSES": MOST}
-"""Variables that are numbers from 1, and up to which. Any other is an address."""
-
-NUMERIC = Path(__file__).resolve().parents[1] / "uwsgi/numeric-options.txt"
+NUMERIC = Path(__file__).with_name("numeric-options.txt")
 """Options whose value is a number; how they were found stands in the file."""
+
+NUMBERS = {"PORT": 65535, "PROCESSES": 1024}
+"""
+Variables that are numbers from 1, and up to which.
+
+A process takes megabytes, so that one digit too many would take all of the memory.
+"""
+
+LONGEST = 102 - len(".stats")
+"""Bytes of a socket's path: uWSGI's limit, of which the path of the statistics takes some."""
 
 INCLUDES = frozenset({"ini", "include"})
 
@@ -40,7 +37,114 @@ EXPANDED = re.compile(r"[%$@]")
 """Begins what uWSGI replaces in a value; what will stand there cannot be known here."""
 
 
-def check_settings(environ: Mapping[str, str], names: Iterable[str]) -> None:
+class Option(NamedTuple):
+    """A line of an ini, as it is written."""
+
+    path: Path
+    number: int
+    name: str
+    value: str
+
+
+def read(name: str) -> Iterator[Option]:
+    """
+    Yield what stands in an ini, and in those that it includes.
+
+    A file that only uWSGI can know the name of is left to it.
+
+    Args:
+        name: As uWSGI is told: a path, or a path and after a colon a section.
+
+    Raises:
+        ValueError: A section is there twice; uWSGI takes the values of the second in silence.
+        OSError: A file cannot be read.
+    """
+    pending, seen = [name], set()
+    while pending:
+        path, section = _file_and_section(pending.pop())
+        if (path, section) in seen:
+            continue
+        seen.add((path, section))
+        for option in _options(path, section):
+            yield option
+            if option.name in INCLUDES:
+                pending += _included(option.value, path)
+
+
+def check_numbers(options: Iterable[Option]) -> None:
+    """
+    Refuse a number that is none: uWSGI takes the digits that it begins with, or 0, in silence.
+
+    A value in which uWSGI replaces something is left to it.
+
+    Raises:
+        ValueError: With file, line and option.
+    """
+    lines = NUMERIC.read_text(encoding="utf-8").splitlines()
+    numeric = frozenset(line for line in lines if not line.startswith("#"))
+    for path, number, name, value in options:
+        if name in numeric and not EXPANDED.search(value) and (problem := _problem(value)):
+            raise ValueError(f"{path}:{number}: {name} = {value}: {problem}")
+
+
+def _problem(value: str) -> str | None:
+    """Say why *value* is no number to uWSGI; None where it is one."""
+    if re.fullmatch("[+-]?[0-9]+", value):
+        return None
+    digits = re.match(r"[+-]?[0-9]+", value)
+    problem = f"not a number, and uWSGI takes {digits[0] if digits else 0}"
+    if re.search("[;#]", value):
+        return f"{problem}: a comment stands on a line of its own"
+    return f"{problem}: write digits alone"
+
+
+def _file_and_section(name: str) -> tuple[Path, str]:
+    """Return the file and the section of `file.ini` or `file.ini:section`."""
+    file, colon, section = name.rpartition(":")
+    if colon and not Path(name).exists():
+        return Path(file), section or "uwsgi"
+    return Path(name), "uwsgi"
+
+
+def _options(path: Path, asked: str) -> Iterator[Option]:
+    """Yield the options that uWSGI takes from a section."""
+    section, first = "", 0
+    text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = raw.strip(" \t\r")
+        if line.startswith("["):
+            section = line[1:-1]
+            if section == asked and first:
+                raise ValueError(
+                    f"{path}:{number}: a second section [{section}], whose values replace "
+                    f"those of the one in line {first}: make them one"
+                )
+            first = first or (number if section == asked else 0)
+        elif section == asked and line and line[0] not in ";#":
+            name, _, value = line.partition("=")
+            yield Option(path, number, name.rstrip(" \t\r"), value.strip(" \t\r"))
+
+
+def _included(value: str, path: Path) -> Iterator[str]:
+    """Yield the file that a line of *path* includes, unless only uWSGI can know which one."""
+    for magic, text in (("%d", f"{path.absolute().parent}/"), ("%p", f"{path.absolute()}")):
+        if value.startswith(magic) and not EXPANDED.search(value[len(magic) :]):
+            yield text + value[len(magic) :]
+    if not EXPANDED.search(value) and "://" not in value and value != "-":
+        yield f"{path}{value}" if value.startswith(":") else value
+
+
+def asks(options: Iterable[Option], name: str) -> bool:
+    """Return whether a profile asks for a variable: by a condition, or in a value."""
+    conditions = ("if-env", "ifenv", "if-not-env")
+    return any(
+        (each.name in conditions and each.value.partition("=")[0] == name)
+        or f"$({name})" in each.value
+        for each in options
+    )
+
+
+def check_variable(name: str, value: str) -> None:
     """
     Refuse a variable that uWSGI would misread, and then start all the same.
 
@@ -49,81 +153,20 @@ def check_settings(environ: Mapping[str, str], names: Iterable[str]) -> None:
     cannot find is none.
 
     Raises:
-        ValueError: One of *names* is set, and is no address or no number in its range.
+        ValueError: It is no address, or no number in its range.
     """
-    for name in names:
-        value = environ.get(name)
-        if value is None:
-            continue
-        if name not in RANGES:
-            if not _is_address(value.strip()):
-                raise ValueError(
-                    f"{name}={value!r}: expected an address, or a name that has one, or leave it "
-                    "unset; IPv6 stands in brackets, as [::1]"
-                )
-            continue
-        number = int(value) if re.fullmatch("[0-9]{1,9}", value) else 0
-        if not 1 <= number <= RANGES[name]:
+    if name not in NUMBERS:
+        if not _is_address(value.strip()):
             raise ValueError(
-                f"{name}={value!r}: expected a number from 1 to {RANGES[name]}, or leave it unset"
+                f"{name}={value!r}: expected an address, or a name that has one, or leave it "
+                "unset; IPv6 stands in brackets, as [::1]"
             )
-
-
-def check_ini(name: str, folder: Path, numeric: frozenset[str]) -> None:
-    """
-    Refuse what uWSGI reads in silence in an ini file, or in one that it includes.
-
-    That is an option of *numeric* that is no number, of which uWSGI takes the digits that it
-    begins with, or 0; and a second section of one name, whose values replace those of the first.
-    A value in which uWSGI replaces something is left to it, and so is a file named that way.
-
-    Args:
-        name: As uWSGI was told: a path, or a path and after a colon a section.
-        folder: What a relative path is relative to.
-        numeric: Names of options.
-
-    Raises:
-        ValueError: It has one; with file, line and option.
-        OSError: A file cannot be read.
-    """
-    pending, seen = [name], set()
-    while pending:
-        path, section = _locate(pending.pop(), folder)
-        if (path, section) in seen:
-            continue
-        seen.add((path, section))
-        for number, key, value in _options(path, section):
-            if key in INCLUDES:
-                pending += _included(value, path)
-            elif key in numeric and not EXPANDED.search(value):
-                problem = _problem(value)
-                if problem:
-                    raise ValueError(f"{path}:{number}: {key} = {value}: {problem}")
-
-
-def ini_names(words: Sequence[str]) -> list[str]:
-    """
-    Return which ini files a command line of uWSGI names.
-
-    >>> ini_names(["uwsgi", "--master", "--ini=a.ini", "b.ini:two", "-H", "x"])
-    ['a.ini', 'b.ini:two']
-    """
-    names = [re.sub("^--(ini|include)=", "", word) for word in words[1:]]
-    return [name for name in names if re.search(r"\.ini(:[^/]*)?$", name) and name[0] != "-"]
-
-
-def never_wait_for_the_log() -> None:
-    """
-    Let lines be lost where nobody reads them, instead of waiting until somebody does.
-
-    A master that waits in a write neither replaces a dead worker nor obeys SIGTERM. It writes to
-    its standard output, and before that to its standard error; containers have a pipe for each. A
-    file never makes it wait, and a terminal belongs to others, too.
-    """
-    for descriptor in (1, 2):
-        mode = os.fstat(descriptor).st_mode
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
-            os.set_blocking(descriptor, False)
+        return
+    number = int(value) if re.fullmatch("[0-9]{1,9}", value) else 0
+    if not 1 <= number <= NUMBERS[name]:
+        raise ValueError(
+            f"{name}={value!r}: expected a number from 1 to {NUMBERS[name]}, or leave it unset"
+        )
 
 
 def _is_address(text: str) -> bool:
@@ -138,69 +181,96 @@ def _is_address(text: str) -> bool:
     return True
 
 
-def _locate(name: str, folder: Path) -> tuple[Path, str]:
-    """Return the file and the section of `file.ini` or `file.ini:section`."""
-    if ":" in name and not (folder / name).exists():
-        name, _, section = name.rpartition(":")
-        return folder / name, section or "uwsgi"
-    return folder / name, "uwsgi"
+def expanded(text: str, environ: Mapping[str, str]) -> str | None:
+    """
+    Return the first part of *text* that uWSGI would replace; of `@(exec://...)` it runs the rest.
+
+    >>> expanded("/a$(HOME)", {"HOME": "/"}), expanded("/a$(b c)", {})
+    ('$(HOME)', None)
+    """
+    if found := re.search(r"[@%]\(", text):
+        return found[0]
+    names = re.findall(r"\$\(([^()]+)\)", text)
+    return next((f"$({name})" for name in names if name in environ), None)
 
 
-def _options(path: Path, asked: str) -> Iterator[tuple[int, str, str]]:
-    """Yield number, option and value of the lines that uWSGI takes from a section."""
-    section, first = "", 0
-    text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    for number, raw in enumerate(text.split("\n"), start=1):
-        line = raw.strip(" \t\r")
-        if line.startswith("["):
-            section = line[1:-1]
-            if section == asked and first:
-                raise ValueError(
-                    f"{path}:{number}: a second section [{section}], whose values replace "
-                    f"those of the one in line {first}: make them one"
-                )
-            first = first or (number if section == asked else 0)
-        elif section == asked and line and line[0] not in ";#":
-            key, _, value = line.partition("=")
-            yield number, key.rstrip(" \t\r"), value.strip(" \t\r")
+def check_name(path: str, environ: Mapping[str, str]) -> None:
+    """
+    Refuse a SOCKET that uWSGI would take for something else.
+
+    Raises:
+        ValueError: It is no absolute path, or too long; has a colon, which makes it an address;
+            or something that uWSGI expands.
+    """
+    expected = f"SOCKET={path!r}: expected the path of a UNIX socket, as /run/fibonacci/a.sock"
+    if not path.startswith("/"):
+        raise ValueError(f"{expected}: it begins with a slash")
+    if not path.strip("/"):
+        raise ValueError(f"{expected}: it has a name")
+    if found := expanded(path, environ):
+        raise ValueError(f"{expected}: uWSGI expands {found}")
+    if ":" in path:
+        raise ValueError(f"{expected}: a colon would make it an address")
+    if any(ord(each) < 32 for each in path) or path != path.strip():
+        raise ValueError(f"{expected}: without line breaks, and without blanks at its ends")
+    if len(os.fsencode(path)) > LONGEST:
+        raise ValueError(f"{expected}: of {LONGEST} bytes at the most")
 
 
-def _included(value: str, path: Path) -> Iterator[str]:
-    """Yield the file that a line of *path* includes, unless only uWSGI can know which one."""
-    for magic, text in (("%d", f"{path.resolve().parent}/"), ("%p", f"{path.resolve()}")):
-        if value.startswith(magic) and not EXPANDED.search(value[len(magic) :]):
-            yield text + value[len(magic) :]
-    if not EXPANDED.search(value) and "://" not in value and value != "-":
-        yield f"{path}{value}" if value.startswith(":") else value
+def check_folder(folder: Path) -> None:
+    """
+    Refuse a folder in which no socket can be made; uWSGI's own message does not name it.
+
+    Raises:
+        ValueError: There is no such folder, or this user may not write to it.
+    """
+    if not folder.is_dir():
+        raise ValueError(f"no folder {folder} for the socket: make it, or set SOCKET")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"{folder} cannot be written by user {os.geteuid()}: see chown")
 
 
-def _problem(value: str) -> str | None:
-    """Say why *value* is no number to uWSGI; None where it is one."""
-    if re.fullmatch("[+-]?[0-9]+", value):
-        return None
-    digits = re.match(r"[+-]?[0-9]+", value)
-    problem = f"not a number, and uWSGI takes {digits[0] if digits else 0}"
-    if re.search("[;#]", value):
-        return f"{problem}: a comment stands on a line of its own"
-    return f"{problem}: write digits alone"
+def check_free(path: Path) -> None:
+    """
+    Refuse a socket that uWSGI would take away from others.
+
+    It removes any file that has the socket's name; and when an instance whose socket it took
+    stops, that one removes the statistics' socket of its successor.
+
+    Raises:
+        ValueError: Another kind of file has the name, or a process that is alive listens there.
+    """
+    for each in (path, path.with_name(f"{path.name}.stats")):
+        if os.path.lexists(each) and not each.is_socket():
+            raise ValueError(f"{each} is there and is no socket: remove it, or set SOCKET")
+    pid = listener(path)
+    if pid is not None:
+        who = f"process {pid}" if pid else "a process of another container"
+        raise ValueError(f"{who} listens on {path}: stop it first, or set SOCKET")
 
 
-def _check_start(pid: str, names: Sequence[str]) -> None:
-    """Check *names* in the environment, and the ini files that process *pid* was started with."""
-    check_settings(os.environ, names)
-    listed = NUMERIC.read_text(encoding="utf-8").splitlines()
-    numeric = frozenset(line for line in listed if not line.startswith("#"))
-    words = os.fsdecode(Path(f"/proc/{pid}/cmdline").read_bytes()).split("\0")
-    inis = ini_names([*words, *filter(None, [os.environ.get("UWSGI_INI")])])
-    for name in inis:
-        check_ini(name, Path.cwd(), numeric)
+def listener(path: Path) -> int | None:
+    """
+    Return the process that listens on a socket; 0 where it is in another container.
 
-
-if __name__ == "__main__":
+    Returns:
+        None where nobody does, and where the process that began to listen is dead: after a master
+        was killed, a worker goes on with the request that it is at, for as long as that takes, and
+        must not keep the next instance from starting.
+    """
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.setblocking(False)
+        try:
+            connection.connect(str(path))
+        except OSError:  # nobody, or its queue is full; better two instances than none
+            return None
+        size = struct.calcsize("3i")
+        packed = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+    pid: int = struct.unpack("3i", packed)[0]
+    if not pid:
+        return 0
     try:
-        if sys.argv[1] == "settings":
-            _check_start(sys.argv[2], sys.argv[3:])
-        else:
-            never_wait_for_the_log()
-    except (ValueError, OSError) as error:
-        sys.exit(f"preflight: {error}")
+        line = Path(f"/proc/{pid}/stat").read_text(encoding="latin-1")
+    except OSError:
+        return None
+    return None if line.rpartition(") ")[2][0] in "ZX" else pid

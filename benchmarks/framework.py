@@ -50,7 +50,7 @@ from tools.framework import (  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 
-APPLICATIONS = {"service": "app.wsgi:app", "article": "app.article:app"}
+APPLICATIONS = {"service": "app.wsgi:app", "article": "loadtests.workloads.fib._article:app"}
 
 WARM_UP = 2000
 """Calls. The interpreter specialises the code that it has run often."""

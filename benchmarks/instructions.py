@@ -42,9 +42,9 @@ WARM_UP = 500
 TOLERANCE = 0.02
 
 APPLICATIONS = {
-    "loop": "app.algorithms:loop",
-    "table": "app.algorithms:table",
-    "prefix": "app.algorithms:prefix",
+    "loop": "loadtests.workloads.fib._algorithms:loop",
+    "table": "loadtests.workloads.fib._algorithms:table",
+    "prefix": "loadtests.workloads.fib._algorithms:prefix",
     "service": "app.wsgi:app",
     "short-cut": "app.fast:app",
 }

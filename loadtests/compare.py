@@ -19,7 +19,8 @@ on the machine that is measured, its trials do not count.
 `--bind` these may be on other machines.
 
 What these two classes do is in `lab.locust`, and what `--workload` names lies in `workloads/`.
-Locust executes every .py file below this folder; that of a backing service does nothing then.
+Locust executes every .py file below this folder whose name does not begin with "_", as those of
+applications therefore do; that of a backing service does nothing then.
 """
 
 from lab.locust import ComparisonShape, Connection

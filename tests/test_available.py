@@ -57,7 +57,7 @@ def test_each_arm_asks_what_its_profile_serves():
     """An application of the user's is WSGI; the profile's own has no path here."""
     tornado = make.replace(make.profile("x"), apps=(("hello", "a:t"),))
     assert arm_of(tornado, HELLO, Load()).workload.app == "a:t"
-    assert arm_of(make.profile("y"), HELLO, Load()).workload.app == "app.hello:app"
+    assert arm_of(make.profile("y"), HELLO, Load()).workload.app == "loadtests.workloads.hello:app"
     assert arm_of(make.profile("y"), FIB, Load()).workload.app is None
     own = Workload("m:a", "/", Expectation(), app="m:a")
     assert arm_of(make.profile("y"), own, Load()).workload == own

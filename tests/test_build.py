@@ -21,7 +21,7 @@ def project(tmp_path):
     for name in FILES:
         shutil.copy(ROOT / name, tmp_path)
     (tmp_path / "README.md").write_text("A copy.\n")
-    for package in ("app", "fib"):
+    for package in ("app", "fib", "profiles"):
         ignore = shutil.ignore_patterns("*.so", "_core_c.json", "__pycache__")
         shutil.copytree(ROOT / package, tmp_path / package, ignore=ignore)
     return tmp_path
@@ -128,6 +128,30 @@ def test_the_source_distribution_holds_the_c_types(project):
     wanted = {"setup.py", "fib/_core.py", "fib/_core_c.pxd", "fib/_core_c.pyi", "fib/py.typed"}
     assert wanted <= {str(name) for name in names}
     assert not [name for name in names if name.suffix in {".c", ".so"}]
+
+
+@pytest.mark.slow
+def test_an_installed_package_serves_without_a_checkout(project, tmp_path):
+    """`fibonacci serve` finds tuned and production where a wheel has put them."""
+    made = run(
+        project, "setup.py", "--quiet", "bdist_wheel", "--dist-dir", "dist", FIB_BUILD="pure"
+    )
+    assert made.returncode == 0, made.stderr
+    [wheel] = (project / "dist").glob("*.whl")
+    venv = tmp_path / "venv"
+    assert run(tmp_path, "-m", "venv", "--without-pip", str(venv)).returncode == 0
+    into = ("--python", str(venv / "bin/python"), "install", "--no-deps", "--no-index", str(wheel))
+    done = run(tmp_path, "-m", "pip", *into)
+    assert done.returncode == 0, done.stderr
+    for name in ("tuned", "production"):
+        printed = subprocess.run(
+            [venv / "bin/fibonacci", "serve", "--print", name],
+            env={"PATH": str(Path(sys.executable).parent)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert printed.stdout.split()[-1] == f"{venv}/share/fibonacci/profiles/{name}.ini"
 
 
 def test_nothing_that_an_installation_made_is_kept():

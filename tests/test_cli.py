@@ -129,7 +129,7 @@ def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
     """It only has to obey PORT."""
     (tmp_path / "mine.ini").write_text(
         "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:$(PORT)\nmaster = true\n"
-        f"chdir = {ROOT}\nmodule = app.hello:app\nneed-app = true\n"
+        f"chdir = {ROOT}\nmodule = loadtests.workloads.hello:app\nneed-app = true\n"
     )
     compare("lab", "run", "./mine.ini", "--workload", "hello", "--no-confirm", *SMALL, cwd=tmp_path)
 

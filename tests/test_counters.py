@@ -196,7 +196,7 @@ def test_each_cause_is_tested_once_where_it_is_shown_first(real, tmp_path):
     assert router.arm.profile.name == "baseline~http-socket"
     assert router.arm.profile.path == (tmp_path / "counter/baseline~http-socket.ini").resolve()
     assert (router.metric, router.expects) == ("throughput", Better.HIGHER)
-    assert cpu.arm.workload.app == "app.hello:app"
+    assert cpu.arm.workload.app == "loadtests.workloads.hello:app"
     assert len(planned) <= MOST
 
 

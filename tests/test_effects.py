@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
 from lab import profiles
 from lab.model import Estimate
+from lab.profiles import as_today
+from lab.runs.as_json import encode
 from lab.runs.effects import effects
 
 FOUND = [profiles.read(name) for name in ("master", "max-worker-lifetime-delta", "http-socket")]
@@ -22,11 +25,13 @@ def store(tmp_path):
     def stored(name="ladder", step=STEP, digest="", **different):
         folder = tmp_path / name
         folder.mkdir()
+        made = [replace(each, digest=digest) if digest else each for each in FOUND]
+        run = {"plan": {"arms": [{"profile": each} for each in made]}}
+        (folder / "run.json").write_bytes(encode(run))
         summary = {
             "exit_code": 0,
             "load": {"connections": 64},
             "path": "/9000",
-            "profiles": [{"name": each.name, "digest": digest or each.digest} for each in FOUND],
             "steps": [
                 {
                     "profile": "http-socket",
@@ -43,14 +48,14 @@ def store(tmp_path):
 
 def test_the_effect_is_that_of_the_step(store):
     """The ratio with its interval; a profile without a measured step has none."""
-    assert effects(store(), FOUND) == {"http-socket": Estimate(0.44, 0.42, 0.46, 10)}
+    assert effects(store(), FOUND, as_today) == {"http-socket": Estimate(0.44, 0.42, 0.46, 10)}
 
 
 def test_the_run_with_the_most_pairs_counts(store):
     """Whatever the runs are called."""
     store("a", {**STEP, "ratio": 0.5, "n": 5})
     store("c", {**STEP, "ratio": 0.6, "n": 9})
-    assert effects(store("b"), FOUND)["http-socket"].value == 0.44
+    assert effects(store("b"), FOUND, as_today)["http-socket"].value == 0.44
 
 
 @pytest.mark.parametrize(
@@ -67,19 +72,21 @@ def test_the_run_with_the_most_pairs_counts(store):
 )
 def test_a_run_that_says_nothing_of_it_is_not_quoted(store, different):
     """Too noisy, of another configuration or load, or without a ratio."""
-    assert effects(store(**different), FOUND) == {}
+    assert effects(store(**different), FOUND, as_today) == {}
 
 
 def test_a_run_of_several_rates_is_not_quoted(store):
     """Its summary is a list of them."""
     folder = store()
     (folder / "ladder" / "summary.json").write_text("[{}, {}]")
-    assert effects(folder, FOUND) == {}
+    assert effects(folder, FOUND, as_today) == {}
 
 
 def test_the_level_of_an_interval_is_the_run_s(store):
     """Not 95 % where a look has ended it."""
-    assert effects(store(step=STEP | {"level": 0.995}), FOUND)["http-socket"].level == 0.995
+    assert (
+        effects(store(step=STEP | {"level": 0.995}), FOUND, as_today)["http-socket"].level == 0.995
+    )
 
 
 def test_a_step_against_another_profile_is_not_quoted(store):
@@ -87,4 +94,17 @@ def test_a_step_against_another_profile_is_not_quoted(store):
     folder = store()
     path = folder / "ladder" / "summary.json"
     path.write_text(re.sub('"before": "[^"]+"', '"before": "master"', path.read_text()))
-    assert effects(folder, FOUND) == {}
+    assert effects(folder, FOUND, as_today) == {}
+
+
+def test_a_run_made_when_profiles_checked_their_start_is_quoted(store):
+    """The line that did so is no option of a server that serves."""
+    check = (
+        ("env", "FIB_HOME={root}"),
+        ("exec-asap", 'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID BIND PORT'),
+    )
+    folder = store()
+    path = folder / "ladder" / "run.json"
+    older = [replace(each, options=(*check, *each.options), digest="older") for each in FOUND]
+    path.write_bytes(encode({"plan": {"arms": [{"profile": each} for each in older]}}))
+    assert effects(folder, FOUND, as_today)["http-socket"].value == 0.44

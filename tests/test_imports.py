@@ -94,10 +94,19 @@ def test_the_application_knows_nothing_of_the_lab():
         assert not foreign, f"{path} imports {foreign}"
 
 
+def test_app_is_the_service_and_nothing_else():
+    """What is compared beside it, and asks nothing of it, lies with the workload that asks it."""
+    assert len(files("app")) <= 14
+    for path in files("loadtests/workloads"):
+        foreign = [name for name in imports(path) if name.split(".")[0] in {"app", "lab"}]
+        assert not foreign, f"{path} imports {foreign}"
+
+
 def test_the_lab_shares_no_code_with_what_it_measures():
     """lab knows fib and app by HTTP alone, so a number cannot flatter itself."""
     for path in files("lab"):
-        foreign = [name for name in imports(path) if name.split(".")[0] in {"app", "fib"}]
+        ours = {"app", "fib", "loadtests"}
+        foreign = [name for name in imports(path) if name.split(".")[0] in ours]
         assert not foreign, f"{path} imports {foreign}"
 
 

@@ -118,7 +118,8 @@ def refused(run):
 def changed(run, read=today):
     """Return which profiles of a run are others today: a line each, with both digests."""
     found = []
-    for made, at in {arm.profile.name: (arm.profile, arm.at) for arm in run.plan.arms}.values():
+    for stored, at in {arm.profile.name: (arm.profile, arm.at) for arm in run.plan.arms}.values():
+        made = profiles.as_today(stored)
         try:
             now = read(made.name)
             for quantity in COUNTED.keys() & at.keys():
@@ -240,7 +241,7 @@ def test_a_run_with_exit_status_3_is_refused(noisy):
 def test_a_run_of_another_version_of_a_profile_is_refused():
     """The run, the profile and both digests are named."""
     run = stored_run("ladder")
-    own = {profile.name: profile for profile in run.plan.profiles}
+    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
     assert not changed(run, own.__getitem__)
     options = (*own["tuned"].options, ("offload-threads", "1"))
     other = replace(own["tuned"], options=options, digest=digest_of(options))
@@ -251,7 +252,7 @@ def test_a_run_of_another_version_of_a_profile_is_refused():
 def test_a_profile_with_a_sweeps_number_is_the_same_profile():
     """What a sweep over workers replaced is replaced in today's, too; another number is seen."""
     run = stored_run("ladder")
-    own = {profile.name: profile for profile in run.plan.profiles}
+    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
 
     def at(value):
         arms = (
@@ -277,7 +278,7 @@ def test_a_profile_that_is_gone_is_named():
 def test_another_number_of_cpus_is_the_same_profile():
     """A profile with a process for each CPU is the same on every machine."""
     run = stored_run("ladder")
-    own = {profile.name: profile for profile in run.plan.profiles}
+    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
     options = tuple((k, "16" if k == "processes" else v) for k, v in own["tuned"].options)
     other = replace(own["tuned"], options=options, digest=digest_of(options))
     assert not changed(run, (own | {"tuned": other}).__getitem__)

@@ -88,8 +88,8 @@ exited() {
 
 # Python names a source file where it had to compile one.
 bytecode() {
-    podman run --rm --entrypoint python fibonacci -v -c 'import app.wsgi, app.healthy' >"$work/imports" 2>&1 || return 1
-    grep -q "code object from '.*app/__pycache__/healthy" "$work/imports" && ! grep "code object from .*[.]py$" "$work/imports"
+    podman run --rm --entrypoint python fibonacci -v -c 'import app.wsgi, app.serve' >"$work/imports" 2>&1 || return 1
+    grep -q "code object from '.*app/__pycache__/serve" "$work/imports" && ! grep "code object from .*[.]py$" "$work/imports"
 }
 
 # Debian's Prometheus knows no Kubernetes: there the rest of that job is read.
@@ -132,7 +132,8 @@ check_image() {
     check "it stops" podman stop --time 30 image
     check "its exit status is 0" exited image
     podman rm image >/dev/null 2>&1
-    check "the image starts, with slow requests" run_image --env WSGI_APP=app.waiting:app
+    check "the image starts, with slow requests" run_image \
+        --volume "$PWD/loadtests:/srv/loadtests:ro" --env WSGI_APP=loadtests.workloads.waiting:app
     check "it answers" within_30s answers "$url/0" 0
     check "SIGTERM: what is under way is answered" in_flight "$url/3000" podman stop --time 30 image
     check "its exit status is 0" exited image

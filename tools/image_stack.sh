@@ -76,7 +76,8 @@ slow() { compose --file compose.yaml --file "$work/slow.yaml" "$@"; }
 check_drain() {
     printf 'services:\n' >"$work/slow.yaml"
     for each in app-a app-b; do
-        printf '  %s: {environment: {WSGI_APP: "app.waiting:app"}}\n' $each >>"$work/slow.yaml"
+        printf '  %s: {environment: {WSGI_APP: "loadtests.workloads.waiting:app"}, volumes: ["%s:/srv/loadtests:ro"]}\n' \
+            $each "$PWD/loadtests" >>"$work/slow.yaml"
     done
     check "the stack starts, with slow requests" slow up --detach --no-build app-a app-b nginx
     check "it answers" within_30s answers "$url/0" 0

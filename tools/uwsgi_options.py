@@ -5,8 +5,8 @@ Write what this project knows of uWSGI's options, from the tables in its source.
     .venv/bin/python -m tools.uwsgi_options FOLDER     an unpacked one
     .venv/bin/python -m tools.uwsgi_options --check    write nothing; 1 if something would change
 
-lab/settings/uwsgi/options.json is what the linter reads. uwsgi/numeric-options.txt is what
-app/preflight.py reads, which runs in images without the lab.
+lab/settings/uwsgi/options.json is what the linter reads. app/numeric-options.txt is what
+app/serve.py reads, which runs in images without the lab.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 from lab.settings.uwsgi.table import JSON, NUMBERS, Entry
 
 ROOT = Path(__file__).resolve().parents[1]
-NUMERIC = ROOT / "uwsgi/numeric-options.txt"
+NUMERIC = ROOT / "app/numeric-options.txt"
 
 TEXT = r'"(?:[^"\\]|\\.)*"'
 

@@ -55,7 +55,7 @@ def list_command(*, as_json: bool) -> int:
             each.profile.name,
         )
     )
-    measured = effects(RUNS, [each.profile for each in found])
+    measured = effects(RUNS, [each.profile for each in found], profiles.as_today)
     if as_json:
         click.echo(
             encode(

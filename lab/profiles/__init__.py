@@ -12,8 +12,9 @@ from lab.profiles.catalogue import (
     read_header,
     usual,
 )
+from lab.profiles.renamed import as_today
 from lab.profiles.show import shown
 from lab.profiles.startable import check_startable, warnings
 
-__all__ = ["FOLDER", "PEERS", "check_startable", "described", "find", "is_ours", "is_theirs",
-           "ladder", "read", "read_header", "shown", "usual", "warnings"]  # fmt: skip
+__all__ = ["FOLDER", "PEERS", "as_today", "check_startable", "described", "find", "is_ours",
+           "is_theirs", "ladder", "read", "read_header", "shown", "usual", "warnings"]  # fmt: skip

@@ -70,7 +70,7 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         summary=header.summary or path.name,
         against=header.against,
         options=tuple(options),
-        digest=digest_of((*_told(options), *replaced)),
+        digest=digest_of_peer(options, replaced),
         commands=tuple(tuple(command) for command in commands),
         fill=filled,
         replace=replaced,
@@ -123,9 +123,10 @@ def _counters(path: Path, header: ProfileHeader) -> tuple[tuple[str, str], ...]:
     return tuple(table.items())
 
 
-def _told(options: Options) -> Options:
-    """Return *options* with what each native file tells its server, in place of its text."""
-    return [(name, told(name, text) if _is_file(name) else text) for name, text in options]
+def digest_of_peer(options: Options, replaced: Options) -> str:
+    """Return the digest of what each command and native file tells its server."""
+    said = [(name, told(name, text) if _is_file(name) else text) for name, text in options]
+    return digest_of((*said, *replaced))
 
 
 def _is_file(name: str) -> bool:

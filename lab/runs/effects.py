@@ -1,13 +1,14 @@
-"""What each profile changed in stored runs, from their summaries alone."""
+"""What each profile changed in stored runs, without their trials."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from lab.model import Estimate, Profile
+from lab.runs.as_json import decode
 
 FIELDS = ("ratio", "low", "high", "n", "level")
 """Of a comparison in a summary, in the order of `Estimate`. An older one has no level."""
@@ -16,7 +17,23 @@ METRIC = "cpu"
 """It does not depend on whether the generator kept up."""
 
 
-def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
+class _Arm(msgspec.Struct):
+    profile: Profile
+
+
+class _Plan(msgspec.Struct):
+    arms: list[_Arm]
+
+
+class _Made(msgspec.Struct):
+    """What is read of a run.json."""
+
+    plan: _Plan
+
+
+def effects(
+    folder: Path, found: Sequence[Profile], as_today: Callable[[Profile], Profile]
+) -> Mapping[str, Estimate]:
     """
     Return by profile the ratio of its CPU per request to that of the profile that it is against.
 
@@ -26,11 +43,12 @@ def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
     Args:
         folder: Of the runs' folders.
         found: The profiles as they are.
+        as_today: Tells a stored profile in the words of today.
     """
     today = {each.name: each for each in found}
     best: dict[str, Estimate] = {}
     for path in sorted(folder.glob("*/summary.json")):
-        for (name, digest), (against, digest_against), ratio in _ratios(path):
+        for (name, digest), (against, digest_against), ratio in _ratios(path, as_today):
             known = today.get(name)
             if known is None or known.against != against:
                 continue
@@ -41,7 +59,9 @@ def effects(folder: Path, found: Sequence[Profile]) -> Mapping[str, Estimate]:
     return best
 
 
-def _ratios(path: Path) -> Iterator[tuple[tuple[str, str], tuple[str, str], Estimate]]:
+def _ratios(
+    path: Path, as_today: Callable[[Profile], Profile]
+) -> Iterator[tuple[tuple[str, str], tuple[str, str], Estimate]]:
     """Yield the steps of a run: name and digest of both profiles, and their ratio."""
     summary = msgspec.json.decode(path.read_bytes())
     if isinstance(summary, list):  # of several rates
@@ -49,7 +69,9 @@ def _ratios(path: Path) -> Iterator[tuple[tuple[str, str], tuple[str, str], Esti
     load = summary["load"]
     if summary["exit_code"] or {"requests", "rate"} & load.keys() or summary["path"] != "/9000":
         return
-    digests = {each["name"]: each["digest"] for each in summary["profiles"]}
+    run = path.with_name("run.json")
+    arms = decode(run.read_bytes(), _Made, run).plan.arms
+    digests = {each.profile.name: as_today(each.profile).digest for each in arms}
     for step in summary["steps"]:
         found = step.get("step", {}).get(METRIC, {})
         if "ratio" in found:

@@ -40,7 +40,6 @@ UNREADABLE = (
 )
 
 GIVING_UP = (
-    r"preflight: .+",
     r"Failed to find attribute .+",
     r"Application object must be callable\.",
     r"!!! UNABLE to load .+",

@@ -156,7 +156,7 @@ class StressResult:
     machine: Mapping[str, Any]
     """CPU, kernel and versions of `lab.runs.environment`."""
     workload: str
-    """What was asked: "app.waiting:app, GET /12"."""
+    """What was asked: "loadtests.workloads.waiting:app, GET /12"."""
     rate: float
     """Requests per second of the steady load."""
     connections: int

@@ -38,7 +38,9 @@ PROFILES = ("production", "tuned", "baseline")
 """What is put to the test where nothing else is asked for: what to deploy, without its front, and
 where the article starts."""
 
-WAITING = Workload("waiting", "/12", Expectation(body=b"12\n"), app="app.waiting:app")
+WAITING = Workload(
+    "waiting", "/12", Expectation(body=b"12\n"), app="loadtests.workloads.waiting:app"
+)
 """12 ms without work: two workers are then busy for a third of the time, at `RATE`."""
 
 QUICK = replace(WAITING, path="/0", expect=Expectation(body=b"0\n"))

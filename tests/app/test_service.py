@@ -45,7 +45,7 @@ def test_negative_numbers_and_leading_zeros_are_taken(client, path, last):
 
 def test_the_body_is_the_article_s_up_to_the_limit(client):
     """For numbers of every length both applications send the same bytes."""
-    from app.article import app as article
+    from loadtests.workloads.fib._article import app as article
 
     numbers = ["0", "1", "2", *("9" * digits for digits in range(1, 101)), "-" + "9" * 100]
     theirs = article.test_client()

@@ -96,7 +96,7 @@ def test_both_handlers_do_the_same_work_in_a_short_run(holds):
     printed = {}
     for name, handler in (("blocking", "before"), ("asyncio", "after")):
         body = Expectation(body=b"Hello World")
-        asked = Workload("numbers", "/", body, f"app.numbers_file:{handler}")
+        asked = Workload("numbers", "/", body, f"loadtests.workloads.numbers:{handler}")
         with running(read_installed(name), asked) as server:
             for _ in range(300):  # Python writes what it has printed in blocks of 8 KiB
                 assert ask(server.address).body == b"Hello World"

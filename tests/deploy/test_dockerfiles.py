@@ -6,6 +6,7 @@ from fnmatch import fnmatch
 
 import pytest
 
+from app import serve
 from tests.deploy.conftest import DOCKERFILES, ROOT, instructions, last_stage
 
 
@@ -96,3 +97,18 @@ def test_nothing_that_was_built_here_gets_into_an_image():
     for built in ("fib/_core_c.cpython-311-x86_64-linux-gnu.so", "fib/_core_c.json"):
         assert any(fnmatch(built, each) for each in patterns), built
     assert "**/__pycache__" in patterns
+
+
+def test_the_service_is_started_by_the_launcher():
+    """The image's entry point is `fibonacci serve`, and `tuned` is what it serves unless told."""
+    said = dict(last_stage(ROOT / "Dockerfile"))
+    assert json.loads(said["ENTRYPOINT"]) == ["python", "-m", "app.serve", "serve"]
+    assert json.loads(said["CMD"]) == ["tuned"]
+
+
+def test_what_the_image_is_started_with_is_a_profile(compose, containers):
+    """compose.yaml and the Deployment name the profile of an instance."""
+    started = [compose["services"][each]["command"] for each in ("app-a", "app-b")]
+    started += [containers[each]["args"] for each in ("a", "b")]
+    assert started == [["production"]] * 4
+    assert serve.locate("production") == str(ROOT / "profiles/production.ini")

@@ -31,7 +31,7 @@ LATEST = 5.0
 def healthy(*arguments, **environment):
     """Run it as an orchestrator does; return its status and what it says."""
     done = subprocess.run(
-        [sys.executable, ROOT / "app/healthy.py", *arguments],
+        [sys.executable, ROOT / "deploy/healthy.py", *arguments],
         env={"PATH": os.environ["PATH"]} | environment,
         capture_output=True,
         text=True,

@@ -13,9 +13,8 @@ import pytest
 
 from lab.system.programs import environment
 from tests.deploy.conftest import ROOT
-from tests.faults.parts import session
+from tests.faults.parts import SERVE, session
 from tests.faults.stacks import Instance
-from tests.faults.test_start_up import UWSGI
 from tests.kit.client import ask
 from tests.kit.lab_process import until
 
@@ -55,7 +54,7 @@ def installed(tmp_path):
     """Return a folder with the units, made for this checkout."""
     for path in [*FOLDER.glob("*.service"), *FOLDER.glob("*.target")]:
         text = path.read_text().replace(INSTALLED, str(ROOT))
-        text = text.replace(f"{ROOT}/.venv/bin/uwsgi", UWSGI)
+        text = text.replace(f"{ROOT}/.venv/bin/fibonacci", SERVE[0])
         (tmp_path / path.name).write_text(text)
     return tmp_path
 
@@ -157,13 +156,13 @@ def test_the_units_run_the_profiles_as_they_are():
     """What is started is production.ini and production.nginx.conf of the checkout."""
     instance, front = settings(INSTANCE), settings(NGINX)
     assert instance["WorkingDirectory"] == INSTALLED
-    assert instance["ExecStart"] == f"{INSTALLED}/.venv/bin/uwsgi profiles/production.ini"
+    assert instance["ExecStart"] == f"{INSTALLED}/.venv/bin/fibonacci serve production"
     assert f"-c {INSTALLED}/profiles/production.nginx.conf" in front["ExecStart"]
     assert "daemon off;" in front["ExecStart"]
 
 
 def test_an_instance_says_when_it_serves(tmp_path):
-    """uWSGI tells systemd READY=1 (Type=notify), from its first process, and obeys SIGTERM."""
+    """uWSGI tells systemd READY=1 (Type=notify), from the process started, and obeys SIGTERM."""
     assert settings(INSTANCE)["Type"] == "notify"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:
         supervisor.bind(str(tmp_path / "notify"))
@@ -171,7 +170,7 @@ def test_an_instance_says_when_it_serves(tmp_path):
         supervisor.settimeout(20)
         variables = {"SOCKET": str(tmp_path / "a.sock"), "NOTIFY_SOCKET": str(tmp_path / "notify")}
         process = psutil.Popen(
-            (UWSGI, "profiles/production.ini"),
+            (*SERVE, "production"),
             cwd=ROOT,
             env=environment(**variables),
             stdin=subprocess.DEVNULL,

@@ -17,7 +17,8 @@ from tests.kit.running import read_installed
 
 from .stacks import Instance
 
-UWSGI = str(BIN / "uwsgi")
+SERVE = (str(BIN / "fibonacci"), "serve")
+"""Begins the command by which a user starts uWSGI with a profile."""
 
 
 def session(leader):
@@ -31,10 +32,10 @@ def session(leader):
 
 
 @contextmanager
-def uwsgi(path, stdout, stderr, cwd=None, **variables):
-    """Run uWSGI as a user does until the block ends, when nothing of its session is left."""
+def serving(path, stdout, stderr, cwd=None, **variables):
+    """Serve a profile as a user does until the block ends, when nothing of its session is left."""
     process = psutil.Popen(
-        (UWSGI, str(path)),
+        (*SERVE, str(path)),
         cwd=cwd,
         env=environment() | variables,
         stdin=subprocess.DEVNULL,
@@ -48,6 +49,11 @@ def uwsgi(path, stdout, stderr, cwd=None, **variables):
         for each in session(process.pid):
             each.kill()
         process.wait(10)
+
+
+def _deployed(command):
+    """Return a command of production.toml as the stack is deployed: by the launcher."""
+    return [part for word in command for part in (SERVE if word == "uwsgi" else (word,))]
 
 
 class Parts:
@@ -100,7 +106,7 @@ class Parts:
         """Start one of nginx, a and b, and wait until it serves."""
         command = self._profile.commands[("nginx", "a", "b").index(name)]
         self._running[name] = psutil.Popen(
-            [fill(word, self._words, self._profile) for word in command],
+            [fill(word, self._words, self._profile) for word in _deployed(command)],
             env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=self._logs[0],

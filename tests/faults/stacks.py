@@ -29,7 +29,7 @@ def waiting(milliseconds):
     """Return the workload whose every request is under way for so long."""
     body = b"%d\n" % milliseconds
     expect = Expectation(body=body)
-    return Workload("waiting", f"/{milliseconds}", expect, app="app.waiting:app")
+    return Workload("waiting", f"/{milliseconds}", expect, app="loadtests.workloads.waiting:app")
 
 
 def application(name):

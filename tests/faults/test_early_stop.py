@@ -8,7 +8,7 @@ from lab.profiles import FOLDER
 from lab.servers.ports import free_port
 from tests.kit.lab_process import alive, until
 
-from .parts import uwsgi
+from .parts import serving
 
 LOADING = """
 import pathlib, time
@@ -28,7 +28,7 @@ def start(tmp_path, request):
             ini.write_text(f"[uwsgi]\nini = {FOLDER / request.param}.ini\n{added}\n")
             known = {"SOCKET": str(tmp_path / "a.sock"), "PORT": str(free_port()), "PROCESSES": "2"}
             with (tmp_path / "log").open("w") as log:
-                return started.enter_context(uwsgi(ini, log, log, **known | variables))
+                return started.enter_context(serving(ini, log, log, **known | variables))
 
         yield start
 

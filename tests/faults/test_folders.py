@@ -5,11 +5,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from app.healthy import status_line
+from deploy.healthy import status_line
 from lab.system.programs import ROOT
 from tests.kit.lab_process import until
 
-from .parts import uwsgi
+from .parts import serving
 from .test_start_up import PRODUCTION, assert_says, start
 
 NAMES = (
@@ -50,7 +50,7 @@ def run(tmp_path):
         def run(path, sock, **variables):
             variables |= {"SOCKET": str(sock), "PROCESSES": "2"}
             with (tmp_path / "log").open("w") as log:
-                process = started.enter_context(uwsgi(path, log, log, tmp_path, **variables))
+                process = started.enter_context(serving(path, log, log, tmp_path, **variables))
             until(lambda: serves(sock) or process.poll() is not None, "a reply, or its end")
             assert process.poll() is None, (tmp_path / "log").read_text()
 
@@ -96,7 +96,9 @@ def test_name_of_the_socket(tmp_path, tmp_path_factory, run, name):
 def test_name_that_uwsgi_expands(tmp_path, name):
     """A checkout whose name uWSGI itself would replace is refused with what is to be done."""
     status, printed = start(copied(tmp_path / name), tmp_path)
-    assert_says(status, printed, (f"{tmp_path / name}/app", "uWSGI expands", "rename that folder"))
+    assert_says(
+        status, printed, (f"{tmp_path / name}/profiles", "uWSGI expands", "rename that folder")
+    )
 
 
 REFUSED = {

@@ -15,7 +15,7 @@ from lab.servers.readiness import fetch
 from tests.kit.lab_process import alive, until
 
 from .applications import LINE
-from .parts import Parts, uwsgi
+from .parts import Parts, serving
 from .prober import Clients
 from .stacks import application
 
@@ -134,7 +134,7 @@ def alone(request, pipes):
         except OSError:
             return False
 
-    with uwsgi(FOLDER / f"{request.param}.ini", *pipes[1], **variables) as process:
+    with serving(FOLDER / f"{request.param}.ini", *pipes[1], **variables) as process:
         until(serves, "the right reply")
         yield process, endpoint
 

@@ -2,11 +2,11 @@
 
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
 from app import preflight
+from app.serve import environment
 from lab import profiles
 from lab.errors import ProfileError
 from lab.profiles import resolve
@@ -15,17 +15,18 @@ from lab.system.programs import ROOT
 from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
 BASELINE = profiles.FOLDER / "baseline.ini"
-ON_SOCKETS = ("production.ini", "nginx-uwsgi.ini")
-OTHERS = ("balanced-uwsgi.ini", "nginx-uwsgi-async.ini", "nginx-uwsgi-threads.ini")
-"""The first has no workers, and reads nothing of the environment; the others go with another."""
-INIS = sorted(each for each in profiles.FOLDER.rglob("*.ini") if each.name not in OTHERS)
+INIS = sorted(profiles.FOLDER.rglob("*.ini"))
 PARTS = sorted((ROOT / "uwsgi").glob("*.ini"))
-NUMERIC = frozenset(
-    line for line in preflight.NUMERIC.read_text().splitlines() if not line.startswith("#")
-)
 
 SOME = [TUNED, *(pytest.param(path, marks=pytest.mark.slow) for path in (BASELINE, PRODUCTION))]
-"""Those that the default run starts, and the others, which read the same lines."""
+"""Those that the default run starts, and the others, whose numbers are read alike."""
+
+
+def asking(name):
+    """Return the inis that ask for a variable, without those that other files complete."""
+    known = {path: tuple(preflight.read(str(path))) for path in INIS}
+    return [path for path, options in known.items() if preflight.asks(options, name)]
+
 
 PROCESSES = ("", "0", "-1", "abc", "four", "1025", "10000", "\u0663", "2 ; two", " 2")
 PORTS = ("", "0", "-1", "abc", "65536", "99999", "80 80")
@@ -38,36 +39,25 @@ def assert_refused(path, folder, *words, **variables):
     assert not re.search("bound to|spawned", printed), printed
 
 
-@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
-def test_every_profile_asks_before_anything_listens(path):
-    """Each runs preflight.py on what it reads of the environment, and on its own file."""
-    run = [value for key, value in resolve.read_options(path, ROOT) if key == "exec-asap"]
-    variables = "BIND PORT PROCESSES" if path.name not in ON_SOCKETS else "PROCESSES"
-    assert run[0] == f'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID {variables}'
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", asking("PROCESSES"), ids=lambda path: path.stem)
 def test_every_profile_refuses_a_number_of_workers_that_is_none(tmp_path, path):
-    """PROCESSES=, as compose makes it of an unset variable, starts no profile."""
+    """PROCESSES=, as compose makes it of an unset variable, starts no profile that reads it."""
     assert_refused(path, tmp_path, "PROCESSES=''", "a number from 1 to 1024", PROCESSES="")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [each for each in INIS if each.name not in ON_SOCKETS])
+@pytest.mark.parametrize("path", asking("PORT"), ids=lambda path: path.stem)
 def test_every_profile_with_a_port_refuses_one_that_is_none(tmp_path, path):
     """PORT=abc starts no profile that listens on a port."""
     assert_refused(path, tmp_path, "PORT='abc'", "a number from 1 to 65535", PORT="abc")
 
 
 @pytest.mark.parametrize("value", PROCESSES)
-@pytest.mark.parametrize("path", SOME, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [TUNED, SOME[-1]], ids=lambda path: path.stem)
 def test_workers(tmp_path, path, value):
     """PROCESSES is a number from 1 to 1024, in digits that uWSGI knows, or nothing starts."""
-    # Where it reads PROCESSES itself, uWSGI refuses what is below 0, and is asked first.
-    own = value == "-1" and path != BASELINE
-    words = ('option "processes"', "> 0") if own else (f"PROCESSES={value!r}",)
-    assert_refused(path, tmp_path, *words, PROCESSES=value)
+    assert_refused(path, tmp_path, f"PROCESSES={value!r}", PROCESSES=value)
 
 
 @pytest.mark.parametrize("value", PORTS)
@@ -75,6 +65,14 @@ def test_workers(tmp_path, path, value):
 def test_port(tmp_path, path, value):
     """PORT is a number from 1 to 65535, or nothing starts."""
     assert_refused(path, tmp_path, f"PORT={value!r}", PORT=value)
+
+
+@pytest.mark.parametrize("name", ["PORT", "BIND", "SOCKET"])
+def test_what_a_profile_does_not_ask_for_is_not_looked_at(name):
+    """A PORT of somebody else's does not keep an instance behind nginx from starting."""
+    path = TUNED if name == "SOCKET" else PRODUCTION
+    known = {name: "none", "PROCESSES": "2"}
+    assert environment(tuple(preflight.read(str(path))), known).items() >= known.items()
 
 
 @pytest.mark.parametrize("value", ["", "::1", "[::1", "999.1.1.1", "127.0.0.1:9999", "/path"])
@@ -112,12 +110,23 @@ def test_number(tmp_path, path, name):
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_edited_copy_of_a_profile(tmp_path, path):
     """In a copy of any profile of this project, an edited number is found where it stands."""
-    for part in ("app", "profiles", "uwsgi"):
+    for part in ("profiles", "uwsgi"):
         shutil.copytree(ROOT / part, tmp_path / part)
     copy = tmp_path / path.relative_to(ROOT)
     lines = [*copy.read_text().splitlines(), "socket-timeout = 4 s"]
     copy.write_text("\n".join(lines))
     assert_refused(copy, tmp_path, f"{copy}:{len(lines)}: socket-timeout = 4 s")
+
+
+def test_number_beside_a_link(tmp_path):
+    """What an ini includes lies beside the link by which it is named, as uWSGI has it."""
+    for folder in ("there", "here"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "there/mine.ini").write_text("[uwsgi]\nini = %dpart.ini\n")
+    (tmp_path / "here/part.ini").write_text("[uwsgi]\nthreads = y\n")
+    link = tmp_path / "here/mine.ini"
+    link.symlink_to("../there/mine.ini")
+    assert_refused(link, tmp_path, f"{tmp_path}/here/part.ini:2: threads = y")
 
 
 def test_number_in_an_included_file(tmp_path):
@@ -252,11 +261,11 @@ def test_usual_ini(tmp_path, monkeypatch, name):
     monkeypatch.setenv("REQUESTS", "100")
     path = tmp_path / "mine.ini"
     path.write_bytes(USUAL[name].encode())
-    preflight.check_ini("mine.ini", tmp_path, NUMERIC)
+    preflight.check_numbers(preflight.read(str(path)))
     assert resolve.read_options(path, tmp_path)
 
 
 @pytest.mark.parametrize("path", [*INIS, *PARTS], ids=lambda path: path.stem)
 def test_own_inis(path):
     """No ini of this project has a number that is none, or a second section."""
-    preflight.check_ini(str(path), Path(), NUMERIC)
+    preflight.check_numbers(preflight.read(str(path)))

@@ -14,7 +14,7 @@ from lab.profiles import FOLDER
 from lab.servers.ports import free_port
 from lab.system.programs import ROOT, environment
 
-from .parts import UWSGI
+from .parts import SERVE
 
 TUNED, PRODUCTION = FOLDER / "tuned.ini", FOLDER / "production.ini"
 
@@ -31,7 +31,7 @@ LAST = 6
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong, and what uWSGI is to say of it."""
+    """What is wrong, and what is to be said of it."""
 
     path: Path
     words: tuple[str, ...]
@@ -44,8 +44,8 @@ class Fault:
 
 
 FAULTS = {
-    "missing ini": Fault(FOLDER / "nowhere.ini", ("nowhere.ini", "No such file or directory")),
-    "folder instead of an ini": Fault(FOLDER, (str(FOLDER), "unable to load configuration")),
+    "missing ini": Fault(FOLDER / "nowhere.ini", ("No such file or directory", "nowhere.ini")),
+    "folder instead of an ini": Fault(FOLDER, ("Is a directory", str(FOLDER))),
     "mistyped option": Fault(
         TUNED,
         ("unknown config directive: procesess",),
@@ -84,9 +84,6 @@ FAULTS = {
         ("no folder {folder}/nowhere for the socket", "SOCKET"),
         variables={"SOCKET": "{folder}/nowhere/a.sock"},
     ),
-    "no python3 to count the CPUs": Fault(
-        PRODUCTION, ("python3", "not found"), variables={"PATH": "{folder}"}
-    ),
     "setting that cannot be used": Fault(
         PRODUCTION, ("FIB_MAX_DIGITS='x' cannot be used",), variables={"FIB_MAX_DIGITS": "x"}
     ),
@@ -94,9 +91,9 @@ FAULTS = {
 
 
 def start(path, cwd, *before, **variables):
-    """Run uWSGI as a user does, or by the words *before*; return status and all that it printed."""
+    """Serve a profile, by the words *before*; return the status and all that was printed."""
     with subprocess.Popen(
-        (*before, UWSGI, str(path)),
+        (*before, *SERVE, str(path)),
         cwd=cwd,
         env=environment(PORT=str(free_port()), SOCKET=str(cwd / "a.sock")) | variables,
         stdin=subprocess.DEVNULL,

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from app.workers import workers
-from lab import profiles
-from lab.profiles.resolve import read_options
+from app.preflight import read
+from app.serve import environment, processes
+from lab.profiles import FOLDER
 
 CPUS = 8
 
@@ -87,7 +87,7 @@ V1_FOLDER = "sys/fs/cgroup/cpu,cpuacct"
 def test_limit(tmp_path, files, expected):
     """One worker for each CPU of the narrowest limit, two at the least; no limit, no change."""
     write(tmp_path, files)
-    assert workers(tmp_path) == expected
+    assert processes(tmp_path) == expected
 
 
 @pytest.mark.parametrize("text", ["\n", "garbage\n", "0::\n", "::\n", "\xff\n"])
@@ -96,27 +96,23 @@ def test_unknown_groups_are_no_limit(tmp_path, text):
     path = tmp_path / "proc/self/cgroup"
     path.parent.mkdir(parents=True)
     path.write_text(text, encoding="latin-1")
-    assert workers(tmp_path) == CPUS
+    assert processes(tmp_path) == CPUS
 
 
 def test_one_cpu(tmp_path, monkeypatch):
     """On one CPU there are two workers."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
-    assert workers(tmp_path) == 2
+    assert processes(tmp_path) == 2
 
 
-def test_the_profile_asks(tmp_path, monkeypatch):
-    """production.ini starts as many as the program prints, unless PROCESSES says otherwise."""
-    path = tmp_path / "profiles/production.ini"
-    write(
-        tmp_path,
-        {
-            "app/socket_path.py": "",
-            "app/workers.py": "print('[uwsgi]'); print('set-ph = cpus=5')",
-            "profiles/production.ini": (profiles.FOLDER / path.name).read_text(),
-        },
-    )
-    monkeypatch.delenv("PROCESSES", raising=False)
-    assert dict(read_options(path, tmp_path))["processes"] == "5"
-    monkeypatch.setenv("PROCESSES", "7")
-    assert dict(read_options(path, tmp_path))["processes"] == "7"
+@pytest.mark.parametrize(("said", "expected"), [({}, str(CPUS)), ({"PROCESSES": "7"}, "7")])
+@pytest.mark.parametrize("name", ["tuned", "production"])
+def test_a_profile_gets_as_many_unless_told(name, said, expected):
+    """PROCESSES is what the launcher counts, unless the environment has it."""
+    options = tuple(read(str(FOLDER / f"{name}.ini")))
+    assert environment(options, said)["PROCESSES"] == expected
+
+
+def test_a_profile_that_does_not_ask_gets_none():
+    """The article's four processes stay four."""
+    assert "PROCESSES" not in environment(tuple(read(str(FOLDER / "cython.ini"))), {})

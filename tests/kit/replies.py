@@ -13,4 +13,4 @@ NINE_THOUSAND = (
 """To /9000, as the article and every page show it."""
 
 PONG = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nPong!"
-"""The reply of `app.hello`, by whomever it is sent."""
+"""The reply of `loadtests.workloads.hello`, by whomever it is sent."""

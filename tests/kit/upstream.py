@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from tests.kit.client import Reply, ask
 from tests.kit.socket_server import SocketServer
 
-PLAIN, ON_LOOP, BY_UWSGI = "app.outbound:app", "app.outbound_asyncio:app", "app.outbound_uwsgi:app"
+PLAIN, ON_LOOP, BY_UWSGI = (
+    f"loadtests.workloads.outbound{part}:app" for part in ("", "._asyncio", "._uwsgi")
+)
 """One handler, written in three ways."""
 
 PONG = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nPong!"

@@ -78,7 +78,7 @@ def test_the_lines_of_uwsgis_source_say_so(source):
 
 @pytest.mark.slow
 def test_the_table_of_options_is_that_of_uwsgis_source(source):
-    """And so is the list that the service's own preflight reads."""
+    """And so is the list that the service's own launcher reads."""
     assert uwsgi_options.table(source) == uwsgi_options.JSON.read_text()
     assert uwsgi_options.numeric(source) == uwsgi_options.NUMERIC.read_text()
 

@@ -46,6 +46,6 @@ def test_the_ladder_serves_one_application_until_tuned():
     """The steps to `safety` change settings; `tuned`, and each peer with it, serves another one."""
     ladder = {name: settings.of(profiles.read(name)).application for name in profiles.ladder()}
     assert ladder.pop("tuned") == "app.wsgi:app"
-    assert set(ladder.values()) == {"app.article:app"}
+    assert set(ladder.values()) == {"loadtests.workloads.fib._article:app"}
     peer = profiles.read("gunicorn-sync")
     assert settings.of(peer).application == "app.wsgi:app"

@@ -10,9 +10,6 @@ from lab.profiles import resolve
 from lab.settings.difference import Difference, difference
 from lab.system.programs import ROOT
 
-CHECKED = 'python3 -I -S "$FIB_HOME/app/preflight.py" settings $PPID'
-LOG = 'python3 -I -S "$FIB_HOME/app/preflight.py" log'
-
 LINE = (
     '{"time":"%(ftime)","request_id":"%(var.REQUEST_ID)","status":%(status),"ms":%(msecs),'
     '"bytes":%(rsize),"worker":%(wid),"pid":%(pid)}'
@@ -21,7 +18,7 @@ LINE = (
 FRONT = "{host}:{port}"
 CPUS = str(max(2, os.cpu_count()))
 
-ALGORITHMS = "app/algorithms.py"
+ALGORITHMS = "loadtests/workloads/fib/_algorithms.py"
 
 PURE = Difference(
     changed=(("env FIB_PURE_PYTHON", "0", "1"), ("env FIB_REQUIRE_CYTHON", "1", "0")),
@@ -31,7 +28,7 @@ STOPS = (
     ("hook-master-start", "unix_signal:15 gracefully_kill_them_all"),
     ("hook-post-app", "unix_signal:1 gracefully_kill"),
 )
-LOOP = (("greenlet", "true"), ("import", "{root}/app/event_loop.py"))
+LOOP = (("greenlet", "true"), ("import", "{root}/profiles/event_loop.py"))
 LASTING = ("max-worker-lifetime", "30", "0")
 COMPILED = Difference(added=(("pythonpath", "{root}/.framework"),))
 PEER = Difference(changed=(("server", "uwsgi", "command"),))
@@ -76,11 +73,6 @@ STEPS = {
             ("vacuum", "true"),
         ),
         changed=(
-            (
-                "exec-asap",
-                f"{CHECKED} BIND PORT PROCESSES",
-                f"{CHECKED} BIND PORT PROCESSES, {LOG}",
-            ),
             ("max-worker-lifetime", "30", "3600"),
             ("max-worker-lifetime-delta", "7", "60"),
         ),
@@ -91,7 +83,7 @@ STEPS = {
             ("callable", "app"),
             ("env FIB_PURE_PYTHON", "0"),
             ("env FIB_REQUIRE_CYTHON", "1"),
-            ("wsgi-file", "app/article.py"),
+            ("wsgi-file", "loadtests/workloads/fib/_article.py"),
         ),
     ),
     "lifetime-low": Difference(
@@ -105,7 +97,10 @@ STEPS = {
     "http-keepalive": Difference(added=(("http-keepalive", "1"),)),
     "loop-pure": PURE,
     "table": Difference(
-        changed=(("callable", "app", "table"), ("wsgi-file", "app/article.py", ALGORITHMS)),
+        changed=(
+            ("callable", "app", "table"),
+            ("wsgi-file", "loadtests/workloads/fib/_article.py", ALGORITHMS),
+        ),
     ),
     "table-pure": PURE,
     "prefix": Difference(changed=(("callable", "table", "prefix"),)),
@@ -113,7 +108,7 @@ STEPS = {
     "compiled-framework": COMPILED,
     "compiled-framework-article": COMPILED,
     "short-cut": Difference(changed=(("module", "app.wsgi:app", "app.fast:app"),)),
-    "bare": Difference(changed=(("module", "app.wsgi:app", "app.hello:app"),)),
+    "bare": Difference(changed=(("module", "app.wsgi:app", "loadtests.workloads.hello:app"),)),
     "constant": Difference(added=(("route-run", "return:200"),)),
     "blocking-threads": Difference(changed=(("threads", "1", "2"),)),
     "asyncio": Difference(added=(("asyncio", "2"), *LOOP)),
@@ -158,14 +153,12 @@ def test_ladder():
 
 
 def test_baseline():
-    """The baseline is the article's four options, checked, with the loop in plain Python."""
+    """The baseline is the article's four options, strictly read, with the loop in plain Python."""
     assert profiles.read("baseline").options == (
         ("strict", "true"),
-        ("env", "FIB_HOME={root}"),
-        ("exec-asap", f"{CHECKED} BIND PORT PROCESSES"),
         ("http", FRONT),
         ("chdir", "{root}"),
-        ("wsgi-file", "app/article.py"),
+        ("wsgi-file", "loadtests/workloads/fib/_article.py"),
         ("callable", "app"),
         ("env", "FIB_PURE_PYTHON=1"),
     )
@@ -215,8 +208,6 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
     assert difference(replace(tuned, options=options), tuned) == Difference(
         added=(
             ("chmod-socket", "600"),
-            ("env SOCKET", "/run/fibonacci/a.sock"),
-            ("exec-pre-jail", 'python3 -I -S "$FIB_HOME/app/socket_path.py" folder'),
             ("log-5xx", "true"),
             ("log-date", "%Y-%m-%dT%H:%M:%S%z"),
             ("log-format", LINE),
@@ -230,8 +221,8 @@ def test_an_instance_in_production_is_tuned_behind_nginx():
         removed=(("add-header", "Connection: close"), ("http-socket", FRONT)),
         changed=(
             ("buffer-size", "32768", "65535"),
-            ("exec-asap", f"{CHECKED} BIND PORT PROCESSES, {LOG}", f"{CHECKED} PROCESSES, {LOG}"),
             ("max-vars", "256", "4096"),
+            *(() if CPUS == "2" else (("processes", CPUS, "2"),)),
         ),
     )
 
@@ -269,6 +260,6 @@ def test_no_comment_after_a_value(path):
     """No value carries a comment, which uWSGI would take for a part of it."""
     lines = path.read_text().splitlines()
     values = [line for line in lines if line and line[0] not in ";["]
-    # A condition of internal routing has its two sides apart by one, a command of the shell, too.
-    values = [line for line in values if "route-if" not in line and "exec://" not in line]
+    # A condition of internal routing has its two sides apart by one.
+    values = [line for line in values if "route-if" not in line]
     assert [line for line in values if ";" in line or "#" in line] == []

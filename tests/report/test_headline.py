@@ -102,7 +102,7 @@ RUNGS = {
     "tuned": (8000, 120e-6),
     "granian": (10_000, 100e-6),
 }
-OURS, ARTICLES = "app.wsgi:app", "app.article:app"
+OURS, ARTICLES = "app.wsgi:app", "loadtests.workloads.fib._article:app"
 
 
 def served(applications, names=None):

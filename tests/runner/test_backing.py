@@ -23,7 +23,7 @@ OUTBOUND = Workload(
     "outbound-fast",
     "/",
     Expectation(body=b"Pong!"),
-    app="app.outbound:app",
+    app="loadtests.workloads.outbound:app",
     backing=("upstream",),
     words=(("delay", "0"),),
 )

@@ -62,7 +62,7 @@ def mine(tmp_path):
 
     def mine(lines, runtime=Runtime()):  # noqa: B008 - it is immutable
         (tmp_path / "mine.ini").write_text(
-            f"[uwsgi]\nchdir = {ROOT}\nmodule = app.hello:app\n"
+            f"[uwsgi]\nchdir = {ROOT}\nmodule = loadtests.workloads.hello:app\n"
             + lines.replace("{here}", str(tmp_path))
         )
         return profiles.read(str(tmp_path / "mine.ini"), runtime)

@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from app import numbers_file
 from lab.model import Expectation, Workload
 from lab.settings.uwsgi import stop_signal
+from loadtests.workloads import numbers
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, ROOT, compare, trials, until
 from tests.kit.running import read_installed, running
@@ -141,9 +141,15 @@ def test_sigterm_ends_the_profile(name):
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="this Python makes a loop where uWSGI asks")
 def test_without_a_loop_of_its_own_asyncio_ends_at_the_start():
-    """uWSGI asks for one from C; the profiles make it (app/event_loop.py), and run."""
+    """uWSGI asks for one from C; the profiles make it (profiles/event_loop.py), and run."""
     read_installed("asyncio")
-    command = [BIN / "uwsgi", "--http-socket", "127.0.0.1:0", "--module", "app.hello:app"]
+    command = [
+        BIN / "uwsgi",
+        "--http-socket",
+        "127.0.0.1:0",
+        "--module",
+        "loadtests.workloads.hello:app",
+    ]
     done = subprocess.run(
         [*command, "--asyncio", "2", "--greenlet"],
         cwd=ROOT, capture_output=True, text=True, timeout=30, check=False,
@@ -154,11 +160,11 @@ def test_without_a_loop_of_its_own_asyncio_ends_at_the_start():
 
 def test_both_handlers_do_the_same_work(capsys, monkeypatch):
     """One prints the file before its reply, the other after it."""
-    monkeypatch.setattr(numbers_file, "DELAY", 0.0)
+    monkeypatch.setattr(numbers, "DELAY", 0.0)
 
     async def both():
         printed = []
-        for handler in (numbers_file.before, numbers_file.after):
+        for handler in (numbers.before, numbers.after):
             assert b"".join(handler({}, lambda *_: None)) == b"Hello World"
             printed.append(capsys.readouterr().out)
         for _ in range(2):  # what is due now is done after what is ready
@@ -186,7 +192,7 @@ def test_under_the_articles_load_the_work_is_not_the_same(tmp_path):
 def test_the_deferred_work_is_done():
     """Ten lines for each reply stand in the server's log, five seconds after it."""
     expect = Expectation(body=b"Hello World")
-    asked = Workload("numbers", "/", expect, "app.numbers_file:after")
+    asked = Workload("numbers", "/", expect, "loadtests.workloads.numbers:after")
     with running(read_installed("asyncio"), asked) as server:
         assert "content-length" not in ask(server.address).headers
         # Python writes what it has printed in blocks of 8 KiB.

@@ -19,7 +19,7 @@ from tests.kit.socket_server import replying
 
 from .conftest import FIB, site
 
-HELLO = Workload("hello", "/", Expectation(body=b"Pong!"), app="app.hello:app")
+HELLO = Workload("hello", "/", Expectation(body=b"Pong!"), app="loadtests.workloads.hello:app")
 
 
 @pytest.mark.parametrize("name", ["baseline", "tuned"])
@@ -60,7 +60,7 @@ def test_incomplete_expectation(start):
 def test_own_ini(start, tmp_path):
     """A user's own ini is run as it is when it obeys PORT."""
     (tmp_path / "mine.ini").write_text(
-        f"[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nchdir = {ROOT}\nmodule = app.hello:app\n"
+        f"[uwsgi]\nhttp-socket = 127.0.0.1:$(PORT)\nchdir = {ROOT}\nmodule = {HELLO.app}\n"
     )
     with start(
         str(tmp_path / "mine.ini"), Workload("x", "/", Expectation(body=b"Pong!"))
@@ -80,7 +80,7 @@ def test_application_that_cannot_be_imported(start):
 def test_application_that_answers_something_else(start, monkeypatch):
     """A wrong reply is no readiness, and the message has both replies."""
     monkeypatch.setattr(readiness, "PATIENCE", 0.2)
-    wrong = Workload("hello", "/", Expectation(body=b"Ping?"), app="app.hello:app")
+    wrong = Workload("hello", "/", Expectation(body=b"Ping?"), app="loadtests.workloads.hello:app")
     with (
         pytest.raises(ServerStartError, match=r"/ with 200 'Pong!'; expected is 'Ping\?'"),
         start("baseline", wrong),

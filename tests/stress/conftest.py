@@ -55,7 +55,7 @@ def result():
             format=StressResult.FORMAT,
             command="lab stress tuned",
             machine={"kernel": {"release": "6.8"}},
-            workload="app.waiting:app, GET /12",
+            workload="loadtests.workloads.waiting:app, GET /12",
             rate=50.0,
             connections=256,
             timeout=10.0,

@@ -151,10 +151,11 @@ def test_every_workload_is_served_by_a_profile(name):
     described = map(profiles.described, profiles.find())
     assert [each.name for each in described if app_of(each, asked) is not None]
     modules = {app.partition(":")[0] for app in asked.apps.values() if app}
-    files = [f"{each.replace('.', '/')}.py" for each in modules]
+    paths = [each.replace(".", "/") for each in modules]
     # Of the lab's own folder; a server that is a script looks first beside itself.
-    absent = [each for each in files if not (ROOT / each).is_file()]
-    assert [each for each in absent if not (profiles.PEERS / each).is_file()] == []
+    absent = [each for each in paths if not (ROOT / each / "__init__.py").is_file()]
+    absent = [each for each in absent if not (ROOT / f"{each}.py").is_file()]
+    assert [each for each in absent if not (profiles.PEERS / f"{each}.py").is_file()] == []
 
 
 def test_fib_requires_the_body_that_the_walkthrough_prints():

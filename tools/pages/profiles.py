@@ -34,8 +34,10 @@ PAGE = DOCS / "reference" / "profiles.md"
 OPENING = """\
 # Profiles
 
-One file is one configuration, and `uwsgi profiles/NAME.ini` runs it. Each differs from the one it
-is *against* in exactly one step, so that a difference between the two has one cause. All obey
+One file is one configuration: options and comments, and nothing that runs a program. `uwsgi
+profiles/NAME.ini` serves it, and so does `fibonacci serve NAME`, which first [refuses what uWSGI
+would misread](production-settings.md#the-launcher) and counts the CPUs. Each differs from the one
+it is *against* in exactly one step, so that a difference between the two has one cause. All obey
 `BIND` and `PORT`, and serve your own application with `WSGI_APP=package.module:callable` and
 `WSGI_CHDIR=folder`.
 

@@ -64,8 +64,8 @@ def application(options: Mapping[str, str]) -> str | None:
 
     A file of the folder that is served from is written as the module that it is.
 
-    >>> application({"wsgi-file": "app/article.py", "callable": "app"})
-    'app.article:app'
+    >>> application({"wsgi-file": "loadtests/workloads/fib/_article.py", "callable": "app"})
+    'loadtests.workloads.fib._article:app'
     """
     module = options.get("module", options.get("wsgi"))
     file = options.get("wsgi-file", options.get("file"))

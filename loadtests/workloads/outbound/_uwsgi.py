@@ -1,8 +1,8 @@
 """
-`app.outbound` for uWSGI's async mode: WSGI, and uWSGI itself waits for the socket.
+The same for uWSGI's async mode: WSGI, and uWSGI itself waits for the socket.
 
 It runs under `uwsgi --async N --greenlet`, as the profile uwsgi-async-aware does. An application
-that is not written so, such as `app.outbound`, blocks its worker there as in any other mode.
+that is not written so, such as the one beside it, blocks its worker there as in any other mode.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from http.client import HTTPResponse
 from typing import Any
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from app.outbound import TIMEOUT, UPSTREAM, relay, reply_of, request
+from loadtests.workloads.outbound import TIMEOUT, UPSTREAM, relay, reply_of, request
 
 # uWSGI puts it there; elsewhere `import uwsgi` would find this project's folder.
 uwsgi: Any = sys.modules.get("uwsgi")
 if uwsgi is None:
-    raise ImportError("app.outbound_uwsgi waits by means of uWSGI, and this is another server")
+    raise ImportError(f"{__name__} waits by means of uWSGI, and this is another server")
 
 
 def app(_environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -1,5 +1,5 @@
 """
-`app.outbound` for uWSGI's asyncio mode: WSGI, and other requests go on while this one waits.
+The same for uWSGI's asyncio mode: WSGI, and other requests go on while this one waits.
 
 It runs under `uwsgi --asyncio N --greenlet`, as the profiles asyncio and asyncio-100 do.
 """
@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from http.client import HTTPResponse
 from wsgiref.types import StartResponse, WSGIEnvironment
 
-from app.event_loop import run
-from app.outbound import TIMEOUT, UPSTREAM, relay, reply_of, request
+from loadtests.workloads.outbound import TIMEOUT, UPSTREAM, relay, reply_of, request
+from profiles.event_loop import run
 
 
 def app(_environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

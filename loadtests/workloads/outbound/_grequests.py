@@ -1,5 +1,5 @@
 """
-`app.outbound` by grequests: what was to let a server that blocks wait for others without waiting.
+The same by grequests: what was to let a server that blocks wait for others without waiting.
 
 grequests asks several addresses at once. Here is one address, and the handler waits for it as
 before. Importing grequests patches the standard library of the whole process for gevent.

@@ -5,7 +5,8 @@ from wsgiref.validate import validator
 
 import pytest
 
-from app import article, hello, payload
+from loadtests.workloads import hello, payload
+from loadtests.workloads.fib import _article as article
 from tests.kit.lab_process import ROOT, run
 from tests.kit.replies import NINE_THOUSAND
 
@@ -74,9 +75,9 @@ def test_payload_answers_no_other_size(path):
 @pytest.mark.parametrize(
     ("module", "absent"),
     [
-        ("app.hello", ["flask", "fib", "lab"]),
-        ("app.payload", ["flask", "fib", "lab"]),
-        ("app.article", ["app.service", "lab"]),
+        ("loadtests.workloads.hello", ["flask", "fib", "lab"]),
+        ("loadtests.workloads.payload", ["flask", "fib", "lab"]),
+        ("loadtests.workloads.fib._article", ["app.service", "lab"]),
     ],
 )
 def test_an_application_loads_nothing_of_the_others(module, absent):
@@ -87,7 +88,14 @@ def test_an_application_loads_nothing_of_the_others(module, absent):
 
 @pytest.mark.parametrize(
     "module",
-    ["app.wsgi", "app.article", "app.hello", "app.outbound", "app.outbound_asyncio", "app.payload"],
+    [
+        "app.wsgi",
+        "loadtests.workloads.fib._article",
+        "loadtests.workloads.hello",
+        "loadtests.workloads.outbound",
+        "loadtests.workloads.outbound._asyncio",
+        "loadtests.workloads.payload",
+    ],
 )
 def test_both_names_that_servers_look_for_are_there(module, monkeypatch):
     """Each module offers its callable as `app` and as `application`."""

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 import pytest
 
 from lab.servers.ports import free_port, listens
-from tests.app.test_workload_applications import call
 from tests.kit.lab_process import ROOT, until
+from tests.workloads.test_applications import call
 
 UPSTREAM = ROOT / "loadtests" / "backing" / "upstream.py"
 
@@ -50,7 +50,7 @@ def asked(port: int, request: bytes, replies: int = 1) -> tuple[bytes, bool]:
 def outbound(monkeypatch):
     """Return the application, and what sets where it asks."""
     monkeypatch.setenv("UPSTREAM_URL", "http://127.0.0.1:1/")
-    from app import outbound
+    from loadtests.workloads import outbound
 
     def ask(port: int) -> None:
         url = outbound.UPSTREAM._replace(netloc=f"127.0.0.1:{port}")

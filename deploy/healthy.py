@@ -1,10 +1,10 @@
 """
 Ask the service in this container whether it is well: exit status 0, or 1 with the reason.
 
-    python app/healthy.py            /healthz of 127.0.0.1:PORT
-    python app/healthy.py /readyz
-    SOCKET=/run/fibonacci/a.sock python app/healthy.py
-    SOCKET=/run/fibonacci/a.sock python app/healthy.py master
+    python deploy/healthy.py            /healthz of 127.0.0.1:PORT
+    python deploy/healthy.py /readyz
+    SOCKET=/run/fibonacci/a.sock python deploy/healthy.py
+    SOCKET=/run/fibonacci/a.sock python deploy/healthy.py master
 
 With SOCKET it speaks uwsgi's protocol to that UNIX socket, as nginx does; "master" asks for the
 statistics beside it, which need no worker. The image's health check and the probes of

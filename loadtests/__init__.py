@@ -1,0 +1,1 @@
+"""What loads servers: through Locust, and what is asked of them."""

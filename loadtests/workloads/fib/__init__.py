@@ -1,0 +1,1 @@
+"""Applications that answer with the Fibonacci numbers, other than the service."""

@@ -1,0 +1,34 @@
+"""A profile is options and comments: nothing in it runs a program, when it is read or later."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from lab import profiles
+from lab.profiles.lint import known_of
+from lab.settings.uwsgi import places
+from lab.system.programs import ROOT
+
+INIS = sorted((*profiles.FOLDER.rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
+
+RUNS = re.compile(
+    r"(exec|call|mount|umount)-.*|.*daemon.*|.*cron2?|spooler.*|mules?|emperor.*|inject-.*|fallback-.*"
+)
+"""Options by which uWSGI runs, or reads, something that is no request."""
+
+HOOK = re.compile(r"unix_signal:\d+ \w+")
+"""What a hook may do: a signal has another meaning."""
+
+
+@pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
+def test_a_profile_runs_nothing(path):
+    """No option, and nothing that a value holds; whatever a comment tells the linter."""
+    known = replace(known_of(None), environ={"BIND": "127.0.0.1", "PORT": "8080"})
+    config = places.read(path, known)
+    assert not config.guesses
+    for each in config.settings:
+        assert not RUNS.fullmatch(each.option), each
+        assert "://" not in each.value, each
+        assert "@(" not in each.value, each
+        assert not each.option.startswith("hook-") or HOOK.fullmatch(each.value), each
