@@ -56,7 +56,7 @@ ELSEWHERE = {
     "tests/corpus/test_mutations.py::test_on_http_socket_no_worker_dies": (
         ".venv/bin/python benchmarks/malformed.py --mutations 200000",
     ),
-    "tests/lint/test_command.py::test_nothing_is_written_and_nothing_is_started": (
+    "tests/lint/test_acting_files.py::test_no_command_of_a_file_is_run": (
         ".venv/bin/lab lint ~/shop/uwsgi.ini",
     ),
     "tests/test_cli_requests.py::test_a_body_is_posted_as_it_is_typed": (

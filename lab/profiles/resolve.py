@@ -60,9 +60,6 @@ NUMBERS = ("UW003", "UW005", "UW012", "UW201")
 LINKER = ("LD_LIBRARY_PATH",)
 """Variables without which a program may not start."""
 
-OWN = ("profiles", "uwsgi")
-"""Folders of this project whose files may run what they run: production.ini counts the CPUs."""
-
 TWICE, CIRCLE = "UW017", "UW019"
 """The rules about a section that is there twice, and about a file that includes itself."""
 
@@ -87,8 +84,7 @@ def read_options(
             cannot be meant: text for a number, or a second section; or it would act while it reads.
         MissingError: uWSGI is not installed.
     """
-    ours = any(path.resolve().is_relative_to(root.resolve() / each) for each in OWN)
-    config, lines = _read(path, runtime, section, trusted=ours)
+    config, lines = _read(path, runtime, section)
     if lines is None:
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
     _check(config, runtime)
@@ -106,14 +102,11 @@ def known_options(uwsgi: str) -> tuple[str, ...]:
     return tuple(re.findall(r"^ +(?:-\S\|)?--(\S+)", said, re.MULTILINE))
 
 
-def _read(
-    path: Path, runtime: Runtime, section: str, *, trusted: bool
-) -> tuple[Config, list[str] | None]:
+def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str] | None]:
     """
     Return a configuration with its places, and its lines as uWSGI has them; None without a section.
 
-    uWSGI is asked, unless it would act while it reads: then it is not started, but for a trusted
-    file.
+    uWSGI is asked, unless it may act while it reads: then it is not started.
     """
     environ = environment_of(runtime, BIND=HOST, PORT=PORT)
     known = Known(
@@ -125,11 +118,10 @@ def _read(
     found = places.read(path, known)
     for flaw in RULES[CIRCLE].flaws(found):
         raise _refused(flaw, runtime)
-    act = None if trusted else acting(found)
+    act = acting(found)
     if act is None:
-        cwd = known.cwd if trusted or found.relative else None
-        if not trusted:
-            environ = {name: environ[name] for name in environ.keys() & {*found.variables, *LINKER}}
+        cwd = known.cwd if found.relative else None
+        environ = {name: environ[name] for name in environ.keys() & {*found.variables, *LINKER}}
         printed = _printed(path, section, program(runtime, UWSGI), cwd, environ)
         if not asking.whole(printed):
             raise _refusal(path, printed, runtime)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from itertools import islice
 from pathlib import Path
 
 LARGEST = 8 << 20
@@ -40,10 +41,12 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
         with open(opened, "rb") as file:  # noqa: PTH123 - of a number there is no path
             if not stat.S_ISREG(os.fstat(opened).st_mode):
                 raise UnreadableError("is no file any more")
-            content = file.read(most + 1)
+            # By pieces: of /proc the kernel keeps as much memory as it is asked for.
+            pieces = iter(lambda: file.read(1 << 16) or b"", b"")
+            content = b"".join(islice(pieces, most // (1 << 16) + 1))
     except (OSError, ValueError) as error:  # the latter of a name with a byte of value 0
         said = getattr(error, "strerror", None) or str(error)
         raise UnreadableError(f"cannot be read: {said[:1].lower()}{said[1:]}") from error
-    if content is None or len(content) > most:
+    if len(content) > most:
         raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
     return content
