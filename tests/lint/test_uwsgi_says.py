@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.profiles.lint import known_of, lint
+from lab.settings.lint.config import Known
 from lab.settings.lint.read import ELSEWHERE
 from lab.settings.rules.rule import RULES
 from tests.kit.linting import codes
@@ -250,3 +251,19 @@ def test_other_forms_are_judged_and_not_fixed(tmp_path):
     path = tmp_path / "a.yml"
     path.write_text("other:\n  master: true\n")
     assert [flaw.code for flaw in lint(str(path), known_of(None)).flaws] == ["UW018"]
+
+
+def test_what_only_uwsgi_takes_for_yaml_is_read_as_uwsgi_reads_it(tmp_path):
+    """Public files have it: a value that begins with %, or has a colon."""
+    path = tmp_path / "a.yaml"
+    lines = ("log-format: %%(addr) - %%(uri)", "logformat : A: %%(uri) # c", "max-vars: 9")
+    path.write_text("".join(["uwsgi:\n", *(f"  {line}\n" for line in lines), "- x\n"]))
+    shown = subprocess.run(
+        [UWSGI, *SHOW, path], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    linted = lint(str(path), Known())
+    ours = [f"{each.option} = {each.value}" for each in linted.config.settings]
+    assert ours == ["log-format = %(addr) - %(uri)", "logformat = A: %(uri)", "max-vars = 9"]
+    assert all(line in shown.stdout + shown.stderr for line in ours)
+    assert "only a uWSGI without libyaml reads on" in linted.config.guesses

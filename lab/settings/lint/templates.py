@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-CONTROL = re.compile(r"^[ \t]*(\{%-?\s*\w+|<%-?\s*[^\s=])", re.MULTILINE)
+CONTROL = re.compile(r"^[ \t]*(\{%-?\s*\w+|<%-?\s*[^\s=]\w*)", re.MULTILINE)
 """A line that is code of a template: what it lets through, nobody here knows."""
 
 FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")

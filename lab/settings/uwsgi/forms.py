@@ -85,6 +85,32 @@ def yaml_options(text: str, section: str) -> Iterator[Pair]:
             key = key if in_list else None
 
 
+def yaml_lines(text: str, section: str) -> Iterator[Pair]:
+    r"""
+    Yield the options of a file as a uWSGI without libyaml reads it, also of one that is no YAML.
+
+    It knows lines `option: value` below a line `uwsgi:`, and ends at the first that is none.
+
+    >>> [each.value for each in yaml_lines("uwsgi:\n  log-format: %(addr): %(uri) # x\n", "uwsgi")]
+    ['%(addr): %(uri)']
+    """
+    inside = False
+    for number, whole in enumerate(text.split("\n"), start=1):
+        line = whole.partition("#")[0].rstrip(" \t\r")
+        key = line.lstrip(" \t\r")
+        if not key:
+            continue
+        if inside and (key == line or key[0] in "-[{"):
+            return
+        if not inside:
+            inside = key == line and key.startswith(f"{section}:")
+            continue
+        name, *value = re.split(r":[ \t]", key, maxsplit=1)
+        if not value:
+            return
+        yield Pair(name.rstrip(" \t"), value[0].strip(" \t\r"), number)
+
+
 def _yaml_events(text: str) -> Iterator[tuple[yaml.Event, int]]:
     """Yield what a parser of YAML sees, one thing after the other, and its line."""
     try:
@@ -262,9 +288,9 @@ LOADS = {
 
 def options(
     text: str, section: str, reader: Callable[[str, str], Iterator[Pair]]
-) -> tuple[Pair, ...]:
+) -> tuple[tuple[Pair, ...], str]:
     """
-    Return the options of a file.
+    Return the options of a file, and why a uWSGI may read it otherwise; empty where it does not.
 
     Args:
         text: What stands in it, what is no UTF-8 as surrogates.
@@ -279,4 +305,11 @@ def options(
     if found := re.search("[\ud800-\udfff]", text):
         line = text.count("\n", 0, found.start()) + 1
         raise FormError("is not UTF-8: save it as UTF-8", line)
-    return tuple(reader(text, section))
+    try:
+        return tuple(reader(text, section)), ""
+    except FormError as error:
+        lines = tuple(yaml_lines(text, section)) if reader is yaml_options else ()
+        if not lines:
+            raise
+        where = f"line {error.line} " if error.line else "it "
+        return lines, f"{where}{error}, and only a uWSGI without libyaml reads on"

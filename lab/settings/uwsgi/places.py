@@ -220,13 +220,17 @@ class Reading:
         """Take the options of a file that is no ini, and return whether there are any."""
         lines = list(logical_lines(as_bytes(text), self._magic))
         try:
-            found = forms.options("\n".join(as_text(line) for _, line in lines), wanted, form)
+            found, doubt = forms.options(
+                "\n".join(as_text(line) for _, line in lines), wanted, form
+            )
         except forms.FormError as error:
             if path == self._top[1]:
                 line = None if error.line is None else lines[min(error.line, len(lines)) - 1][0]
                 raise forms.FormError(str(error), line) from None
             self.guess(f"{path} {error}")
             return True
+        if doubt:
+            self.guess(doubt)
         written = text.split("\n")
         for each in found:
             number = lines[min(each.line, len(lines)) - 1][0]  # XML ends lines by CR, too
