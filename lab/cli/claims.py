@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from lab import claims
 from lab.cli.claims_run import RESULTS, Ledger, Wanted, make_runs
@@ -15,6 +14,8 @@ from lab.errors import UsageError
 from lab.model import ClaimVerdict
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal
+from lab.report.console import Console
+from lab.report.edge import say, say_json
 from lab.runs.folder import find_run, read_run
 
 BUDGET = "60m"
@@ -84,9 +85,9 @@ def claims_command(
             raise UsageError(f"{name} says how runs are made: add --run, or leave it out")
     found = _said(runs, results)
     if as_json:
-        click.echo(claims_report.render_json(found).encode(), nl=False)
+        say_json(claims_report.render_json(found))
     elif as_markdown:
-        click.echo(markdown.render_document(claims_report.document(found)), nl=False)
+        say(markdown.render_document(claims_report.document(found)), end="")
     else:
         said = claims_report.document if runs else claims_report.overview
         terminal.show_document(said(found), Console())

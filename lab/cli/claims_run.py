@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
-
 from lab import claims
 from lab.analysis.health import gravest
 from lab.analysis.stats import percent
@@ -33,6 +31,7 @@ from lab.model import Claim, ClaimVerdict, Workload
 from lab.model.wording import counted
 from lab.options import Asked, Understood, application, understand
 from lab.report import claims as claims_report
+from lab.report.edge import say
 from lab.runs.environment import split_cores
 from lab.runs.folder import read_run
 from lab.runs.lock import locked
@@ -132,7 +131,7 @@ class Ledger:
             try:
                 runs.append(read_run(folder))
             except ResultsError as error:
-                click.echo(f"left out: {error}", err=True)
+                say(f"left out: {error}", err=True)
         return claims.relevant([run for run in runs if run.trials], self.claims)
 
 
@@ -174,11 +173,11 @@ def _made(wanted: Wanted, blocks: int, cores: int) -> int:
     """Make the runs, of so many blocks and server cores: see `make_runs`."""
     ledger = Ledger(wanted.results)
     before = ledger.verdicts()
-    click.echo(claims_report.counts(before))
+    say(claims_report.counts(before))
     found, _ = claims.due(before, ledger.own, blocks=blocks, cores=cores)
     ready, missing = plan(found, wanted)
     for line in _announced(ready, wanted.budget):
-        click.echo(line)
+        say(line)
     try:
         return _in_time(ready, wanted.budget)
     finally:
@@ -186,9 +185,9 @@ def _made(wanted: Wanted, blocks: int, cores: int) -> int:
         now = ledger.verdicts()
         found, why = claims.due(now, ledger.own, blocks=blocks, cores=cores)
         for line in _closing(before, now, missing | why):
-            click.echo(line)
+            say(line)
         for line in _remaining(_left(ready, found), wanted.budget):
-            click.echo(line)
+            say(line)
 
 
 def plan(found: Iterable[Claim], wanted: Wanted) -> tuple[list[Ready], dict[str, str]]:
@@ -240,19 +239,19 @@ def _in_time(ready: Sequence[Ready], budget: float) -> int:
     for number, each in enumerate(ready, 1):
         if not each.fits(left):
             continue
-        click.echo(f"\n{number} of {len(ready)}: {each}", err=True)
+        say(f"\n{number} of {len(ready)}: {each}", err=True)
         try:
             outcome = made(each.asked, each.understood)
         except Interrupted:
             raise
         except LabError as error:  # the next one may do better
-            click.echo("lab: " + "\n".join(error.lines), err=True)
+            say("lab: " + "\n".join(error.lines), err=True)
             status = gravest(status, 3 if error.exit_code == 3 else 1)
         else:
             own = exit_code(outcome.summaries)
             status = gravest(status, own)
             decides = ": it decides no claim" if own == 3 else ""
-            click.echo(f"Run folder: {outcome.folder}, exit status {own}{decides}", err=True)
+            say(f"Run folder: {outcome.folder}, exit status {own}{decides}", err=True)
         left = budget - (time.monotonic() - began)
     return status
 

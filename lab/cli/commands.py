@@ -15,7 +15,7 @@ from click.exceptions import NoArgsIsHelpError
 from lab.cli.interrupts import interruptible
 from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError
-from lab.report.encoding import allow_any_text
+from lab.report.edge import guard_streams, say
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: the reader of standard error has gone, or a disk is full."""
@@ -33,8 +33,8 @@ STATUSES = {
 
 def run_command_line() -> None:
     """Run what was typed and exit; turn an error into its message and exit status."""
-    allow_any_text()
     forget_what_nobody_reads()
+    guard_streams()
     try:
         with interruptible():
             status = cli.main(prog_name="lab", standalone_mode=False)
@@ -42,12 +42,12 @@ def run_command_line() -> None:
         if isinstance(error, NoArgsIsHelpError):
             error.show()
         else:
-            click.echo(f"lab: {_said(error)}", err=True)
+            say(f"lab: {_said(error)}", err=True)
         sys.exit(error.exit_code)
     except LabError as error:
         with suppress(OSError):  # what ended it counts, and not a full disk
             sys.stdout.flush()  # so that it stands below what it speaks of
-        click.echo("lab: " + "\n".join(error.lines), err=True)
+        say("lab: " + "\n".join(error.lines), err=True)
         sys.exit(error.exit_code)
     except OSError as error:
         if error.errno not in _UNWRITTEN:
@@ -56,7 +56,7 @@ def run_command_line() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
             what = error.filename or "the output"
-            click.echo(f"lab: {what} could not be written: {error.strerror}", err=True)
+            say(f"lab: {what} could not be written: {error.strerror}", err=True)
         sys.exit(1)
     sys.exit(status)
 

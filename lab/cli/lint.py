@@ -12,6 +12,7 @@ import click
 
 from lab.errors import FileError, UsageError
 from lab.profiles import lint
+from lab.report.edge import say
 from lab.report.lint.formats import FORMATS, Found
 from lab.report.lint.page import explained
 
@@ -72,7 +73,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     2 a file cannot be read or written.
     """
     if explain is not None:
-        click.echo(explained(lint.rule_of(explain)), nl=False)
+        say(explained(lint.rule_of(explain)), end="")
         return 0
     if not files:
         raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
@@ -88,13 +89,13 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         try:
             linted = lint.lint(file_or_command, known, fixes=fixes, **asked)
             if given["diff"]:
-                click.echo("".join(_diff(linted)), nl=False)
+                say("".join(_diff(linted)), end="")
                 changes |= bool(linted.before)
             else:
                 for file in linted.write([Path(each) for each in files]):
-                    click.echo(f"fixed: {file}", err=True)
+                    say(f"fixed: {file}", err=True)
         except FileError as error:
-            click.echo(f"lab: {error}", err=True)
+            say(f"lab: {error}", err=True)
             failed = True
         else:
             found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
@@ -102,7 +103,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     found = sorted(dict.fromkeys(found), key=lambda each: each.order)
     # "Found nothing" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (found or not failed or given["format"] != "text"):
-        click.echo(FORMATS[given["format"]](found), nl=False)
+        say(FORMATS[given["format"]](found), end="")
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(each.counts for each in found))

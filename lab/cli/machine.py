@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 import click
-from rich.console import Console
 from rich.text import Text
 
 from lab import profiles, workloads
@@ -15,6 +14,8 @@ from lab.errors import WorkloadError
 from lab.experiment.available import Installed, look_at_all, version_number
 from lab.model import Estimate
 from lab.profiles.backing import find, missing, read
+from lab.report.console import Console
+from lab.report.edge import say, say_json
 from lab.report.numbers import centre
 from lab.report.terminal import columns
 from lab.runs import fitness
@@ -57,7 +58,7 @@ def list_command(*, as_json: bool) -> int:
     )
     measured = effects(RUNS, [each.profile for each in found], profiles.as_today)
     if as_json:
-        click.echo(
+        say_json(
             encode(
                 [
                     {
@@ -81,11 +82,11 @@ def list_command(*, as_json: bool) -> int:
     shown = {title: [*_lines(group, ladder, measured)] for title, group in groups}
     shown |= {WORKLOADS: [*_workloads()], BACKING: _services()}
     for title, lines in shown.items():
-        click.echo(f"{title}:")
+        say(f"{title}:")
         for line in lines:
-            click.echo(line if len(line) <= width else f"{line[: width - 3]}...")
-        click.echo()
-    click.echo("\n".join(wrap(MEASURED, width)))
+            say(line if len(line) <= width else f"{line[: width - 3]}...")
+        say()
+    say("\n".join(wrap(MEASURED, width)))
     return 0
 
 
@@ -149,7 +150,7 @@ def check_command(*, as_json: bool) -> int:
     """Say whether this machine is fit to measure, and what each missing thing costs."""
     findings = fitness.check()
     if as_json:
-        click.echo(encode(findings))
+        say_json(encode(findings))
     else:
         console = Console()
         wide = max(len(each.name) for each in findings)

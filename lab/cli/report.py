@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from lab.analysis.across import across
 from lab.analysis.comparable import require_comparable
@@ -24,6 +23,8 @@ from lab.cli.options import offered
 from lab.errors import UsageError
 from lab.report import across as across_report
 from lab.report import markdown, summary_json, terminal
+from lab.report.console import Console
+from lab.report.edge import say, say_json
 from lab.report.files import pages
 from lab.report.sweep import WHOLE, documents
 from lab.report.thresholds import verdict
@@ -71,9 +72,9 @@ def report_command(
     if page is not None:
         for name, text in pages(page, said):
             write_text(Path(name), text)
-            click.echo(name)
+            say(name)
     elif as_markdown:
-        click.echo(markdown.render(*said), nl=False)
+        say(markdown.render(*said), end="")
     else:
         show(said, as_json=as_json)
     return judged(said, thresholds)
@@ -119,11 +120,11 @@ def compare_command(
             continue
         document = across_report.document(found, differing, judgements)
         if as_markdown:
-            click.echo(markdown.render_document(document), nl=False)
+            say(markdown.render_document(document), end="")
         else:
             terminal.show_document(document, Console())
     if as_json:
-        click.echo(summary_json.joined(documents).encode(), nl=False)
+        say_json(summary_json.joined(documents))
     return worst
 
 
@@ -143,7 +144,7 @@ def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
 def show(said: Sequence[Summary], *, as_json: bool) -> None:
     """Print the report of a run, and of a few values each one's, too."""
     if as_json:
-        click.echo(summary_json.render(*said).encode(), nl=False)
+        say_json(summary_json.render(*said))
         return
     shown = list(documents(said))
     for content in shown if len(said) <= WHOLE else shown[:1]:
@@ -154,5 +155,5 @@ def judged(said: Sequence[Summary], thresholds: Sequence[Threshold]) -> int:
     """Print what a run says to *thresholds* on standard error, and return its exit status."""
     lines, status = verdict(said, thresholds)
     for line in lines:
-        click.echo(line, err=True)
+        say(line, err=True)
     return status

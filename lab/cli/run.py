@@ -15,6 +15,8 @@ from lab.generators.ab import AbGenerator
 from lab.generators.process import EngineGenerator
 from lab.model import Generator
 from lab.options import Asked, Understood, carry_out, understand
+from lab.report.console import Console
+from lab.report.edge import say
 from lab.report.files import files
 
 
@@ -37,7 +39,7 @@ def run_command(*, names: tuple[str, ...], **given: Any) -> int:
 
     outcome = made(asked, understood)
     show(outcome.summaries, as_json=asked.json)
-    click.echo(f"\nRun folder: {outcome.folder}", err=asked.json)
+    say(f"\nRun folder: {outcome.folder}", err=asked.json)
     return judged(outcome.summaries, understood.thresholds)
 
 
@@ -54,10 +56,10 @@ def made(asked: Asked, understood: Understood) -> Outcome:
     """
 
     def conducted(prepared: Prepared, options: Options) -> Outcome:
-        with Progress(prepared.plan) as progress:
+        with Progress(prepared.plan, Console(stderr=True)) as progress:
             return conduct(prepared, options, _generator(asked, prepared), progress, files)
 
-    return carry_out(asked, understood, conducted, partial(click.echo, err=True))
+    return carry_out(asked, understood, conducted, partial(say, err=True))
 
 
 def _generator(asked: Asked, prepared: Prepared) -> Generator:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from lab.report.console import Console
 from lab.selftest.run import selftest
 
 

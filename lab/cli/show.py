@@ -9,6 +9,7 @@ import click
 from lab import profiles
 from lab.cli.options import offered
 from lab.options import runtime
+from lab.report.edge import say
 
 
 @click.command("show")
@@ -27,5 +28,5 @@ def show_command(*, name: str, **started: Any) -> int:
     otherwise, and what is left out because it would reach beyond the trial.
     """
     for line in profiles.shown(profiles.read(name, runtime(**started))):
-        click.echo(line)
+        say(line)
     return 0

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from lab.cli.options import RequestsPerSecond, each_of, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
@@ -19,6 +18,8 @@ from lab.model import Workload
 from lab.model.wording import counted
 from lab.options import Asked, application, runtime
 from lab.report import terminal
+from lab.report.console import Console
+from lab.report.edge import say
 from lab.runs.folder import write_json, write_text
 from lab.stress.faults import FAULTS
 from lab.stress.result import StressResult
@@ -93,14 +94,14 @@ def stress_command(
         raise
     files.keep(result)
     for each in result.untried(require, faults):
-        click.echo(f"--require: {each} is not possible, so it was not tested", err=True)
+        say(f"--require: {each} is not possible, so it was not tested", err=True)
     return result.status(require, faults)
 
 
 def _subject(asked: Asked) -> Workload:
     """Return what is asked: of the user's application, or of one of ours that waits."""
     if asked.app is not None or says_what_is_served(asked.profiles):
-        return application(asked, partial(click.echo, err=True))
+        return application(asked, partial(say, err=True))
     said = {name: getattr(asked, name) or None for name in ("chdir", *ASKED, *JUDGED)}
     refuse_without_app(**said)
     return replace(WAITING, runtime=runtime(**{name: getattr(asked, name) for name in STARTED}))

@@ -136,14 +136,14 @@ class Course:
 class Progress:
     """An observer of the runner (see `lab.experiment.runner.Observer`)."""
 
-    def __init__(self, plan: Plan, console: Console | None = None) -> None:
+    def __init__(self, plan: Plan, console: Console) -> None:
         self._plan = plan
-        self._console = console or Console(stderr=True)
+        self._console = console
         self._course = Course(plan)
         self._of_block = 0
         self._invalid: dict[tuple[int, int], Sequence[Finding]] = {}
         self._bar = Bar(
-            TextColumn("{task.description:<38}"),
+            TextColumn("{task.description:<38}", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[remaining]}"),
@@ -188,7 +188,8 @@ class Progress:
             failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
             self._console.print(f"{trial.slot.arm.name}: {failure}", markup=False, soft_wrap=True)
         if (ended := trial.facts.get("restarted")) is not None:
-            self._console.print(f"backing service {ended} had ended, and was started again")
+            text = f"backing service {ended} had ended, and was started again"
+            self._console.print(text, markup=False)
         place = trial.slot.block, trial.slot.position
         self._invalid.pop(place, None)  # of a trial and its repeats the last counts
         if found := [each for each in findings if each.withholds != frozenset()]:

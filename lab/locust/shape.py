@@ -20,7 +20,6 @@ from typing import Any
 from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
-from rich.console import Console
 
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
@@ -35,17 +34,29 @@ from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
 from lab.model import LOOPBACK, CounterRun, Departure, Finding, Plan, Slot, Trial
+from lab.model.wording import visible
 from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal
-from lab.report.encoding import allow_any_text
+from lab.report.console import Console
+from lab.report.edge import guard_streams, say
 from lab.report.files import files
 from lab.report.sweep import documents
 from lab.report.thresholds import verdict
 
 log = logging.getLogger("lab")
+"""Everything that the lab says while Locust runs, whose own handlers write it."""
 
 SPAWNING = 30.0
 """Seconds in which Locust must have made all users."""
+
+
+def _made_visible(record: logging.LogRecord) -> bool:
+    """Let nothing that others wrote act on the terminal that a line is written to."""
+    record.msg, record.args = visible(record.getMessage()), ()
+    return True
+
+
+log.addFilter(_made_visible)
 
 
 class ComparisonShape(LoadTestShape):
@@ -96,10 +107,10 @@ class ComparisonShape(LoadTestShape):
     def print_report(self, **_: Any) -> None:
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
         if self.outcome is not None:
-            allow_any_text()
+            guard_streams()
             for content in documents(self.outcome.summaries):
                 terminal.show_document(content, Console())
-            print(f"\nRun folder: {self.outcome.folder}")  # noqa: T201 - the console is the product
+            say(f"\nRun folder: {self.outcome.folder}")
 
     @property
     def _environment(self) -> Any:
@@ -248,7 +259,7 @@ class _Rows:
     def _add(self, names: Sequence[str]) -> None:
         """Make rows; Locust sorts them by name, so names are numbered."""
         for name in names:
-            row = self._names[name] = f"{len(self._names) + 1:02} {name}"
+            row = self._names[name] = f"{len(self._names) + 1:02} {visible(name)}"
             entries.entry(self._environment.stats, row)
 
 

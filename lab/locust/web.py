@@ -21,6 +21,7 @@ from locust.web import WebUI
 from lab.errors import LabError
 from lab.locust.arguments import refuse_form, with_form
 from lab.locust.live import COLUMNS, Live
+from lab.model.wording import visible
 from lab.report.palette import DARK, LIGHT, declarations
 
 TAB = "profiles"
@@ -85,7 +86,7 @@ class Pages:
             light=declarations(LIGHT),
             dark=declarations(DARK),
         )
-        return Response(text, headers={"Cache-Control": "no-store"})
+        return Response(visible(text), headers={"Cache-Control": "no-store"})
 
     def data(self) -> Response:
         """Return the same for programs, and for the page to follow."""
@@ -121,7 +122,7 @@ class Pages:
         if request.args.get("download"):
             run = self.live.folder.name if self.live.folder is not None else "under-way"
             return _download(text, "text/html", f"{run}{name.removeprefix('report')}.html")
-        return Response(text, headers={"Cache-Control": "no-store"})
+        return Response(visible(text), headers={"Cache-Control": "no-store"})
 
     # -- the tab -----------------------------------------------------------------------------------
 
@@ -129,7 +130,8 @@ class Pages:
         """Add the table to the statistics; Locust keeps a reply for 2 s, so it may come twice."""
         if request.endpoint == "locust.request_stats" and response.is_json and self.live:
             report: dict[str, Any] = response.get_json()
-            report["extended_stats"] = [{"key": TAB, "data": list(self.live.rows())}]
+            rows = [{k: visible(v) for k, v in row.items()} for row in self.live.rows()]
+            report["extended_stats"] = [{"key": TAB, "data": rows}]
             response.set_data(jsonify(report).get_data())
         return response
 
@@ -167,6 +169,6 @@ def _answer_form(web_ui: WebUI) -> None:
 
 
 def _download(text: str, kind: str, name: str) -> Response:
-    response = Response(text, mimetype=kind)
+    response = Response(visible(text), mimetype=kind)
     response.headers.set("Content-Disposition", "attachment", filename=name)
     return response

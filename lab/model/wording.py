@@ -4,6 +4,48 @@ from __future__ import annotations
 
 import re
 
+ACTING = re.compile(
+    r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but for the end of a line and a tab
+    r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what changes the direction of writing
+    r"\u200b\u2028\u2029\u2060\ufeff"  # what cannot be seen, or ends a line for some readers only
+    r"\ud800-\udfff\ufffe\uffff]"  # what UTF-8 or XML does not have
+)
+"""
+Characters that do something to who reads them instead of being read.
+
+Sources: ECMA-48; Unicode's UAX #9, Bidi_Control; XML 1.0, 2.2.
+"""
+
+
+def visible(text: str) -> str:
+    r"""
+    Return *text* with what acts spelt out; letters of any script stay as they are.
+
+    >>> print(visible("\x1b[2Jna\u00efve \u202e\udcff"))
+    \x1b[2Jnaïve \u202e\udcff
+    """
+    return ACTING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def in_a_line(text: str) -> str:
+    r"""
+    Return *text* as `visible` does, and in one line.
+
+    >>> print(in_a_line("a\n::error::b\tc"))
+    a\n::error::b\tc
+    """
+    return visible(text.replace("\n", r"\n").replace("\r", r"\r").replace("\t", r"\t"))
+
+
+def in_json(document: str) -> str:
+    r"""
+    Return a JSON document that says the same, with what acts as JSON's own escapes.
+
+    >>> print(in_json('["\x9b\u202e"]'))
+    ["\u009b\u202e"]
+    """
+    return ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+
 
 def counted(number: float, noun: str) -> str:
     """

@@ -94,8 +94,12 @@ def gunicorn(path: Path) -> Profile:
     """
     try:
         text = python_text(path.read_bytes(), path)
+        str(path.absolute()).encode()
     except OSError as error:
         raise ProfileError(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeEncodeError:
+        problem = "its path is no UTF-8, and Python reads no private copy of it: rename it"
+        raise ProfileError(path, problem) from None
     settings = assignments(text)
     app = settings.get("wsgi_app")
     command = ("gunicorn", "--config", f"{{folder}}/{COPY}", *BIND, "{app}")

@@ -13,6 +13,7 @@ import lzma
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -20,6 +21,7 @@ from markupsafe import Markup
 from lab.analysis.summary import Summary
 from lab.model import ClaimVerdict, Profile, Window
 from lab.model.nested import flatten
+from lab.model.wording import visible
 from lab.report import headline, summary_json, sweep
 from lab.report.causes import Group, groups, inert_reasons, tested
 from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
@@ -40,6 +42,11 @@ def _ended(text: str) -> str:
     return text if text.endswith(".") else f"{text}."
 
 
+def _shown(value: Any) -> Any:
+    """Return what stands between two braces of a template, with its texts made visible."""
+    return value if value is None or isinstance(value, Markup) else visible(str(value))
+
+
 _PAGES = Environment(
     loader=PackageLoader("lab.report"),
     autoescape=True,
@@ -47,6 +54,7 @@ _PAGES = Environment(
     lstrip_blocks=True,
     keep_trailing_newline=True,
     undefined=StrictUndefined,
+    finalize=_shown,
 )
 _PAGES.filters |= {"whole": _whole, "ended": _ended}
 

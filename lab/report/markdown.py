@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lab.analysis.summary import Summary
+from lab.model.wording import visible
 from lab.report.sweep import documents
 from lab.report.tables import Document, Table
 
@@ -54,7 +55,12 @@ def _row(texts: Iterable[str]) -> str:
 
 
 def _escape(text: str) -> str:
-    """Return *text* with the characters escaped that would end a cell or strike words through."""
+    """
+    Return *text* with the characters escaped that would end a cell or strike words through.
+
+    It stays in its line: the next one could begin with anything, such as a heading.
+    """
+    text = " ".join(visible(text).split("\n"))
     for character in "\\|~<":
         text = text.replace(character, f"\\{character}")
     return text

@@ -22,6 +22,7 @@ from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Summary, Tally
 from lab.analysis.thresholds import Judgement
 from lab.model import METRICS, Comparison, CounterRun, Diagnosis, Estimate, Metric, Plan
+from lab.model.wording import in_json
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes
 from lab.report.tables import printable
@@ -222,7 +223,7 @@ def joined(documents: Sequence[str]) -> str:
 def to_json(value: object) -> str:
     """Return *value*, of dataclasses and built-in types, as JSON; it ends with a newline."""
     plain = json.dumps(_plain(value), ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False)
-    return plain + "\n"
+    return in_json(plain) + "\n"
 
 
 def _plain(value: Any) -> Any:

@@ -15,7 +15,9 @@ from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
+from lab.model.wording import visible
 from lab.report.palette import DARK, LIGHT, declarations
 
 STYLE: dict[Any, Any] = {
@@ -24,6 +26,7 @@ STYLE: dict[Any, Any] = {
     "font.size": 8.5,
     "svg.fonttype": "none",
     "svg.hashsalt": "lab",
+    "text.parse_math": False,  # a profile's name may hold two dollars
     "text.color": LIGHT["ink"],
     "axes.edgecolor": LIGHT["line"],
     "axes.labelcolor": LIGHT["muted"],
@@ -86,24 +89,30 @@ def standalone(name: str, picture: Picture) -> str:
 
 def png(picture: Picture) -> bytes:
     """Return it as PNG, in light colours."""
+    return _saved(picture, format="png", dpi=PNG_DPI, metadata={"Software": None})
+
+
+def _saved(picture: Picture, **form: Any) -> bytes:
+    """Let matplotlib draw it; what others wrote, such as a profile's name, made visible first."""
+    for text in picture.figure.findobj(Text):
+        text.set_text(visible(text.get_text()))
     stream = io.BytesIO()
     with mpl.rc_context(STYLE):
-        picture.figure.savefig(stream, format="png", dpi=PNG_DPI, metadata={"Software": None})
+        picture.figure.savefig(stream, **form)
     return stream.getvalue()
 
 
 def _drawn(name: str, picture: Picture) -> ET.Element:
     """Draw it, and keep of matplotlib's file what a page needs: a third of its bytes."""
-    stream = io.BytesIO()
-    with mpl.rc_context(STYLE):
-        picture.figure.savefig(stream, format="svg", metadata={"Date": None})
+    # Again, for labels of ticks: an axis makes them anew whenever it is drawn.
+    drawn = visible(_saved(picture, format="svg", metadata={"Date": None}).decode())
     ET.register_namespace("", SVG[1:-1])
-    root = ET.fromstring(stream.getvalue())  # noqa: S314 - matplotlib wrote it
+    root = ET.fromstring(drawn)  # noqa: S314 - matplotlib wrote it
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag.endswith("}metadata") or child.tag == f"{SVG}style":
                 parent.remove(child)
-    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', stream.getvalue().decode()))
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', drawn))
     styles: dict[str, str] = {}
     for element in root.iter():
         _simplify(element, name, used, styles)
@@ -112,7 +121,7 @@ def _drawn(name: str, picture: Picture) -> ET.Element:
     words = {"title": picture.title, "desc": picture.description}
     for place, (tag, text) in enumerate({**words, "style": rules}.items()):
         element = ET.Element(f"{SVG}{tag}", {} if tag == "style" else {"id": f"{name}-{tag}"})
-        element.text = text
+        element.text = visible(text)
         root.insert(place, element)
     root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
     return root

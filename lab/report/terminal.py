@@ -15,11 +15,13 @@ from typing import Literal
 
 from rich import box
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
 from lab.analysis.summary import Summary
+from lab.report.console import Console
+from lab.report.edge import cleaned
 from lab.report.tables import Column, Document, Meaning, Table, document
 
 PIPED_WIDTH = 100
@@ -51,6 +53,7 @@ def show(summary: Summary, console: Console) -> None:
 
 def show_document(content: Document, console: Console) -> None:
     """Print *content* as `show` does."""
+    content = cleaned(content)
     if console.is_terminal:
         _write(content, console)
     else:
@@ -64,7 +67,7 @@ def render(summary: Summary, width: int = PIPED_WIDTH) -> str:
 
 def render_document(content: Document, width: int = PIPED_WIDTH) -> str:
     """Return *content* as `render` does; wider, where a name and one column beside it are."""
-    stream = io.StringIO()
+    content, stream = cleaned(content), io.StringIO()
     widest = max((_narrowest(table) for table in content.tables), default=0)
     wide = max(width, widest)
     _write(content, Console(file=stream, width=wide, color_system=None, force_terminal=False))

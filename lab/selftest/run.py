@@ -42,9 +42,9 @@ MACHINE = ("cpu", "kernel", "python", "virtualisation")
 
 def selftest(
     *,
+    console: Console,
     quick: bool = False,
     names: Sequence[str] = (),
-    console: Console | None = None,
     output: Path | None = None,
     verbose: bool = False,
 ) -> int:
@@ -52,9 +52,9 @@ def selftest(
     Run the self-test and print what was found.
 
     Args:
+        console: Where to print.
         quick: The clear-cut cases only, two trials of each.
         names: Cases to run, without the planted differences; empty for all. `BOUNDS` is one.
-        console: Where to print.
         output: JSON file to write the result to, with the evidence.
         verbose: Print the evidence of every case, and the readings of every miss.
 
@@ -66,7 +66,6 @@ def selftest(
         UsageError: A case is unknown, or this is not a checkout.
         LabError: uWSGI is not installed, or *output* cannot be written.
     """
-    console = console or Console()
     result = examine(quick=quick, names=names, console=console)
     show(result, console, verbose=verbose)
     if output is not None:

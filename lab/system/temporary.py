@@ -82,13 +82,13 @@ def folder() -> Iterator[Path]:
 
 def write(path: Path, text: str) -> None:
     """
-    Write a file of a trial's folder.
+    Write a file of a trial's folder; a path in it that is no UTF-8 as the bytes that it is.
 
     Raises:
         LabError: It cannot be written, as on a disk that is full.
     """
     try:
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise LabError(_problem(path, error)) from error
 

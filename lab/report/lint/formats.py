@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from lab.model.wording import in_a_line
 from lab.report.lint.page import sentences
 from lab.settings.lint.flaw import Fix, Flaw, Severity
 from lab.settings.rules.rule import RULES
@@ -69,14 +71,13 @@ class Found:
 
     @property
     def place(self) -> str:
-        """File, line and column."""
-        return f"{self.file}:{self.line}:{self.column}"
+        """File, line and column, for people: in one line, as `message`."""
+        return f"{in_a_line(self.file)}:{self.line}:{self.column}"
 
     @property
     def message(self) -> str:
         """What is wrong, in one line: what a file says cannot end it, nor control a terminal."""
-        text = self.flaw.message
-        return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+        return in_a_line(self.flaw.message)
 
 
 def text(found: Sequence[Found]) -> str:
@@ -129,7 +130,7 @@ def _record(each: Found) -> dict[str, Any]:
         "column": each.column,
         "code": flaw.code,
         "severity": flaw.severity,
-        "message": each.message,
+        "message": flaw.message,
         "fix": flaw.fix and {"safe": flaw.fix.safe, "message": flaw.fix.says},
     }
 
@@ -232,7 +233,7 @@ def _rule(code: str) -> dict[str, Any]:
 
 def _result(each: Found, fingerprint: str, index: int) -> dict[str, Any]:
     region = {"startLine": each.line, "startColumn": each.column}
-    location = {"artifactLocation": {"uri": quote(each.file)}, "region": region}
+    location = {"artifactLocation": {"uri": quote(os.fsencode(each.file))}, "region": region}
     return {
         "ruleId": each.flaw.code,
         "ruleIndex": index,

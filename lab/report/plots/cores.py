@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 
 from lab.analysis.summary import Summary
 from lab.model import Run, Trial
+from lab.model.wording import visible
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART
 from lab.report.plots.layout import WIDTH, note, panel, paper
@@ -69,7 +70,7 @@ def draw(summary: Summary) -> Picture | None:
         _stack(axes, place, row.parts, WIDE * whole)
     axes.set_xlim(0, whole)
     axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.set_yticks(range(len(rows)), [row.profile for row in rows])
+    axes.set_yticks(range(len(rows)), [visible(row.profile) for row in rows])
     axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
     axes.set_xlabel("cores: seconds of CPU in each second of the window, mean over all trials")
     axes.spines.left.set_visible(False)

@@ -1,0 +1,41 @@
+"""
+The one console: its own styles and cursor movements act on a terminal, and those of others do not.
+
+It writes beyond the edge (`lab.report.edge`), so it makes visible by itself what it is given.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import IO, Any
+
+from rich.console import Console as RichConsole
+from rich.console import ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from lab.model.wording import visible
+from lab.report.edge import Edge
+
+
+class Console(RichConsole):
+    """Rich's, on standard output, standard error or a file."""
+
+    def __init__(
+        self, *, file: IO[str] | None = None, stderr: bool = False, **options: Any
+    ) -> None:
+        stream = file or (sys.stderr if stderr else sys.stdout)
+        beyond = stream.beyond if isinstance(stream, Edge) else stream
+        super().__init__(file=beyond, stderr=stderr, **options)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Return *text* as rich does, which would drop some of what acts before it is rendered."""
+        return super().render_str(visible(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Yield what *renderable* is made of; all that is printed comes through here."""
+        for each in super().render(renderable, options):
+            yield each if each.control else each._replace(text=visible(each.text))

@@ -1,0 +1,95 @@
+"""
+The edge at which text leaves the lab for a terminal or a pipe: what others wrote cannot act there.
+
+A message of an application, a name of a profile or a field of somebody's run may hold an escape
+sequence that retitles, clears or rewrites a terminal. Whatever goes through standard output and
+standard error is made visible (`lab.model.wording.visible`), a traceback too; only the styles and
+the progress bar of `lab.report.console` pass as they are. A report must not end in a
+UnicodeEncodeError for a µ either: what an encoding lacks is written in the letters that it has,
+else as a question mark. JSON is UTF-8 whatever the rest is.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import sys
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, TextIO, TypeVar, cast
+
+from lab.model.wording import in_json, visible
+
+T = TypeVar("T")
+
+_LETTERS = {"─": "-", "━": "-", "µ": "u", "·": "|", "→": "->", "…": "..."}
+"""What reports, tables and progress bars are made of -> how ASCII says it."""
+
+_NAME = "lab.letters"
+
+
+class Edge:
+    """A text stream that shows what would act on its reader's terminal."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.beyond = stream
+        """The stream itself, for what the lab means to act."""
+
+    def write(self, text: str) -> int:
+        """Write *text*, made visible."""
+        self.beyond.write(visible(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write *lines*, made visible."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.beyond, name)
+
+
+def guard_streams() -> None:
+    """Let standard output and standard error take any text, whatever it is and their encoding."""
+    codecs.register_error(_NAME, _spell)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper):  # not what a caller may have put in its place
+            stream.reconfigure(errors=_NAME)
+            setattr(sys, name, cast(TextIO, Edge(stream)))
+
+
+def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
+    """Print *text* at once; on standard error where *err* says so."""
+    print(text, end=end, file=sys.stderr if err else sys.stdout, flush=True)
+
+
+def say_json(document: str | bytes) -> None:
+    """Print JSON as UTF-8, with a line's end; what would act on a terminal as JSON's escapes."""
+    text = document.decode() if isinstance(document, bytes) else document
+    sys.stdout.flush()
+    sys.stdout.buffer.write(in_json(text).rstrip("\n").encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def cleaned(value: T) -> T:
+    """
+    Return *value*, of dataclasses, tuples and texts, with each of its texts made visible.
+
+    For what lays text out: a character that is spelt takes the room of its spelling.
+    """
+    found: Any = value
+    if type(value) is str:
+        found = visible(found)
+    elif isinstance(value, tuple):
+        found = tuple(map(cleaned, value))
+    elif is_dataclass(value) and not isinstance(value, type):
+        found = replace(value, **{e.name: cleaned(getattr(value, e.name)) for e in fields(value)})
+    return cast(T, found)
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(_LETTERS.get(each, "?") for each in lacking), error.end
