@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import threading
+
 import pytest
 
 from lab.errors import UsageError
-from lab.experiment.available import available, look
+from lab.experiment.available import available, look, look_at_all
 from lab.experiment.conduct import Options, prepare
 from lab.experiment.plan import app_of, arm_of
 from lab.experiment.progress import announcement
 from lab.model import Expectation, Load, Workload
 from lab.options import Asked, application
+from lab.profiles import find
 from lab.workloads import read, workload
 from tests.kit import builders as make
 
@@ -152,3 +156,16 @@ def test_the_seed_of_a_run_is_that_of_its_mix():
     mix = application(Asked(profiles=("tuned",), path=("/1", "/2")))
     plan = prepare(Options(profiles=("tuned",), seed=5, pin=False), mix).plan
     assert (plan.seed, {arm.workload.seed for arm in plan.arms}) == (5, {5})
+
+
+def test_all_profiles_are_read_in_one_thread(monkeypatch):
+    """CPython 3.11's parser fails in several at once, and `lab list` ended by it now and then."""
+    parse, threads = ast.parse, set()
+
+    def watched(*words, **more):
+        threads.add(threading.get_ident())
+        return parse(*words, **more)
+
+    monkeypatch.setattr(ast, "parse", watched)
+    look_at_all(find())
+    assert threads == {threading.get_ident()}

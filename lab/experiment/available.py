@@ -58,16 +58,52 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
     Raises:
         ProfileError: It is unknown, or cannot be resolved.
     """
+    return _with_version(_checked(name, runtime))
+
+
+def look_at_all(names: Iterable[str]) -> list[Installed]:
+    """`look` at several, whose servers are asked for their versions at once: they take a while."""
+    # They are read one after the other: Python's parser is not safe in several threads (3.11).
+    checked = [_checked(name, OURS) for name in names]
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(_with_version, checked))
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What is known of a profile before its server is asked."""
+
+    installed: Installed
+    asked: tuple[str, ...] = ()
+    """The command that says the server's version; empty where nothing is to be asked."""
+    hint: str = ""
+    """How to install what is missing."""
+
+
+def _checked(name: str, runtime: Runtime) -> _Checked:
+    """Read a profile, and look for what it needs."""
     try:
         profile = profiles.read(name, runtime)
     except MissingError as error:
-        return Installed(profiles.described(name), str(error))
+        return _Checked(Installed(profiles.described(name), str(error)))
     needs = profile.needs or ""
     if runtime.python is not None:
         needs = needs.replace("pip install", pip(runtime.python))
     hint = f" ({needs})" if needs else ""
+    missing = _missing(profile, runtime, hint)
+    if missing is not None or not profile.version:
+        return _Checked(Installed(profile, missing))
+    words = places(profile, runtime)
+    asked = tuple(fill(word, words, profile.path) for word in profile.version)
+    with suppress(MissingError):
+        asked = command_of(runtime, *asked)
+    return _Checked(Installed(profile, None), asked, hint)
+
+
+def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
+    """Return why a profile cannot run here, as far as that is known without its server."""
     if profile.python and not runs_on(here := version_of_python(runtime), profile.python):
-        return Installed(profile, f"needs Python {profile.python}, and this is {here}")
+        return f"needs Python {profile.python}, and this is {here}"
     words = places(profile, runtime)
     for command in filter(None, (*profile.commands, profile.build)):
         if command[0] in ("{python}", "{built}"):  # which is made when a run begins
@@ -78,27 +114,22 @@ def look(name: str, runtime: Runtime = OURS) -> Installed:
             command_of(runtime, first, *command[1:])
         except MissingError as error:
             absent = f"needs {first.removeprefix(f'{ROOT}/')}{hint}, which is not installed"
-            return Installed(profile, str(error) if UWSGI in command else absent)
+            return str(error) if UWSGI in command else absent
     services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.backing)
-    if (reason := next(filter(None, map(backing.missing, services)), None)) is not None:
-        return Installed(profile, reason)
-    if not profile.version:
-        return Installed(profile, None)
-    asked = tuple(fill(word, words, profile.path) for word in profile.version)
-    with suppress(MissingError):
-        asked = command_of(runtime, *asked)
+    return next(filter(None, map(backing.missing, services)), None)
+
+
+def _with_version(checked: _Checked) -> Installed:
+    """Return a profile with what its server says of its version."""
+    asked, profile = checked.asked, checked.installed.profile
+    if not asked:
+        return checked.installed
     done = _told(find_command(asked[0]) or asked[0], *asked[1:])
     said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
     if done is None or done.returncode:
         why = said[-1] if said else f"{profile.version[0]} does not tell its version"
-        return Installed(profile, f"cannot run{hint}: {why}")
+        return Installed(profile, f"cannot run{checked.hint}: {why}")
     return Installed(profile, None, said[0] if said else "")
-
-
-def look_at_all(names: Iterable[str]) -> list[Installed]:
-    """`look` at several at once, which mostly wait for servers to say their version."""
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(look, names))
 
 
 def _told(*command: str) -> subprocess.CompletedProcess[str] | None:

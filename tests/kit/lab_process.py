@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -46,8 +47,20 @@ def run(*command: str, cwd: Path, timeout: float = 180) -> subprocess.CompletedP
 
 
 def compare(*command: str, cwd: Path, also: int = 0) -> subprocess.CompletedProcess[str]:
-    """Run a comparison, which may end with 3 on a busy machine, and with *also*."""
+    """
+    Run a comparison, which may end with 3 on a busy machine, and with *also*.
+
+    On a machine that starves a server its requests fail, and the comparison ends with 1. Then it
+    is made again, twice at most, as if the others had not been made.
+    """
+    before = set(cwd.glob("results/*"))
     done = run(*command, cwd=cwd)
+    for _ in range(2):
+        if done.returncode != 1 or "requests failed" not in done.stdout + done.stderr:
+            break
+        for made in set(cwd.glob("results/*")) - before:
+            shutil.rmtree(made)
+        done = run(*command, cwd=cwd)
     assert done.returncode in {0, 3, also}, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done
