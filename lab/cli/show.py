@@ -25,7 +25,8 @@ def show_command(*, name: str, **started: Any) -> int:
     Print PROFILE as a trial runs it: whole, and with all that its includes bring.
 
     Of a configuration of your own that is the private copy. Its comments say what it has
-    otherwise, and what is left out because it would reach beyond the trial.
+    otherwise, and what is left out because it would reach beyond the trial. Nothing that stands
+    in it is run, and uWSGI is asked about it only if its options do no more than keep values.
     """
     for line in profiles.shown(profiles.read(name, runtime(**started))):
         say(line)
