@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from gunicorn.config import Config
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -226,3 +227,51 @@ def test_any_ini_means_the_same_after_its_safe_fixes(lines, others, tmp_path):
 def test_two_thousand_public_inis_mean_the_same(lines, others, end, tmp_path):
     """The same, more of them."""
     agree([*lines, "ini = %db.ini"], others, tmp_path, end)
+
+
+GUNICORN = st.sampled_from(
+    [
+        'worker_class = "sync"',
+        "threads = 4",
+        "threads = 1",
+        "workers = 3  # three",
+        'workers = "4"',
+        "timeout = 30.0",
+        "timeout = 0",
+        "preload_app = 1",
+        'bind = "0.0.0.0:8000"',
+        "keepalive = 75",
+        'loglevel = "verbose"',
+        "limit_request_line = 65536",
+        "max_requests = 1000",
+        'forwarded_allow_ips = "*"',
+        "# a comment",
+        "debug = True",
+    ]
+)
+"""Lines that a gunicorn.conf.py may have, good and bad."""
+
+
+def settled(text):
+    """Return what gunicorn makes of a file; None where it refuses it."""
+    names, config = {}, Config()
+    exec(compile(text, "gunicorn.conf.py", "exec"), names)
+    try:
+        for name, value in names.items():
+            if name in config.settings:
+                config.set(name, value)
+    except (TypeError, ValueError):
+        return None
+    found = {name: each.get() for name, each in config.settings.items() if name != "worker_class"}
+    return found | {"worker_class": config.worker_class_str}
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lines=st.lists(GUNICORN, max_size=8))
+def test_gunicorn_does_the_same_after_safe_fixes(lines, tmp_path):
+    """With each setting that it takes, as it takes it itself."""
+    path = tmp_path / "gunicorn.conf.py"
+    text = "\n".join([*lines, ""])
+    path.write_text(text)
+    linted = lint(str(path), Known(), fixes="safe", container=False)
+    assert settled(linted.config.texts[path]) == settled(text)
