@@ -228,8 +228,50 @@ def _signed_rank_quantile(n: int, level: float) -> int:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, degrees: float) -> float:
-    """Return Student's t quantile; Welch's degrees of freedom are seldom whole."""
-    # scipy.special, not scipy.stats: the latter costs a second to import.
-    from scipy.special import stdtrit  # noqa: PLC0415
+    """
+    Return Student's t quantile; Welch's degrees of freedom are seldom whole.
 
-    return float(stdtrit(degrees, probability))
+    The tests hold it to scipy's, which would be a third of what is installed.
+
+    >>> round(t_quantile(0.975, 9), 6), round(t_quantile(0.025, 9), 6)
+    (2.262157, -2.262157)
+    """
+    if probability < 0.5:
+        return -t_quantile(1 - probability, degrees)
+    outside = 2 * (1 - probability)
+    low, high = 0.0, 1.0
+    while _outside(high, degrees) > outside:
+        low, high = high, 2 * high
+    while low < (middle := (low + high) / 2) < high:  # until no number lies between
+        low, high = (middle, high) if _outside(middle, degrees) > outside else (low, middle)
+    return high
+
+
+def _outside(t: float, degrees: float) -> float:
+    """Return the probability that Student's t lies beyond -t and t: an incomplete beta function."""
+    x, a, b = degrees / (degrees + t * t), degrees / 2, 0.5
+    scale = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    factor = math.exp(scale + a * math.log(x) + b * math.log1p(-x)) if x < 1 else 0.0
+    if x < (a + 1) / (a + b + 2):
+        return factor * _beta_fraction(a, b, x) / a
+    return 1 - factor * _beta_fraction(b, a, 1 - x) / b
+
+
+def _beta_fraction(a: float, b: float, x: float) -> float:
+    """
+    Return the continued fraction of the incomplete beta function, by Lentz's method.
+
+    Source: NIST's Digital Library of Mathematical Functions, 8.17.22.
+    """
+    ahead, behind = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    value, last = behind, 0.0
+    for m in itertools.count(1):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for part in (even, odd):
+            ahead, behind = 1 + part / ahead, 1 / (1 + part * behind)
+            value *= ahead * behind
+        if value == last:
+            return value
+        last = value
+    raise AssertionError("it converges")
