@@ -7,6 +7,7 @@ and the exit status is the one that the help promises.
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -347,10 +348,12 @@ def test_a_wrong_command_of_locust_is_answered_alone(tmp_path, words, said):
 )
 def test_a_wrong_setting_ends_the_service_before_it_answers(setting, profile, said):
     """With the variable, its value, and what may stand there."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
     done = subprocess.run(
-        [BIN / "uwsgi", f"profiles/{profile}.ini"],
-        cwd=ROOT, env=environment() | dict([setting.split("=")]), capture_output=True, text=True,
-        timeout=30, check=False,
+        [BIN / "fibonacci", "serve", profile],
+        cwd=ROOT, env=environment() | {"PORT": port} | dict([setting.split("=")]),
+        capture_output=True, text=True, timeout=30, check=False,
     )  # fmt: skip
     assert done.returncode != 0
     assert said in done.stdout + done.stderr
