@@ -8,6 +8,7 @@ ones, 4 MB in all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 from wsgiref.types import StartResponse, WSGIEnvironment
@@ -17,6 +18,9 @@ from app.framework import Reply
 
 STATUS = "200 OK"
 FOREVER = "public, max-age=31536000, immutable"
+
+_ENTITY_TAGS = re.compile(r'[ \t,]*((W/)?"[!#-~\x80-\xff]*"[ \t]*(,[ \t,]*|$))+')
+"""A list of entity tags, weak or strong, whose quotes are part of them (RFC 9110, 8.8.3)."""
 
 
 class Ready(NamedTuple):
@@ -42,6 +46,18 @@ def ready(number: int) -> Ready:
     if answer is None:
         answer = _kept[last] = _make(number, last)
     return answer
+
+
+def is_named(tag: str, if_none_match: str) -> bool:
+    """
+    Return whether the header If-None-Match names the answer with this tag (RFC 9110, 13.1.2).
+
+    >>> [is_named("f7", each) for each in ('"f6", W/"f7"', "*", "f7", '"f7', '"f7" f8')]
+    [True, True, False, False, False]
+    """
+    if if_none_match.strip() == "*":
+        return True
+    return f'"{tag}"' in if_none_match and _ENTITY_TAGS.fullmatch(if_none_match) is not None
 
 
 def _make(number: int, last: int) -> Ready:

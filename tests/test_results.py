@@ -21,7 +21,7 @@ TRIAL = make.trial(name="a", position=1, role=Role.AA)
 def header():
     """Return the header of a run of one profile."""
     plan = make.plan(make.profile("a"))
-    return RunHeader(FORMAT, "lab run a", "engine", 0.0, plan, {"env": {"cores": 2}}, {})
+    return RunHeader(FORMAT, "lab run a", "engine", 0.0, plan, {"here": {"cores": 2}}, {})
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_what_is_written_is_read_back_equal(writer, header):
     run = read_run(writer.folder)
     assert run.plan == header.plan
     assert run.trials == (TRIAL, failed)
-    assert run.environments == {"env": {"cores": 2}}
+    assert run.environments == {"here": {"cores": 2}}
 
 
 def test_a_trial_is_on_disk_when_append_returns(writer):
@@ -79,6 +79,23 @@ def test_a_damaged_line_is_named(writer):
     with (writer.folder / "trials.ndjson").open("a") as file:
         file.write('{"slot": {"block": "x"}}\n')
     with pytest.raises(ResultsError, match=r"trials\.ndjson:2: damaged: .*slot\.block"):
+        read_run(writer.folder)
+
+
+def test_a_trial_of_another_environment_is_refused(writer):
+    """It was made on another machine, or after an upgrade: it belongs to another run."""
+    writer.append(TRIAL)
+    writer.append(replace(TRIAL, attempt=1, environment="0123456789abcdef"))
+    said = r"trials\.ndjson:2: damaged: its environment, 0123456789ab, is none of run\.json's"
+    with pytest.raises(ResultsError, match=said):
+        read_run(writer.folder)
+
+
+def test_a_trial_that_read_nothing_but_zeros_is_refused(writer):
+    """A reading that could not be taken is absent; no server answers in no time, with no memory."""
+    assert TRIAL.total("ok") > 0
+    writer.append(replace(TRIAL, readings=dict.fromkeys(("elapsed", "server.cpu_user"), 0.0)))
+    with pytest.raises(ResultsError, match=r"ndjson:1: damaged: readings: all 2 are 0, beside"):
         read_run(writer.folder)
 
 

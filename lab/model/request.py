@@ -33,8 +33,15 @@ HOST = "localhost"
 """What is asked for in all trials where nobody says otherwise: pages hold the host that was asked
 for, so that a port in it, another one in each trial, would make them differ."""
 
-SECRET = frozenset({"authorization", "cookie", "proxy-authorization"})
-"""Headers whose values are printed and stored nowhere; names are in lower case."""
+_TELLING = (
+    r"[\w.-]{0,40}(token|secret|passw|credential|session|signature|jwt|(api|access|auth|private"
+    r"|subscription)[_-]?key)[\w.-]{0,40}"
+)
+SECRET = re.compile(rf"(proxy-)?authorization|cookie|x-auth|{_TELLING}", re.IGNORECASE)
+"""Headers whose values are printed and stored nowhere: those of HTTP itself, and by their name."""
+
+_TOLD = re.compile(rf"(?<![\w.-])({_TELLING}|sig)[\"']?\s*[=:]\s*[\"']?[^\s&\"']", re.IGNORECASE)
+# In a query, a form or JSON, a name with a value.
 
 WITHHELD = "..."
 """What stands in the place of a secret."""
@@ -71,7 +78,7 @@ def concealed(name: str, value: str) -> str:
     if name.lower() == "cookie":
         parts = (part.strip().partition("=") for part in value.split(";"))
         return "; ".join(f"{key}={WITHHELD}" if stands else WITHHELD for key, stands, _ in parts)
-    return WITHHELD if name.lower() in SECRET else value
+    return WITHHELD if SECRET.fullmatch(name) else value
 
 
 class Unwritten:
@@ -104,7 +111,7 @@ class Headers(Unwritten):
         said = tuple(said)
         shown = tuple((name, concealed(name, value)) for name, value in said)
         secret = "\n".join(
-            f"{name.lower()}: {value}" for name, value in said if name.lower() in SECRET
+            f"{name.lower()}: {value}" for name, value in said if SECRET.fullmatch(name)
         )
         made = cls(shown, digest(secret) if secret else "")
         made.hold(said)
@@ -141,6 +148,17 @@ class Request:
         /, POST /cart
         """
         return self.path if self.method == "GET" else f"{self.method} {self.path}"
+
+    @property
+    def telling(self) -> tuple[str, ...]:
+        """
+        Names in its query and its body whose values may be secrets, and are stored.
+
+        >>> Request("/a?page=2&access_token=3f9c", "POST", body=b'{"password": "x"}').telling
+        ('access_token', 'password')
+        """
+        told = f"{self.path.partition('?')[2]} {self.body.decode(errors='replace')}"
+        return tuple(dict.fromkeys(match[1] for match in _TOLD.finditer(told)))
 
     @property
     def bodiless(self) -> bool:

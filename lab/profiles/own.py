@@ -67,6 +67,7 @@ LEFT_OUT = {
 FILES = {
     "--pid": LEFT_OUT["pidfile"],
     "-p": LEFT_OUT["pidfile"],
+    "--control-socket": "would take a real server's",
     "--statsd-host": LEFT_OUT["statsd_host"],
     **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), LEFT_OUT["syslog"]),
 }

@@ -8,7 +8,7 @@ from lab.analysis.compare import BELOW
 from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.stats import percent
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
-from lab.model import METRICS, SMALLEST, Comparison, Plan, Run, Verdict, Wire
+from lab.model import METRICS, SMALLEST, Comparison, Plan, Request, Run, Verdict, Wire
 from lab.model.wording import counted
 from lab.report.causes import inert_notes
 from lab.report.minutes import left_early, level_words, outlook
@@ -110,6 +110,7 @@ def notes(summary: Summary, metrics: Sequence[str]) -> list[str]:
     ]
     found += _late(summary)
     found += [f"{e}: {e.expect.varies}" for e in summary.run.plan.workload.asks if e.expect.varies]
+    found += _told(summary.run.plan.workload.asks)
     found += inert_notes(summary.inert)
     found += _protocols(summary.run)
     found += [f"Backing service {each}." for each in summary.run.plan.backing]
@@ -145,6 +146,15 @@ def legend(summary: Summary) -> tuple[str, ...]:
         last,
         *((said,) if names else ()),
     )
+
+
+def _told(asked: Sequence[Request]) -> Iterator[str]:
+    """Say which values stand in a run's files that nobody else should read."""
+    if names := sorted({name for each in asked for name in each.telling}):
+        yield (
+            f"Before you share it: the values of {', '.join(names)} stand in this run's folder, "
+            "and those of a query in its report. Ask with values that may be known."
+        )
 
 
 def _gate(summary: Summary, gate: str, number: int) -> str:

@@ -274,7 +274,7 @@ def read_run(folder: Path) -> Run:
     trials = tuple(
         _trial(line, version, arms, path, number) for number, line in enumerate(lines, 1)
     )
-    for number, problem in problems(trials, header.plan):
+    for number, problem in problems(trials, header.plan, header.environments):
         raise ResultsError(path, f"damaged: {problem}", number)
     return run_of(header, folder.resolve().name, trials)
 

@@ -9,7 +9,7 @@ merely odd is for the gates, which show it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from lab.model import Plan, Trial, Window
 
@@ -17,13 +17,16 @@ _COUNTS = ("ok", "unfinished", "retried", "connections", "received", "planned", 
 _SECONDS = ("latency_sum", "cpu", "wait", "skew")
 
 
-def problems(trials: Sequence[Trial], plan: Plan) -> Iterator[tuple[int, str]]:
+def problems(
+    trials: Sequence[Trial], plan: Plan, environments: Container[str]
+) -> Iterator[tuple[int, str]]:
     """
     Yield the number of each trial that cannot be, from 1, and why.
 
     Args:
         trials: In the order of their lines.
         plan: The run's.
+        environments: Digests of the environments that the run was made in.
     """
     seen: dict[tuple[int, int, int], int] = {}
     for number, trial in enumerate(trials, 1):
@@ -34,6 +37,8 @@ def problems(trials: Sequence[Trial], plan: Plan) -> Iterator[tuple[int, str]]:
             yield number, f"the trial of line {seen[key]} a second time ({which})"
         seen.setdefault(key, number)
         found = _misplaced(trial, plan) or _impossible(trial)
+        if found is None and trial.environment not in environments:
+            found = f"its environment, {trial.environment[:12]}, is none of run.json's"
         if found is not None:
             yield number, found
 
@@ -58,6 +63,8 @@ def _impossible(trial: Trial) -> str | None:
     for name, value in trial.readings.items():
         if not math.isfinite(value):
             return f"readings: {name} is {value}"
+    if trial.readings and not any(trial.readings.values()) and trial.total("ok"):
+        return f"readings: all {len(trial.readings)} are 0, beside {trial.total('ok'):,} replies"
     for name in ("elapsed", "server.pss"):
         if trial.readings.get(name, 0.0) < 0:
             return f"readings: {name} is {trial.readings[name]:g}"

@@ -24,6 +24,11 @@ FOLDER = ROOT / ".peers"
 """Virtual environments of peers that cannot share the lab's, and in `built` compiled programs."""
 
 
+RUNTIME_FOLDER = "XDG_RUNTIME_DIR"
+"""Variable that names the folder of a user's sockets. gunicorn makes one in it from 25.1 on, or
+else in the home: with a folder of the trial's own it takes none from a server in production."""
+
+
 class CommandServer:
     """A `lab.model.Server` that runs the commands of a peer."""
 
@@ -77,7 +82,7 @@ class CommandServer:
                     command_of(runtime, *(fill(word, words, profile.path) for word in command))
                     for command in (_with(each, more) for each in profile.commands)
                 ),
-                environment=environment_of(runtime, BIND=endpoint.host, PORT=str(endpoint.port)),
+                environment=_environment(runtime, endpoint, folder),
                 folder=folder,
                 cwd=chdir,
                 cores=cores,
@@ -107,6 +112,12 @@ class CommandServer:
             # Of a profile that names its application nobody knows what imports that.
             python=python_of(workload.runtime) if workload.app else None,
         )
+
+
+def _environment(runtime: Runtime, endpoint: Endpoint, folder: Path) -> dict[str, str]:
+    """Return what the commands find in their environment."""
+    own = {} if RUNTIME_FOLDER in runtime.variables.names else {RUNTIME_FOLDER: str(folder)}
+    return environment_of(runtime, BIND=endpoint.host, PORT=str(endpoint.port), **own)
 
 
 def _folder(profile: Profile, workload: Workload) -> Path:

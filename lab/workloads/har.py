@@ -138,12 +138,12 @@ def parse(text: bytes, path: Path, digest: Hashed, *, static: bool, writes: bool
 
 
 def _origin(address: str) -> str:
-    """Return scheme, host and port; what is no address has none."""
+    """Return scheme, host and port, and no user or password; what is no address has none."""
     try:
         parts = urlsplit(address)
     except ValueError:
         return "no address"
-    return f"{parts.scheme}://{parts.netloc}"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def _unwanted(entry: _Entry, origin: str, *, static: bool, writes: bool) -> str | None:

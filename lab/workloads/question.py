@@ -265,7 +265,7 @@ def _check_secrets(requests: Iterable[Request]) -> None:
     """Refuse what was stored without its secrets, as a run stores its requests."""
     for each in requests:
         for name, value in each.headers.reveal():
-            lost = value == WITHHELD and name.lower() in SECRET
+            lost = value == WITHHELD and SECRET.fullmatch(name)
             cookie = re.search(rf"([^\s;]+)={re.escape(WITHHELD)}(;|$)", value)
             if lost or (name.lower() == "cookie" and cookie):
                 say = f"--cookie {cookie[1]}=VALUE" if cookie else f"--header '{name}: VALUE'"

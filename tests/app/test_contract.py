@@ -44,7 +44,9 @@ def test_a_client_that_has_the_answer_is_told_so(ask, tags):
     assert "content-type" not in reply.headers
 
 
-@pytest.mark.parametrize("tags", ['"f20"', '"F21"', ""])
+@pytest.mark.parametrize(
+    "tags", ['"f20"', '"F21"', "", "f21", "W/f21", 'w/"f21"', '"f21', '"f20, "f21""', "f20, *"]
+)
 def test_another_tag_gets_the_answer(ask, tags):
     """If-None-Match with other tags, or none that is one, is 200."""
     assert ask("GET", "/9000", {"If-None-Match": tags}).body == NINE_THOUSAND

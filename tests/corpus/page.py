@@ -123,6 +123,10 @@ proxy_set_header X-Forwarded-Proto $scheme;         # with proxy_pass
 A block of nginx inherits such lines from the level above only if it has none of its own: one
 `uwsgi_param` in a `location` removes all of them, and makes that location vulnerable.
 
+**At a socket for `uwsgi_pass` one more variable does it**: `UWSGI_SCHEME`, which comes before that
+header. No client can send it, only who may write to the socket, in production nginx and root; so
+set it from nothing that a client says.
+
 uWSGI decodes the other parts of a request as Latin-1, which knows every byte. [A
 test](../../tests/corpus/test_bytes.py) tries all 256 bytes in each header that uWSGI interprets, in
 the path, the query, the protocol and a name, on every profile and peer; the same test shows

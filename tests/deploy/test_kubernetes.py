@@ -157,6 +157,21 @@ def test_ports_are_those_that_nginx_listens_on(containers, nginx):
     assert [port["targetPort"] for port in service["spec"]["ports"]] == ["http"]
 
 
+def test_figures_are_for_prometheus_alone(containers, deployment):
+    """In the cluster, too: the pods' own policy opens port 8081 to its pods, 8080 to everybody."""
+    spec = manifests("kubernetes.yaml")["NetworkPolicy", "fibonacci"]["spec"]
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert spec["podSelector"] == {"matchLabels": labels}
+    assert spec["policyTypes"] == ["Ingress"]
+    public, private = spec["ingress"]
+    assert public == {"ports": [{"port": "http"}]}
+    assert private["ports"] == [{"port": "metrics"}]
+    (source,) = private["from"]  # one: its namespace and its labels, and not either of them
+    prometheus = {"matchLabels": {"app.kubernetes.io/name": "prometheus"}}
+    assert source == {"namespaceSelector": {}, "podSelector": prometheus}
+    assert {each["name"] for each in containers["nginx"]["ports"]} == {"http", "metrics"}
+
+
 def test_prometheus_finds_each_instance(containers, deployment, nginx):
     """Its job keeps the containers of instances, and makes of their names what nginx answers."""
     text = (ROOT / "deploy/prometheus-kubernetes.yml").read_text()

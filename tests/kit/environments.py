@@ -21,3 +21,13 @@ def pretended(folder: Path, version: str, *programs: str) -> Path:
         path.write_text("#!/bin/sh\nexit 0\n")
         path.chmod(0o755)
     return folder
+
+
+def empty_home(folder: Path, monkeypatch) -> Path:
+    """Return an empty home, and let it be that of whatever is started."""
+    home = folder / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    return home

@@ -141,16 +141,18 @@ def test_a_file_that_gunicorn_would_read_by_itself_is_named(conf, monkeypatch):
         profiles.read("gunicorn -w 1 shop:app")
 
 
-def test_real_logs_are_left_out_of_a_command(tmp_path, monkeypatch):
-    """Each is named; one to the terminal stays, since it costs what it costs in production."""
+def test_a_real_servers_files_are_left_out_of_a_command(tmp_path, monkeypatch):
+    """Each is named; a log to the terminal stays, since it costs what it costs in production."""
     monkeypatch.chdir(tmp_path)
     found = profiles.read(
-        "gunicorn --access-logfile /var/log/a --error-logfile=- --statsd-host x:1 shop:app"
+        "gunicorn --access-logfile /var/log/a --error-logfile=- --statsd-host x:1 "
+        "--control-socket /run/shop.ctl shop:app"
     )
     assert found.commands == (
         ("gunicorn", "--bind", "{host}:{port}", "--error-logfile", "-", "shop:app"),
     )
-    assert [each.option for each in found.altered] == ["--access-logfile", "--statsd-host"]
+    left_out = ["--access-logfile", "--statsd-host", "--control-socket"]
+    assert [each.option for each in found.altered] == left_out
 
 
 def test_the_hooks_that_run_are_named(conf):

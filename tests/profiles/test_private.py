@@ -108,7 +108,10 @@ signal-timer exec-asap exec-as-user-atexit exec-pre-app call-post-app mount-asap
 hook-asap hook-post-fork hook-touch touch-exec fallback-config file-write signal snmp udp
 cache-udp-node cache-sync vassal-sos-backlog notify-socket zerg zerg-server zergpool http-zerg
 carbon stats-push rrdtool alarm log-alarm alarm-backlog http-to http-fallback http-use-pattern
-http-to-https ftok flock flock-wait2 stop reload pause
+http-to-https ftok flock flock-wait2 stop reload pause after-request-call after-request-hook
+worker-exec worker-exec2 symcall-post-fork pty-socket pty-exec forkptyrouter forkpty-urouter
+forkptyrouter-cmd tuntap-router tuntap-device zabbix-template exception-handler metric-threshold
+gridfs-mount rados-mount glusterfs-mount wait-for-socket pam
 """
 
 
@@ -125,6 +128,94 @@ def test_what_acts_on_the_world_is_left_out_unless_it_is_kept(option):
     assert altered.why
     options, altered = copied(*lines, keep=(option,))
     assert (options[-1], altered) == ((option, "exec:x"), ())
+
+
+ROUTES = ("route", "route-host", "route-uri", "error-route", "error-route-status",
+          "response-route-qs", "final-route-remote-addr")  # fmt: skip
+"""Of each kind of rule that has a condition before its action."""
+
+GO_AWAY = """
+http:127.0.0.1:1 httpdumb:127.0.0.1:1 proxyhttp:127.0.0.1:1 httpconnect:127.0.0.1:1
+proxyhttpconnect:127.0.0.1:1 uwsgi:127.0.0.1:1,0,0 proxyuwsgi:127.0.0.1:1,0,0 uwsgidump:127.0.0.1:1
+redis:server=127.0.0.1:1,key=x redis-continue:key=x redisstore:key=x redis-store:key=x
+memcached:addr=127.0.0.1:1,key=x memcached-continue:key=x memcachedstore:key=x memcached-store:key=x
+gridfs:server=127.0.0.1,itemname=x mongodb:x spooler:x signal:17 alarm:boss cgi:x.cgi
+cgihelper:sh symcall:exit symcall-next:exit ldapauth:x,url=ldap://10.0.0.1 ldapauth-next:x
+radius:realm=x radius-next:realm=x spnego:x spnego-next:x access:action=hosts tofile:filename=/srv/x
+to-file:filename=/srv/x exec:x something-of-a-plug-in:x rpc:say@10.0.0.1:3031 call:say@10.0.0.1:3031
+rpcret:say@10.0.0.1:3031 rpcblob:say@h:1 rpcnext:say@h:1 rpcraw:say@h:1
+cache:key=x,name=c@10.0.0.1:1 cache-continue:key=x,name=c@h:1 cachevar:key=x,var=Y,name=c@h:1
+cacheset:key=x,value=y,name=c@h:1 cachestore:key=x,name=c@h:1 cache-store:key=x,name=c@h:1
+cacheinc:key=x,name=c@h:1 cachedec:key=x,name=c@h:1 cachemul:key=x,name=c@h:1
+cachediv:key=x,name=c@h:1 setfile:exec://x setfile:http://10.0.0.1/app.py
+"""
+"""Actions of internal routing that reach beyond the server, or may."""
+
+STAY = """
+continue: last: break: break:404 return:403 break-with-status:403 goto:there log:${PATH_INFO}
+donotlog: donotoffload: logvar:a=b addvar:A=http://b addheader:A:b delheader:A remheader:A
+clearheaders:200 resetheaders:200 disableheaders: send:x send-crnl:x chdir:/srv setapp:x setuser:me
+sethome:/venv setfile:/srv/app.py setscriptname:/x setmethod:GET seturi:/x setremoteaddr:::1
+setpathinfo:/x fixpathinfo: setdocroot:/srv setscheme:https setprocname:x setmodifier1:9
+setmodifier2:1 +:a -:a *:a /:a flush: fixcl: forcecl: harakiri:9 rewrite:/x rewrite-last:/x
+redirect:https://www.example.org/x redirect-302:/x redirect-permanent:/x redirect-301:/x
+static:/srv static-next:/srv file:filename=x file-next:filename=x sendfile:filename=x
+sendfile-next:filename=x fastfile:filename=x fastfile-next:filename=x expires:value=9 gzip: chunked:
+toupper: template: offload: hash:key=x,var=Y,items=a;b metricinc:x metricdec:x metricmul:x
+metricdiv:x metricset:x basicauth:shop,me:secret basicauth-next:shop,.htpasswd ssi:x.shtml
+xslt:doc=x toxslt:stylesheet=x xmldir:/srv rpc:say rpcret:say call:say cache:key=x,name=c
+cache-continue:key=x cachestore:key=${PATH_INFO},name=c cacheset:key=x,value=y cachevar:key=x,var=Y
+"""
+"""Actions that stay within the server."""
+
+
+@pytest.mark.parametrize("action", GO_AWAY.split())
+def test_a_rule_that_leads_out_of_the_server_is_left_out(action):
+    """Whichever kind of rule it is; it is named with the reason, and --keep leaves it in."""
+    rules = [f"{each} = ^/ {action}" for each in ROUTES]
+    rules += [f"{each}-run = {action}" for each in ("route", "error-route", "response-route")]
+    rules += [f"route-if = equal:${{A}};b {action}", f"final-route-if-not = exists:/x {action}"]
+    options, altered = copied("http-socket = :{port}", *rules)
+    assert options == (("http-socket", ":{port}"),)
+    assert [each.option for each in altered] == [rule.split()[0] for rule in rules]
+    assert {each.became for each in altered} == {None}
+    assert all(each.why for each in altered)
+    kept = copied("http-socket = :{port}", rules[0], keep=("route",))
+    assert kept[0][1:] == (("route", f"^/ {action}"),)
+
+
+@pytest.mark.parametrize("action", STAY.split())
+def test_a_rule_that_stays_within_the_server_stays(action):
+    """It is a part of what the user's server does for a request."""
+    rules = [f"{each} = ^/ {action}" for each in ROUTES]
+    rules += [f"route-run = {action}", f"route-if = equal:${{A}};b@c {action}"]
+    options, altered = copied("http-socket = :{port}", *rules, "route-label = http:x")
+    assert [" = ".join(pair) for pair in options[1:-1]] == rules
+    assert altered == ()
+
+
+def test_a_condition_asks_no_other_server():
+    """What is in another server's cache."""
+    there, here = (f"incache:key=/x,name={name} break:" for name in ("c@10.0.0.1:1", "c"))
+    options, (altered,) = copied(
+        "http-socket = :{port}", f"route-if = {there}", f"route-if = {here}"
+    )
+    assert options[1:] == (("route-if", here),)
+    assert str(altered) == f"route-if = {there} (would send the load to another server)"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["load-file-in-cache = exec://touch x", "load-file-in-cache-gzip = c http://10.0.0.1/x",
+     "mime-file = exec://touch x", "wsgi-file = http://10.0.0.1/app.py", "file = call://x",
+     "sharedarea = file=/dev/shm/shop,size=4096", "sharedarea = size=4096,fd=3"],
+)  # fmt: skip
+def test_a_value_that_reaches_out_is_left_out(line):
+    """Where the option itself does not, and with another value stays."""
+    options, (altered,) = copied("http-socket = :{port}", line)
+    assert (len(options), altered.became) == (1, None)
+    harmless = f"{line.split()[0]} = 4"
+    assert copied("http-socket = :{port}", harmless)[1] == ()
 
 
 @pytest.mark.parametrize(
@@ -159,6 +250,10 @@ def test_what_only_looks_like_it_stays(option):
         ("declare-option = x", "give a copy without"),
         ("fastcgi-socket = /run/f", "speaks FastCGI, which the lab cannot; add `http-socket` in a"),
         ("suwsgi-socket = :1,a,b", "speaks uwsgi over TLS, which"),
+        ("ping = 10.0.0.1:3031", "does it and ends"),
+        ("pty-uconnect = 10.0.0.1:3031", "does it and ends"),
+        ("pyrun = jobs.py", "does it and ends"),
+        ("ldap = ldap://10.0.0.1/x", "its options lie in a database"),
     ],
 )
 def test_of_what_no_copy_can_be_made_is_refused(line, said):
@@ -323,7 +418,7 @@ def test_our_own_profiles_are_no_copies():
         ),
         ("response-route = ^/ tofile:/srv/x", "would write it"),
         ("route = ^/ cgi:/srv/x.sh", "would run it"),
-        ("route = ^/ nobodyknows:x", "would run it"),
+        ("route = ^/ nobodyknows:x", "is not known to stay within the server"),
         ("worker-exec = /srv/x", "would run it"),
         ("mongrel2 = tcp://10.0.0.1:9999", "would take real requests"),
     ],
@@ -352,12 +447,6 @@ def test_routing_within_the_server_stays(line):
     """It is part of what is measured."""
     options, _ = copied(line)
     assert line in [" = ".join(pair) for pair in options]
-
-
-def test_a_route_is_kept_on_request():
-    """By its option's name, as all that is left out."""
-    line = "route = ^/ http:127.0.0.1:18999"
-    assert line in [" = ".join(pair) for pair in copied(line, keep=["route"])[0]]
 
 
 def test_a_run_sends_no_request_to_a_backend_of_its_routes(tmp_path):

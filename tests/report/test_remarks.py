@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Verdict, Wire
+from lab.model import Request, Verdict, Wire
 from lab.report.remarks import notes
 from tests.kit import builders as make
 
@@ -28,6 +28,22 @@ def strangers(shares):
         if "] machine (" in each
     )
     return note
+
+
+def asking(path, body=b""):
+    """Return the notes of a run that asks for *path*."""
+    run = make.ladder_run(LADDER)
+    workload = replace(run.plan.workload, requests=(Request(path, body=body),))
+    arms = tuple(replace(each, workload=workload) for each in run.plan.arms)
+    return notes(summarise(replace(run, plan=replace(run.plan, arms=arms))), ("cpu",))
+
+
+def test_who_would_share_a_secret_is_warned():
+    """It cannot be left out: a run that is repeated would ask for something else."""
+    found = asking("/a?api_key=3f9c&page=2&author=me", b'{"password": "x", "passed": 1}')
+    (note,) = (each for each in found if each.startswith("Before you share it"))
+    assert "the values of api_key, password stand in this run's folder" in note
+    assert not any("share it" in each for each in asking("/a?token=&page=2&author=me"))
 
 
 @pytest.mark.parametrize(

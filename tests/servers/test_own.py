@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select
+import socket
 from dataclasses import replace
 
 import pytest
@@ -162,6 +164,27 @@ def test_the_user_reads_what_a_copy_has_otherwise(shop):
         "tuned: at such a socket as well; --front http asks them over HTTP",
         "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it",
     ]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "route-run = proxyhttp:{}",
+        "route-if-not = equal:${{PATH_INFO}};/no uwsgi:{},0,0",
+        "route-run = rpcret:say@{}",
+        "route-run = cacheset:key=a,value=b,name=shop@{}",
+        "route-if = incache:key=a,name=shop@{} break:404",
+    ],
+)
+def test_the_load_stays_in_the_private_copy(shop, rule):
+    """A rule that would send it to another server is left out: that one is not even connected."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        (shop / "shop.ini").write_text(f"{INI}{rule.format(address)}\nsocket-timeout = 1\n")
+        chosen, _, subject = available([str(shop / "shop.ini")], OWN)
+        body = served("shop", chosen, subject, shop)[0]
+        assert select.select([other], [], [], 0)[0] == []
+    assert body == SOLD
 
 
 def test_who_compares_one_application_with_itself_reads_it(shop):

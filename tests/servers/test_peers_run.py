@@ -16,6 +16,7 @@ from lab.profiles.backing import needed
 from lab.servers import adapter
 from lab.servers.backing import running
 from lab.servers.ports import served
+from tests.kit.environments import empty_home
 from tests.kit.lab_process import alive, descendants, until
 from tests.kit.running import answer, read_installed
 
@@ -48,7 +49,12 @@ def idle(pid, before):
 
 @pytest.mark.parametrize(("name", "asked"), PAIRS.values(), ids=PAIRS)
 def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
-    """The right reply, an end by SIGTERM alone, and neither process nor listener afterwards."""
+    """
+    The right reply, an end by SIGTERM alone, and neither process nor listener afterwards.
+
+    Nor anything in the user's home, where a server of theirs may have its own.
+    """
+    home = empty_home(tmp_path, monkeypatch)
     # Longer than the lab waits: gunicorn's eventlet workers take three seconds where nothing runs.
     monkeypatch.setattr("lab.servers.process.STOP_DEADLINE", 20.0)
     profile = read_installed(name)
@@ -68,6 +74,7 @@ def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
         assert set(ends) <= {0, -15}, f"{ends}\n{server.log_tail()}"
     assert alive(tree) == []
     assert not served(server.endpoint)
+    assert list(home.iterdir()) == []
 
 
 def test_a_peer_that_is_missing_says_what_it_takes():

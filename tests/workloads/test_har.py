@@ -57,6 +57,15 @@ def test_the_requests_of_one_origin_are_taken():
     )
 
 
+def test_an_addresss_password_is_told_nobody():
+    """The run's first lines are printed and shared; with it or without, the origin is one."""
+    private = entry()
+    private["request"]["url"] = "https://me:hunter2@www.example.org/a"
+    found = parsed(private, entry("/b"))
+    assert str(found) == "2 requests of https://www.example.org"
+    assert [each.path for each in found.requests] == ["/a", "/b"]
+
+
 def test_more_is_taken_where_it_is_asked_for():
     """A reply has the status that was recorded."""
     found = parsed(*VISIT, static=True, writes=True)

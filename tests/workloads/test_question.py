@@ -4,7 +4,8 @@ import pytest
 
 from lab.errors import UsageError, WorkloadError
 from lab.model import Headers, Request
-from lab.workloads import workload
+from lab.model.own import without_values
+from lab.workloads import http_file, workload
 from lab.workloads.question import Question, requests_of
 
 
@@ -125,6 +126,23 @@ def test_a_stored_request_wants_its_secrets_back(tmp_path):
         asked(requests=file, cookies=["id=1", "b=2"])
     (found,) = asked(requests=file, cookies=["id=1", "b=2"], headers=["Authorization: x"])
     assert found.headers.reveal() == (("Authorization", "x"), ("Cookie", "id=1; b=2"))
+
+
+@pytest.mark.parametrize(
+    "name", ["X-Api-Key", "x-auth-token", "X-CSRFToken", "Ocp-Apim-Subscription-Key", "X-Auth"]
+)
+def test_a_header_that_is_named_as_a_secret_is_one(tmp_path, name):
+    """It is sent, and stored nowhere; who repeats the run says it again."""
+    (found,) = asked(headers=[f"{name}: hunter2", "X-Page: 2"])
+    assert f"{name}: hunter2".encode() in found.encode()
+    assert found.headers.shown == ((name, "..."), ("X-Page", "2"))
+    assert found.headers.digest
+    assert "hunter2" not in http_file.render([found])
+    assert without_values(("--header", f"{name}: hunter2")) == ("--header", f"{name}: ...")
+    file = tmp_path / "requests.http"
+    file.write_text(http_file.render([found]))
+    with pytest.raises(UsageError, match=f"say --header '{name}: VALUE'"):
+        asked(requests=file)
 
 
 @pytest.mark.parametrize(

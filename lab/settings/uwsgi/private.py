@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 
 from lab.model import Altered, Runtime, Transport, Wire
 from lab.settings.uwsgi import BINDS, is_on, of_router
+from lab.settings.uwsgi.routing import RUNS, leaves
+from lab.settings.uwsgi.table import uwsgi_options
 
 Options = Sequence[tuple[str, str]]
 
@@ -55,9 +57,11 @@ REFUSED = {
         "it locks the server in; run the lab in there, or give a copy without"
     ),
     r"exit|help|usage|version|cflags|dot-h|config-py|build-plugin|print-sym(bol)?|extract"
-    r"|connect-and-read|binary-append-data|(python|perl)-version|ldap-schema(-ldif)?": (
+    r"|connect-and-read|binary-append-data|(python|perl)-version|ldap-schema(-ldif)?|get|no-server"
+    r"|ping|pty-u?connect|py|python|pyrun|(py|pl|rb)shell(-oneshot)?|lua-?shell": (
         "uWSGI does it and ends, so it serves nothing; give a copy without"
     ),
+    "ldap|sqlite3?": "its options lie in a database; give a copy that has them",
 }
 """Options of which no copy is made -> why."""
 
@@ -71,19 +75,25 @@ LEFT_OUT = {
     r"(legion-)?(smart-)?attach-(control-)?daemon2?": "would start it",
     r"mules?|farm": "would work beside the trial",
     r"(signal-)?(rb)?timer": "would work beside the trial",
-    r"worker-exec2?|cgi-loadlib|forkpty-?u?router(-\w+)?|pty-\w+|tuntap-.*": "would run it",
     r"mongrel2|zmq-socket": "would take real requests",
     r"(exec|call|u?mount)-(asap|(pre|post|in)-jail|(pre|post)-app|as-.*)": "would run it",
     r"touch-exec|hook-touch|fallback-config|(un)?privileged-binary-patch(-arg)?": "would run it",
-    r"file-write": "would write it",
+    r"after-request-call|worker-exec2?|symcall-post-fork|cgi-loadlib": "would run it",
+    r"pty-(socket|exec)|forkpty-?u?router.*": "would open a terminal",
+    r"tuntap-.*": "would change the network",
+    r"file-write|zabbix-template": "would write it",
     r"signal|stop|reload|pause|suspend|resume": "would signal a server",
     r"snmp|udp|cache-udp-server": "would answer for a real server",
     r"cache-(udp-node|sync)": "would exchange contents with real servers",
     r"vassal-sos.*|(subscription-)?notify-socket": "would call for help",
     r"(.*-)?zerg(-?pool|-server|-fallback)?": "would share sockets with real servers",
     r"carbon|stats-push|rrdtool|nagios": "would report the trial's figures",
-    r"(.*-)?alarm(-.*)?": "would raise alarms",
-    r"(http|(fast|raw|ssl|forkpty)router)-(to|fallback|resubscribe.*|use-(?!socket).*)": (
+    r"exception-handler": "would report the trial's errors",
+    r"(.*-)?alarm(-.*)?|metric-threshold": "would raise alarms",
+    r"(gridfs|glusterfs|rados)-mount": "would send the load to another server",
+    r"wait-for-socket": "would ask a real server",
+    r"pam": "would open a user's session",
+    r"(http|(fast|raw|ssl)router)-(to|fallback|resubscribe.*|use-(?!socket).*)": (
         "would send the load to another server"
     ),
     r"http-to-https": "would answer nothing but redirections",
@@ -93,36 +103,11 @@ LEFT_OUT = {
 }
 """Options that reach beyond a trial -> how."""
 
-MASTER = re.compile(
-    r"spooler.*|subscribe.*|st|multicast|legion.*|(?!cron-harakiri).*cron.*|.*attach-.*|mules?|farm"
-    r"|.*timer|touch-exec|udp|cache-udp-.*|.*notify-socket|zerg-server|carbon|stats-push|rrdtool"
-    r"|.*alarm.*"
+READ = re.compile(
+    r"mime-?file|load-file-in-cache(-gzip)?|(pypy-)?wsgi-file|file|psgi|lua(-load)?|gemset|rvm"
+    r"|php-(config|ini)(-append)?|pypy-(setup|exec.*)"
 )
-"""Those of them that switch `master` on; it stays on without them."""
-
-ROUTE = re.compile(r"(final-|error-|response-)?route(-(?!label)[\w-]+)?")
-"""Options of internal routing: a condition, but for `route-run`, and behind a blank an action."""
-
-STAYS = re.compile(
-    r"[-+*/]|access|addheader|addvar|basicauth(-next)?|break(-with-status)?|cache.*|chdir|chunked"
-    r"|clearheaders|continue|delheader|disableheaders|donot(log|offload)|expires|(fast|send)?file(-next)?"
-    r"|fix(cl|pathinfo)|flush|forcecl|goto|gzip|harakiri|hash|last|log|logvar|metric\w+"
-    r"|redirect(-\w+)?|remheader|resetheaders|return|rewrite(-last)?|rpc\w*|send(-crnl)?|set\w+|ssi"
-    r"|static(-next)?|template|toupper"
-)
-"""Actions of internal routing that stay within the server, unless they name another by an @."""
-
-AWAY = {
-    r"(proxy)?(http\w*|uwsgi)|fastcgi|scgi|offload|.*@.*": "would send the load to another server",
-    r"(memcached|redis|gridfs).*": "would ask a real database",
-    r"(ldapauth|radius|spnego).*": "would ask a real server for leave",
-    r"spooler": "would add real jobs",
-    r"signal": "would signal a server",
-    r"alarm": "would raise alarms",
-    r"to-?file": "would write it",
-    r".*": "would run it",
-}
-"""Other actions, with the server that they name -> why they are left out; the first that fits."""
+"""Options of which uWSGI reads the file when it serves, or what it fetches or runs in its place."""
 
 HARMLESS = ("cd", "chdir", "exit", "log", "print", "putenv", "unix_signal")
 """What a hook may do within the server itself."""
@@ -160,7 +145,7 @@ def private(
     if copy.asked is None:
         copy.add("http-socket", "{host}:{port}", "it names no address")
     left_out = [each.option for each in copy.altered if each.became is None]
-    if not is_on(dict(options), "master") and any(map(MASTER.fullmatch, left_out)):
+    if not is_on(dict(options), "master") and any(map(uwsgi_options().implies_master, left_out)):
         copy.add("master", "true", "what is left out switched it on")
     return tuple(copy.options), tuple(copy.altered)
 
@@ -266,9 +251,14 @@ class _Copy:
             return "the lab gives out the CPUs"
         if FOR_ROOT.fullmatch(option) and not self.root:
             return "you are not root, so it runs as you"
-        if option.startswith("hook-") and value.partition(":")[0] not in HARMLESS:
+        hook = option.startswith("hook-") or option == "after-request-hook"
+        if hook and value.partition(":")[0] not in HARMLESS:
             return "would run it"
-        return _routed(option, value) or _said(LEFT_OUT, option)
+        if READ.fullmatch(option) and any(map(RUNS.match, value.split(maxsplit=1))):
+            return "would run it, or fetch it"
+        if option == "sharedarea" and re.search(r"(^|,)\s*(file|fd)=", value):
+            return "would share memory with a real server"
+        return _said(LEFT_OUT, option) or leaves(option, value)
 
     def _moved(self, number: int, option: str, value: str) -> tuple[tuple[str, str], str]:
         """Return an option with its address or file in the trial's own places, and where."""
@@ -332,19 +322,6 @@ class _Copy:
         self.names[name] += 1
         times = self.names[name]
         return f"{{folder}}/{name if times == 1 else f'{times}-{name}'}"
-
-
-def _routed(option: str, value: str) -> str:
-    """Return how an option of internal routing reaches beyond the trial; empty if it does not."""
-    if not ROUTE.fullmatch(option):
-        return ""
-    action = value if option.endswith("-run") else value.partition(" ")[2].lstrip()
-    name, _, arguments = action.partition(":")
-    # A function or a cache of another server is FUNCTION@ADDRESS.
-    named = re.search(r"@[\w.\[\]-]+:\d+|@/", arguments) and name.startswith(("rpc", "cache"))
-    if STAYS.fullmatch(name) and not named:
-        return ""
-    return _said(AWAY, f"{name}@" if named else name)
 
 
 def _may_stay(option: str) -> bool:
