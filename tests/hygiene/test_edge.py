@@ -130,7 +130,7 @@ def test_locusts_log_shows_what_an_application_raises(tmp_path):
 
 KEPT = {
     *("body", "role", "server", "wire", "transport", "failed", "gate", "digest", "generator"),
-    *("standing", "started_at", "severity"),
+    *("standing", "started_at", "severity", "environment"),
 }
 """Fields whose values are words of the lab's or bytes: another one is refused."""
 
