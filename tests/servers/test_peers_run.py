@@ -74,7 +74,8 @@ def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
         assert set(ends) <= {0, -15}, f"{ends}\n{server.log_tail()}"
     assert alive(tree) == []
     assert not served(server.endpoint)
-    assert list(home.iterdir()) == []
+    compilers = {".cache", ".config"} if profile.build else set()  # where go counts its calls
+    assert {each.name for each in home.iterdir()} <= compilers
 
 
 def test_a_peer_that_is_missing_says_what_it_takes():
