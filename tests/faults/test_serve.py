@@ -22,6 +22,7 @@ from lab.system.programs import ROOT, environment
 from tests.kit.lab_process import BIN, SITES, until
 
 from .parts import SERVE, session
+from .stacks import Instance
 from .test_start_up import PRODUCTION, TUNED
 
 UWSGI = str(BIN / "uwsgi")
@@ -70,11 +71,15 @@ def dispositions(pid):
     return [int(bits, 16) for bits in re.findall(r"(?m)^Sig(?:Blk|Ign|Cgt):\t(.*)$", status)]
 
 
-def test_it_becomes_uwsgi():
+def test_it_becomes_uwsgi(tmp_path):
     """The process that was started is uWSGI's master, so a supervisor's signals reach it."""
-    with running(*SERVE) as (process, endpoint):
+    instance = Instance(tmp_path / "a.sock")
+    stats = {"UWSGI_STATS": f"{instance.socket}.stats", "UWSGI_STATS_HTTP": "true"}
+    with running(*SERVE, **stats) as (process, endpoint):
         assert fetch(endpoint, "/9", 5.0)[2] == b"[0, 1, 1, 2, 3, 5, 8, 13]"
         assert process.cmdline() == [UWSGI, str(TUNED)]
+        # A worker may reply before the master has its own answer to SIGTERM.
+        until(instance.workers, "its statistics")
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
 
