@@ -22,7 +22,8 @@ from typing import Any
 
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import summarise
-from lab.model import Run, Verdict
+from lab.model.comparison import Verdict
+from lab.model.measured import Run
 from lab.runs.environment import read_environment
 from lab.runs.folder import read_run
 

@@ -38,7 +38,10 @@ from wrk import parse_wrk, wrk_command  # noqa: E402
 from lab.generators.ab import ab_command, parse_ab  # noqa: E402
 from lab.generators.process import EngineGenerator  # noqa: E402
 from lab.generators.tool import run_tool  # noqa: E402
-from lab.model import Endpoint, Expectation, Load, Workload  # noqa: E402
+from lab.model.parts import Endpoint  # noqa: E402
+from lab.model.plan import Load  # noqa: E402
+from lab.model.request import Expectation  # noqa: E402
+from lab.model.workload import Workload  # noqa: E402
 from lab.servers.ports import free_port  # noqa: E402
 
 ROUNDS = 7

@@ -94,21 +94,12 @@ from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
 from lab.analysis.thresholds import Judged, judge_ratio, parse
 from lab.experiment.minutes import LOOKS
-from lab.model import (
-    METRICS,
-    Arm,
-    Comparison,
-    Expectation,
-    Load,
-    Plan,
-    Profile,
-    Role,
-    Run,
-    Slot,
-    Trial,
-    Verdict,
-    Workload,
-)
+from lab.model.comparison import Comparison, Verdict
+from lab.model.measured import METRICS, Run, Trial
+from lab.model.plan import Arm, Load, Plan, Role, Slot
+from lab.model.profile import Profile
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 
 COMPARISONS = 2000
 PLANTED = 0.92

@@ -24,7 +24,8 @@ import tempfile
 from pathlib import Path
 
 from lab.analysis.observations import observe
-from lab.model import Role, Run
+from lab.model.measured import Run
+from lab.model.plan import Role
 from lab.runs.environment import read_environment
 from lab.runs.folder import read_run
 

@@ -12,7 +12,9 @@ from lab.experiment.available import available, look, look_at_all
 from lab.experiment.conduct import Options, prepare
 from lab.experiment.plan import app_of, arm_of
 from lab.experiment.progress import announcement
-from lab.model import Expectation, Load, Workload
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.options import Asked, application
 from lab.profiles import find
 from lab.workloads import read, workload

@@ -12,7 +12,7 @@ from lab.errors import ProfileError, UsageError
 from lab.experiment import hosts
 from lab.experiment.conduct import Options, prepare
 from lab.experiment.progress import announcement
-from lab.model import LOOPBACK
+from lab.model.runtime import LOOPBACK
 from lab.options import Asked, application
 from lab.workloads import workload
 from tests.kit.lab_process import ROOT, SMALL, compare, run, trials

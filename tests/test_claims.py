@@ -9,7 +9,8 @@ import pytest
 
 from lab import claims
 from lab.analysis.summary import summarise
-from lab.model import Article, BackingRole, BackingService, Claim, Decision
+from lab.model.backing import BackingRole, BackingService
+from lab.model.claim import Article, Claim, Decision
 from lab.runs.folder import read_run
 from lab.system.programs import ROOT
 from tests.kit import builders as make

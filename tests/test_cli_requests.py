@@ -7,7 +7,7 @@ from base64 import b64decode
 
 import pytest
 
-from lab.model import without_values
+from lab.model.runtime import without_values
 from tests.kit.lab_process import SITES, SMALL, compare, run, trials
 
 SHOP = """\

@@ -15,7 +15,7 @@ from lab.analysis.comparable import (
     NothingSharedError,
     require_comparable,
 )
-from lab.model import Load
+from lab.model.plan import Load
 from tests.kit import builders as make
 
 HERE = {

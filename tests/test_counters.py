@@ -10,7 +10,9 @@ from lab.analysis.observations import observed
 from lab.experiment import counter_runs
 from lab.experiment.available import Installed
 from lab.experiment.counter_runs import BY_CAUSE, MOST, plan_counters, render
-from lab.model import Better, Load, Profile, Role, Runtime
+from lab.model.plan import Better, Load, Role
+from lab.model.profile import Profile
+from lab.model.runtime import Runtime
 from lab.profiles import backing, resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles
-from lab.model import Estimate
+from lab.model.comparison import Estimate
 from lab.profiles import as_today
 from lab.runs.as_json import encode
 from lab.runs.effects import effects

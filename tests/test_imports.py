@@ -159,6 +159,18 @@ def test_the_engine_needs_no_locust():
             assert not found, f"{path} imports {found}"
 
 
+def test_a_name_is_imported_from_where_it_is_defined():
+    """No file brings in another's names by a star."""
+    for path in files("lab"):
+        assert not [name for name in imports(path) if name.endswith(".*")], path
+
+
+def test_files_say_what_they_hold():
+    """Names that could stand on any file stand on none."""
+    vague = {"own.py", "asked.py", "utils.py", "helpers.py", "misc.py"}
+    assert not [path for path in files("lab") if path.name in vague]
+
+
 def test_a_class_has_a_name_of_its_own():
     """One meaning a word: no two classes of `lab` share their name."""
     names = Counter(node.name for _, node in definitions(ast.ClassDef))

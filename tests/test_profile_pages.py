@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import METRICS, MayBe
+from lab.model.comparison import MayBe
+from lab.model.measured import METRICS
 from tests.kit import builders as make
 from tools.pages import profiles as page
 

@@ -18,7 +18,7 @@ from lab.experiment.conduct import Outcome
 from lab.experiment.plan import arm_of
 from lab.experiment.rates import Rate, capacity, parse_rates
 from lab.experiment.runner import run
-from lab.model import Role
+from lab.model.plan import Role
 from lab.report import summary_json
 from lab.runs.folder import read_run
 from tests.kit import builders as make

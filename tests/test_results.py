@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from lab.errors import Interrupted, ResultsError, UsageError
-from lab.model import Role
+from lab.model.plan import Role
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, find_run, read_run
 from lab.runs.lock import locked
 from tests.kit import builders as make

@@ -9,7 +9,7 @@ import pytest
 from lab.analysis.comparable import MismatchError, require_comparable
 from lab.errors import MissingError, UsageError
 from lab.experiment.available import look
-from lab.model import OURS, Runtime, Variables
+from lab.model.runtime import OURS, Runtime, Variables
 from lab.options import runtime
 from lab.profiles.resolve import read_options
 from lab.runs.as_json import decode, encode

@@ -17,7 +17,9 @@ from lab.analysis.swept import exit_code
 from lab.errors import ProfileError
 from lab.experiment.conduct import DEFAULT
 from lab.experiment.scale import scaled
-from lab.model import METRICS, Role, Verdict
+from lab.model.comparison import Verdict
+from lab.model.measured import METRICS
+from lab.model.plan import Role
 from lab.profiles.digest import digest_of
 from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, sweep

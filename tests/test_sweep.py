@@ -23,7 +23,9 @@ from lab.experiment.conduct import prepare
 from lab.experiment.plan import arm_of
 from lab.experiment.scale import scaled
 from lab.experiment.sweep import Sweep, parse_sweep
-from lab.model import Failure, Load, Role, Runtime
+from lab.model.measured import Failure
+from lab.model.plan import Load, Role
+from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.sweep import document, documents, sentence

@@ -19,7 +19,8 @@ from lab.analysis.thresholds import (
     parse,
 )
 from lab.errors import UsageError
-from lab.model import Estimate, Load, Role
+from lab.model.comparison import Estimate
+from lab.model.plan import Load, Role
 from tests.kit import builders as make
 
 SPEEDS = {"a": (2000, 4e-4), "b": (2000, 4e-4)}

@@ -24,7 +24,7 @@ import msgspec
 
 from lab.analysis.points import summaries
 from lab.errors import ResultsError
-from lab.model import Run
+from lab.model.measured import Run
 from lab.report import markdown, summary_json
 from lab.runs.folder import read_run, write_text
 

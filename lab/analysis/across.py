@@ -19,7 +19,8 @@ from lab.analysis.compare import LEAST_FLOOR, below, reach, verdict_of
 from lab.analysis.health import gravest
 from lab.analysis.stats import error_of, interval, smallest_found
 from lab.analysis.summary import COMPARED, Summary
-from lab.model import METRICS, Estimate, Verdict, worded
+from lab.model.comparison import Estimate, Verdict, worded
+from lab.model.measured import METRICS
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
-from lab.model import Plan
+from lab.model.plan import Plan
 
 LEAST_PROFILES = 3
 """Two that come out the same are chance often enough."""

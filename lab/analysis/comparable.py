@@ -14,8 +14,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.errors import LabError
-from lab.model import Expectation, Profile, Run, Workload
+from lab.model.measured import Run
 from lab.model.nested import flatten, steady
+from lab.model.profile import Profile
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.settings.difference import difference
 
 COMPARED = (

@@ -16,7 +16,9 @@ from lab.analysis import same_work, stats
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
-from lab.model import METRICS, Better, Between, Comparison, Estimate, MayBe, Role, Verdict
+from lab.model.comparison import Between, Comparison, Estimate, MayBe, Verdict
+from lab.model.measured import METRICS
+from lab.model.plan import Better, Role
 
 LEAST_FLOOR = 0.02
 """Changes below 2 % are seldom worth a setting, and layout and hash seeds alone move that much."""

@@ -18,17 +18,10 @@ from lab.analysis.diagnose import causes, explainable
 from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
-from lab.model import (
-    Better,
-    Cause,
-    Comparison,
-    CounterRun,
-    Diagnosis,
-    Role,
-    Run,
-    Standing,
-    Verdict,
-)
+from lab.model.comparison import Comparison, Verdict
+from lab.model.diagnosis import Cause, Diagnosis, Standing
+from lab.model.measured import Run
+from lab.model.plan import Better, CounterRun, Role
 
 
 def diagnoses(

@@ -16,7 +16,8 @@ from lab.analysis.causes import HYPOTHESES
 from lab.analysis.causes.hypothesis import When
 from lab.analysis.causes.signs import Signs, signs
 from lab.analysis.observations import Observation
-from lab.model import Cause, Finding
+from lab.model.diagnosis import Cause
+from lab.model.finding import Finding
 
 MEANINGLESS = frozenset({"errors", "server died", "starvation", "machine"})
 """Gates that, when they withhold everything, are the explanation themselves."""

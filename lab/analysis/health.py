@@ -13,7 +13,8 @@ from lab.analysis.compare import LEAST_FLOOR, differs, reach
 from lab.analysis.looks import END, STOPPED
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width, percent
-from lab.model import METRICS, Comparison, Estimate, Failure, Run
+from lab.model.comparison import Comparison, Estimate
+from lab.model.measured import METRICS, Failure, Run
 from lab.model.wording import counted
 
 BROKEN = 0.5

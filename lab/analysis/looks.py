@@ -19,7 +19,9 @@ from collections.abc import Sequence
 from lab.analysis.compare import LEAST_FLOOR, Side, compare, floor, own, second
 from lab.analysis.observations import Observation
 from lab.analysis.stats import CONFIDENCE
-from lab.model import Comparison, Load, Run, Verdict
+from lab.model.comparison import Comparison, Verdict
+from lab.model.measured import Run
+from lab.model.plan import Load
 
 EARLY = 0.995
 """Level at a look."""

@@ -1,5 +1,5 @@
 """
-From a trial's windows and readings to the metrics of `lab.model.METRICS`.
+From a trial's windows and readings to the metrics of `lab.model.measured.METRICS`.
 
 Rates are taken over the clock that counted them: requests over the generator's window, CPU and
 switches over `elapsed`, the probes' own interval, which is a little longer than the window.
@@ -17,7 +17,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from lab.model import Load, Trial, Window
+from lab.model.measured import Trial, Window
+from lab.model.plan import Load
 
 P99_REPLIES = 1000
 """Fewer leave less than ten replies beyond the 99th percentile: too few to place it."""

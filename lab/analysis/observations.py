@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
-from lab.model import Finding, Run, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Run, Trial
 
 OTHERS_LIMIT = frozenset({"generator-bound", "late generator", "shared cores", "upstream"})
 """Gates by which throughput is somebody else's limit: what was served is the least it can be."""

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from lab.analysis.gates.effect import marked
 from lab.analysis.summary import Summary, summarise
-from lab.model import Arm, Run
+from lab.model.measured import Run
+from lab.model.plan import Arm
 
 
 def points(run: Run) -> tuple[Run, ...]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from lab.analysis.gates.common import TIME_BASED
 from lab.analysis.metrics import replies_while_probed
 from lab.analysis.observations import Observation
-from lab.model import Plan
+from lab.model.plan import Plan
 
 ALIKE = 1.2
 """Ratio up to which work is the same: blocks of some KiB, and the window's edges, move a reading by

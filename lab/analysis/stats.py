@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from lab.errors import TooFewSamplesError
-from lab.model import Estimate
+from lab.model.comparison import Estimate
 
 CONFIDENCE = 0.95
 """The level of an interval where nothing else is asked for."""

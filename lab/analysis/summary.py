@@ -31,7 +31,13 @@ from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged, merged_latency, quantile
 from lab.analysis.observations import Observation, observe
 from lab.analysis.same_work import different_work
-from lab.model import METRICS, Comparison, Diagnosis, Finding, Plan, Profile, Role, Run, labels
+from lab.model.comparison import Comparison
+from lab.model.diagnosis import Diagnosis
+from lab.model.finding import Finding
+from lab.model.measured import METRICS, Run
+from lab.model.plan import Plan, Role
+from lab.model.profile import Profile
+from lab.model.request import labels
 from lab.settings.rules import inert
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)

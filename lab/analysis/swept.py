@@ -14,7 +14,7 @@ from lab.analysis.metrics import derive, usable_cores
 from lab.analysis.observations import Observation
 from lab.analysis.stats import error_of, half_width, interval, percent
 from lab.analysis.summary import Summary
-from lab.model import Comparison, Estimate
+from lab.model.comparison import Comparison, Estimate
 
 
 @dataclass(frozen=True, slots=True)

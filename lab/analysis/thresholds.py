@@ -29,7 +29,9 @@ from lab.analysis.metrics import derive
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
-from lab.model import METRICS, Comparison, Estimate, Load, Role
+from lab.model.comparison import Comparison, Estimate
+from lab.model.measured import METRICS
+from lab.model.plan import Load, Role
 
 FAILED = 99
 """Exit status of a crossed threshold; k6's, and none of ours."""

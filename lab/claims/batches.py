@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lab import workloads
-from lab.model import Claim
+from lab.model.claim import Claim
 
 RATE = "50%"
 """What "equal" means in a claim: a rate that the slowest server keeps, and under which all work."""

@@ -25,21 +25,12 @@ from lab.analysis.thresholds import figures, planned
 from lab.claims.batches import Batch
 from lab.claims.conditions import server_cores, unmet, unsound, wanted
 from lab.claims.read import load
-from lab.model import (
-    METRICS,
-    Better,
-    Between,
-    Claim,
-    ClaimVerdict,
-    Comparison,
-    Decision,
-    MayBe,
-    Plan,
-    Run,
-    Standing,
-    Verdict,
-)
+from lab.model.claim import Claim, ClaimVerdict, Decision
+from lab.model.comparison import Between, Comparison, MayBe, Verdict
+from lab.model.diagnosis import Standing
+from lab.model.measured import METRICS, Run
 from lab.model.nested import flatten, worded
+from lab.model.plan import Better, Plan
 
 EQUAL = 0.05
 """A published ratio within so much of 1 claims that nothing changes."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from lab.analysis.summary import Summary
 from lab.claims.conditions import unsound, wanted
 from lab.claims.decide import absent, decide, is_about
-from lab.model import Claim, ClaimVerdict
+from lab.model.claim import Claim, ClaimVerdict
 from lab.model.wording import counted
 
 

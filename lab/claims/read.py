@@ -12,7 +12,8 @@ import msgspec
 
 from lab.claims.conditions import numbers
 from lab.errors import FileError
-from lab.model import METRICS, Article, Claim, Inaction
+from lab.model.claim import Article, Claim, Inaction
+from lab.model.measured import METRICS
 
 FILE = Path(__file__).with_name("claims.toml")
 

@@ -11,7 +11,7 @@ from lab.cli.claims_run import RESULTS, Ledger, Wanted, make_runs
 from lab.cli.options import Seconds, offered
 from lab.cli.report import JSON, MARKDOWN
 from lab.errors import UsageError
-from lab.model import ClaimVerdict
+from lab.model.claim import ClaimVerdict
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal
 from lab.report.console import Console

@@ -27,8 +27,9 @@ from lab.experiment.available import look_at_all, unserved
 from lab.experiment.conduct import prepare, repeatable
 from lab.experiment.plan import estimate
 from lab.experiment.rates import CAPACITY_BLOCKS
-from lab.model import Claim, ClaimVerdict, Workload
+from lab.model.claim import Claim, ClaimVerdict
 from lab.model.wording import counted
+from lab.model.workload import Workload
 from lab.options import Asked, Understood, application, understand
 from lab.report import claims as claims_report
 from lab.report.edge import say

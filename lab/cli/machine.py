@@ -12,7 +12,7 @@ from lab import profiles, workloads
 from lab.claims.read import RUNS
 from lab.errors import WorkloadError
 from lab.experiment.available import Installed, look_at_all, version_number
-from lab.model import Estimate
+from lab.model.comparison import Estimate
 from lab.profiles.backing import find, missing, read
 from lab.report.console import Console
 from lab.report.edge import say, say_json

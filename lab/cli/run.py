@@ -13,7 +13,7 @@ from lab.experiment.conduct import Options, Outcome, Prepared, conduct
 from lab.experiment.progress import Progress
 from lab.generators.ab import AbGenerator
 from lab.generators.process import EngineGenerator
-from lab.model import Generator
+from lab.model.parts import Generator
 from lab.options import Asked, Understood, carry_out, understand
 from lab.report.console import Console
 from lab.report.edge import say

@@ -13,9 +13,9 @@ import click
 
 from lab.cli.options import RequestsPerSecond, each_of, named_profiles, offered
 from lab.errors import Interrupted, ResultsError, UsageError
-from lab.experiment.own import says_what_is_served
-from lab.model import Workload
+from lab.experiment.same_application import says_what_is_served
 from lab.model.wording import counted
+from lab.model.workload import Workload
 from lab.options import Asked, application, runtime
 from lab.report import terminal
 from lab.report.console import Console

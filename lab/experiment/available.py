@@ -15,9 +15,12 @@ from typing import Any
 
 from lab import profiles
 from lab.errors import ApplicationError, MissingError, UsageError
-from lab.experiment.own import shared
 from lab.experiment.plan import app_of, arm_of
-from lab.model import OURS, OWN, Load, Profile, Runtime, Workload
+from lab.experiment.same_application import shared
+from lab.model.plan import Load
+from lab.model.profile import Profile
+from lab.model.runtime import OURS, OWN, Runtime
+from lab.model.workload import Workload
 from lab.profiles import backing
 from lab.servers import adapter, preflight
 from lab.servers.application import Sought

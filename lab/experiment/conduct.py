@@ -26,23 +26,17 @@ from lab.experiment.available import available, import_applications, warnings
 from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
-from lab.experiment.own import remarks
 from lab.experiment.plan import estimate, validate
 from lab.experiment.replies import capture, requiring, try_out
 from lab.experiment.runner import Observer, Parts, run
+from lab.experiment.same_application import remarks
 from lab.experiment.schedule import Blocks, Pilot, Schedule
 from lab.experiment.sweep import Point, Sweep
-from lab.model import (
-    SMALLEST,
-    CounterRun,
-    Generator,
-    Load,
-    Plan,
-    Run,
-    Trial,
-    Workload,
-    without_values,
-)
+from lab.model.measured import Run, Trial
+from lab.model.parts import Generator
+from lab.model.plan import SMALLEST, CounterRun, Load, Plan
+from lab.model.runtime import without_values
+from lab.model.workload import Workload
 from lab.profiles.backing import needed
 from lab.runs import environment
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, keep_log, new_folder, read_run, run_of

@@ -20,7 +20,9 @@ from lab.analysis.points import points
 from lab.errors import ResultsError
 from lab.experiment.available import look, unserved
 from lab.experiment.plan import arm_of, named
-from lab.model import Arm, CounterRun, Profile, Role, Run
+from lab.model.measured import Run
+from lab.model.plan import Arm, CounterRun, Role
+from lab.model.profile import Profile
 from lab.profiles.digest import digest_of
 from lab.settings.moves.move import Move
 from lab.settings.uwsgi import flat, ini, keeps_connections

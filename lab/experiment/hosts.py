@@ -20,7 +20,8 @@ from shlex import quote
 from typing import Any
 
 from lab.errors import UsageError
-from lab.model import Stop, Subject, Window
+from lab.model.measured import Window
+from lab.model.parts import Stop, Subject
 from lab.probes.machine import present, read_cpu, read_kernel, read_text
 from lab.probes.processes import PROC
 from lab.probes.tcp import TcpProbe

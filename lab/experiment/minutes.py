@@ -23,7 +23,9 @@ from lab.analysis.summary import Summary
 from lab.errors import UsageError
 from lab.experiment.plan import OVERHEAD, named, trial_seconds
 from lab.experiment.schedule import Schedule
-from lab.model import Arm, Comparison, Departure, Failure, Plan, Role, Run, Trial
+from lab.model.comparison import Comparison, Departure
+from lab.model.measured import Failure, Run, Trial
+from lab.model.plan import Arm, Plan, Role
 
 LOOKS = (6, 9, 13, 19, 28, 40, 57, 80)
 """Blocks after which a run of minutes is looked at; the last of them is its last block."""

@@ -14,7 +14,10 @@ from dataclasses import replace
 
 from lab import settings
 from lab.errors import UsageError
-from lab.model import Arm, Expectation, Load, Plan, Profile, Wire, Workload
+from lab.model.plan import Arm, Load, Plan
+from lab.model.profile import Profile
+from lab.model.request import Expectation
+from lab.model.workload import Wire, Workload
 from lab.settings.uwsgi.private import asked_over
 
 OVERHEAD = 0.5

@@ -19,7 +19,10 @@ from rich.progress import Progress as Bar
 
 from lab.experiment.conduct import Prepared
 from lab.experiment.plan import estimate, pilot, trial_seconds
-from lab.model import CounterRun, Departure, Failure, Finding, Plan, Role, Slot, Trial
+from lab.model.comparison import Departure
+from lab.model.finding import Finding
+from lab.model.measured import Failure, Trial
+from lab.model.plan import CounterRun, Plan, Role, Slot
 from lab.model.wording import counted
 from lab.system.cpus import deal, written
 

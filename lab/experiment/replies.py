@@ -9,7 +9,10 @@ from http.client import HTTPException
 from typing import Protocol
 
 from lab.errors import OtherReplyError, ServerStartError
-from lab.model import Endpoint, Profile, Request, RunningServer, Server, Wire, Workload
+from lab.model.parts import Endpoint, RunningServer, Server
+from lab.model.profile import Profile
+from lab.model.request import Request
+from lab.model.workload import Wire, Workload
 from lab.servers.readiness import describe, satisfies
 from lab.system import temporary
 from lab.workloads.varying import expectation

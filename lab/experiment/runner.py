@@ -31,22 +31,13 @@ from lab.errors import (
 )
 from lab.experiment.hosts import clients_side
 from lab.experiment.schedule import Blocks, Schedule
-from lab.model import (
-    Arm,
-    CounterRun,
-    Departure,
-    Failure,
-    Finding,
-    Generator,
-    Plan,
-    Probe,
-    Profile,
-    Server,
-    Slot,
-    Subject,
-    Trial,
-    Wire,
-)
+from lab.model.comparison import Departure
+from lab.model.finding import Finding
+from lab.model.measured import Failure, Trial
+from lab.model.parts import Generator, Probe, Server, Subject
+from lab.model.plan import Arm, CounterRun, Plan, Slot
+from lab.model.profile import Profile
+from lab.model.workload import Wire
 from lab.servers.backing import RunningBacking
 from lab.system import temporary
 

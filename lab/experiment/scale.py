@@ -20,7 +20,7 @@ from pathlib import PurePath
 
 from lab import settings
 from lab.errors import UsageError
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.profiles.digest import digest_of
 from lab.settings.moves.move import MOST_WORKERS, with_values
 

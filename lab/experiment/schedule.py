@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from lab.experiment.plan import orders, pilot
-from lab.model import Arm, CounterRun, Plan, Trial
+from lab.model.measured import Trial
+from lab.model.plan import Arm, CounterRun, Plan
 
 
 class Schedule(Protocol):

@@ -15,7 +15,9 @@ from lab import workloads
 from lab.errors import UsageError
 from lab.experiment.plan import arm_of, validate_load
 from lab.experiment.scale import scaled
-from lab.model import Arm, Load, Profile, Workload
+from lab.model.plan import Arm, Load
+from lab.model.profile import Profile
+from lab.model.workload import Workload
 
 QUANTITIES = {
     "connections": "1,20,100",

@@ -1,1 +1,1 @@
-"""The programs that make the load, behind one protocol: `lab.model.Generator`."""
+"""The programs that make the load, behind one protocol: `lab.model.parts.Generator`."""

@@ -16,7 +16,11 @@ from typing import Any
 from lab.errors import GeneratorError, UsageError
 from lab.generators.histogram import bucket
 from lab.generators.tool import ToolCounts, run_tool
-from lab.model import HOST, Endpoint, Load, Window, Workload
+from lab.model.measured import Window
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.request import HOST
+from lab.model.workload import Workload
 from lab.system import temporary
 
 PACKAGE = "apache2-utils"
@@ -97,7 +101,7 @@ class AbGenerator:
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
     ) -> Iterator[AbSession]:
         """
-        Return a session; see `lab.model.Generator`.
+        Return a session; see `lab.model.parts.Generator`.
 
         Raises:
             UsageError: The load is a timed one, or ab is not installed.
@@ -107,7 +111,7 @@ class AbGenerator:
 
 
 class AbSession:
-    """See `lab.model.Session`; `pids` is empty, since each step is a process of its own."""
+    """See `lab.model.parts.Session`; `pids` is empty, since each step is a process of its own."""
 
     pids: Sequence[int] = ()
     elsewhere = False

@@ -30,7 +30,7 @@ from lab.errors import GeneratorError
 from lab.generators.codec import encode_window
 from lab.generators.engine import Engine
 from lab.generators.setup import decode_setup
-from lab.model import Load
+from lab.model.plan import Load
 
 WARM_UP_GRACE = 5.0
 """Seconds beyond its time that a warm-up waits for its requests."""
@@ -66,7 +66,7 @@ class Worker:
 
     def warm_up(self, seconds: float, requests: int, connections: int | None) -> dict[str, Any]:
         """
-        Load until both have passed, or the grace has; see `lab.model.Session`.
+        Load until both have passed, or the grace has; see `lab.model.parts.Session`.
 
         Args:
             seconds: The least time.

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from lab.model import Window
+from lab.model.measured import Window
 
 
 def encode_window(window: Window) -> dict[str, Any]:

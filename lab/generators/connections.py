@@ -56,8 +56,8 @@ FAILURES = {
     errno.ETIMEDOUT: "timeout",
     errno.EAGAIN: "refused",
 }
-"""Error number of a socket -> class of the failure; see `lab.model.Window.errors`. EAGAIN is what
-connecting to a UNIX socket gives whose accept queue is full: nothing waits there, as over TCP."""
+"""Error number of a socket -> class of the failure; see `Window.errors`. EAGAIN is what connecting
+to a UNIX socket gives whose accept queue is full: nothing waits there, as over TCP."""
 
 
 class ConnectionSlot:

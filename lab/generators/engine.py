@@ -26,7 +26,9 @@ from lab.generators.histogram import PRECISION_BITS
 from lab.generators.mix import Mix
 from lab.generators.recorder import Recorder
 from lab.generators.wires import AnyWire, WrongReplyError
-from lab.model import AT_ONCE, Load, Window
+from lab.model.measured import Window
+from lab.model.plan import Load
+from lab.model.request import AT_ONCE
 
 LATE_SEND = 0.005
 """Open loop: seconds after its planned instant from which a send counts as late. A generator that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from lab.model import LONGEST_BODY, Expectation
+from lab.model.request import LONGEST_BODY, Expectation
 
 ROOM = 65536
 """Bytes by which a body may be too long and is still taken in: one read of a socket."""

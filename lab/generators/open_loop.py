@@ -24,7 +24,8 @@ from lab.generators.connections import GONE, ConnectionSlot
 from lab.generators.engine import LATE_SEND, UNLIMITED, Engine
 from lab.generators.histogram import bucket
 from lab.generators.wires import AnyWire
-from lab.model import Load, Window
+from lab.model.measured import Window
+from lab.model.plan import Load
 
 _NEVER = math.inf
 _EDGE = 1 << 31  # EPOLLET, which gevent takes out of `select`

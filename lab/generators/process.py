@@ -22,7 +22,10 @@ from lab.generators.child import WARM_UP_CONNECTIONS, WARM_UP_GRACE
 from lab.generators.codec import decode_window
 from lab.generators.setup import Setup
 from lab.generators.shares import divide_load, phases, shares
-from lab.model import Endpoint, Load, Window, Workload
+from lab.model.measured import Window
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.workload import Workload
 from lab.system.cpus import deal
 
 _MODULE = "lab.generators.child"
@@ -61,7 +64,7 @@ class EngineGenerator:
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
     ) -> Iterator[EngineSession]:
         """
-        Start the children; see `lab.model.Generator`.
+        Start the children; see `lab.model.parts.Generator`.
 
         Raises:
             GeneratorError: A child failed; with its stderr.
@@ -93,7 +96,7 @@ class Recording:
 
 class EngineSession:
     """
-    Children under way; see `lab.model.Session`.
+    Children under way; see `lab.model.parts.Session`.
 
     `record`, `finish`, `begin` and `end` are for a session of one child.
     """

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
 
-from lab.model import Answers, Window
+from lab.model.measured import Answers, Window
 
 _SCHEDSTAT = Path("/proc/thread-self/schedstat")
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from lab.model import LONGEST_BODY
+from lab.model.request import LONGEST_BODY
 from lab.model.wording import shown
 
 MAX_HEAD = 65536

@@ -10,7 +10,10 @@ import msgspec
 from lab.generators.engine import Engine
 from lab.generators.open_loop import make_engine
 from lab.generators.wires import AnyWire, wire_of
-from lab.model import OURS, Endpoint, Load, Workload
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.runtime import OURS
+from lab.model.workload import Workload
 
 
 @dataclass(frozen=True, slots=True)

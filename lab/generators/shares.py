@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.model import Load
+from lab.model.plan import Load
 
 
 def shares(total: int, processes: int) -> list[int]:

@@ -1,9 +1,10 @@
 """
 The wires: what the engine sends on a connection, and how it tells the right reply.
 
-To add one, write what stands for it here, and its words in `lab.model.Wire`. Whatever it is, the
-engine compares first: with the last right reply of any connection (`Engine._good`), and with what
-`expected` says. Only what equals neither is given to the reply, byte by byte if need be.
+To add one, write what stands for it here, and its words in `lab.model.workload.Wire`.
+Whatever it is, the engine compares first: with the last right reply of any connection
+(`Engine._good`), and with what `expected` says. Only what equals neither is given to the reply,
+byte by byte if need be.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from lab.errors import UsageError
 from lab.generators.judge import Judge
 from lab.generators.mix import order
 from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
-from lab.model import Expectation, Request, Transport, Wire, Workload, labels
 from lab.model.echo import difference, message
+from lab.model.request import Expectation, Request, labels
 from lab.model.uwsgi import passed_on
 from lab.model.wording import MOST_SHOWN, shown
+from lab.model.workload import Transport, Wire, Workload
 
 RECEIVE = 65536
 """Bytes taken from a socket at once, unless a message has more."""
@@ -31,7 +33,7 @@ class WrongReplyError(ValueError):
     """A reply is wrong; its text says what came."""
 
     def __init__(self, failure: str, seen: str) -> None:
-        """Note the class of the failure, see `lab.model.Window.errors`, and what was seen."""
+        """Note the class of the failure, see `Window.errors`, and what was seen."""
         super().__init__(seen)
         self.failure = failure
 

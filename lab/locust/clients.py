@@ -23,7 +23,8 @@ from lab.generators.histogram import bucket
 from lab.generators.judge import Judge
 from lab.generators.recorder import Recorder
 from lab.generators.setup import Setup
-from lab.model import Load, Window
+from lab.model.measured import Window
+from lab.model.plan import Load
 from lab.model.wording import shown
 
 
@@ -158,7 +159,7 @@ def _session(url: str, load: Load, recorder: Recorder) -> FastHttpSession:
 
 
 def _failure(error: BaseException) -> str:
-    """Return the class of a request's *error*; see `lab.model.Window.errors`."""
+    """Return the class of a request's *error*; see `lab.model.measured.Window.errors`."""
     error = getattr(error, "original", error)  # of a RetriesExceeded, which a timeout becomes
     if isinstance(error, (TimeoutError, gevent.Timeout)):
         return "timeout"

@@ -7,7 +7,7 @@ import sys
 
 from locust.argument_parser import ui_extra_args_dict
 
-from lab.model import without_values
+from lab.model.runtime import without_values
 
 
 def command(parsed: argparse.Namespace, connections: int) -> tuple[str, ...]:

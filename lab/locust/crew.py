@@ -29,7 +29,9 @@ from lab.generators.connections import SCAN_EVERY
 from lab.generators.engine import Engine
 from lab.generators.setup import decode_setup
 from lab.locust.clients import FastHttpClients
-from lab.model import Load, Stop, Window
+from lab.model.measured import Window
+from lab.model.parts import Stop
+from lab.model.plan import Load
 
 ORDER = "lab-order"
 """Message from the one who runs the plan to every worker: {"op": ..., "number": ..., "lease": ...,

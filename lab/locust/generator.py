@@ -1,4 +1,4 @@
-"""Locust's workers as one generator: `lab.model.Generator`, spoken over Locust's messages."""
+"""Locust's workers as one generator: `lab.model.parts.Generator`, spoken over Locust's messages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from lab.generators.codec import decode_window
 from lab.generators.process import longest_count
 from lab.generators.setup import Setup
 from lab.locust.crew import ANSWER, ORDER, Answer
-from lab.model import Endpoint, Load, Window, Workload
+from lab.model.measured import Window
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.workload import Workload
 from lab.options import CLIENTS
 
 PATIENCE = 10.0
@@ -71,7 +74,7 @@ class LocustGenerator:
         return f"locust{client}{workers}"
 
     def hosts(self, address: str) -> dict[str, dict[str, Any]]:
-        """See `lab.model.Generator.hosts`."""
+        """See `lab.model.parts.Generator.hosts`."""
         self._names = {}
         answers = self.order("describe", address=address)
         here, found = location(), dict[str, dict[str, Any]]()
@@ -95,7 +98,7 @@ class LocustGenerator:
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
     ) -> Iterator[LocustSession]:
         """
-        See `lab.model.Generator.session`.
+        See `lab.model.parts.Generator.session`.
 
         Raises:
             WorkersChangedError: A worker of the first session has ended, or one is new.
@@ -242,7 +245,7 @@ def _check(workers: list[Answer], endpoint: Endpoint, load: Load) -> None:
 
 
 class LocustSession:
-    """See `lab.model.Session`."""
+    """See `lab.model.parts.Session`."""
 
     def __init__(self, generator: LocustGenerator, load: Load, workers: list[Answer]) -> None:
         self._generator = generator
@@ -257,7 +260,7 @@ class LocustSession:
         """Whether none of them is on this machine."""
 
     def warm_up(self, seconds: float, requests: int) -> None:
-        """See `lab.model.Session.warm_up`."""
+        """See `lab.model.parts.Session.warm_up`."""
         counted = self._load.requests is not None
         connections = WARM_UP_CONNECTIONS if counted else None
         self._generator.order("resume", lasts=seconds, connections=connections)
@@ -271,7 +274,7 @@ class LocustSession:
             self._generator.order("drain", self._load.timeout + PATIENCE)
 
     def measure(self, seconds: float) -> tuple[Window, ...]:
-        """See `lab.model.Session.measure`."""
+        """See `lab.model.parts.Session.measure`."""
         if self._load.requests is not None:
             patience = longest_count(self._load) + PATIENCE
             opened: list[Answer] = []

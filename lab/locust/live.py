@@ -20,7 +20,9 @@ from lab.analysis.summary import Row, Summary
 from lab.experiment.conduct import Outcome, Prepared
 from lab.experiment.plan import named
 from lab.experiment.progress import Course
-from lab.model import METRICS, Comparison, CounterRun, Departure, Plan, Role, Run, Slot, Trial
+from lab.model.comparison import Comparison, Departure
+from lab.model.measured import METRICS, Run, Trial
+from lab.model.plan import CounterRun, Plan, Role, Slot
 from lab.model.wording import counted
 from lab.report.causes import standing_of
 from lab.report.files import pages

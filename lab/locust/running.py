@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 from lab.errors import UsageError
 from lab.experiment.replies import REPLIES, settled
-from lab.model import HOST, Endpoint, Request, Workload
+from lab.model.parts import Endpoint
+from lab.model.request import HOST, Request
+from lab.model.workload import Workload
 from lab.options import Asked, of_running_server
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.readiness import describe, satisfies

@@ -33,7 +33,11 @@ from lab.locust.generator import LocustGenerator
 from lab.locust.live import Live
 from lab.locust.running import running_server
 from lab.locust.web import Pages
-from lab.model import LOOPBACK, CounterRun, Departure, Finding, Plan, Slot, Trial
+from lab.model.comparison import Departure
+from lab.model.finding import Finding
+from lab.model.measured import Trial
+from lab.model.plan import CounterRun, Plan, Slot
+from lab.model.runtime import LOOPBACK
 from lab.model.wording import visible
 from lab.options import Asked, Understood, carry_out, understand
 from lab.report import terminal

@@ -5,11 +5,3 @@ Nothing here does I/O and everything here is immutable. Quantities are SI base u
 bytes, requests per second - and are scaled only where they are printed. A quantity that could not
 be read is absent, never 0.
 """
-
-from lab.model.asked import *
-from lab.model.concluded import *
-from lab.model.measured import *
-from lab.model.own import *
-from lab.model.parts import *
-from lab.model.profile import *
-from lab.model.request import *

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
-from lab.model.asked import Better, CounterRun, Plan, Role, Slot
+from lab.model.plan import Better, CounterRun, Plan, Role, Slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from lab.model.asked import BackingRole, Load, Wire, Workload
+from lab.model.backing import BackingRole
 from lab.model.measured import Window
+from lab.model.plan import Load
 from lab.model.profile import Profile
+from lab.model.workload import Wire, Workload
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.model.own import Altered
+from lab.model.runtime import Altered
 
 
 @dataclass(frozen=True, slots=True)

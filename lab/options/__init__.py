@@ -5,14 +5,14 @@ What can be asked of a comparison: every option once, for `lab run` and for Locu
 Locust's command line and web form. Both hand what was given over as an `Asked`; what follows from
 that is decided here, so that the two doors cannot differ.
 
-To add an option, add a field to `lab.options.asked.Asked`.
+To add an option, add a field to `lab.options.table.Asked`.
 """
 
 from __future__ import annotations
 
-from lab.options.asked import CLIENTS, OPTIONS, Asked
 from lab.options.option import Kind, Option
-from lab.options.own import runtime
+from lab.options.runtime import runtime
+from lab.options.table import CLIENTS, OPTIONS, Asked
 from lab.options.understood import Understood, application, carry_out, of_running_server, understand
 
 __all__ = [

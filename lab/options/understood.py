@@ -12,16 +12,18 @@ from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, S
 from lab.experiment.cores import arrange
 from lab.experiment.hosts import own_address
 from lab.experiment.minutes import usual_minutes
-from lab.experiment.own import says_what_is_served
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
 from lab.experiment.progress import announcement
 from lab.experiment.rates import Rate, check_units, parse_rates, planned
+from lab.experiment.same_application import says_what_is_served
 from lab.experiment.sweep import Sweep, parse_sweep
 from lab.generators.ab import check_ab
 from lab.generators.wires import check_clients
-from lab.model import SMALLEST, Expectation, Load, Workload
-from lab.options.asked import Asked
-from lab.options.own import runtime
+from lab.model.plan import SMALLEST, Load
+from lab.model.request import Expectation
+from lab.model.workload import Workload
+from lab.options.runtime import runtime
+from lab.options.table import Asked
 from lab.workloads import Fitting, asking
 from lab.workloads.question import Question, requests_of
 

@@ -8,7 +8,7 @@ here needs the server's help, so every server is measured alike.
 
 from __future__ import annotations
 
-from lab.model import Probe
+from lab.model.parts import Probe
 from lab.probes.backing import BackingProbe
 from lab.probes.clock import ClockProbe
 from lab.probes.cpu import CpuProbe

@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 
-from lab.model import BackingRole, Stop, Subject
+from lab.model.backing import BackingRole
+from lab.model.parts import Stop, Subject
 from lab.probes.processes import PROC, cpu, read_snapshot
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 
-from lab.model import Stop, Subject
+from lab.model.parts import Stop, Subject
 
 CLOSE = 0.001
 """Seconds between the readings of the two clocks that are close enough to be called one moment."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
-from lab.model import Stop, Subject
+from lab.model.parts import Stop, Subject
 from lab.probes.processes import PROC, ProcessState, Snapshot, cpu, read_snapshot
 
 _Thread = tuple[int, int, str]

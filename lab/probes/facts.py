@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes.listeners import read_listeners
 from lab.probes.processes import PROC, read_snapshot
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from lab.model import Stop, Subject
+from lab.model.parts import Stop, Subject
 from lab.probes.processes import PROC, ProcessState, read_snapshot
 
 _File = tuple[int, int]

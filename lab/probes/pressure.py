@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from lab.model import Stop, Subject
+from lab.model.parts import Stop, Subject
 from lab.probes.cgroup import read_quota
 from lab.probes.machine import read_text
 from lab.probes.processes import PROC, TICK, ProcessState, Snapshot, read_snapshot

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from lab.model import Stop, Subject
+from lab.model.parts import Stop, Subject
 from lab.probes.listeners import Listener, read_listeners
 from lab.probes.processes import Snapshot, read_snapshot
 from lab.probes.tcp import grown_since, read_counters

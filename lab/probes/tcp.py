@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 
-from lab.model import Stop, Subject
+from lab.model.parts import Stop, Subject
 from lab.probes.processes import PROC
 
 COUNTERS = (

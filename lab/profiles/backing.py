@@ -12,7 +12,9 @@ from pathlib import Path
 import msgspec
 
 from lab.errors import ProfileError, UsageError
-from lab.model import BackingService, Profile, Workload
+from lab.model.backing import BackingService
+from lab.model.profile import Profile
+from lab.model.workload import Workload
 from lab.profiles.catalogue import read_header
 from lab.profiles.digest import digest_of, told
 from lab.system.programs import ROOT, find_command

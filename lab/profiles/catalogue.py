@@ -4,7 +4,7 @@ Find the profiles, and read one.
 A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
 own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
 ini of the same name runs that ini together with what it needs in front of it. Of a user's own, also
-a gunicorn.conf.py and a command (`lab.profiles.own`); those are served from a private copy.
+a gunicorn.conf.py and a command (`lab.profiles.commands`); those are served from a private copy.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import MissingError, ProfileError
-from lab.model import OURS, OWN, Altered, Profile, Runtime
-from lab.profiles import own, resolve
+from lab.model.profile import Profile
+from lab.model.runtime import OURS, OWN, Altered, Runtime
+from lab.profiles import commands, resolve
 from lab.profiles.digest import digest_of
 from lab.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
@@ -85,12 +86,12 @@ def described(name: str) -> Profile:
     Raises:
         ProfileError: There is none, or its header is incomplete.
     """
-    if own.is_command(name):
-        made = own.command(name)
+    if commands.is_command(name):
+        made = commands.command(name)
         return replace(made, name=f"{made.name}-own") if made.name in find() else made
     path, section = _located(name)
     if path.suffix == ".py":
-        return own.gunicorn(path)
+        return commands.gunicorn(path)
     header = read_header(path)
     _ancestors(path, header)
     if path.suffix == ".toml":
@@ -169,7 +170,7 @@ def is_ours(path: Path) -> bool:
 
 def is_theirs(name: str) -> bool:
     """Return whether a profile's name is that of a configuration of the user's, if it is one."""
-    return own.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
+    return commands.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
 
 
 def _is_theirs(path: Path) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from lab.errors import ProfileError
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.profiles.digest import digest_of, told
 from lab.profiles.header import TEXTS, ProfileHeader, line_of, words
 from lab.system.programs import runs_on

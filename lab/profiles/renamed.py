@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.profiles.digest import digest_of
 from lab.profiles.peer import APP, digest_of_peer
 

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import OURS, Runtime
+from lab.model.runtime import OURS, Runtime
 from lab.profiles import asking
 from lab.profiles.header import line_of
 from lab.settings.lint.config import Config, Known

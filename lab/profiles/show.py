@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.settings.uwsgi import filled, flat
 from lab.system.programs import folders
 

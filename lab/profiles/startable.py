@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from lab.errors import MissingError, ProfileError
-from lab.model import OURS, Profile, Runtime
+from lab.model.profile import Profile
+from lab.model.runtime import OURS, Runtime
 from lab.profiles.catalogue import is_ours
 from lab.profiles.header import line_of
 from lab.profiles.lint import Linted, known_of, lint

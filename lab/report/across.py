@@ -9,7 +9,8 @@ from lab.analysis.comparable import DifferingKey
 from lab.analysis.looks import shown
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Judgement
-from lab.model import METRICS, Estimate, Verdict
+from lab.model.comparison import Estimate, Verdict
+from lab.model.measured import METRICS
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
 from lab.report.remarks import blocks

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from lab.analysis.confirm import limited_by
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Diagnosis, Standing
+from lab.model.diagnosis import Diagnosis, Standing
+from lab.model.measured import METRICS
 from lab.report.numbers import ratio
 
 UNEXPLAINED = "unexplained"

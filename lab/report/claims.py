@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from lab.analysis.stats import CONFIDENCE, percent
-from lab.model import Claim, ClaimVerdict, Comparison, Decision, Estimate
+from lab.model.claim import Claim, ClaimVerdict, Decision
+from lab.model.comparison import Comparison, Estimate
 from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, bounded
 from lab.report.summary_json import to_json

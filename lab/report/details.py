@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.summary import Summary
-from lab.model import ClaimVerdict, Role
+from lab.model.claim import ClaimVerdict
+from lab.model.plan import Role
 from lab.report.claims import MEANINGS
 from lab.report.numbers import UNKNOWN, bounded, quantity, share
 from lab.report.plots.cores import PARTS, spent

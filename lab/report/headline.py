@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from lab.analysis.confirm import limited_by
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.summary import Row, Summary
-from lab.model import METRICS, Comparison, MayBe, Standing, Verdict
+from lab.model.comparison import Comparison, MayBe, Verdict
+from lab.model.diagnosis import Standing
+from lab.model.measured import METRICS
 from lab.report.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
 
 ANOTHER = "another application"

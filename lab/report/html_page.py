@@ -19,8 +19,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.analysis.summary import Summary
-from lab.model import ClaimVerdict, Profile, Window
+from lab.model.claim import ClaimVerdict
+from lab.model.measured import Window
 from lab.model.nested import flatten
+from lab.model.profile import Profile
 from lab.model.wording import visible
 from lab.report import headline, summary_json, sweep
 from lab.report.causes import Group, groups, inert_reasons, tested

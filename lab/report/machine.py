@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.model import Run
+from lab.model.measured import Run
 from lab.model.nested import flatten, worded
 from lab.model.wording import counted
 

@@ -9,7 +9,8 @@ from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
 from lab.analysis.looks import EARLY, SMALL, settled
 from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width, percent
 from lab.analysis.summary import Summary
-from lab.model import Comparison, Run, Verdict
+from lab.model.comparison import Comparison, Verdict
+from lab.model.measured import Run
 from lab.model.wording import counted
 from lab.report import headline
 from lab.report.numbers import figure

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from lab.model import METRICS, Comparison, Estimate, MayBe
+from lab.model.comparison import Comparison, Estimate, MayBe
+from lab.model.measured import METRICS
 
 UNKNOWN = "-"
 """A value that is not known, or withheld."""

@@ -8,8 +8,12 @@ from lab.analysis.compare import BELOW
 from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.stats import percent
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
-from lab.model import METRICS, SMALLEST, Comparison, Plan, Request, Run, Verdict, Wire
+from lab.model.comparison import Comparison, Verdict
+from lab.model.measured import METRICS, Run
+from lab.model.plan import SMALLEST, Plan
+from lab.model.request import Request
 from lab.model.wording import counted
+from lab.model.workload import Wire
 from lab.report.causes import inert_notes
 from lab.report.minutes import left_early, level_words, outlook
 from lab.report.numbers import figure, share

@@ -21,7 +21,10 @@ from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Summary, Tally
 from lab.analysis.thresholds import Judgement
-from lab.model import METRICS, Comparison, CounterRun, Diagnosis, Estimate, Metric, Plan
+from lab.model.comparison import Comparison, Estimate
+from lab.model.diagnosis import Diagnosis
+from lab.model.measured import METRICS, Metric
+from lab.model.plan import CounterRun, Plan
 from lab.model.wording import in_json
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes

@@ -18,7 +18,9 @@ from lab.analysis.swept import (
     shown,
     value_of,
 )
-from lab.model import METRICS, Comparison, Finding, Verdict
+from lab.model.comparison import Comparison, Verdict
+from lab.model.finding import Finding
+from lab.model.measured import METRICS
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines, network_lines

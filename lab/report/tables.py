@@ -16,7 +16,10 @@ from lab.analysis.health import told_apart
 from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step, Summary
-from lab.model import METRICS, Comparison, Plan, Run, Verdict, labels
+from lab.model.comparison import Comparison, Verdict
+from lab.model.measured import METRICS, Run
+from lab.model.plan import Plan
+from lab.model.request import labels
 from lab.report import headline
 from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines, network_lines

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from lab.model import Estimate, Profile
+from lab.model.comparison import Estimate
+from lab.model.profile import Profile
 from lab.runs.as_json import decode
 
 FIELDS = ("ratio", "low", "high", "n", "level")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lab.model import Probe, Subject
+from lab.model.parts import Probe, Subject
 from lab.probes.machine import read_meminfo
 from lab.probes.pressure import PressureProbe
 from lab.probes.tcp import TcpProbe

@@ -26,7 +26,8 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 import msgspec
 
 from lab.errors import ResultsError, ServerStartError
-from lab.model import Arm, CounterRun, Plan, Role, Run, Slot, Trial
+from lab.model.measured import Run, Trial
+from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 from lab.runs import earlier
 from lab.runs.as_json import decode, encode
 from lab.runs.journal import problems
@@ -106,7 +107,7 @@ TrialLine = make_dataclass(
     slots=True,
     namespace={"__module__": __name__, "__doc__": Trial.__doc__},
 )
-"""A line of `trials.ndjson`: a `lab.model.Trial` whose slot is a `Place`."""
+"""A line of `trials.ndjson`: a `lab.model.measured.Trial` whose slot is a `Place`."""
 
 
 class RunWriter:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterator, Sequence
 
-from lab.model import Plan, Trial, Window
+from lab.model.measured import Trial, Window
+from lab.model.plan import Plan
 
 _COUNTS = ("ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued")
 _SECONDS = ("latency_sum", "cpu", "wait", "skew")

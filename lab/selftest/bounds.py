@@ -19,7 +19,10 @@ from lab.experiment.conduct import real_parts
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import Silent, run
 from lab.generators.process import EngineGenerator
-from lab.model import Expectation, Load, Plan, Run, Trial, Workload
+from lab.model.measured import Run, Trial
+from lab.model.plan import Load, Plan
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.runs.environment import Cores
 from lab.selftest.cases import WARMUP
 from lab.selftest.result import EffectResult

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 from lab import profiles
 from lab.errors import UsageError
 from lab.experiment.plan import alone, arm_of
-from lab.model import Expectation, Load, Plan, Profile, Workload
+from lab.model.plan import Load, Plan
+from lab.model.profile import Profile
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.system.programs import ROOT
 
 PLANTED = ROOT / "tests" / "planted"

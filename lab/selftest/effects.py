@@ -15,7 +15,9 @@ from lab.experiment.conduct import real_parts
 from lab.experiment.plan import arm_of
 from lab.experiment.runner import Silent, run
 from lab.generators.process import EngineGenerator
-from lab.model import Plan, Run, Trial, Verdict
+from lab.model.comparison import Verdict
+from lab.model.measured import Run, Trial
+from lab.model.plan import Plan
 from lab.runs.environment import Cores
 from lab.selftest.cases import DONE, FEW, WARMUP, planted
 from lab.selftest.result import EffectResult

@@ -9,7 +9,9 @@ from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.analysis.observations import observed
-from lab.model import Finding, Plan, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Trial
+from lab.model.plan import Plan
 from lab.selftest.cases import UNEXPLAINED, Around, PlantedCase
 from lab.selftest.result import Answer, CaseResult
 

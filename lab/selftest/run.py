@@ -20,7 +20,8 @@ from lab.errors import UsageError
 from lab.experiment.conduct import real_parts
 from lab.experiment.runner import Silent, run
 from lab.generators.process import EngineGenerator
-from lab.model import Plan, Trial
+from lab.model.measured import Trial
+from lab.model.plan import Plan
 from lab.runs import environment
 from lab.runs.environment import Cores
 from lab.runs.folder import write_json

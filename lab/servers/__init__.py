@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.servers.command import CommandServer
 from lab.servers.uwsgi import UwsgiServer
 

@@ -16,7 +16,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import BackingError, ServerStartError
-from lab.model import BackingRole, BackingService, Endpoint, Expectation, Workload
+from lab.model.backing import BackingRole, BackingService
+from lab.model.parts import Endpoint
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.servers.command import fill
 from lab.servers.ports import HOST, free_port
 from lab.servers.process import Order, Process

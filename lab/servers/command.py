@@ -12,7 +12,10 @@ from pathlib import Path
 
 from lab import settings
 from lab.errors import ProfileError
-from lab.model import OURS, Endpoint, Profile, Runtime, Workload
+from lab.model.parts import Endpoint
+from lab.model.profile import Profile
+from lab.model.runtime import OURS, Runtime
+from lab.model.workload import Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.settings.meaning import Computed
@@ -30,7 +33,7 @@ else in the home: with a folder of the trial's own it takes none from a server i
 
 
 class CommandServer:
-    """A `lab.model.Server` that runs the commands of a peer."""
+    """A `lab.model.parts.Server` that runs the commands of a peer."""
 
     def check(self, profile: Profile) -> None:
         """

@@ -16,8 +16,10 @@ import time
 from collections.abc import Iterator, Mapping
 from http.client import HTTPException, HTTPResponse
 
-from lab.model import HOST, LONGEST_BODY, Endpoint, Request, Wire
+from lab.model.parts import Endpoint
+from lab.model.request import HOST, LONGEST_BODY, Request
 from lab.model.uwsgi import passed_on
+from lab.model.workload import Wire
 
 MAX_HEADS = 1 << 20
 """Bytes of heads, interim ones included: http.client takes a hundred lines of 64 KB for each."""

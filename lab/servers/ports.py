@@ -7,7 +7,9 @@ import socket
 from contextlib import suppress
 from pathlib import Path
 
-from lab.model import LOOPBACK, Endpoint, Transport, Workload
+from lab.model.parts import Endpoint
+from lab.model.runtime import LOOPBACK
+from lab.model.workload import Transport, Workload
 
 HOST = LOOPBACK
 """Backing services are reached on the loopback only; servers under test where `--bind` says."""

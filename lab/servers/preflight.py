@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import ApplicationError
-from lab.model import Endpoint, Runtime
+from lab.model.parts import Endpoint
+from lab.model.runtime import Runtime
 from lab.servers.application import Sought
 from lab.servers.last_words import ASGI, FOREIGN
 from lab.servers.ports import HOST

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.errors import LabError, ServerStartError
-from lab.model import Endpoint, Workload
+from lab.model.parts import Endpoint
+from lab.model.workload import Workload
 from lab.servers.application import explained
 from lab.servers.ports import free_endpoint, served
 from lab.servers.readiness import wait_until_ready
@@ -63,7 +64,7 @@ class Order:
 
 
 class Process:
-    """A server under its guard: a `lab.model.RunningServer`."""
+    """A server under its guard: a `lab.model.parts.RunningServer`."""
 
     def __init__(self, order: Order, endpoint: Endpoint) -> None:
         """

@@ -18,8 +18,10 @@ from pathlib import Path
 import psutil
 
 from lab.errors import OtherReplyError, ServerStartError
-from lab.model import Endpoint, Expectation, Request, RunningServer, Wire, Workload
 from lab.model.echo import difference, message
+from lab.model.parts import Endpoint, RunningServer
+from lab.model.request import Expectation, Request
+from lab.model.workload import Wire, Workload
 from lab.servers.fetch import LongReplyError, SlowReplyError, exchange, fetch
 from lab.servers.ports import listeners
 

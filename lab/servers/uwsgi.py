@@ -11,7 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import LOOPBACK, Endpoint, Profile, Transport, Workload
+from lab.model.parts import Endpoint
+from lab.model.profile import Profile
+from lab.model.runtime import LOOPBACK
+from lab.model.workload import Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.settings.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
@@ -22,7 +25,7 @@ from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_o
 
 
 class UwsgiServer:
-    """A `lab.model.Server` that runs a uWSGI profile as a user would, or a private copy of one."""
+    """A server that runs a uWSGI profile as a user would, or a private copy of one."""
 
     def check(self, profile: Profile) -> None:
         """

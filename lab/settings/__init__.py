@@ -8,7 +8,7 @@ Nothing here starts a server, and no other part of the lab asks which server a p
 
 from __future__ import annotations
 
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.settings import gunicorn, uwsgi
 from lab.settings.meaning import Settings
 

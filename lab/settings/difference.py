@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.settings.uwsgi import effective
 
 

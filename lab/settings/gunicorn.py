@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from lab.errors import ProfileError
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.settings.lint.config import Config, Known
 from lab.settings.lint.flaw import Setting, Spot
 from lab.settings.meaning import Computed, Settings

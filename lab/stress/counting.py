@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from lab.generators.histogram import bucket
-from lab.model import Window
+from lab.model.measured import Window
 from lab.stress.result import Counts, Series
 
 LATE = 0.5

@@ -21,7 +21,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from lab.model import Subject, Wire
+from lab.model.parts import Subject
+from lab.model.workload import Wire
 from lab.probes.sockets import SocketProbe
 from lab.stress.result import CONTROL
 from lab.stress.target import Target

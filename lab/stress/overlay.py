@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.system import temporary
 
 

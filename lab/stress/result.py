@@ -43,7 +43,7 @@ class Counts:
     longest: float | None = None
     """Seconds of the slowest correct reply, from when it was due; None without one."""
     errors: Mapping[str, int] = field(default_factory=dict)
-    """By class, those that were turned away included; see `lab.model.Window.errors`."""
+    """By class, those that were turned away included; see `lab.model.measured.Window.errors`."""
     delayed: int = 0
     """Requests that the generator itself sent late: its own failing."""
 

@@ -20,11 +20,15 @@ from lab.errors import UsageError
 from lab.experiment.available import available, import_applications, warnings
 from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
-from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
 from lab.experiment.replies import capture, requiring
+from lab.experiment.same_application import remarks
 from lab.generators.descriptors import most_connections
-from lab.model import Arm, Expectation, Load, Profile, Workload, without_values
+from lab.model.plan import Arm, Load
+from lab.model.profile import Profile
+from lab.model.request import Expectation
+from lab.model.runtime import without_values
+from lab.model.workload import Workload
 from lab.runs import environment
 from lab.servers import adapter
 from lab.servers.fetch import fetch

@@ -14,7 +14,7 @@ from time import perf_counter
 import psutil
 
 from lab.generators.process import EngineSession
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes.cpu import CpuProbe
 from lab.probes.listeners import read_listeners
 from lab.servers.process import Process

@@ -20,7 +20,12 @@ from lab.experiment.conduct import real_parts
 from lab.experiment.plan import alone
 from lab.experiment.runner import Silent, run
 from lab.generators.process import EngineGenerator, EngineSession, Recording
-from lab.model import Arm, Endpoint, Finding, Load, Profile, Trial, Window, Workload
+from lab.model.finding import Finding
+from lab.model.measured import Trial, Window
+from lab.model.parts import Endpoint
+from lab.model.plan import Arm, Load
+from lab.model.profile import Profile
+from lab.model.workload import Workload
 from lab.runs.environment import Cores
 from lab.servers import adapter
 from lab.servers.process import Process
@@ -126,7 +131,7 @@ class _Planted:
     def start(
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
     ) -> Iterator[Process]:
-        """Start *profile* with the options of the fault; see `lab.model.Server`."""
+        """Start *profile* with the options of the fault; see `lab.model.parts.Server`."""
         self.outcome, self.again = None, ()
         changed = overlay(profile, self.fault.options, folder)
         with adapter(changed).start(changed, workload, folder, cores) as server:
@@ -137,7 +142,7 @@ class _Planted:
     def session(
         self, endpoint: Endpoint, workload: Workload, load: Load, cores: Sequence[int] | None
     ) -> Iterator[_Planted]:
-        """Connect the steady load, and what sends the burst; see `lab.model.Generator`."""
+        """Connect the steady load, and what sends the burst; see `lab.model.parts.Generator`."""
         burst, engine = self.fault.burst, EngineGenerator()
         with ExitStack() as stack:
             steady = engine.session(endpoint, workload, load, cores)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import MissingError
-from lab.model import Profile
+from lab.model.profile import Profile
 
 ROOT = Path(__file__).resolve().parents[2]
 """This project's folder, where an application is imported unless another folder is named."""

@@ -18,7 +18,8 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import MissingError
-from lab.model import Profile, Runtime
+from lab.model.profile import Profile
+from lab.model.runtime import Runtime
 from lab.system.programs import binary, environment, output_of, placed, search_path
 
 UWSGI = "uwsgi"

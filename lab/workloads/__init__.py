@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import UsageError, WorkloadError
-from lab.model import HOST, OWN, Expectation, Load, Request, Transport, Wire, Workload
+from lab.model.plan import Load
+from lab.model.request import HOST, Expectation, Request
+from lab.model.runtime import OWN
+from lab.model.workload import Transport, Wire, Workload
 from lab.workloads.question import (
     Question,
     added,

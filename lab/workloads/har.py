@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from lab.errors import WorkloadError
-from lab.model import Expectation, Headers, Request
+from lab.model.request import Expectation, Headers, Request
 from lab.model.wording import counted
 from lab.workloads.http_file import Hashed, target_of
 

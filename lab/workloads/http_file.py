@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lab.errors import WorkloadError
-from lab.model import Expectation, Headers, Request
+from lab.model.request import Expectation, Headers, Request
 
 LONGEST_FILE = 8 << 20
 """Bytes of a file at most."""
@@ -38,7 +38,7 @@ _SETTING = re.compile(r"\s*(\w+)\s*:\s*(.*)")
 _REQUEST_LINE = re.compile(r"(?:([A-Za-z]+)\s+)?(\S+)(?:\s+HTTP/[\d.]+)?\s*")
 
 Hashed = Callable[[str], str]
-"""What hashes secrets: see `lab.model.Headers.of`."""
+"""What hashes secrets: see `lab.model.request.Headers.of`."""
 
 
 def parse(text: str, path: Path, digest: Hashed) -> tuple[list[Request], str | None]:

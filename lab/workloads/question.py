@@ -10,7 +10,16 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import UsageError, WorkloadError
-from lab.model import HOST, LONGEST_DATA, SAFE, SECRET, WITHHELD, Expectation, Headers, Request
+from lab.model.request import (
+    HOST,
+    LONGEST_DATA,
+    SAFE,
+    SECRET,
+    WITHHELD,
+    Expectation,
+    Headers,
+    Request,
+)
 from lab.workloads import har, http_file
 
 MOST = 1009

@@ -14,7 +14,7 @@ from difflib import SequenceMatcher
 from itertools import groupby
 
 from lab.errors import UsageError
-from lab.model import Expectation
+from lab.model.request import Expectation
 
 LEAST_PART = 16
 """Bytes in a row that must be alike in all replies to be required: fewer are so by chance."""

@@ -6,7 +6,7 @@ import pytest
 
 from lab.errors import UsageError
 from lab.experiment.conduct import prepare
-from lab.model import Transport, Wire
+from lab.model.workload import Transport, Wire
 from lab.options import Asked, application, carry_out, understand
 from tests.kit.lab_process import SITES, SMALL, run
 

@@ -11,7 +11,7 @@ from benchmarks import false_alarms
 from lab.analysis.across import across, change, combined_floor, welch
 from lab.analysis.stats import paired
 from lab.analysis.summary import summarise
-from lab.model import Estimate, Verdict
+from lab.model.comparison import Estimate, Verdict
 from tests.kit import builders as make
 
 

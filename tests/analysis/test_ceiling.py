@@ -5,7 +5,7 @@ import pytest
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.observations import observe
-from lab.model import Load
+from lab.model.plan import Load
 from tests.kit import builders as make
 
 EQUAL = {"router": (1800.0, 300e-6), "direct": (1805.0, 200e-6), "tuned": (1796.0, 120e-6)}

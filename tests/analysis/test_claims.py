@@ -7,18 +7,10 @@ import pytest
 from lab.analysis.compare import verdict_of
 from lab.analysis.summary import summarise
 from lab.claims.decide import cause_of, decide, decision_of, is_about
-from lab.model import (
-    Better,
-    Cause,
-    Claim,
-    Comparison,
-    Decision,
-    Diagnosis,
-    Estimate,
-    Inaction,
-    Load,
-    Standing,
-)
+from lab.model.claim import Claim, Decision, Inaction
+from lab.model.comparison import Comparison, Estimate
+from lab.model.diagnosis import Cause, Diagnosis, Standing
+from lab.model.plan import Better, Load
 from tests.kit import builders as make
 
 CLAIM = Claim("x", "article", "b is faster", "fib", "a", "b", ratio=1.5)

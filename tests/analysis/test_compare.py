@@ -7,7 +7,9 @@ import pytest
 
 from lab.analysis.compare import LEAST_FLOOR, below, compare, floor, own, second, verdict_of
 from lab.analysis.observations import Observation, observe
-from lab.model import Better, Comparison, Estimate, Role, Slot, Trial, Verdict, worded
+from lab.model.comparison import Comparison, Estimate, Verdict, worded
+from lab.model.measured import Trial
+from lab.model.plan import Better, Role, Slot
 from tests.kit import builders as make
 
 

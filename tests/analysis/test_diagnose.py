@@ -9,7 +9,9 @@ from lab.analysis.causes import CAUSES
 from lab.analysis.confirm import decide, diagnoses, limited_by
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observe, observed
-from lab.model import Better, Comparison, CounterRun, Estimate, Load, Role, Slot, Standing, Verdict
+from lab.model.comparison import Comparison, Estimate, Verdict
+from lab.model.diagnosis import Standing
+from lab.model.plan import Better, CounterRun, Load, Role, Slot
 from tests.kit import builders as make
 
 QUIET = ("disable-logging", "true")

@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.gates import judge
-from lab.model import Failure, Load, Transport
+from lab.model.measured import Failure
+from lab.model.plan import Load
+from lab.model.workload import Transport
 from tests.kit import builders as make
 
 COUNTED = Load(connections=500, keepalive=False, requests=5000)

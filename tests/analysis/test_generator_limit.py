@@ -14,7 +14,9 @@ from lab.analysis.looks import settled
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
 from lab.claims.decide import decide
-from lab.model import Claim, Decision, Load, MayBe, Verdict
+from lab.model.claim import Claim, Decision
+from lab.model.comparison import MayBe, Verdict
+from lab.model.plan import Load
 from lab.report import across as across_report
 from lab.report import figures, headline, html_page, markdown, summary_json, svg, terminal
 from lab.report.numbers import ratio

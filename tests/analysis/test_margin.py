@@ -11,7 +11,9 @@ from lab.analysis.compare import LEAST_FLOOR, own
 from lab.analysis.observations import Observation
 from lab.analysis.summary import summarise
 from lab.experiment.minutes import LOOKS, with_minutes
-from lab.model import Role, Slot, Trial, Verdict
+from lab.model.comparison import Verdict
+from lab.model.measured import Trial
+from lab.model.plan import Role, Slot
 from tests.kit import builders as make
 
 EFFECTS = (0, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.10, 0.12, 0.15, 0.30)

@@ -3,7 +3,7 @@
 import pytest
 
 from lab.analysis.metrics import derive, quantile
-from lab.model import Load
+from lab.model.plan import Load
 from tests.kit import builders as make
 
 TIMED = Load()

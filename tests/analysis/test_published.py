@@ -15,7 +15,7 @@ from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
-from lab.model import Load
+from lab.model.plan import Load
 from lab.settings.rules import inert
 from tests.kit import builders as make
 

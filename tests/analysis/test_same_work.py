@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Load, Role, Verdict
+from lab.model.comparison import Verdict
+from lab.model.plan import Load, Role
 from tests.kit import builders as make
 
 LOGGED = replace(make.FIB, work="server.logged")

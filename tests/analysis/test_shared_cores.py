@@ -13,7 +13,9 @@ from lab.analysis.observations import observed
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import Judged, judge_run, parse
 from lab.claims.decide import decide, decision_of
-from lab.model import Better, Between, Claim, Comparison, Decision, Load, Verdict
+from lab.model.claim import Claim, Decision
+from lab.model.comparison import Between, Comparison, Verdict
+from lab.model.plan import Better, Load
 from lab.report import claims as claims_report
 from lab.report import html_page, markdown, summary_json, terminal
 from tests.kit import builders as make

@@ -8,7 +8,7 @@ from scipy import stats as oracle
 
 from lab.analysis import stats
 from lab.errors import TooFewSamplesError
-from lab.model import Estimate
+from lab.model.comparison import Estimate
 
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 """Differences in height of Darwin's 15 pairs of maize, in eighths of an inch (Fisher, 1935)."""

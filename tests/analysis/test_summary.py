@@ -7,7 +7,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from lab.analysis.summary import summarise
-from lab.model import Failure, Load, Role
+from lab.model.measured import Failure
+from lab.model.plan import Load, Role
 from tests.kit import builders as make
 
 CALM = {"baseline": (2000, 500e-6), "http-socket": (8000, 120e-6)}

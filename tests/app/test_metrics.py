@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from app import create_app, metrics
 from app.backlog import read_backlog
 from app.durations import BOUNDS
-from lab.model import Workload
+from lab.model.workload import Workload
 from lab.system.programs import ROOT
 from tests.faults.prober import ask
 from tests.faults.stacks import FIB, production

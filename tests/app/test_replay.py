@@ -7,7 +7,8 @@ import pytest
 
 from app import create_app
 from app.fast import ShortCut
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from tests.kit.lab_process import SITES, until
 from tests.kit.running import read_installed
 

@@ -10,7 +10,8 @@ from lab import claims
 from lab.analysis.summary import summarise
 from lab.claims.batches import Batch, batches
 from lab.claims.due import due
-from lab.model import Claim, Load
+from lab.model.claim import Claim
+from lab.model.plan import Load
 from tests.kit import builders as make
 
 CLAIM = Claim("x", "article", "it is faster", "fib", "baseline", "tuned", direction="above")

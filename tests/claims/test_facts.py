@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from lab import profiles
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.profiles.backing import FOLDER, missing, read
 from lab.servers import backing
 from tests.kit.client import ask

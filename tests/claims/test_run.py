@@ -16,7 +16,7 @@ from lab.cli.claims_run import Ledger, Wanted, plan
 from lab.errors import Interrupted, ServerStartError, UnmeasuredError
 from lab.experiment.available import Installed, look
 from lab.experiment.plan import OVERHEAD
-from lab.model import Claim
+from lab.model.claim import Claim
 from lab.report import claims as claims_report
 from tests.kit import builders as make
 from tests.kit.lab_process import run, started, until

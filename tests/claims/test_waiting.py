@@ -10,7 +10,8 @@ import os
 import psutil
 import pytest
 
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from tests.kit.lab_process import until
 from tests.kit.running import read_installed, running
 from tests.kit.upstream import BY_UWSGI, ON_LOOP, PLAIN, Upstream, waiting

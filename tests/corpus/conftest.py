@@ -2,7 +2,8 @@
 
 import pytest
 
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from tests.corpus.corpus import read
 from tests.corpus.stand import stand
 from tests.kit.lab_process import SITES

@@ -7,7 +7,7 @@ import pytest
 
 from lab import profiles
 from lab.experiment.plan import arm_of
-from lab.model import Load
+from lab.model.plan import Load
 from lab.workloads import read
 from tests.corpus.client import ask
 from tests.corpus.interpreted import KILLER, sweep

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lab.experiment.plan import arm_of
-from lab.model import Load
+from lab.model.plan import Load
 from lab.servers import adapter
 from lab.servers.ports import free_port
 from lab.workloads import workload

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 import psutil
 
-from lab.model import Endpoint
+from lab.model.parts import Endpoint
 from lab.servers.command import fill
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch

@@ -10,7 +10,8 @@ from pathlib import Path
 import psutil
 from prometheus_client.parser import text_string_to_metric_families
 
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.workloads import workload
 from tests.kit.client import ask
 from tests.kit.lab_process import until

@@ -3,7 +3,8 @@
 import pytest
 
 from lab.generators.process import EngineGenerator
-from lab.model import Load, Subject
+from lab.model.parts import Subject
+from lab.model.plan import Load
 from lab.probes.sockets import SocketProbe
 from tests.kit.running import running
 

@@ -12,7 +12,9 @@ import pytest
 
 from lab.generators.open_loop import make_engine
 from lab.generators.wires import HttpWire
-from lab.model import Expectation, Load, Request, Workload
+from lab.model.plan import Load
+from lab.model.request import Expectation, Request
+from lab.model.workload import Workload
 from lab.servers.ports import free_port
 from tests.kit.client import ask
 from tests.kit.engines import count

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from lab.model import Endpoint
+from lab.model.parts import Endpoint
 from lab.profiles import FOLDER
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from lab.model import Workload
+from lab.model.workload import Workload
 from lab.system.programs import ROOT
 from tests.kit.lab_process import until
 

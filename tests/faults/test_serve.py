@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from app import serve
-from lab.model import Endpoint
+from lab.model.parts import Endpoint
 from lab.profiles import FOLDER
 from lab.servers.fetch import fetch
 from lab.servers.ports import HOST, free_port

@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from lab import profiles
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.profiles import resolve
 from lab.servers.readiness import fetch
 from lab.system.programs import ROOT

@@ -10,7 +10,8 @@ from lab.generators import open_loop
 from lab.generators.engine import Engine
 from lab.generators.open_loop import make_engine
 from lab.generators.wires import AnyWire, HttpWire
-from lab.model import Expectation, Load, Request
+from lab.model.plan import Load
+from lab.model.request import Expectation, Request
 from tests.kit.replies import BODY
 from tests.kit.socket_server import SocketServer, socket_servers
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lab.generators.codec import decode_window, encode_window
-from lab.model import Window
+from lab.model.measured import Window
 
 WINDOW = Window(
     process=7,

@@ -11,7 +11,10 @@ from lab.errors import UsageError
 from lab.generators import connections
 from lab.generators.process import EngineGenerator
 from lab.generators.wires import EchoWire, check_clients
-from lab.model import Endpoint, Expectation, Load, Transport, Wire, Workload
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.workload import Transport, Wire, Workload
 from tests.kit.engines import count, step_until
 from tests.kit.lab_process import until
 

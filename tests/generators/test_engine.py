@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from lab.model import Expectation
+from lab.model.request import Expectation
 from tests.kit.engines import count, step_until
 from tests.kit.lab_process import ROOT, run
 from tests.kit.replies import BODY, REPLY

@@ -10,7 +10,7 @@ import pytest
 from lab.errors import GeneratorError
 from lab.generators import connections
 from lab.generators.descriptors import allow_descriptors
-from lab.model import Expectation
+from lab.model.request import Expectation
 from tests.kit.engines import count
 from tests.kit.lab_process import until
 from tests.kit.replies import BODY, REPLY

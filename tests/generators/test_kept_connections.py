@@ -10,7 +10,7 @@ from lab.generators import connections
 from lab.generators.connections import Connections
 from lab.generators.recorder import Recorder
 from lab.generators.wires import HttpWire
-from lab.model import Expectation, Request
+from lab.model.request import Expectation, Request
 from tests.kit.engines import count, step_until
 from tests.kit.replies import REPLY
 from tests.kit.socket_server import reset

@@ -12,7 +12,10 @@ from lab.generators.open_loop import make_engine
 from lab.generators.process import EngineGenerator
 from lab.generators.setup import Setup, decode_setup
 from lab.generators.wires import wire_of
-from lab.model import Endpoint, Expectation, Headers, Load, Request, Workload
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.request import Expectation, Headers, Request
+from lab.model.workload import Workload
 from tests.kit.engines import count, step_until
 
 LARGE = b"x" * 300_000

@@ -11,7 +11,8 @@ from lab.generators import open_loop
 from lab.generators.alarm import Alarm
 from lab.generators.engine import LATE_SEND
 from lab.generators.wires import HttpWire
-from lab.model import Expectation, Load
+from lab.model.plan import Load
+from lab.model.request import Expectation
 from tests.kit.engines import step_until
 from tests.kit.lab_process import ROOT, run
 from tests.kit.replies import BODY, REPLY

@@ -11,7 +11,10 @@ import pytest
 
 from lab.errors import GeneratorError, UsageError
 from lab.generators.process import EngineGenerator
-from lab.model import Endpoint, Expectation, Load, Workload
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from tests.kit.lab_process import ROOT, alive, until
 from tests.kit.replies import REPLY, WORKLOAD
 

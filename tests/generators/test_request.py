@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.model import Request
+from lab.model.request import Request
 
 
 def test_request_with_a_connection_each():

@@ -19,7 +19,9 @@ from lab.generators.open_loop import make_engine
 from lab.generators.process import EngineGenerator
 from lab.generators.shares import divide_load, phases, shares
 from lab.generators.wires import HttpWire
-from lab.model import Endpoint, Expectation, Load, Request
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.request import Expectation, Request
 from lab.system.cpus import deal
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT, alive, until

@@ -10,7 +10,8 @@ from lab.errors import GeneratorError, UsageError
 from lab.generators import ab
 from lab.generators.ab import AbGenerator, parse_ab, parse_times
 from lab.generators.tool import ToolCounts, ToolRun, run_tool
-from lab.model import Endpoint, Load
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
 from tests.kit.replies import REPLY, WORKLOAD
 
 WRK = """Running 1s test @ http://127.0.0.1:18231/

@@ -9,8 +9,11 @@ import pytest
 from lab.errors import UsageError
 from lab.generators.process import EngineGenerator
 from lab.generators.wires import HttpWire, check_clients, wire_of
-from lab.model import Endpoint, Expectation, Load, Request, Transport, Wire, Workload
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.request import Expectation, Request
 from lab.model.uwsgi import LONGEST, passed_on
+from lab.model.workload import Transport, Wire, Workload
 from lab.system.programs import find_command
 from tests.kit.engines import count, step_until
 from tests.kit.lab_process import until

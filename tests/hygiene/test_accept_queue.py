@@ -11,7 +11,7 @@ import pytest
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
 from lab.analysis.observations import observed
-from lab.model import Load
+from lab.model.plan import Load
 from lab.runs import environment
 from lab.selftest.cases import CASES
 from lab.selftest.run import measure

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from lab.analysis.gates import judge
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes import clock, probes
 from tests.kit import builders as make
 

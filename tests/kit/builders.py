@@ -5,7 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.experiment.plan import arm_of
-from lab.model import Expectation, Load, Plan, Profile, Role, Run, Slot, Trial, Window, Workload
+from lab.model.measured import Run, Trial, Window
+from lab.model.plan import Load, Plan, Role, Slot
+from lab.model.profile import Profile
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 
 CONNECTIONS = 64
 

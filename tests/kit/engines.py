@@ -4,7 +4,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from lab.generators.engine import Engine
-from lab.model import Window
+from lab.model.measured import Window
 
 
 def step_until(engine: Engine, finished: Callable[[], object], timeout: float = 30.0) -> None:

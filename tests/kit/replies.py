@@ -1,6 +1,7 @@
 """Right answers: what they are, and the bytes of a reply that has them."""
 
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 
 BODY = b"[0, 1, 1, 2, 3, 5, 8]"
 REPLY = b"HTTP/1.1 200 OK\r\nContent-Length: 21\r\n\r\n" + BODY

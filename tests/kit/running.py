@@ -17,8 +17,11 @@ import pytest
 from lab import profiles
 from lab.experiment.available import look
 from lab.experiment.plan import arm_of
-from lab.model import Endpoint, Load, Profile, Wire, Workload
 from lab.model.echo import message
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
+from lab.model.profile import Profile
+from lab.model.workload import Wire, Workload
 from lab.servers import adapter
 from lab.servers.fetch import exchange, fetch
 from lab.servers.process import Process

@@ -11,22 +11,13 @@ from pathlib import Path
 
 from lab.errors import ServerStartError
 from lab.experiment.runner import Parts
-from lab.model import (
-    Arm,
-    CounterRun,
-    Departure,
-    Endpoint,
-    Expectation,
-    Load,
-    Plan,
-    Profile,
-    Slot,
-    Stop,
-    Subject,
-    Trial,
-    Window,
-    Workload,
-)
+from lab.model.comparison import Departure
+from lab.model.measured import Trial, Window
+from lab.model.parts import Endpoint, Stop, Subject
+from lab.model.plan import Arm, CounterRun, Load, Plan, Slot
+from lab.model.profile import Profile
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from tests.kit import builders
 
 

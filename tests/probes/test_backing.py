@@ -10,7 +10,8 @@ import pytest
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import TIME_BASED, judge
 from lab.analysis.observations import observed
-from lab.model import BackingRole, Endpoint, Subject
+from lab.model.backing import BackingRole
+from lab.model.parts import Endpoint, Subject
 from lab.probes.backing import BackingProbe
 from lab.probes.pressure import _ours
 from lab.profiles.backing import read

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes.cpu import CpuProbe, parse_switches, parse_wait
 from lab.probes.processes import TICK, cpu, parse_stat, read_snapshot
 from tests.probes.trees import tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes.memory import MemoryProbe, parse_pss
 from tests.probes.trees import tree
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes.output import OutputProbe, parse_writes
 from tests.probes.trees import tree
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes import pressure
 from lab.probes.cgroup import parse_max, parse_throttled, read_quota
 from lab.probes.pressure import (

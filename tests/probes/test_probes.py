@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes import facts, probes
 from lab.probes.facts import classify
 from lab.servers.ports import free_port

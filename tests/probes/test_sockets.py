@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes.listeners import Listener, list_listeners, parse_ss, read_listeners, ss_path
 from lab.probes.processes import ProcessState, Snapshot
 from lab.probes.sockets import Growth, SocketProbe, drops, router

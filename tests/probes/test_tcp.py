@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from lab.model import Subject
+from lab.model.parts import Subject
 from lab.probes.tcp import TcpProbe, parse_counters, parse_port_range, parse_time_wait
 
 NETSTAT = """\

@@ -14,7 +14,7 @@ import pytest
 from lab import profiles
 from lab.errors import LabError, ProfileError
 from lab.experiment.conduct import prepare
-from lab.model import Runtime
+from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
 from lab.profiles.lint import known_of, lint
 from lab.profiles.resolve import read_options

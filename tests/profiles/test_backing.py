@@ -9,7 +9,9 @@ import pytest
 from lab.cli import machine
 from lab.errors import ProfileError, UsageError
 from lab.experiment.available import look
-from lab.model import BackingRole, Expectation, Workload
+from lab.model.backing import BackingRole
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.profiles import backing
 from lab.profiles.backing import FOLDER, missing, needed, read
 

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 
 from lab import profiles
 from lab.errors import ProfileError
-from lab.model import Runtime, Transport, Wire
+from lab.model.runtime import Runtime
+from lab.model.workload import Transport, Wire
 from lab.profiles.resolve import read_options
 from lab.settings.uwsgi import flat, served
 from lab.settings.uwsgi.private import asked_over, private

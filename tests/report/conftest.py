@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Better, Cause, CounterRun, Diagnosis, Load, Role, Standing, Verdict
+from lab.model.comparison import Verdict
+from lab.model.diagnosis import Cause, Diagnosis, Standing
+from lab.model.plan import Better, CounterRun, Load, Role
 from tests.kit import builders as make
 
 MACHINE = {

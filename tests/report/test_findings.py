@@ -14,7 +14,8 @@ from lab.analysis.comparable import DifferingKey
 from lab.analysis.health import NOISY
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_across, parse
-from lab.model import Article, Claim, ClaimVerdict, Comparison, Decision, Estimate, Verdict
+from lab.model.claim import Article, Claim, ClaimVerdict, Decision
+from lab.model.comparison import Comparison, Estimate, Verdict
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal, thresholds

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Cause, Diagnosis, Estimate, Standing
+from lab.model.comparison import Estimate
+from lab.model.diagnosis import Cause, Diagnosis, Standing
 from lab.report import figures, headline, html_page, markdown, svg, terminal
 from lab.report.plots import forest
 from lab.report.tables import document

@@ -6,7 +6,7 @@ import pytest
 
 from lab import claims
 from lab.errors import ResultsError
-from lab.model import Decision
+from lab.model.claim import Decision
 from tools.pages import directives, figures, headline
 from tools.pages.files import summary
 

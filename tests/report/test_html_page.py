@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Claim, ClaimVerdict, Decision
+from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.report import html_page, markdown
 from lab.runs.folder import read_run
 from tests.kit import builders as make

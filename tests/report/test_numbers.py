@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.model import Estimate
+from lab.model.comparison import Estimate
 from lab.report.numbers import figure, quantity, ratio, share
 
 

@@ -4,7 +4,8 @@ import json
 from dataclasses import replace
 
 from lab.analysis.summary import summarise
-from lab.model import Answers, Expectation, Request
+from lab.model.measured import Answers
+from lab.model.request import Expectation, Request
 from lab.report import html_page, markdown, summary_json
 from lab.report.tables import MOST_PARTS, Topic, document
 from tests.kit import builders as make

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lab.analysis.summary import summarise
-from lab.model import Request, Verdict, Wire
+from lab.model.comparison import Verdict
+from lab.model.request import Request
+from lab.model.workload import Wire
 from lab.report.remarks import notes
 from tests.kit import builders as make
 

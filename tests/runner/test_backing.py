@@ -13,7 +13,10 @@ from lab.experiment import runner
 from lab.experiment.conduct import Options, Sizes, conduct, prepare
 from lab.experiment.runner import Silent, run
 from lab.generators.process import EngineGenerator
-from lab.model import BackingRole, Expectation, Load, Workload
+from lab.model.backing import BackingRole
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.profiles.backing import FOLDER, read
 from lab.runs.folder import read_run
 from tests.kit.lab_process import descendants

@@ -9,7 +9,8 @@ import pytest
 from lab.errors import WorkersChangedError
 from lab.experiment.hosts import clients_side
 from lab.experiment.runner import run, run_trial
-from lab.model import Failure, Slot
+from lab.model.measured import Failure
+from lab.model.plan import Slot
 from tests.kit import builders as make
 from tests.kit.scripted import Script, arm, plan
 

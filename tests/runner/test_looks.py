@@ -15,7 +15,8 @@ from lab.errors import Interrupted, UsageError
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.runner import run
 from lab.experiment.schedule import Blocks, Pilot
-from lab.model import Better, CounterRun, Role, Run
+from lab.model.measured import Run
+from lab.model.plan import Better, CounterRun, Role
 from lab.report import terminal
 from lab.report.minutes import outlook
 from tests.kit import builders as make

@@ -10,17 +10,9 @@ from lab.experiment.conduct import Prepared
 from lab.experiment.minutes import with_minutes
 from lab.experiment.plan import orders
 from lab.experiment.progress import Course, Progress, announcement
-from lab.model import (
-    Better,
-    Comparison,
-    CounterRun,
-    Departure,
-    Estimate,
-    Finding,
-    Role,
-    Slot,
-    Verdict,
-)
+from lab.model.comparison import Comparison, Departure, Estimate, Verdict
+from lab.model.finding import Finding
+from lab.model.plan import Better, CounterRun, Role, Slot
 from tests.kit import builders as make
 from tests.kit.scripted import arm, plan
 

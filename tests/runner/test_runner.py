@@ -10,7 +10,9 @@ from lab.errors import GeneratorError, LoadGivenUpError, UsageError
 from lab.experiment.replies import capture
 from lab.experiment.runner import run, run_trial
 from lab.experiment.schedule import Pilot
-from lab.model import Better, CounterRun, Expectation, Load, Role, Slot, Wire
+from lab.model.plan import Better, CounterRun, Load, Role, Slot
+from lab.model.request import Expectation
+from lab.model.workload import Wire
 from tests.kit.scripted import Script, arm, plan
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from lab import profiles
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.servers import adapter
 from tests.kit.lab_process import SITES
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import BackingError
-from lab.model import Endpoint
+from lab.model.parts import Endpoint
 from lab.profiles.backing import FOLDER, read
 from lab.servers import backing
 from lab.servers.backing import running

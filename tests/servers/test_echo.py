@@ -7,8 +7,9 @@ import pytest
 
 from lab import profiles
 from lab.errors import OtherReplyError, ProfileError, ServerStartError
-from lab.model import Expectation, Transport, Wire, Workload
 from lab.model.echo import message
+from lab.model.request import Expectation
+from lab.model.workload import Transport, Wire, Workload
 from lab.profiles.catalogue import PEERS
 from lab.servers import adapter, readiness
 from lab.servers.fetch import exchange

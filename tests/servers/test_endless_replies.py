@@ -7,7 +7,9 @@ import pytest
 
 from lab.errors import ServerStartError
 from lab.experiment import replies
-from lab.model import LONGEST_BODY, Endpoint, Expectation, Workload
+from lab.model.parts import Endpoint
+from lab.model.request import LONGEST_BODY, Expectation
+from lab.model.workload import Workload
 from lab.servers import readiness
 from lab.servers.fetch import LongReplyError, SlowReplyError, fetch
 from lab.servers.readiness import wait_until_ready

@@ -13,7 +13,10 @@ import pytest
 from lab import profiles
 from lab.errors import ProfileError
 from lab.experiment.plan import arm_of
-from lab.model import Expectation, Load, Runtime, Workload
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.runtime import Runtime
+from lab.model.workload import Workload
 from lab.profiles import resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch

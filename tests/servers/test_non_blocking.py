@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.settings.uwsgi import stop_signal
 from loadtests.workloads import numbers
 from tests.kit.client import ask

@@ -10,9 +10,12 @@ import pytest
 
 from lab.errors import ServerStartError, UsageError
 from lab.experiment.available import available
-from lab.experiment.own import remarks
 from lab.experiment.plan import arm_of
-from lab.model import Expectation, Load, Runtime, Transport, Wire, Workload
+from lab.experiment.same_application import remarks
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.runtime import Runtime
+from lab.model.workload import Transport, Wire, Workload
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.workloads import workload

@@ -11,7 +11,7 @@ import pytest
 from lab import profiles, workloads
 from lab.experiment.available import look, unserved
 from lab.experiment.plan import arm_of
-from lab.model import Load
+from lab.model.plan import Load
 from lab.profiles.backing import needed
 from lab.servers import adapter
 from lab.servers.backing import running

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from lab.experiment.plan import arm_of
-from lab.model import Load
+from lab.model.plan import Load
 from lab.profiles.backing import FOLDER, missing, read
 from lab.servers import backing
 from lab.workloads import workload

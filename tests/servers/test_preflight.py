@@ -12,7 +12,9 @@ import pytest
 
 from lab import profiles
 from lab.errors import ApplicationError, ProfileError
-from lab.model import OURS, Expectation, Runtime, Variables, Workload
+from lab.model.request import Expectation
+from lab.model.runtime import OURS, Runtime, Variables
+from lab.model.workload import Workload
 from lab.servers import adapter, preflight
 from lab.servers.application import Sought
 from lab.servers.preflight import ASK, check

@@ -11,7 +11,8 @@ import pytest
 from lab import profiles, workloads
 from lab.experiment.available import unserved
 from lab.experiment.plan import arm_of
-from lab.model import Endpoint, Load
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
 from lab.system.programs import ROOT

@@ -7,7 +7,7 @@ import pytest
 from lab import profiles
 from lab.errors import OtherReplyError, ServerStartError
 from lab.experiment.replies import capture, try_out
-from lab.model import Expectation, Headers, Request
+from lab.model.request import Expectation, Headers, Request
 from lab.servers import adapter, readiness
 from lab.servers.fetch import fetch
 

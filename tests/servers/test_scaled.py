@@ -10,7 +10,10 @@ import pytest
 from lab import profiles
 from lab.experiment.plan import arm_of
 from lab.experiment.scale import scaled
-from lab.model import Expectation, Load, Subject, Workload
+from lab.model.parts import Subject
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.probes import facts
 from lab.servers import adapter
 from lab.workloads import workload

@@ -8,7 +8,9 @@ import pytest
 
 from lab import profiles
 from lab.errors import ProfileError, ServerStartError
-from lab.model import Endpoint, Expectation, Workload
+from lab.model.parts import Endpoint
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from lab.servers import adapter, command, ports, process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready

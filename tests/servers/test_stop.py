@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from lab.errors import ServerStartError
-from lab.model import Endpoint
+from lab.model.parts import Endpoint
 from lab.servers import process
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens

@@ -5,7 +5,9 @@ import pytest
 from lab import profiles
 from lab.errors import ServerStartError
 from lab.generators.process import EngineGenerator
-from lab.model import Expectation, Load, Transport, Wire, Workload
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.workload import Transport, Wire, Workload
 from lab.servers import adapter, readiness
 from lab.servers.fetch import fetch
 from tests.kit.lab_process import SITES

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lab import profiles
 from lab.experiment.plan import arm_of
-from lab.model import Load
+from lab.model.plan import Load
 from lab.stress.faults import FAULTS
 from lab.stress.run import QUICK, WAITING
 from lab.stress.trial import Conditions, Pace, measure

@@ -9,7 +9,8 @@ import pytest
 
 from lab.errors import GeneratorError
 from lab.generators.process import Recording
-from lab.model import Endpoint, Wire
+from lab.model.parts import Endpoint
+from lab.model.workload import Wire
 from lab.stress import faults
 from lab.stress.result import Counts, FaultOutcome
 from lab.stress.trial import Pace, counted, disturbed, had_effect, untouched

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from lab.model import Expectation, Workload
+from lab.model.request import Expectation
+from lab.model.workload import Workload
 from tests.kit.client import ask
 from tests.kit.lab_process import SITES, descendants, until
 from tests.kit.running import read_installed, running

@@ -13,7 +13,7 @@ from lab import profiles
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.experiment import runner
 from lab.experiment.plan import arm_of
-from lab.model import Load
+from lab.model.plan import Load
 from lab.profiles import resolve
 from lab.runs.folder import read_json
 from lab.servers import adapter

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import WorkloadError
-from lab.model import Request
+from lab.model.request import Request
 from lab.workloads.har import parse
 from lab.workloads.question import Question, requests_of
 

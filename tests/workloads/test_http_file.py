@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import WorkloadError
-from lab.model import Expectation, Headers, Request
+from lab.model.request import Expectation, Headers, Request
 from lab.workloads.http_file import parse, render
 
 PATH = Path("shop.http")

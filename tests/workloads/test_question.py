@@ -3,8 +3,8 @@
 import pytest
 
 from lab.errors import UsageError, WorkloadError
-from lab.model import Headers, Request
-from lab.model.own import without_values
+from lab.model.request import Headers, Request
+from lab.model.runtime import without_values
 from lab.workloads import http_file, workload
 from lab.workloads.question import Question, requests_of
 

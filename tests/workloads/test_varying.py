@@ -6,7 +6,7 @@ import time
 import pytest
 
 from lab.errors import UsageError
-from lab.model import Expectation
+from lab.model.request import Expectation
 from lab.workloads.varying import expectation
 
 LOGIN = (

@@ -7,7 +7,8 @@ import pytest
 from lab import profiles, workloads
 from lab.errors import UsageError, WorkloadError
 from lab.experiment.plan import app_of
-from lab.model import Load, Transport, Wire
+from lab.model.plan import Load
+from lab.model.workload import Transport, Wire
 from lab.system.programs import ROOT
 from lab.workloads import fibonacci_body, read, workload
 from lab.workloads.question import Question

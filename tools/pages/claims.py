@@ -8,7 +8,7 @@ from itertools import groupby
 
 from lab import claims as published
 from lab.errors import UsageError
-from lab.model import Article, Claim, ClaimVerdict, Decision
+from lab.model.claim import Article, Claim, ClaimVerdict, Decision
 from lab.report import claims as claims_report
 from lab.report import markdown
 from lab.report.numbers import UNKNOWN

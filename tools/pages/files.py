@@ -8,7 +8,7 @@ from pathlib import Path
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
-from lab.model import Run
+from lab.model.measured import Run
 from lab.report import sweep
 from lab.report.tables import Document
 from lab.runs.folder import read_run

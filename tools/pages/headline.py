@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from lab import claims
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
-from lab.model import Comparison
+from lab.model.comparison import Comparison
 from lab.report.headline import ANOTHER
 from lab.report.minutes import levels
 from lab.report.numbers import bounded, figure

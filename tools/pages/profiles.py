@@ -16,7 +16,10 @@ from lab import profiles, settings
 from lab.analysis.looks import SHOWN
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Comparison, Profile, Workload
+from lab.model.comparison import Comparison
+from lab.model.measured import METRICS
+from lab.model.profile import Profile
+from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
 from lab.report.numbers import bounded, judged
 from lab.settings.difference import difference

@@ -8,7 +8,7 @@ from dataclasses import replace
 from lab import claims as published
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
-from lab.model import Verdict
+from lab.model.comparison import Verdict
 from lab.report import markdown, numbers, remarks
 from lab.report.causes import groups
 from lab.report.machine import machine_lines

@@ -13,14 +13,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import msgspec
 
-from lab import model
+import lab.model
 from lab.analysis.summary import Row, Summary, Tally
+from lab.model.measured import Trial
 from lab.report.summary_json import Source, sources
 from lab.runs import folder
 from tools.pages.files import DOCS, written
@@ -46,7 +49,7 @@ def schema(kind: type, title: str) -> dict[str, Any]:
     written = _written(kind) if kind is Summary else kind
     _, components = msgspec.json.schema_components((written,), schema_hook=_path)
     if kind is not Summary:
-        known = vars(model) | vars(folder) | {"TrialLine": model.Trial}
+        known = _model() | vars(folder) | {"TrialLine": Trial}
         for name, component in components.items():
             _describe(component, _words(known[name]))
     root = components.pop(kind.__name__)
@@ -68,6 +71,12 @@ def refresh() -> list[Path]:
     """Rewrite the schemas that are not their types' any more, and return them."""
     changed = (written(FOLDER / name, render(*content)) for name, content in FILES.items())
     return [path for paths in changed for path in paths]
+
+
+def _model() -> dict[str, Any]:
+    """Return what the files of `lab.model` define, by name."""
+    files = (import_module(f"lab.model.{each.name}") for each in iter_modules(lab.model.__path__))
+    return {name: value for file in files for name, value in vars(file).items()}
 
 
 def _path(kind: type) -> dict[str, Any]:

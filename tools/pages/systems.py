@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lab import claims, profiles
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.profiles.header import words
 from tools.pages.claims import article, articles
 from tools.pages.files import DOCS, ROOT, written

@@ -7,7 +7,7 @@ from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import IDLE_CORE, Signs
 from lab.analysis.gates import BUSY
 from lab.analysis.gates.backing import SATURATED
-from lab.model import Cause
+from lab.model.diagnosis import Cause
 from lab.model.wording import counted
 
 NAME = "backend"

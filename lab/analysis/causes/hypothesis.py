@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.causes.signs import Signs
-from lab.model import Arm, Better, Cause, Window
+from lab.model.diagnosis import Cause
+from lab.model.measured import Window
+from lab.model.plan import Arm, Better
 from lab.settings.moves.move import Move
 
 

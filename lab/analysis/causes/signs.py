@@ -14,7 +14,8 @@ from lab import settings
 from lab.analysis.gates import BUSY, LATE
 from lab.analysis.gates.common import left_over
 from lab.analysis.metrics import merged_latency, quantile, server_cpu, usable_cores
-from lab.model import Load, Trial, Window
+from lab.model.measured import Trial, Window
+from lab.model.plan import Load
 from lab.settings.meaning import Settings
 
 STALL_FACTOR = 20

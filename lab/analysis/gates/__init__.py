@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 
 from lab.analysis.gates import backing, effect, effort, hosts, network, replies
 from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
-from lab.model import Finding, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Trial
 
 __all__ = ["BUSY", "LATE", "TIME_BASED", "judge"]
 

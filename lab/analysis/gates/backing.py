@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lab.analysis.gates.common import TIME_BASED
-from lab.model import Finding, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Trial
 
 SATURATED = 0.7
 """Share of the time from which a process is too busy to be asked: what comes by chance waits in

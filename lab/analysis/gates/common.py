@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab.analysis.metrics import server_cpu, usable_cores
-from lab.model import Trial
+from lab.model.measured import Trial
 
 FAILED_SHARE = 0.01
 """Failures cost a server other work than replies do; from 1 % on the sum is a mixture."""

@@ -14,7 +14,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lab.model import Finding, Role, Run, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Run, Trial
+from lab.model.plan import Role
 
 COUNTED = {"workers": "processes", "threads": "threads"}
 """Quantity of a sweep -> what the probes count of it."""

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from lab.analysis.gates import common
 from lab.analysis.gates.replies import explained_time
 from lab.analysis.metrics import merged_latency, merged_service, quantile, usable_cores
-from lab.model import Finding, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Trial
 from lab.model.wording import counted
 
 FOREIGN_CPU = 0.10

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from lab.analysis.gates import common
 from lab.analysis.gates.network import CONFIRMED
 from lab.analysis.metrics import merged_latency
-from lab.model import Finding, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Trial
 
 SKEW = 0.02
 """Share of a window by which it may be off the others: the floor of every comparison is 2 %."""

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from lab.analysis.gates import common
 from lab.analysis.metrics import merged_latency, merged_service
-from lab.model import Finding, Transport, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Trial
+from lab.model.workload import Transport
 
 TIMERS: Mapping[float, tuple[str, ...]] = {
     0.040: ("DelayedACKs",),

@@ -9,7 +9,8 @@ from lab import settings
 from lab.analysis.gates import common
 from lab.analysis.gates.network import port_failures
 from lab.errors import WHOLE_LOG
-from lab.model import Failure, Finding, Trial
+from lab.model.finding import Finding
+from lab.model.measured import Failure, Trial
 
 WRONG_REPLIES = ("body", "malformed", "truncated")
 """Errors that are a reply, and a wrong one: the server does something else than was asked."""

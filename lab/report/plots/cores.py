@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from lab.analysis.summary import Summary
-from lab.model import Run, Trial
+from lab.model.measured import Run, Trial
 from lab.model.wording import visible
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART

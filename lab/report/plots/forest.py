@@ -18,7 +18,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Better, Comparison, Verdict
+from lab.model.comparison import Comparison, Verdict
+from lab.model.measured import METRICS
+from lab.model.plan import Better
 from lab.report.headline import ANOTHER
 from lab.report.minutes import levels
 from lab.report.numbers import bounded, figure

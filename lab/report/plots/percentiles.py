@@ -18,7 +18,8 @@ from matplotlib.axes import Axes
 from lab.analysis.metrics import merged_latency, quantiles
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
-from lab.model import Standing, Verdict
+from lab.model.comparison import Verdict
+from lab.model.diagnosis import Standing
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, MOST_LINES
 from lab.report.plots.layout import STYLES, End, decades, name_lines, paper

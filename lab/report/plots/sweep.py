@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 from lab.analysis.summary import Summary
 from lab.analysis.swept import order_of, reading, shown, value_of
-from lab.model import METRICS
+from lab.model.measured import METRICS
 from lab.report.numbers import quantity
 from lab.report.palette import LIGHT, MOST_LINES
 from lab.report.plots.layout import (

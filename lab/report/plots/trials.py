@@ -17,7 +17,8 @@ from matplotlib.axes import Axes
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Summary
-from lab.model import METRICS, Role, Trial
+from lab.model.measured import METRICS, Trial
+from lab.model.plan import Role
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, aside, key, note, panel, paper

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lab import settings
-from lab.model import Arm
+from lab.model.plan import Arm
 from lab.settings.moves.move import Move, with_values
 from lab.settings.uwsgi import asks_to_close
 

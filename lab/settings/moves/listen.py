@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab.model import Arm
+from lab.model.plan import Arm
 from lab.settings.moves.move import Move, set_options
 
 SOMAXCONN = Path("/proc/sys/net/core/somaxconn")

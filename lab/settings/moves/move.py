@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.model import Load, Profile
+from lab.model.plan import Load
+from lab.model.profile import Profile
 
 Options = tuple[tuple[str, str], ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.model import Arm
+from lab.model.plan import Arm
 from lab.settings.moves.move import Move, drop
 
 RECYCLING = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lab import settings
-from lab.model import Arm
+from lab.model.plan import Arm
 from lab.settings.moves.move import Move, set_options
 
 

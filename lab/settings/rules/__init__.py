@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from lab import settings
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.settings.lint.config import Config
 from lab.settings.lint.flaw import Flaw, Setting, Severity, Spot
 from lab.settings.rules.rule import RULES

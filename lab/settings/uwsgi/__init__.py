@@ -10,7 +10,7 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 
-from lab.model import Profile
+from lab.model.profile import Profile
 from lab.settings.meaning import Settings, is_written
 from lab.settings.uwsgi.table import uwsgi_options
 

@@ -13,7 +13,9 @@ from dataclasses import replace
 from lab import profiles, settings
 from lab.errors import UsageError
 from lab.experiment.plan import app_of
-from lab.model import OWN, Altered, Profile, Variables, Wire, Workload
+from lab.model.profile import Profile
+from lab.model.runtime import OWN, Altered, Variables
+from lab.model.workload import Wire, Workload
 from lab.profiles.digest import digest_of
 from lab.servers import adapter
 from lab.settings.uwsgi.private import asked_over, proxied

@@ -17,7 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model import OWN, Altered, Profile
+from lab.model.profile import Profile
+from lab.model.runtime import OWN, Altered
 from lab.profiles.digest import digest_of, told
 from lab.settings import granian
 from lab.settings import gunicorn as known

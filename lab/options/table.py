@@ -9,7 +9,9 @@ from pathlib import Path
 from lab import workloads
 from lab.experiment.conduct import DEFAULT, QUICK
 from lab.experiment.minutes import MINUTES
-from lab.model import HOST, LOOPBACK, SMALLEST
+from lab.model.plan import SMALLEST
+from lab.model.request import HOST
+from lab.model.runtime import LOOPBACK
 from lab.model.wording import seconds, share
 from lab.options.option import Kind, Option, option
 

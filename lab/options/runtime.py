@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab.errors import UsageError
-from lab.model import Runtime, Variables
+from lab.model.runtime import Runtime, Variables
 from lab.workloads.question import salted
 
 SET_BY_THE_LAB = r"BIND|PORT|WSGI_APP|WSGI_CHDIR"
