@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FLOORS = (
     ("errors", "model"),
     ("probes", "settings", "system", "workloads"),
+    ("lint",),
     ("analysis", "generators", "profiles", "runs", "servers"),
     ("claims", "experiment"),
     ("report",),
@@ -194,6 +196,15 @@ def test_a_call_can_be_read():
         names = [each.arg for each in taken if each.arg not in {"self", "cls"}]
         is_command = any("command" in ast.unparse(each) for each in node.decorator_list)
         assert is_command or len(names) <= 8, f"{path}: {node.name}"
+
+
+def test_the_linter_starts_nothing_and_needs_little():
+    """The room of `lab lint` imports what reads files and says what they mean, and nothing else."""
+    for path in files("lab/lint"):
+        for name in imports(path):
+            top, *rest = name.split(".")
+            known = top == "lab" and rest[0] in {"lint", "settings", "model", "errors"}
+            assert known or top in sys.stdlib_module_names - {"subprocess", "socket"}, (path, name)
 
 
 def test_servers_are_asked_and_not_told_apart():

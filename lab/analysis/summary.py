@@ -31,6 +31,7 @@ from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged, merged_latency, quantile
 from lab.analysis.observations import Observation, observe
 from lab.analysis.same_work import different_work
+from lab.lint.rules import inert
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
 from lab.model.finding import Finding
@@ -38,7 +39,6 @@ from lab.model.measured import METRICS, Run
 from lab.model.plan import Plan, Role
 from lab.model.profile import Profile
 from lab.model.request import labels
-from lab.settings.rules import inert
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
 """Metrics that are compared. A count of drops or errors is mostly 0, and 0 has no ratio."""

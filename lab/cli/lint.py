@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from lab.errors import FileError, UsageError
-from lab.profiles import lint
+from lab.lint import lint
+from lab.lint.formats import FORMATS, Found
+from lab.lint.page import explained
+from lab.profiles.known import known_of
 from lab.report.edge import say
-from lab.report.lint.formats import FORMATS, Found
-from lab.report.lint.page import explained
 
 COUNT = click.IntRange(min=1)
 
@@ -79,7 +80,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
     gc.disable()  # nothing is made here that only it could remove, and it would take half the time
     expected = {name: given[name] for name in ("connections", "db_connections")}
-    known = lint.known_of(given["uwsgi"], **expected)
+    known = known_of(given["uwsgi"], **expected)
     asked = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe

@@ -21,12 +21,13 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import ProfileError
+from lab.lint.flaw import Flaw
+from lab.lint.rules.rule import RULES
 from lab.model.runtime import OURS, Runtime
 from lab.profiles import asking
 from lab.profiles.header import line_of
-from lab.settings.lint.config import Config, Known
-from lab.settings.lint.flaw import Flaw, Setting, Spot
-from lab.settings.rules.rule import RULES
+from lab.settings.config import Config, Known
+from lab.settings.spot import Setting, Spot
 from lab.settings.uwsgi import APPLICATION, places
 from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.table import atoi, uwsgi_options

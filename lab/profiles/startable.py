@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from lab.errors import MissingError, ProfileError
+from lab.lint.flaw import Severity
+from lab.lint.lint import Linted, lint
 from lab.model.profile import Profile
 from lab.model.runtime import OURS, Runtime
 from lab.profiles.catalogue import is_ours
 from lab.profiles.header import line_of
-from lab.profiles.lint import Linted, known_of, lint
-from lab.settings.lint.flaw import Severity
+from lab.profiles.known import known_of
 from lab.system.programs import placed
 from lab.system.runtime import UWSGI, environment_of, program, require_python, with_home
 

@@ -11,8 +11,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from lab.errors import ProfileError
-from lab.settings.lint.config import Config, Known
-from lab.settings.lint.flaw import Setting, Spot
+from lab.settings.config import Config, Known
+from lab.settings.spot import Setting, Spot
 
 CARRIED = Path(__file__).with_name("granian.json")
 """The options of one version, which `tools/granian_options.py` wrote."""

@@ -15,9 +15,9 @@ from typing import Any
 
 from lab.errors import ProfileError
 from lab.model.profile import Profile
-from lab.settings.lint.config import Config, Known
-from lab.settings.lint.flaw import Setting, Spot
+from lab.settings.config import Config, Known
 from lab.settings.meaning import Computed, Settings
+from lab.settings.spot import Setting, Spot
 
 CARRIED = Path(__file__).with_name("gunicorn.json")
 """The settings of one version, which `tools/gunicorn_settings.py` wrote."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lab import settings
-from lab.settings.rules import inert
+from lab.lint.rules import inert
 from tests.kit import builders as make
 
 

@@ -15,8 +15,8 @@ from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
+from lab.lint.rules import inert
 from lab.model.plan import Load
-from lab.settings.rules import inert
 from tests.kit import builders as make
 
 HUNDRED = Load(connections=100)

@@ -19,9 +19,9 @@ import pytest
 from rich.progress import Progress, TextColumn
 from rich.text import Text
 
+from lab.lint.formats import FORMATS
 from lab.model.wording import ACTING
 from lab.report.console import Console
-from lab.report.lint.formats import FORMATS
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment
 from tests.locust.web_ui import LOCUST
 

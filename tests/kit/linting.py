@@ -1,7 +1,7 @@
 """Configurations of a few lines, and what the linter finds in them."""
 
-from lab.settings.lint.judge import judged
-from lab.settings.lint.read import example
+from lab.lint.judge import judged
+from lab.lint.read import example
 
 
 def found(text, code="UW", known=None):

@@ -333,5 +333,5 @@ def test_a_ctrl_c_ends_it(lint, monkeypatch):
     def interrupted(*_, **__):
         raise Interrupted("SIGINT")
 
-    monkeypatch.setattr("lab.profiles.lint.judged", interrupted)
+    monkeypatch.setattr("lab.lint.lint.judged", interrupted)
     assert lint("u.ini", "u.ini") == (130, "", "lab: interrupted by SIGINT\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.settings import rules
+from lab.lint import rules
 from tests.lint.test_findings import PLACES, of
 from tools import uwsgi_options
 

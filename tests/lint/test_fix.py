@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from lab.errors import ProfileError
-from lab.profiles.lint import lint
-from lab.settings.lint.config import Known
-from lab.settings.lint.fix import applied
-from lab.settings.lint.flaw import Edit, Fix, Spot
-from lab.settings.lint.judge import judged
-from lab.settings.lint.read import EXAMPLES, example, reader_of
-from lab.settings.rules.rule import RULES
+from lab.lint.fix import applied
+from lab.lint.flaw import Edit, Fix
+from lab.lint.judge import judged
+from lab.lint.lint import lint
+from lab.lint.read import EXAMPLES, example, reader_of
+from lab.lint.rules.rule import RULES
+from lab.settings.config import Known
+from lab.settings.spot import Spot
 from lab.settings.uwsgi import places
 
 A = Path("a.ini")

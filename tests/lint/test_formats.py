@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from lab.report.lint.formats import FORMATS, Found
-from lab.report.lint.page import explained
-from lab.settings.lint.flaw import Fix, Flaw, Severity, Spot
-from lab.settings.rules.rule import RULES
+from lab.lint.flaw import Fix, Flaw, Severity
+from lab.lint.formats import FORMATS, Found
+from lab.lint.page import explained
+from lab.lint.rules.rule import RULES
+from lab.settings.spot import Spot
 from tests.kit.golden import check_golden
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -6,10 +6,10 @@ import pytest
 from gunicorn.config import KNOWN_SETTINGS
 
 from lab.errors import ProfileError
-from lab.profiles.lint import lint
+from lab.lint.lint import lint
+from lab.lint.rules.gunicorn_values import WANTED, refuses
 from lab.settings import gunicorn
-from lab.settings.lint.config import Known
-from lab.settings.rules.gunicorn_values import WANTED, refuses
+from lab.settings.config import Known
 from tests.kit.linting import found
 
 VALUES = [

@@ -7,10 +7,10 @@ from itertools import takewhile
 
 import pytest
 
+from lab.lint.judge import judged
 from lab.profiles.asking import CLOSING, HOOKS, OPENING
-from lab.profiles.lint import known_of
-from lab.settings.lint.config import Known
-from lab.settings.lint.judge import judged
+from lab.profiles.known import known_of
+from lab.settings.config import Known
 from lab.settings.uwsgi.places import read
 from lab.system.programs import binary
 from tests.kit.lab_process import ROOT

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
-from lab.profiles.lint import known_of
+from lab.profiles.known import known_of
 from lab.profiles.resolve import shown
-from lab.settings.lint.config import Known
-from lab.settings.lint.flaw import Spot
+from lab.settings.config import Known
+from lab.settings.spot import Spot
 from lab.settings.uwsgi import places
 from lab.system.programs import binary
 from tests.kit.generated_inis import TEXTS

@@ -3,9 +3,9 @@
 import pytest
 
 from lab.errors import ProfileError
-from lab.profiles.lint import lint
+from lab.lint.lint import lint
 from lab.settings import granian, gunicorn
-from lab.settings.lint.config import Known
+from lab.settings.config import Known
 from tools import granian_options, gunicorn_settings
 
 

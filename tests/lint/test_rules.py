@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.settings.rules.rule import RULES
+from lab.lint.rules.rule import RULES
 from tests.kit.linting import codes
 
 

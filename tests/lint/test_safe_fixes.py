@@ -7,10 +7,11 @@ from gunicorn.config import Config
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from lab.profiles.lint import known_of, lint
-from lab.settings.lint.config import Known
-from lab.settings.lint.flaw import Setting, Spot
-from lab.settings.lint.same import meaning
+from lab.lint.lint import lint
+from lab.lint.same import meaning
+from lab.profiles.known import known_of
+from lab.settings.config import Known
+from lab.settings.spot import Setting, Spot
 from lab.settings.uwsgi.places import read
 from lab.system.programs import binary
 from tests.kit.generated_inis import TEXTS

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.profiles.lint import known_of, lint
-from lab.settings.lint.config import Known
-from lab.settings.lint.read import ELSEWHERE
-from lab.settings.rules.rule import RULES
+from lab.lint.lint import lint
+from lab.lint.read import ELSEWHERE
+from lab.lint.rules.rule import RULES
+from lab.profiles.known import known_of
+from lab.settings.config import Known
 from tests.kit.linting import codes
 
 UWSGI = Path(sys.executable).with_name("uwsgi")

@@ -14,11 +14,12 @@ import pytest
 from lab import profiles
 from lab.errors import LabError, ProfileError
 from lab.experiment.conduct import prepare
+from lab.lint.lint import lint
 from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
-from lab.profiles.lint import known_of, lint
+from lab.profiles.known import known_of
 from lab.profiles.resolve import read_options
-from lab.settings.lint.config import Known
+from lab.settings.config import Known
 from lab.settings.uwsgi import flat
 from lab.settings.uwsgi.acting import acting
 from lab.settings.uwsgi.places import read

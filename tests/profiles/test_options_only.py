@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles
-from lab.profiles.lint import known_of
+from lab.profiles.known import known_of
 from lab.settings.uwsgi import places
 from lab.system.programs import ROOT
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.report.lint.page import examples, fix_of, says, sentences
-from lab.settings.rules.rule import RULES, Rule
+from lab.lint.page import examples, fix_of, says, sentences
+from lab.lint.rules.rule import RULES, Rule
 from tools.pages.files import DOCS, written
 
 PAGE = DOCS / "reference" / "lint.md"

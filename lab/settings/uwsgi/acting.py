@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.settings.lint.config import Config
+from lab.settings.config import Config
 from lab.settings.uwsgi.table import uwsgi_options
 
 KEEPS = re.compile(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.settings.lint.config import Known
+from lab.settings.config import Known
 from lab.settings.uwsgi.table import Entry, atoi
 from lab.settings.uwsgi.variables import as_bytes, as_text
 

@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from lab.errors import ProfileError
-from lab.settings.lint.config import Config, Known
-from lab.settings.lint.flaw import Setting, Spot
-from lab.settings.lint.templates import filled
+from lab.settings.config import Config, Known
+from lab.settings.spot import Setting, Spot
+from lab.settings.templates import filled
 from lab.settings.uwsgi import forms
 from lab.settings.uwsgi.logic import Logic
 from lab.settings.uwsgi.table import Entry, OptionTable, atoi, uwsgi_options

@@ -1,0 +1,70 @@
+"""What is wrong in a file, where, and what would mend it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from lab.settings.spot import Spot
+
+WHY = "{why}"
+"""In a message: what the rule says of all that it finds."""
+
+
+class Severity(enum.StrEnum):
+    """How bad it is, the worst first. All but a remark end `lab lint` with 1."""
+
+    ERROR = "error"
+    """It does not start, or means something else than what is written."""
+
+    DANGEROUS = "dangerous"
+    """It loses requests, or lets somebody in."""
+
+    NO_EFFECT = "no effect"
+    """It changes nothing where it stands."""
+
+    REMARK = "remark"
+    """It may be meant so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """
+    One change of a file.
+
+    `Edit(spot, "true", "1")` puts a text in the place of another; `Edit(spot, "", "x = 1")` adds a
+    line below that of *spot*; `Edit(spot, line, None)` takes the line away, whose text is *old*.
+    """
+
+    spot: Spot
+    old: str
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What would mend a flaw: all edits, or none of them."""
+
+    edits: tuple[Edit, ...]
+    safe: bool
+    """Whether it cannot change what is served, or how."""
+
+    says: str
+    """For people, as "http-keepalive = 1"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What a rule finds."""
+
+    code: str
+    """The rule's, which fills it in: a rule leaves it empty."""
+
+    severity: Severity
+    """The rule's; a rule may call what it finds a remark instead."""
+
+    message: str
+    """What is wrong, why, and what to do; without a full stop at the end."""
+
+    spot: Spot
+    fix: Fix | None = None

@@ -1,0 +1,259 @@
+"""
+The forms of `lab lint`, each of a sequence of flaws with the lines that they are in.
+
+Sources: docs.github.com, "Workflow commands for GitHub Actions"; docs.gitlab.com, "Code Quality";
+docs.oasis-open.org/sarif/sarif/v2.1.0, and docs.github.com, "SARIF support for code scanning".
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from lab.lint.flaw import Fix, Flaw, Severity
+from lab.lint.page import sentences
+from lab.lint.rules.rule import RULES
+from lab.model.wording import in_a_line
+
+LEVELS = {
+    Severity.ERROR: ("error", "error", "critical"),
+    Severity.DANGEROUS: ("warning", "warning", "major"),
+    Severity.NO_EFFECT: ("warning", "warning", "minor"),
+    Severity.REMARK: ("note", "notice", "info"),
+}
+"""What SARIF, GitHub and GitLab call a severity."""
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A flaw, and the line that it is in."""
+
+    flaw: Flaw
+    source: str
+    """Text of the line."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is more than a remark."""
+        return self.flaw.severity is not Severity.REMARK
+
+    @property
+    def file(self) -> str:
+        """The file, as it is named from here, with forward slashes."""
+        path = self.flaw.spot.file
+        here = Path.cwd()
+        return (path.relative_to(here) if path.is_relative_to(here) else path).as_posix()
+
+    @property
+    def line(self) -> int:
+        """Its number, from 1."""
+        return max(1, self.flaw.spot.line)
+
+    @property
+    def column(self) -> int:
+        """Where it begins in the line, from 1."""
+        return max(1, self.flaw.spot.column)
+
+    @property
+    def order(self) -> tuple[str, int, int, str]:
+        """Where it stands among others: by file, line, column and code."""
+        return self.file, self.line, self.column, self.flaw.code
+
+    @property
+    def place(self) -> str:
+        """File, line and column, for people: in one line, as `message`."""
+        return f"{in_a_line(self.file)}:{self.line}:{self.column}"
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one line: what a file says cannot end it, nor control a terminal."""
+        return in_a_line(self.flaw.message)
+
+
+def text(found: Sequence[Found]) -> str:
+    """Return a line for each, aligned, and one that counts them."""
+    places = max((len(each.place) for each in found), default=0)
+    severities = max((len(each.flaw.severity) for each in found), default=0)
+    lines = [
+        f"{each.place:<{places}}  {each.flaw.code} {each.flaw.severity:<{severities}}  "
+        f"{each.message}{_mark(each.flaw.fix)}"
+        for each in found
+    ]
+    return "\n".join((*lines, summary(found), ""))
+
+
+def summary(found: Sequence[Found]) -> str:
+    """Return how many there are, of which severity, and what can be fixed."""
+    if not found:
+        return "Found nothing."
+    counts = Counter(each.flaw.severity for each in found)
+    said = ", ".join(
+        f"{counts[each]} {each}{'s' * (counts[each] > 1 and each in ('error', 'remark'))}"
+        for each in Severity
+        if each in counts
+    )
+    fixes = [each.flaw.fix for each in found if each.flaw.fix is not None]
+    safe = sum(fix.safe for fix in fixes)
+    unsafe = len(fixes) - safe
+    ways = [f"{safe} can be fixed with --fix"] if safe else []
+    if unsafe:
+        ways.append(f"{unsafe} {'more' if safe else 'can be fixed'} with --unsafe-fixes")
+    return f"Found {len(found)} ({said}){'; ' if ways else ''}{', '.join(ways)}."
+
+
+def _mark(fix: Fix | None) -> str:
+    if fix is None:
+        return ""
+    return " [--fix]" if fix.safe else " [--unsafe-fixes]"
+
+
+def as_json(found: Sequence[Found]) -> str:
+    """Return a list of objects."""
+    return _dumped([_record(each) for each in found])
+
+
+def _record(each: Found) -> dict[str, Any]:
+    flaw = each.flaw
+    return {
+        "file": each.file,
+        "line": each.line,
+        "column": each.column,
+        "code": flaw.code,
+        "severity": flaw.severity,
+        "message": flaw.message,
+        "fix": flaw.fix and {"safe": flaw.fix.safe, "message": flaw.fix.says},
+    }
+
+
+def github(found: Sequence[Found]) -> str:
+    """Return an annotation for each."""
+    return "".join(f"{_command(each)}\n" for each in found)
+
+
+def _command(each: Found) -> str:
+    flaw = each.flaw
+    properties = {
+        "file": each.file,
+        "line": each.line,
+        "col": each.column,
+        "title": f"{flaw.code} {flaw.severity}",
+    }
+    said = ",".join(f"{name}={_escaped(str(value), ',:')}" for name, value in properties.items())
+    return f"::{LEVELS[flaw.severity][1]} {said}::{_escaped(each.message)}"
+
+
+def _escaped(said: str, more: str = "") -> str:
+    """Return a text with a code for what would end it; *more* ends the value of a property."""
+    return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in said)
+
+
+def gitlab(found: Sequence[Found]) -> str:
+    """Return GitLab's report on code quality."""
+    return _dumped(
+        [
+            {
+                "description": each.message,
+                "check_name": each.flaw.code,
+                "fingerprint": fingerprint,
+                "severity": LEVELS[each.flaw.severity][2],
+                "location": {"path": each.file, "lines": {"begin": each.line}},
+            }
+            for each, fingerprint in fingerprints(found)
+        ]
+    )
+
+
+def fingerprints(found: Sequence[Found]) -> Iterator[tuple[Found, str]]:
+    """
+    Yield each with a text that stays the same while other lines of its file change.
+
+    It is made of the file, the rule and the line; the second of two that are alike is counted.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for each in found:
+        key = (each.file, each.flaw.code, each.source.strip())
+        made = "\n".join((*key, str(seen[key])))
+        seen[key] += 1
+        yield each, hashlib.sha256(made.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def markdown(found: Sequence[Found]) -> str:
+    """Return a table, and the line that counts."""
+    rows = [
+        f"| {_cell(each.place)} | {each.flaw.code} | {each.flaw.severity} | {_cell(each.message)} |"
+        for each in found
+    ]
+    head = ["| place | rule | class | what |", "|---|---|---|---|"]
+    return "\n".join((*(*head, *rows, "") * bool(rows), summary(found), ""))
+
+
+def _cell(said: str) -> str:
+    """Return a text of which no character is markup."""
+    return "".join(f"\\{char}" if char in "\\|*_`<[$~" else char for char in said)
+
+
+def sarif(found: Sequence[Found]) -> str:
+    """Return a log with one run, in which the rules that found something are described."""
+    codes = sorted({each.flaw.code for each in found})
+    driver = {
+        "name": "lab lint",
+        "version": version("uwsgi-fibonacci-lab"),
+        "rules": [_rule(code) for code in codes],
+    }
+    results = [
+        _result(each, fingerprint, codes.index(each.flaw.code))
+        for each, fingerprint in fingerprints(found)
+    ]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
+    return _dumped({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _rule(code: str) -> dict[str, Any]:
+    rule = RULES[code]
+    said = {"text": " ".join(sentences(rule))}
+    return {
+        "id": code,
+        "shortDescription": {"text": rule.title},
+        "fullDescription": said,
+        "help": said,
+        "defaultConfiguration": {"level": LEVELS[rule.severity][0]},
+        "properties": {"tags": [rule.server or "lab", rule.severity]},
+    }
+
+
+def _result(each: Found, fingerprint: str, index: int) -> dict[str, Any]:
+    region = {"startLine": each.line, "startColumn": each.column}
+    location = {"artifactLocation": {"uri": quote(os.fsencode(each.file))}, "region": region}
+    return {
+        "ruleId": each.flaw.code,
+        "ruleIndex": index,
+        "level": LEVELS[each.flaw.severity][0],
+        "message": {"text": each.message},
+        "locations": [{"physicalLocation": location}],
+        "partialFingerprints": {"lab/v1": fingerprint},
+    }
+
+
+def _dumped(content: Any) -> str:
+    return json.dumps(content, indent=2) + "\n"
+
+
+FORMATS: Mapping[str, Callable[[Sequence[Found]], str]] = {
+    "text": text,
+    "json": as_json,
+    "sarif": sarif,
+    "github": github,
+    "gitlab": gitlab,
+    "markdown": markdown,
+}
+"""Name of a form -> what writes it, each line ended."""

@@ -1,0 +1,96 @@
+"""What counts of what the rules find: what is asked for, and not suppressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab.lint.case import Case
+from lab.lint.flaw import Flaw
+from lab.lint.rules import flaws
+from lab.lint.rules.rule import RULES
+from lab.lint.suppress import Suppression, keys, suppressions
+from lab.settings.config import Config
+from lab.settings.spot import Spot
+from lab.settings.templates import filled
+
+UNUSED = "UW900"
+"""The rule about suppressions, which is asked when all others have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Rules by code, or the beginning of several."""
+
+    select: tuple[str, ...] = ()
+    """Empty: all."""
+
+    ignore: tuple[str, ...] = ()
+
+    def __contains__(self, code: str) -> bool:
+        return code.startswith(self.select or "") and not code.startswith(self.ignore)
+
+    def all_of(self, beginning: str) -> bool:
+        """Return whether each rule is asked whose code begins so."""
+        return all(code in self for code in RULES if code.startswith(beginning))
+
+
+def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
+    """Return what is wrong with a configuration, in the order of the places."""
+    chosen, case = chosen or Chosen(), Case.of(config)
+    wanted = (flaw for flaw in flaws(case) if flaw.code in chosen)
+    found = [_mendable(flaw, config) for flaw in wanted if not _templated(flaw.spot, config)]
+    meant = list(suppressions(config.texts))
+    covered = {each.key for each in meant}
+    counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, config.file))]
+    if UNUSED in chosen:
+        asked = [each for each in meant if each.spot.file == config.file]
+        counts += RULES[UNUSED].flaws(replace(case, unused=_unused(case, asked, chosen, found)))
+    return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
+
+
+def _templated(spot: Spot, config: Config) -> bool:
+    """Return whether a place is in a line of an ini that a template fills."""
+    inside = spot.line and spot.file in config.texts and config.server == "uWSGI"
+    return bool(inside and filled(config.line(spot)))
+
+
+def _mendable(flaw: Flaw, config: Config) -> Flaw:
+    """Return a flaw, without its fix if that changes no ini, or a line that a template fills."""
+    edits = flaw.fix.edits if flaw.fix else ()
+    kept = any(
+        edit.spot.file in config.forms or (edit.old and _templated(edit.spot, config))
+        for edit in edits
+    )
+    return replace(flaw, fix=None) if kept else flaw
+
+
+def _unused(
+    config: Config, asked: Sequence[Suppression], chosen: Chosen, found: Iterable[Flaw]
+) -> tuple[Suppression, ...]:
+    """Return which suppressions are of nothing that was found, or would be in a container."""
+    if not asked:
+        return ()
+    # What was not looked for may well be there, and what is included may be for others.
+    read = {(each.spot.file, each.spot.line) for each in config.settings}
+    skipped = {
+        (each.spot.file, each.spot.line) for each in config.option_lines if each.inside
+    } - read
+    looked_for = (
+        each
+        for each in asked
+        if chosen.all_of(each.code) and (each.spot.file, each.line) not in skipped
+    )
+    left = _uncovered(looked_for, found, config.file)
+    if left and not config.known.container:  # all rules once more, so not without need
+        container = replace(config.known, container=True)
+        left = _uncovered(left, flaws(replace(config, known=container)), config.file)
+    return tuple(left)
+
+
+def _uncovered(
+    asked: Iterable[Suppression], found: Iterable[Flaw], file: Path
+) -> list[Suppression]:
+    covering = {key for flaw in found for key in keys(flaw, file)}
+    return [each for each in asked if each.key not in covering]

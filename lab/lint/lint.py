@@ -1,0 +1,292 @@
+"""Lints files: reads them, says what is wrong with them, mends them. Nothing is served."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from lab.errors import ProfileError
+from lab.lint.fix import applied
+from lab.lint.flaw import Flaw, Severity
+from lab.lint.judge import Chosen, judged
+from lab.lint.read import COMMAND, READERS, STDIN, reader_of
+from lab.lint.rules.rule import RULES, Rule
+from lab.lint.same import same
+from lab.settings.config import Config, Known
+from lab.settings.files import UnreadableError, read_bytes
+from lab.settings.templates import CONTROL
+from lab.settings.uwsgi import places
+
+ROUNDS = 50
+"""Times that fixes are looked for: a line takes one a round."""
+
+ONE_BY_ONE = 100
+"""Fixes of a round that are tried one after the other, where all together change too much."""
+
+LARGEST_COMMAND, LARGEST_PROJECT = 1 << 16, 1 << 18
+LARGEST = {".py": 1 << 18, COMMAND.name: LARGEST_COMMAND, STDIN.name: LARGEST_COMMAND}
+"""How a file's name ends -> bytes that it may have, where those are few: Python takes hundreds of
+bytes of memory for one of them."""
+
+DOTS = 1000
+"""That a line of a pyproject.toml may have: tomllib takes a key of 50,000 parts for 10 GB."""
+
+NO_FILES = frozenset({COMMAND, STDIN})
+"""What a command is called that is in no file."""
+
+COMMANDS = {
+    "uwsgi": "uwsgi.ini",
+    "gunicorn": "gunicorn.conf.py",
+    **dict.fromkeys(("uvicorn", "hypercorn", "daphne", "waitress-serve"), ""),
+}
+"""Program whose command is not read -> the file that is, "" where no rules are written for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """A configuration, and what is wrong with it."""
+
+    config: Config
+    flaws: Sequence[Flaw]
+    before: Mapping[Path, str]
+    """File -> what stands in it, for those that fixes would change."""
+
+    def line(self, flaw: Flaw) -> str:
+        """Return the line that a flaw is in; empty where it is in none."""
+        inside = flaw.spot.file in self.config.texts and flaw.spot.line
+        return self.config.line(flaw.spot) if inside else ""
+
+    def write(self, named: Sequence[Path]) -> Iterator[Path | str]:
+        """
+        Write what fixes made of the files; yield each, and the text of a command that is in none.
+
+        Args:
+            named: Files that the user named; any other is written below the current folder only.
+
+        Raises:
+            ProfileError: One cannot be written, or lies elsewhere.
+        """
+        files = self.before.keys() - NO_FILES
+        for file in files:
+            if any(file != other and file.resolve() == other.resolve() for other in files):
+                problem = f"is read under two names: lint it as {file.resolve()}"
+                raise ProfileError(self.config.file, problem)
+        for file in files:
+            _write(file, self.config.texts[file], named)
+            yield file
+        yield from (self.config.texts[each] for each in self.before.keys() & NO_FILES)
+
+
+def lint(
+    name: str,
+    known: Known,
+    *,
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    fixes: str = "",
+    container: bool | None = None,
+) -> Linted:
+    """
+    Return what is wrong with a configuration.
+
+    Args:
+        name: A file; granian's command with its arguments; or "-", for what standard input says.
+        known: What is known besides.
+        select: Codes of the rules that count, or their beginnings; all without any.
+        ignore: Of those that do not, beside what the file's project leaves out.
+        container: Whether it runs in one; None if a Dockerfile says so.
+        fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
+
+    Raises:
+        ProfileError: There is no such file, or it is none that can be read.
+    """
+    path, known = _located(name, known)
+    if container is None:
+        folders = (path.absolute().parent, Path.cwd())
+        container = any((each / "Dockerfile").exists() for each in folders)
+    known = replace(known, container=container)
+    chosen = _with_project(path, Chosen(select, ignore))
+    before = config = _read(path, known)
+    flaws = judged(config, chosen)
+    for _ in range(ROUNDS if fixes else 0):
+        wanted = [each for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
+        mended = _mended(config, wanted, known, guarded=fixes == "safe")
+        if mended.texts == config.texts:
+            break
+        config, flaws = mended, judged(mended, chosen)
+    after = config.texts
+    changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
+    return Linted(config, flaws, changed)
+
+
+def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:
+    """
+    Return a configuration as the fixes of *flaws* leave it.
+
+    Args:
+        config: As it is.
+        flaws: Each with a fix.
+        known: As it was read with.
+        guarded: Whether a fix counts only if the server then does the same.
+    """
+    fixes = [each.fix for each in flaws if each.fix]
+    mended = _read(config.file, replace(known, overlay=applied(config.texts, fixes)))
+    inert = {each.spot for each in flaws if each.severity is Severity.NO_EFFECT}
+    if not guarded or same(config, mended, inert):
+        return mended
+    if len(flaws) == 1:
+        return config
+    for flaw in flaws[:ONE_BY_ONE]:
+        config = _mended(config, [flaw], known, guarded=True)
+    return config
+
+
+def _located(name: str, known: Known) -> tuple[Path, Known]:
+    """Return the path of what is read, and what is known then: a command is known by its text."""
+    if name == "-":
+        return STDIN, replace(known, overlay={STDIN: sys.stdin.read(LARGEST_COMMAND + 1)})
+    path = Path(name)
+    there = os.path.exists(name)  # noqa: PTH110 - of no name it says that it is too long
+    file, _, section = name.rpartition(":")
+    if not there and os.path.isfile(file) and not file.endswith(".py"):  # noqa: PTH113 - so is this
+        return Path(file), replace(known, section=section)
+    if there and path.is_file():
+        return path, known
+    words = [] if there else _split(name)
+    if COMMAND.name in map(_name, words):
+        return COMMAND, replace(known, overlay={COMMAND: name})
+    raise ProfileError(path, _no_file(path, words) if there or words[1:] else _missing(file))
+
+
+def _split(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # a quote that is not closed, or that of a name
+        return command.split()
+
+
+def _name(word: str) -> str:
+    return PurePath(word).name
+
+
+def _no_file(path: Path, words: Sequence[str]) -> str:
+    """Return what a name is that is none of a file's, and what to do."""
+    if not words:
+        if path.is_dir():
+            return "is a folder: name the files in it, as in *.ini"
+        return "is no file but a pipe, a socket or a device: write it to a file, and name that"
+    server = next((name for name in map(_name, words) if name in COMMANDS), "")
+    if not server:
+        return "there is no such file"
+    form = COMMANDS[server]
+    if not form:
+        return f"is a command of {server}, for which there are no rules"
+    file = next((word for word in words if word.endswith(PurePath(form).suffix)), None)
+    instead = f"name {file}" if file else f"write its options into a {form}, and name that"
+    return f"is a command of {server}, and only granian's is read: {instead}"
+
+
+def _missing(file: str) -> str:
+    """Return what to do about a name that nothing has; *file* is what stands before a colon."""
+    if os.path.isfile(file):  # noqa: PTH113 - of no name it says that it is too long
+        return f"there is no such file, and only an .ini has sections: name {file}"
+    return f"there is no file {file}" if file.endswith(".ini") else "there is no such file"
+
+
+def _read(path: Path, known: Known) -> Config:
+    most = next((most for end, most in LARGEST.items() if path.name.endswith(end)), None)
+    try:
+        text = known.text(path, *(() if most is None else (most,)))
+    except UnreadableError as error:
+        raise ProfileError(path, str(error)) from None
+    if "\0" in text:
+        raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
+    reader = reader_of(path, text)
+    if reader is None:
+        kinds = ", ".join(end for end in READERS if end.startswith("."))
+        hint = "or of any name with a line [uwsgi]"
+        raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
+    if reader is places.read and (found := CONTROL.search(text)):
+        problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
+        raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
+    return reader(path, known)
+
+
+def _with_project(path: Path, chosen: Chosen) -> Chosen:
+    """
+    Return the choice with that of the nearest pyproject.toml above a file.
+
+    Raises:
+        ProfileError: It says what cannot be meant.
+    """
+    files = (folder / "pyproject.toml" for folder in path.absolute().parents)
+    file = next((each for each in files if each.is_file()), None)
+    if file is None:
+        return chosen
+    try:
+        text = read_bytes(file, LARGEST_PROJECT).decode()
+        if max(line.count(".") for line in text.split("\n")) > DOTS:
+            raise ProfileError(file, f"has a line with more than {DOTS} dots, so it is not read")
+        table = tomllib.loads(text)
+    except UnreadableError as error:
+        raise ProfileError(file, str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise ProfileError(file, f"cannot be read: {error}") from None
+    said = table.get("tool", {}).get("lab", {}).get("lint", {})
+    for key, codes in said.items():
+        if key != "ignore" or not isinstance(codes, list):
+            raise ProfileError(file, '[tool.lab.lint] knows ignore = ["CODE"]')
+        check_codes(codes, f"{file}: [tool.lab.lint]")
+    return replace(chosen, ignore=(*chosen.ignore, *map(str.upper, said.get("ignore", ()))))
+
+
+def check_codes(codes: Sequence[str], where: str) -> None:
+    """
+    Refuse what no rule's code begins with.
+
+    Raises:
+        ProfileError: There is such a one; the message begins with *where*.
+    """
+    for code in codes:
+        if not code or not any(each.startswith(code.upper()) for each in RULES):
+            raise ProfileError(where, f"there is no rule {code}: docs/reference/lint.md has all")
+
+
+def rule_of(code: str) -> Rule:
+    """
+    Return the rule of a code.
+
+    Raises:
+        ProfileError: There is none.
+    """
+    if code.upper() not in RULES:
+        raise ProfileError("--explain", f"there is no rule {code}: docs/reference/lint.md has all")
+    return RULES[code.upper()]
+
+
+def _write(path: Path, text: str, named: Sequence[Path]) -> None:
+    """Put *text* in the place of a file's, all of it or nothing; mode and owner stay."""
+    target = path.resolve()
+    elsewhere = not target.is_relative_to(Path.cwd())
+    if elsewhere and (path not in named or path.is_symlink()):
+        raise ProfileError(target, "is not fixed, because it lies outside of this folder: name it")
+    new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        was = target.stat()
+        try:
+            new.write_bytes(text.encode("utf-8", "surrogateescape"))
+            with suppress(PermissionError):
+                os.chown(new, was.st_uid, was.st_gid)
+            new.chmod(was.st_mode & 0o7777)  # after chown, which clears some of it
+            new.replace(target)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise ProfileError(path, f"cannot be written: {error.strerror}") from error

@@ -1,0 +1,68 @@
+"""
+What is wrong with a configuration, a rule at a time.
+
+Nobody else says it: the server takes what is written, the file looks tuned, and a benchmark finds
+noise in its name. To add a rule, add a function to the file of its subject; a file that is new is
+found by itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+
+from lab import settings
+from lab.lint.case import Case
+from lab.lint.flaw import Flaw, Severity
+from lab.lint.rules.rule import RULES
+from lab.model.profile import Profile
+from lab.settings.config import Config
+from lab.settings.spot import Setting, Spot
+from lab.settings.uwsgi.table import NOTHING, uwsgi_options
+
+for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
+    importlib.import_module(_subject.name)
+
+
+DEFAULTS = frozenset({"UW206"})
+"""Rules about what is the default: the linter says so, a report of a measurement need not."""
+
+
+def flaws(config: Config) -> Iterator[Flaw]:
+    """Yield what all rules find in a configuration, in the order of their codes."""
+    case = Case.of(config)
+    for _, each in sorted(RULES.items()):
+        yield from each.flaws(case)
+
+
+def inert(profile: Profile) -> tuple[str, ...]:
+    """
+    Return the options of *profile* that have no effect, each with the reason and what to do.
+
+    Of a repeated option the last counts. Nothing for servers whose options are not known here. An
+    option that only says what is the default is no mistake, and one that harms another matter.
+    """
+    read = settings.of(profile)
+    if read.server is None:
+        return ()
+    # All pairs of uWSGI's, because some rules are about one that is repeated.
+    pairs = profile.options if read.movable else read.options.items()
+    nowhere = Spot(profile.path, 0, 0)
+    case = Case(
+        server=read.server,
+        file=profile.path,
+        settings=tuple(Setting(name, str(value), nowhere, str(value)) for name, value in pairs),
+        table=uwsgi_options() if read.movable else NOTHING,
+    )
+    # Every report asks, and a live page after each trial: so of the rules of that kind alone.
+    found = (flaw for code in _inert_codes() for flaw in RULES[code].flaws(case))
+    return tuple(f"{each.message}." for each in found if each.severity is Severity.NO_EFFECT)
+
+
+@cache
+def _inert_codes() -> tuple[str, ...]:
+    """Return the codes of rules about what has no effect, in order."""
+    rules = (each for each in RULES.values() if each.severity is Severity.NO_EFFECT)
+    return tuple(sorted(each.code for each in rules if each.code not in DEFAULTS))

@@ -1,0 +1,114 @@
+"""Workers that come and go with the load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.lint.address import is_unix
+from lab.lint.rules.alike import present, without_safely, written
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+ALGORITHMS = ("spare", "backlog", "manual", "busyness", "backlog2")
+"""Of the core, and of the two plugins that have one."""
+
+
+def _asks_unix_sockets(config: Case) -> bool:
+    """Return whether workers are added by the queue, and all sockets are UNIX sockets."""
+    algorithm = config.last("cheaper-algo")
+    sockets = config.sockets("uwsgi", "http", "http11", "fastcgi", "scgi", "raw")
+    asks = algorithm is not None and algorithm.value in {"backlog", "backlog2"}
+    return asks and bool(sockets) and all(is_unix(each.value) for each in sockets)
+
+
+present(
+    "UW102",
+    "cheaper",
+    "uWSGI does not start, because there must be more processes than stay in quiet times; write a "
+    "smaller number",
+    seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
+    bad="processes = 4\ncheaper = 4",
+    good="processes = 4\ncheaper = 2",
+    when=lambda config: config.number("cheaper") >= config.processes,
+)
+
+
+@rule(
+    "UW104",
+    Severity.ERROR,
+    "a limit of memory that uWSGI refuses",
+    why="the soft limit needs memory-report, the hard one needs the soft one below it",
+    seen="core/init.c:482 `cheaper_rss_limit_soft`; core/init.c:490 `cheaper_rss_limit_hard`",
+    bad="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000",
+    good="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000\nmemory-report = true",
+)
+def memory_limits(config: Case) -> Iterator[Flaw]:
+    """It does not start."""
+    soft, hard = config.last("cheaper-rss-limit-soft"), config.last("cheaper-rss-limit-hard")
+    entries = [config.table.entries.get(each.option) for each in config.settings]
+    measured = config.on("memory-report") or any(
+        each and "MEMORY" in each.flags for each in entries
+    )
+    if soft and config.on(soft.option) and not measured:
+        line = "memory-report = true"
+        yield config.flaw(soft, f"uWSGI does not start; add {line}", config.add(line, after=soft))
+    if hard and config.number(hard.option) > 0:
+        limit = config.number("cheaper-rss-limit-soft")
+        if limit == 0:
+            yield config.flaw(
+                hard, "uWSGI does not start; add cheaper-rss-limit-soft, lower than it"
+            )
+        elif config.number(hard.option) <= limit:
+            yield config.flaw(
+                hard, f"uWSGI does not start; write more than the soft limit, {limit}"
+            )
+
+
+present(
+    "UW214",
+    "cheaper-algo",
+    "uWSGI cannot read the queue of a UNIX socket, so no worker is ever added; write busyness",
+    seen="core/master.c:260 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2588",
+    bad="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = /run/app.sock",
+    good="processes = 4\ncheaper = 2\ncheaper-algo = busyness\nsocket = /run/app.sock",
+    when=_asks_unix_sockets,
+    mends=lambda config, setting: config.change(setting, "busyness"),
+)
+
+
+@rule(
+    "UW215",
+    Severity.NO_EFFECT,
+    "an unknown cheaper-algo",
+    why="uWSGI says so in its log and takes spare",
+    seen="core/master.c:613 `falling back to spare`",
+    bad="processes = 4\ncheaper = 2\ncheaper-algo = bussyness",
+    good="processes = 4\ncheaper = 2\ncheaper-algo = busyness",
+)
+def unknown_algorithm(config: Case) -> Iterator[Flaw]:
+    """It falls back to spare."""
+    for setting in written(config, "cheaper-algo"):
+        if setting.value not in ALGORITHMS:
+            near = config.table.nearest(setting.value, ALGORITHMS)
+            text = f"uWSGI does not know it and takes spare; write one of {', '.join(ALGORITHMS)}"
+            fix = config.change(setting, near) if near else None
+            yield config.flaw(setting, text, fix)
+
+
+@rule(
+    "UW216",
+    Severity.NO_EFFECT,
+    "cheaper-... without cheaper",
+    why="without a number of workers for quiet times all are started and stay",
+    seen="core/init.c:451 `cheaper_count == 0`",
+    bad="processes = 4\ncheaper-step = 2",
+    good="processes = 4\ncheaper-step = 2\ncheaper = 1",
+)
+def cheaper_alone(config: Case) -> Iterator[Flaw]:
+    """All workers are started."""
+    if config.number("cheaper") == 0:
+        for setting in config.starting("cheaper-"):
+            if setting.option in config.table.entries and not setting.option.endswith("-list"):
+                text = (
+                    "without cheaper all processes are started and stay; add that, or leave it out"
+                )
+                yield config.flaw(setting, text, without_safely(config, setting))

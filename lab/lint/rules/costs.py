@@ -1,0 +1,141 @@
+"""What each request pays for. It may be meant so, and all of these are remarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.lint.address import is_unix
+from lab.lint.rules.alike import missing, present, with_line
+from lab.lint.rules.doors import routed
+from lab.lint.rules.rule import Case, Fix, Flaw, Severity, rule
+
+
+def logged(config: Case) -> bool:
+    """Return whether a line is written for each request."""
+    return bool(config.sockets()) and not config.on("disable-logging")
+
+
+present(
+    "UW501",
+    "http",
+    "the HTTP router is one process, and opens a connection to a worker for each request; without "
+    "it requests/s doubled (2.19x, measured); behind a proxy use http-socket or socket",
+    seen="docs/runs/ladder; docs/explanation/what-limits-uwsgi.md",
+    bad="http = 127.0.0.1:8080",
+    good="http-socket = 127.0.0.1:8080",
+    when=lambda config: config.number("http-keepalive") == 0,
+)
+
+missing(
+    "UW502",
+    "disable-logging = true",
+    "each request writes a line, which costs little to a file and much to a terminal or a slow "
+    "pipe; write disable-logging = true, and log-4xx, log-5xx, log-slow for the lines that help",
+    seen="docs/runs/ladder; docs/reference/profiles.md",
+    bad="http-socket = 127.0.0.1:8080",
+    when=logged,
+)
+
+present(
+    "UW503",
+    "memory-report reload-on-as reload-on-rss evil-reload-on-as evil-reload-on-rss",
+    "each request opens, reads and closes /proc/self/stat, also with disable-logging; against a "
+    "leak write max-worker-lifetime with a delta, which costs nothing per request",
+    seen="core/utils.c:1084 `force_get_memusage`; core/config.c:524 `force_get_memusage`",
+    bad="master = true\nmemory-report = true",
+    good="master = true\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60",
+)
+
+present(
+    "UW504",
+    "thunder-lock",
+    "it may cost more than it saves: 0.848x the requests/s with 4 processes of 2 threads on one "
+    "core (measured); measure it with your own application",
+    seen="docs/runs/keep-alive",
+    bad="processes = 4\nmaster = true\nthunder-lock = true",
+    good="processes = 4\nmaster = true",
+    when=lambda config: config.processes > 1 and not config.sockets("http11"),
+)
+
+present(
+    "UW505",
+    "http",
+    "the router reaches the workers by TCP, with a handshake for each request; a UNIX socket is "
+    "cheaper: write socket = %dapp.sock",
+    seen="plugins/http/http.c:1063 `127.0.0.1:0`",
+    bad="http = 127.0.0.1:8080",
+    good="http = 127.0.0.1:8080\nsocket = %dapp.sock",
+    when=lambda config: (
+        routed(config)
+        # Whoever that is, the folder may be closed to it.
+        and not config.last("http-to", "uid", "immediate-uid")
+        and not any(is_unix(each.value) for each in config.sockets("uwsgi"))
+    ),
+    mends=with_line("socket = %dapp.sock"),
+)
+
+
+@rule(
+    "UW506",
+    Severity.REMARK,
+    "post-buffering below the size of a body",
+    why="it is the size in bytes above which a body goes through a temporary file, so that nearly "
+    "every one does; write post-buffering = 8192",
+    seen="core/protocol.c:707 `post_buffering`",
+    bad="post-buffering = 1",
+    good="post-buffering = 8192",
+)
+def bodies_to_disk(config: Case) -> Iterator[Flaw]:
+    """Every body goes to the disk."""
+    setting = config.last("post-buffering")
+    if setting and setting.value.isdecimal() and 0 < int(setting.value) < 4096:
+        yield config.flaw(setting, fix=config.change(setting, "8192"))
+
+
+present(
+    "UW507",
+    "static-map static-map2 check-static",
+    "a worker sends each file itself, in 15 system calls, and serves nothing else meanwhile; let a "
+    "proxy in front send them",
+    seen="core/protocol.c:820 `check_static`",
+    bad="static-map = /static=/srv/static",
+    good="offload-threads = 0",
+)
+
+
+@rule(
+    "UW508",
+    Severity.REMARK,
+    "cheaper as it is by default",
+    why="one worker is added at a time, after three seconds of overload",
+    seen="core/master_utils.c:289 `cheaper_overload`; core/init.c:121 `cheaper_overload = 3`",
+    bad="master = true\nprocesses = 16\ncheaper = 2",
+    good="master = true\nprocesses = 16\ncheaper = 2\ncheaper-overload = 1\ncheaper-step = 4",
+)
+def slow_to_grow(config: Case) -> Iterator[Flaw]:
+    """A burst meets few workers for many seconds."""
+    setting, missing_workers = config.last("cheaper"), config.processes - config.number("cheaper")
+    tuned = config.all("cheaper-algo", "cheaper-step", "cheaper-overload")
+    if setting and config.on("cheaper") and missing_workers > 1 and not tuned:
+        text = (
+            f"a burst meets {config.number('cheaper')} workers, and one more every 3 s until "
+            f"there are {config.processes}; write cheaper-overload = 1 and cheaper-step = 4"
+        )
+        lines = [
+            config.add(line, after=setting) for line in ("cheaper-overload = 1", "cheaper-step = 4")
+        ]
+        edits = tuple(edit for fix in lines if fix for edit in fix.edits)
+        fix = Fix(edits, safe=False, says="cheaper-overload = 1, cheaper-step = 4")
+        yield config.flaw(setting, text, fix if edits else None)
+
+
+present(
+    "UW509",
+    "log-master logger req-logger",
+    "each line goes through a pipe to the master, with 3 to 4 more system calls; write logto, by "
+    "which the worker writes it itself",
+    seen="core/logging.c:1399 `worker_log_pipe`",
+    bad="socket = /run/app.sock\nlog-master = true",
+    good="socket = /run/app.sock\nlogto = /var/log/app.log",
+    when=logged,
+)

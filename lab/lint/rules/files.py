@@ -1,0 +1,242 @@
+"""How uWSGI goes through a file: lines, sections, conditions, includes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lab.lint.rules.alike import instead
+from lab.lint.rules.rule import WHY, Case, Flaw, Severity, Spot, rule
+from lab.settings import sections
+
+LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
+"""Functions of options that read another file."""
+
+
+@rule(
+    "UW006",
+    Severity.ERROR,
+    "a line without =",
+    why="all of it is taken for an option's name",
+    seen="core/ini.c:48 `key[i] == '='`",
+    bad="processes: 4",
+    good="processes = 4",
+)
+def no_equals(config: Case) -> Iterator[Flaw]:
+    """A switch alone on its line is on; that is none."""
+    for each in config.settings:
+        words = re.fullmatch(r"([\w-]+)\s*[:\s]\s*(.*)", each.option)
+        if each.raw or words is None or each.option in config.table.entries:
+            continue
+        known = words[1] in config.table.entries
+        advice = f"write {words[1]} = {words[2]}" if known else "write OPTION = VALUE"
+        new = f"{words[1]} = {words[2]}" if known else None
+        text = f'without "=" all of it is an option\'s name, which uWSGI does not know; {advice}'
+        yield config.flaw(each, text, instead(config, each.spot, each.option, new, safe=False))
+
+
+@rule(
+    "UW007",
+    Severity.ERROR,
+    "no [uwsgi], or more than that in its line",
+    why="another section is not read, and uWSGI starts as if its options were not there",
+    seen="core/ini.c:138 `section[strlen(section) - 1] = 0`",
+    bad="[uwsgi] ; main\nprocesses = 4",
+    good="[uwsgi]\nprocesses = 4",
+)
+def section_misnamed(config: Case) -> Iterator[Flaw]:
+    """Of a section the last character is cut off, and the rest is its name."""
+    names = config.section_names
+    passed: set[object] = set()
+    for each in config.ini_lines:
+        if _is_ours(each) and each.section not in names:
+            yield _misnamed(config, each)
+        elif not (each.section or each.is_header or each.is_comment or each.spot.file in passed):
+            passed.add(each.spot.file)
+            if not config.texts[each.spot.file].startswith("\ufeff"):
+                text = (
+                    f"{each.text}: it stands in no section, so it is not read; write [uwsgi] above"
+                )
+                fix = instead(config, each.spot, each.text, f"[uwsgi]\n{each.text}", safe=False)
+                yield config.flaw(each.spot, text, fix)
+
+
+@rule(
+    "UW008",
+    Severity.ERROR,
+    "a byte order mark, or UTF-16",
+    why="with this mark before it [uwsgi] is no section, so that nothing of it is read, and of "
+    "UTF-16 nothing at all; save the file as UTF-8 without a mark",
+    seen="core/ini.c:136 `key[0] == '['`",
+    bad="\ufeff[uwsgi]\nprocesses = 4",
+    good="[uwsgi]\nprocesses = 4",
+)
+def byte_order_mark(config: Case) -> Iterator[Flaw]:
+    """Editors write it and do not show it."""
+    for file, text in config.texts.items():
+        if text.startswith("\ufeff"):
+            spot = Spot(file, 1, 1)
+            fix = instead(config, spot, "\ufeff", "", safe=False)
+            yield config.flaw(spot, f"a byte order mark: {WHY}", fix)
+
+
+@rule(
+    "UW010",
+    Severity.ERROR,
+    "a condition without an end",
+    why="everything below belongs to it, in the files that are read later, too",
+    seen="core/config.c:441 `endif`",
+    bad="if-env = DEBUG\nlog-5xx = true\nmaster = true",
+    good="if-env = DEBUG\nlog-5xx = true\nendif =\nmaster = true",
+)
+def no_end(config: Case) -> Iterator[Flaw]:
+    """The end of the file does not end it."""
+    found = config.option_lines
+    ends = {each.spot.file: at for at, each in enumerate(found) if each.option in sections.ENDS}
+    for at, each in enumerate(found):
+        ended = ends.get(each.spot.file, -1) > at
+        if ended or each.inside or not sections.opens(config.table, each.option):
+            continue
+        below = [line for line in found[at + 1 : at + 2] if line.spot.file == each.spot.file]
+        fix = instead(config, below[0].spot, "", "endif =", safe=False) if below else None
+        text = f"{each.text}: no endif follows, so all below belongs to it; add endif ="
+        yield config.flaw(each.spot, text, fix)
+
+
+@rule(
+    "UW011",
+    Severity.ERROR,
+    "a condition in a condition",
+    why="uWSGI does not start; end the first before the second",
+    seen="core/uwsgi.c:4704 `recursive logic in options is not supported`",
+    bad="if-env = A\nif-env = B\nmaster = true\nendif =\nendif =",
+    good="if-env = A\nmaster = true\nendif =",
+)
+def condition_inside(config: Case) -> Iterator[Flaw]:
+    """A loop is one, too."""
+    for each in config.option_lines:
+        if each.inside and sections.opens(config.table, each.option):
+            text = f"{each.text}: it stands inside that of line {each.inside.line}, and {WHY}"
+            yield config.flaw(each.spot, text)
+
+
+@rule(
+    "UW015",
+    Severity.ERROR,
+    "a line that ends with \\",
+    why="uWSGI does not continue lines, so the \\ is part of the value; write one line",
+    seen="core/ini.c:64 `ini[i] == '\\n'`",
+    bad="module = app:app \\",
+    good="module = app:app",
+)
+def continued(config: Case) -> Iterator[Flaw]:
+    """The next line is an option of its own."""
+    for each in config.settings:
+        if each.raw.endswith("\\"):
+            yield config.flaw(each)
+
+
+@rule(
+    "UW016",
+    Severity.ERROR,
+    "a relative include",
+    why="it is looked for in the folder that uWSGI is started in, not beside this file; write %d "
+    "before it",
+    seen="core/uwsgi.c:1073 `uwsgi_expand_path`; core/utils.c:3639 `realpath`",
+    bad="ini = base.ini",
+    good="ini = %dbase.ini",
+)
+def relative_include(config: Case) -> Iterator[Flaw]:
+    """A remark, because that may be the folder of the file."""
+    for each in config.settings:
+        entry = config.table.entries.get(each.option)
+        loads = entry is not None and entry.setter in LOADS
+        if loads and re.match(r"[\w.-]", each.raw) and "://" not in each.raw:
+            fix = config.change(each, f"%d{each.raw}", from_raw=True)
+            yield config.flaw(each, fix=fix, harmless=True)
+
+
+@rule(
+    "UW017",
+    Severity.ERROR,
+    "a second [uwsgi]",
+    why="both are read, and of an option in both the last line counts",
+    seen="core/ini.c:147 `section_asked`; docs/reference/production-settings.md",
+    bad="[uwsgi]\nprocesses = 4\n[uwsgi]\nprocesses = 2",
+    good="[uwsgi]\nprocesses = 4",
+)
+def second_section(config: Case) -> Iterator[Flaw]:
+    """Its values replace those of the first."""
+    first: dict[tuple[object, str], Spot] = {}
+    names = config.section_names
+    for each in config.ini_lines:
+        if each.is_header and each.section in names:
+            spot = first.setdefault((each.spot.file, each.section), each.spot)
+            if spot != each.spot:
+                text = (
+                    f"{each.text} has begun in line {spot.line}: both are read, and these values "
+                    "replace those; make one section of them"
+                )
+                yield config.flaw(each.spot, text)
+
+
+@rule(
+    "UW018",
+    Severity.ERROR,
+    "no section that is read",
+    why="uWSGI reads one section, [uwsgi] unless another is named; without it nothing of the file "
+    "counts, and uWSGI says so in its log and goes on",
+    seen="core/ini.c:164 `Can't find section`",
+    bad="[app]\nprocesses = 4",
+    good="[uwsgi]\nprocesses = 4",
+)
+def no_section(config: Case) -> Iterator[Flaw]:
+    """Where it is only misspelt, or not the first thing in the file, another rule says so."""
+    for file, section, by in config.absent:
+        lines = [each for each in config.ini_lines if each.spot.file == file]
+        names = [each.section for each in lines if each.is_header]
+        loose = any(not (each.section or each.is_header or each.is_comment) for each in lines)
+        misspelt = section == "uwsgi" and any(_is_ours(each) for each in lines)
+        if loose or misspelt or config.texts[file].startswith("\ufeff"):
+            continue
+        advice = f"write [{section}] above the options"
+        if names:
+            advice += f", or name a section that is there: {file.name}:{names[0]}"
+        where = "this file" if by is None else file
+        what = f"there is no section [{section}] in {where}"
+        if file in config.forms:
+            what, advice = f"there is no option in {where}", f'put all below "{section}"'
+        text = f"{what}, so uWSGI reads nothing of it; {advice}"
+        yield config.flaw(by or Spot(file, 1, 1), text)
+
+
+@rule(
+    "UW019",
+    Severity.ERROR,
+    "a file that includes itself",
+    why="uWSGI includes it again each time that it reads this line, until it crashes; take this "
+    "line out, or the one by which that file includes this one",
+    seen="core/uwsgi.c:4722 `uwsgi_ini_config`",
+    bad="ini = %duwsgi.ini",
+    good="ini = %dbase.ini",
+)
+def circle(config: Case) -> Iterator[Flaw]:
+    """Also by way of others."""
+    if config.circle is not None:
+        yield config.flaw(config.circle)
+
+
+def _misnamed(config: Case, line: sections.Line) -> Flaw:
+    """Return what is wrong with a line that is meant to be [uwsgi]; a comment in it stays."""
+    text = f'{line.text} is the section "{line.section}", which is not read; write [uwsgi]'
+    comment = re.fullmatch(r"\[.*\]\s*([;#].*)", line.text)
+    new = f"{comment[1]}\n[uwsgi]" if comment else "[uwsgi]"
+    if "\r" in line.text:
+        text = "the lines end with CR alone, so that all of them are one to uWSGI; end them with LF"
+        new = line.text.replace("\r", "\n")
+    return config.flaw(line.spot, text, instead(config, line.spot, line.text, new, safe=False))
+
+
+def _is_ours(line: sections.Line) -> bool:
+    """Return whether a line is meant to begin [uwsgi]."""
+    return line.is_header and line.text[1:].partition("]")[0].strip().lower() == "uwsgi"

@@ -1,0 +1,174 @@
+"""granian's command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
+from lab.settings.granian import VARIABLE, carried, options, variables
+
+
+@rule(
+    "GR001",
+    Severity.ERROR,
+    "no interface",
+    why="granian calls the application by RSGI, and one that is written for WSGI answers 500; "
+    "write --interface wsgi, or rsgi where that is meant",
+    seen="granian/cli.py:127 `Interfaces.RSGI`",
+    bad="granian site:app",
+    good="granian --interface wsgi site:app",
+)
+def rsgi(config: Case) -> Iterator[Flaw]:
+    """A WSGI application cannot be called that way."""
+    if config.last("interface") is None:
+        column = config.line(config.top).index("granian", config.top.column - 1) + 1
+        edit = Edit(replace(config.top, column=column), "granian", "granian --interface wsgi")
+        fix = Fix((edit,), safe=False, says="--interface wsgi")
+        yield config.flaw(config.top, f"no --interface: {WHY}", fix)
+
+
+@rule(
+    "GR002",
+    Severity.REMARK,
+    "as many threads as the backlog allows",
+    why="a worker starts up to half of its share of the backlog as threads",
+    seen="granian/server/common.py:173 `self.backpressure // 2`",
+    bad="granian --interface wsgi site:app",
+    good="granian --interface wsgi --blocking-threads 32 site:app",
+)
+def many_threads(config: Case) -> Iterator[Flaw]:
+    """Each may hold a database connection."""
+    interface, workers = config.last("interface"), max(1, config.number("workers", 1))
+    if interface is None or interface.value != "wsgi" or config.last("blocking-threads"):
+        return
+    share = config.number("backpressure") or max(128, config.number("backlog", 1024)) // workers
+    threads, allowed = max(1, share // 2), config.known.db_connections
+    if allowed is None or threads * workers > allowed:
+        text = (
+            f"no --blocking-threads: a worker may run {threads} threads, and each may hold a "
+            "connection to the database; write --blocking-threads with as many as it allows"
+        )
+        yield config.flaw(config.top, text)
+
+
+@rule(
+    "GR003",
+    Severity.REMARK,
+    "one thread a worker",
+    why="each worker runs one request at a time, and one that waits holds up the others; use "
+    "more, or leave it out",
+    seen="granian/server/common.py:171 `blocking_threads`",
+    bad="granian --interface wsgi --blocking-threads 1 site:app",
+    good="granian --interface wsgi --blocking-threads 32 site:app",
+)
+def one_thread(config: Case) -> Iterator[Flaw]:
+    """Requests wait for one another."""
+    setting = config.last("blocking-threads")
+    if setting and config.number("blocking-threads") == 1:
+        yield config.flaw(setting)
+
+
+@rule(
+    "GR004",
+    Severity.REMARK,
+    "a backlog that the kernel cuts",
+    why="a queue is no longer than net.core.somaxconn, and the kernel does not say so",
+    seen="https://man7.org/linux/man-pages/man2/listen.2.html",
+    bad="granian --interface wsgi --blocking-threads 32 --backlog 8192 site:app",
+    good="granian --interface wsgi --blocking-threads 32 --backlog 1024 site:app",
+)
+def cut(config: Case) -> Iterator[Flaw]:
+    """The queue is shorter than written."""
+    setting, most = config.last("backlog"), config.known.somaxconn
+    if setting and most is not None and config.number("backlog") > most:
+        text = f"the kernel cuts it to {most} without a word; raise net.core.somaxconn as well"
+        yield config.flaw(setting, text)
+
+
+INSTEAD = {
+    "threads": "--runtime-threads",
+    "threading-mode": "--runtime-mode (st for workers, mt for runtime)",
+    "io-blocking-threads": "--runtime-blocking-threads",
+    "opt": "",
+    "no-opt": "",
+    "bind": "--host and --port",
+    "-b": "--host and --port",
+    "-w": "--workers",
+    "timeout": "",
+}
+"""Option of an earlier granian, or of another server -> what to write; "" for nothing like it."""
+
+
+@rule(
+    "GR005",
+    Severity.ERROR,
+    "an option that granian does not know",
+    why="granian says `No such option` and does not start",
+    seen="granian/cli.py:106 `click.option(*param_decls, cls=cls, **attrs)`",
+    bad="granian --interface wsgi --worker 4 site:app",
+    good="granian --interface wsgi --workers 4 site:app",
+)
+def unknown_option(config: Case) -> Iterator[Flaw]:
+    """It does not start."""
+    for setting in config.settings:
+        name = setting.option
+        if name in options():
+            continue
+        if VARIABLE.match(f"{name}="):
+            yield from _unknown_variable(config, setting)
+            continue
+        long = name if name.startswith("-") else f"--{name}"
+        close = config.table.nearest(name, options())
+        meant = INSTEAD.get(name, f"--{close}" if close else "")
+        text = f"{long}: granian {carried()['version']} has no such option, and does not start"
+        there = meant and config.last(meant.removeprefix("--"))
+        fix = None
+        if meant.removeprefix("--") in options() and not there:
+            edit = Edit(setting.spot, long, meant)
+            fix = Fix((edit,), safe=False, says=meant)
+        say = f"{meant} is there, too; leave this one out" if there else f"write {meant}"
+        yield config.flaw(setting.spot, f"{text}; {say if meant else 'leave it out'}", fix)
+
+
+def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
+    """Yield what is wrong with a variable that granian does not read."""
+    known = {f"GRANIAN_{each}" for each in variables()}
+    # The variable of an option is not always called as the option is: GRANIAN_LOG_ACCESS_ENABLED.
+    option = setting.option.removeprefix("GRANIAN_").lower().replace("_", "-")
+    entry = options().get(option)
+    close = f"GRANIAN_{entry['variable'].upper()}" if entry else None
+    meant = close or config.table.nearest(setting.option, known)
+    text = f"{setting.option}: granian reads no such variable, and does not say so"
+    there = meant and config.last(variables()[meant.removeprefix("GRANIAN_")])
+    fix = config.rename(setting, meant) if meant and not there else None
+    say = f"write {meant}" if meant else "leave it out"
+    yield config.flaw(setting.spot, f"{text}; {say}", fix, harmless=True)
+
+
+@rule(
+    "GR006",
+    Severity.ERROR,
+    "a value that granian refuses",
+    why="granian says `Invalid value` and does not start",
+    seen="granian/cli.py:132 `click.IntRange(1)`",
+    bad="granian --interface wsgi --workers auto site:app",
+    good="granian --interface wsgi --workers 4 site:app",
+)
+def refused(config: Case) -> Iterator[Flaw]:
+    """It is none of those that the option takes."""
+    for setting in config.settings:
+        entry, value = options().get(setting.option, {}), setting.value
+        if not value or "$" in value:  # a shell puts something else there
+            continue
+        says = ""
+        if "choices" in entry and value.lower() not in entry["choices"]:
+            says = f"one of {', '.join(entry['choices'])}"
+        elif "least" in entry:
+            least, most = entry["least"], entry["most"]
+            whole = value.isdecimal()
+            if not whole or (least or 0) > int(value) or (most is not None and int(value) > most):
+                upto = f" to {most}" if most is not None else " or more" if least else ""
+                says = f"a whole number{f', {least}' if least else ''}{upto}"
+        if says:
+            yield config.flaw(setting, f"granian does not start; write {says}")

@@ -1,0 +1,338 @@
+"""
+gunicorn's settings.
+
+A value that is computed is known to nobody but gunicorn; a rule that needs it is silent. What is
+not in the file may be on the command line, which a message then says.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+
+from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
+from lab.settings.gunicorn import carried, literal, names_read, spellings
+from lab.settings.meaning import Computed
+
+KEEPING = frozenset({"gthread", "gevent", "gevent_wsgi", "gevent_pywsgi", "tornado", "asgi"})
+"""Worker classes that keep a client's connection."""
+
+GONE = {
+    "django_settings": 'write raw_env = ["DJANGO_SETTINGS_MODULE=..."]',
+    "x_forwarded_for_header": "leave it out",
+}
+"""Setting of an earlier gunicorn -> what to do."""
+
+LOCAL = ("unix:", "127.", "localhost", "[::1]")
+"""How an address begins that no other host reaches."""
+
+
+def number(config: Case, name: str, default: int) -> int | None:
+    """Return a setting's number, and the default of one that is not there; None if computed."""
+    setting = config.last(name)
+    if setting is None:
+        return default
+    return int(setting.value) if setting.value.isdecimal() else None
+
+
+def worker_class(config: Case) -> str | None:
+    """Return the class of workers that runs; None where that is computed, or in doubt."""
+    setting, threads = config.last("worker_class"), number(config, "threads", 1)
+    name = "sync" if setting is None else setting.value
+    if name == "sync":
+        return None if threads is None else "gthread" if threads > 1 else "sync"
+    return name or None
+
+
+def whole(config: Case, setting: Setting) -> bool:
+    """Return whether the setting is a line of its own and of no block, which can be taken away."""
+    if setting.spot.column != 1 or not setting.raw or "\n" in setting.raw:
+        return False
+    line = config.line(setting.spot).removeprefix("\ufeff")
+    before, after = line[: setting.column - 1], line[setting.column - 1 + len(setting.raw) :]
+    alone = re.fullmatch(rf"{re.escape(setting.option)}\s*(:[^=]*)?=\s*", before)
+    return alone is not None and re.fullmatch(r"\s*(#.*)?", after) is not None
+
+
+def drop(config: Case, setting: Setting) -> Fix | None:
+    """Return the fix that takes a setting's line away; None where it is not one line."""
+    return config.drop(setting) if whole(config, setting) else None
+
+
+def add(config: Case, name: str, value: str, *, after: Setting | None = None) -> Fix | None:
+    """Return the fix that adds a setting below another, or the first; None if that is no line."""
+    known = (each for each in config.settings if each.option in spellings())
+    place = next((each for each in ((after,) if after else known) if whole(config, each)), None)
+    # What is there by a wrong name is there twice if that is mended as well.
+    there = {meant for _, meant in unknown(config)} if place else set()
+    return config.add(f"{name} = {value}", after=place) if place and name not in there else None
+
+
+def unknown(config: Case) -> Iterator[tuple[Setting, str]]:
+    """Yield each name that no setting has and nothing reads, with what it may mean; "" is gone."""
+    if config.file not in config.texts:
+        return
+    used, known = names_read(config), spellings()
+    for setting in config.settings:
+        name = setting.option
+        if name in known.values() or name in used or name.startswith("_"):
+            continue
+        close = "" if name in GONE else config.table.nearest(name, set(known.values()))
+        meant = known.get(name, close)
+        if meant is not None:
+            yield setting, meant
+
+
+def elsewhere(config: Case) -> str:
+    """Return what a message says of workers that the file does not choose."""
+    known = config.last("worker_class") or config.last("threads") or not config.texts
+    return "" if known else ", unless its command has --worker-class or --threads"
+
+
+def addresses(config: Case) -> list[str] | None:
+    """Return where it listens; None where that is computed, or not in the file."""
+    setting = config.last("bind")
+    value = literal(setting.raw) if setting else None
+    if setting is None or isinstance(value, Computed):
+        return None
+    several = value if isinstance(value, list | tuple | set) else [value]
+    return [each for each in several if isinstance(each, str)]
+
+
+@rule(
+    "GU001",
+    Severity.NO_EFFECT,
+    "a name that gunicorn does not know",
+    why="gunicorn ignores names that are none of its settings, without a word",
+    seen="gunicorn/app/base.py:140 `Ignore unknown names`; gunicorn#783",
+    bad="worker = 4",
+    good="workers = 4",
+)
+def unknown_name(config: Case) -> Iterator[Flaw]:
+    """It is ignored."""
+    renamed: dict[str, str] = {}
+    for setting, meant in unknown(config):
+        there = config.last(meant)
+        if not meant:
+            text, fix = f"earlier ones had it; {GONE[setting.option]}", drop(config, setting)
+        elif there and not config.line(there.spot).rstrip().endswith("*"):
+            text = f"{meant} is in line {there.spot.line}; leave this one out"
+            fix = drop(config, setting)
+        else:
+            text = f"write {meant}"
+            # Of two names that mean one setting, one becomes it.
+            first = renamed.setdefault(meant, setting.option) == setting.option
+            fix = config.rename(setting, meant) if setting.raw and first else None
+        yield config.flaw(setting, f"gunicorn has no such setting and ignores it; {text}", fix)
+
+
+@rule(
+    "GU002",
+    Severity.NO_EFFECT,
+    "keepalive with sync workers",
+    why="gunicorn's sync workers close after every reply; leave it out, or set worker_class = "
+    '"gthread"',
+    seen="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
+    bad="keepalive = 75",
+    good='worker_class = "gthread"\nkeepalive = 75',
+)
+def keepalive_with_sync(config: Case) -> Iterator[Flaw]:
+    """No connection is kept."""
+    setting = config.last("keepalive")
+    if setting and worker_class(config) == "sync":
+        yield config.flaw(setting, WHY + elsewhere(config), drop(config, setting))
+
+
+@rule(
+    "GU003",
+    Severity.NO_EFFECT,
+    "sync with threads",
+    why="with more than one thread gunicorn runs gthread workers all the same; say so",
+    seen="gunicorn/config.py:139 `is_sync and self.threads > 1`",
+    bad='worker_class = "sync"\nthreads = 4',
+    good='worker_class = "gthread"\nthreads = 4',
+)
+def not_sync(config: Case) -> Iterator[Flaw]:
+    """Another class runs than is written."""
+    setting = config.last("worker_class")
+    if setting and setting.value == "sync" and worker_class(config) == "gthread":
+        yield config.flaw(setting, fix=config.change(setting, '"gthread"', safe=True))
+
+
+@rule(
+    "GU004",
+    Severity.NO_EFFECT,
+    "worker_connections with workers that have no limit",
+    why="only gthread, gevent and asgi workers read it; leave it out",
+    seen="gunicorn/workers/gthread.py:256 `worker_connections`; gunicorn/config.py:847 `gthread`",
+    bad="worker_connections = 1000",
+    good='worker_class = "gevent"\nworker_connections = 1000',
+)
+def connections_of_sync(config: Case) -> Iterator[Flaw]:
+    """A sync worker has one."""
+    setting, runs = config.last("worker_connections"), worker_class(config)
+    if setting and runs in {"sync", "tornado"}:
+        yield config.flaw(setting, WHY + elsewhere(config), drop(config, setting))
+
+
+@rule(
+    "GU005",
+    Severity.DANGEROUS,
+    "max_requests without jitter",
+    why="workers that share the requests reach their count together",
+    seen="gunicorn/workers/base.py:60 `max_requests_jitter`; gunicorn#862",
+    bad="workers = 4\nmax_requests = 1000",
+    good="workers = 4\nmax_requests = 1000\nmax_requests_jitter = 100",
+)
+def no_jitter(config: Case) -> Iterator[Flaw]:
+    """All workers end at about the same time."""
+    setting, count = config.last("max_requests"), number(config, "max_requests", 0)
+    jitter, workers = number(config, "max_requests_jitter", 0), config.last("workers")
+    if setting and count and jitter == 0 and (workers is None or workers.value != "1"):
+        most = str(max(1, count // 10))
+        text = "all workers reach it, and end, at about the same time"
+        there = config.last("max_requests_jitter")
+        change = config.change(there, most) if there else None
+        fix = change if there else add(config, "max_requests_jitter", most, after=setting)
+        yield config.flaw(setting, f"{text}; write max_requests_jitter = {most}", fix)
+
+
+@rule(
+    "GU006",
+    Severity.REMARK,
+    "the workers' heartbeat on a disk",
+    why="each worker touches a file in /tmp, which is a disk in a container, and is killed where "
+    'that makes it wait for longer than timeout; write worker_tmp_dir = "/dev/shm"',
+    seen="gunicorn/config.py:1294 `may block a worker`",
+    bad="workers = 4",
+    good='workers = 4\nworker_tmp_dir = "/dev/shm"',
+)
+def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
+    """In a container /tmp is a disk."""
+    if config.known.container and config.last("worker_tmp_dir") is None:
+        fix = add(config, "worker_tmp_dir", '"/dev/shm"')
+        yield config.flaw(config.top, f"no worker_tmp_dir: {WHY}", fix)
+
+
+@rule(
+    "GU007",
+    Severity.DANGEROUS,
+    "a timeout that bounds no request",
+    why="it ends a worker that does not say that it lives, and one with threads or an event loop "
+    "says so while its requests wait; give what a request waits for a timeout of its own",
+    seen="gunicorn/workers/gthread.py:417 `notify`; gunicorn/arbiter.py:612 `last_update`",
+    bad='worker_class = "gthread"\ntimeout = 30',
+    good="timeout = 30",
+)
+def timeout_of_the_loop(config: Case) -> Iterator[Flaw]:
+    """A stuck request keeps its thread for good."""
+    setting = config.last("timeout")
+    if setting and number(config, "timeout", 30) != 0 and worker_class(config) in KEEPING:
+        yield config.flaw(setting)
+
+
+@rule(
+    "GU008",
+    Severity.DANGEROUS,
+    "as many workers as the host has CPUs",
+    why="it counts the CPUs of the host and knows no limit of a container; write a number, or "
+    "take it from the environment",
+    seen="gunicorn#2028",
+    bad="import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1",
+    good="workers = 4",
+)
+def host_cpus(config: Case) -> Iterator[Flaw]:
+    """A small container on a large host has 160."""
+    for setting in config.all("workers", "threads"):
+        bounded = "min(" in setting.raw or "env" in setting.raw
+        if config.known.container and "cpu_count(" in setting.raw and not bounded:
+            yield config.flaw(setting)
+
+
+@rule(
+    "GU009",
+    Severity.ERROR,
+    "a class of workers that gunicorn does not have",
+    why="gunicorn has no such workers and does not start",
+    seen="gunicorn/workers/__init__.py:6 `SUPPORTED_WORKERS`",
+    bad='worker_class = "eventlet"',
+    good='worker_class = "gevent"',
+)
+def no_such_workers(config: Case) -> Iterator[Flaw]:
+    """It does not start."""
+    setting, there = config.last("worker_class"), carried()["worker_classes"]
+    name = setting.value if setting else ""
+    # What has a dot is a class of any module's, which may be there.
+    if not setting or not name or name in there or "." in name or name.startswith("egg:"):
+        return
+    gone = {"eventlet": "gevent", "gaiohttp": "asgi"}
+    close = difflib.get_close_matches(name, there, n=1, cutoff=0.5)
+    meant = gone.get(name) or next(iter(close), "")
+    text = f"gunicorn {carried()['version']} has no such workers, and does not start; write "
+    fix = config.change(setting, f'"{meant}"') if meant else None
+    yield config.flaw(
+        setting, text + (f'"{meant}"' if meant else f"one of {', '.join(there)}"), fix
+    )
+
+
+@rule(
+    "GU010",
+    Severity.REMARK,
+    "connections that end before the proxy lets go",
+    why="a proxy may send a request while the worker closes the connection for being idle",
+    seen="gunicorn/config.py:947 `default = 2`; conbench#1156",
+    bad='worker_class = "gthread"',
+    good='worker_class = "gthread"\nkeepalive = 75',
+)
+def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
+    """The proxy answers 502."""
+    setting, seconds = config.last("keepalive"), number(config, "keepalive", 2)
+    if worker_class(config) not in KEEPING or seconds is None or not 0 < seconds < 60:
+        return
+    text = (
+        f"an idle connection is closed after {seconds} s, and a proxy that keeps it for longer "
+        "(nginx and load balancers: 60 s) answers 502 where both happen at once; behind one write "
+        "keepalive = 75"
+    )
+    if setting is None:
+        where = config.last("worker_class") or config.top
+        yield config.flaw(where, f"no keepalive: {text}", add(config, "keepalive", "75"))
+    else:
+        yield config.flaw(setting, text, config.change(setting, "75"))
+
+
+@rule(
+    "GU011",
+    Severity.DANGEROUS,
+    "reload",
+    why="workers restart when a file changes, clients see the traceback of one that cannot be "
+    "imported, and preload_app does not go with it; leave it out where people use it",
+    seen="gunicorn/config.py:1044 `incompatible with application preloading`",
+    bad="reload = True",
+    good="reload = False",
+)
+def reloads(config: Case) -> Iterator[Flaw]:
+    """A changed file restarts the workers."""
+    setting = config.last("reload")
+    if setting and setting.value.lower() == "true":
+        yield config.flaw(setting, fix=drop(config, setting))
+
+
+@rule(
+    "GU012",
+    Severity.DANGEROUS,
+    "headers of a proxy from anybody",
+    why="any client that reaches the port may say that it came by https; name the proxy's "
+    "address, or bind to a UNIX socket",
+    seen="gunicorn/config.py:1436 `disable checking of front-end IPs`",
+    bad='forwarded_allow_ips = "*"',
+    good='forwarded_allow_ips = "10.0.0.1"',
+)
+def any_proxy(config: Case) -> Iterator[Flaw]:
+    """It is no proof that the request came by the proxy."""
+    setting, bind = config.last("forwarded_allow_ips"), config.last("bind")
+    listens = addresses(config) or ([bind.raw.lstrip("fF\"'")] if bind else [])
+    local = bool(listens) and all(each.startswith(LOCAL) for each in listens)
+    if setting and "*" in setting.value.replace(" ", "").split(",") and not local:
+        yield config.flaw(setting)

@@ -1,0 +1,240 @@
+"""
+Values of gunicorn's settings.
+
+gunicorn reads each by a validator of its own; the table below says what that takes. It has those
+whose answer follows from the value alone: others look at files and users of the machine, or import
+what they are told.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lab.lint.rules.gunicorn import addresses, drop
+from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule
+from lab.settings.gunicorn import carried, literal, names_read, spellings
+from lab.settings.meaning import Computed
+
+WORDS = {
+    **dict.fromkeys(("1", "yes", "on", "y", "t"), "True"),
+    **dict.fromkeys(("0", "no", "off", "n", "f", ""), "False"),
+}
+"""What people write for true and false -> what gunicorn takes."""
+
+LEVELS = ("debug", "info", "warning", "error", "critical")
+
+
+def _boolean(value: object) -> None:
+    if value is not None and str(value).lower().strip() not in {"true", "false"}:
+        raise ValueError
+
+
+def _number(value: object) -> None:
+    if not isinstance(value, int | str) or (int(value, 0) if isinstance(value, str) else value) < 0:
+        raise ValueError
+
+
+def _text(value: object) -> None:
+    if not isinstance(value, str | None):
+        raise TypeError
+
+
+def _texts(value: object) -> None:
+    for each in value if isinstance(value, list | tuple | set | dict) else [value or None]:
+        _text(each)
+
+
+def _networks(value: object) -> None:
+    _text(value)
+    for each in str(value or "").split(","):
+        if each and each.strip() != "*":
+            ipaddress.ip_network(each.strip())
+
+
+def _mapping(value: object) -> None:
+    if not isinstance(value, dict):
+        raise TypeError
+
+
+WANTED = {
+    "validate_bool": ("True or False", _boolean),
+    "validate_pos_int": ("a whole number that is not negative", _number),
+    "validate_string": ("a text in quotes", _text),
+    "validate_list_string": ("a list of texts", _texts),
+    "validate_string_to_list": ('a text with commas, as in "a,b"', _text),
+    "validate_string_to_addr_list": ('addresses in one text, as in "10.0.0.1,10.0.0.2"', _networks),
+    "validate_dict": ("a dict", _mapping),
+}
+"""
+gunicorn's validator -> what it takes, for people, and what raises an error as that does.
+
+`tests/lint/test_gunicorn_values.py` holds it to gunicorn's own.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A setting's value, as Python has it."""
+
+    setting: Setting
+    value: object
+
+
+def written(config: Case) -> Iterator[Written]:
+    """Yield the last value of each setting, of those that are no computed ones."""
+    for setting in config.settings:
+        value = literal(setting.raw)
+        if setting is config.last(setting.option) and not isinstance(value, Computed):
+            yield Written(setting, value)
+
+
+def refuses(name: str, value: object) -> str | None:
+    """Return the validator of gunicorn's that refuses a setting's value; None if none does."""
+    kind = carried()["validators"].get(name)
+    if kind not in WANTED:
+        return None
+    try:
+        WANTED[kind][1](value)
+    except (TypeError, ValueError):
+        return str(kind)
+    return None
+
+
+@rule(
+    "GU013",
+    Severity.ERROR,
+    "a value that gunicorn refuses",
+    why="gunicorn says `Invalid value` and does not start",
+    seen="gunicorn/app/base.py:146 `Invalid value for`; gunicorn/config.py:412 `Invalid boolean`",
+    bad='daemon = "yes"',
+    good="daemon = True",
+)
+def refused(config: Case) -> Iterator[Flaw]:
+    """Its type or its text is not one that the setting takes."""
+    for each in written(config):
+        setting, value = each.setting, each.value
+        kind = refuses(setting.option, value)
+        if kind is None:
+            continue
+        meant = None
+        if kind == "validate_bool":
+            meant = WORDS.get(str(value).lower().strip())
+        elif isinstance(value, float) and value.is_integer() and value >= 0:
+            meant = str(int(value))
+        elif (
+            isinstance(value, str) and value.isdecimal()
+        ):  # with a 0 that Python takes for no octal
+            meant = f"{'0o' * (setting.option == 'umask')}{value.lstrip('0')}"
+        fix = config.change(setting, meant) if meant else None
+        text = f"gunicorn does not start; write {meant or WANTED[kind][0]}"
+        yield config.flaw(setting, text, fix)
+
+
+@rule(
+    "GU014",
+    Severity.ERROR,
+    "a limit that gunicorn replaces",
+    why="gunicorn takes another limit in its place, and does not say so",
+    seen="gunicorn/http/message.py:513 `self.limit_request_line >= MAX_REQUEST_LINE`; "
+    "gunicorn/http/message.py:313 `self.limit_request_fields > MAX_HEADERS`; "
+    "gunicorn/http/message.py:316 `self.limit_request_field_size <= 0`",
+    bad="limit_request_line = 65536",
+    good="limit_request_line = 8190",
+)
+def replaced(config: Case) -> Iterator[Flaw]:
+    """It is larger than the largest, or 0 where that is not "none"."""
+    for each in written(config):
+        name, value = each.setting.option, each.value
+        if name not in MOST or not isinstance(value, int):
+            continue
+        most, zero = MOST[name]
+        if value == 0 and zero is None:
+            text = "there is no limit, and a client may send up to 1 MB of it; write 8190 at most"
+            yield config.flaw(each.setting, text, harmless=True)
+        elif value == 0 or (most is not None and value > most):
+            taken = zero if value == 0 else most
+            text = f"gunicorn takes {taken} in its place, and does not say so; write {taken}"
+            yield config.flaw(each.setting, text, config.change(each.setting, str(taken)))
+
+
+MOST: Mapping[str, tuple[int | None, int | None]] = {
+    "limit_request_line": (8190, None),
+    "limit_request_fields": (32768, 32768),
+    "limit_request_field_size": (None, 8190),
+}
+"""Setting -> its largest value, None where there is none; and what 0 is, None for no limit."""
+
+
+@rule(
+    "GU015",
+    Severity.ERROR,
+    "a level of the log that gunicorn does not know",
+    why="gunicorn takes any other level for info, without a word",
+    seen="gunicorn/glogging.py:201 `LOG_LEVELS.get(cfg.loglevel.lower(), logging.INFO)`",
+    bad='loglevel = "warn"',
+    good='loglevel = "warning"',
+)
+def unknown_level(config: Case) -> Iterator[Flaw]:
+    """It logs another level than is written."""
+    setting = config.last("loglevel")
+    value = literal(setting.raw) if setting else None
+    level = value.lower() if isinstance(value, str) and not isinstance(value, Computed) else ""
+    if setting and level and level not in LEVELS and config.last("logger_class") is None:
+        meant = {"fatal": "critical", "trace": "debug"}.get(level)
+        meant = meant or next(iter(difflib.get_close_matches(level, LEVELS, n=1)), None)
+        say = f'"{meant}"' if meant else f"one of {', '.join(LEVELS)}"
+        fix = config.change(setting, f'"{meant}"') if meant else None
+        yield config.flaw(setting, f"{WHY}; write {say}", fix)
+
+
+@rule(
+    "GU016",
+    Severity.ERROR,
+    "an address that means another one",
+    why="without a colon it is a host, and the port is 8000",
+    seen="gunicorn/util.py:255 `host, port = netloc, default_port`",
+    bad='bind = "8080"',
+    good='bind = ":8080"',
+)
+def address(config: Case) -> Iterator[Flaw]:
+    """It listens elsewhere, or does not start."""
+    setting = config.last("bind")
+    for each in addresses(config) or ():
+        if setting is None or each.startswith(("unix:", "fd://", "[")):
+            continue
+        _, _, port = each.removeprefix("tcp://").partition(":")
+        if each.isdecimal():
+            text = f'gunicorn takes {each} for a host, and 8000 for its port; write ":{each}"'
+            fix = config.change(setting, f'":{each}"') if setting.value == each else None
+            yield config.flaw(setting, text, fix)
+        elif "/" in each.removeprefix("tcp://"):
+            what = f'"unix:{each}"' if each.startswith(("/", ".")) else '"HOST:PORT"'
+            yield config.flaw(
+                setting, f"gunicorn does not take {each} for an address; write {what}"
+            )
+        elif port and not port.partition(":")[0].isdecimal():
+            text = f"{port} is no port, and gunicorn does not start; write a number"
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "GU017",
+    Severity.NO_EFFECT,
+    "a setting that is set again",
+    why="gunicorn asks the module for its names when it has run: the last value counts",
+    seen="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
+    bad="workers = 4\nworkers = 8",
+    good="workers = 8",
+)
+def set_again(config: Case) -> Iterator[Flaw]:
+    """The last one counts."""
+    for setting in config.settings if config.texts else ():
+        last = config.last(setting.option)
+        if setting is last or last is None or not (setting.value and last.value):
+            continue  # in a block, or computed, perhaps of the one before
+        if setting.option in spellings().values() and setting.option not in names_read(config):
+            text = f"line {last.spot.line} sets it again, and that counts; leave this one out"
+            yield config.flaw(setting, text, drop(config, setting))

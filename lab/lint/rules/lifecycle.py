@@ -1,0 +1,128 @@
+"""How a server starts, reloads and ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.lint.rules.alike import missing, present, renamed, with_line, without
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+HOOK = "hook-master-start = unix_signal:15 gracefully_kill_them_all"
+"""What makes SIGTERM an orderly stop."""
+
+
+def serves_python(config: Case) -> bool:
+    """Return whether requests come to a Python application that the configuration names."""
+    named = config.all("module", "wsgi", "wsgi-file", "file", "mount", "paste", "eval")
+    return bool(named and config.sockets())
+
+
+def hooked(config: Case) -> bool:
+    """Return whether a hook says what SIGTERM means."""
+    return any(each.value.startswith("unix_signal:15 ") for each in config.all("hook-master-start"))
+
+
+missing(
+    "UW314",
+    "need-app = true",
+    "if the application cannot be imported, uWSGI starts all the same and answers 500; write "
+    "need-app = true, and it ends",
+    seen="core/uwsgi.c:3883 `need_app`; docs/reference/production-settings.md",
+    bad="http-socket = 127.0.0.1:8080\nmodule = site:app",
+    when=serves_python,
+)
+
+
+@rule(
+    "UW315",
+    Severity.DANGEROUS,
+    "SIGTERM means reload",
+    why="the master takes SIGTERM for a reload, so that docker, Kubernetes and systemd stop it in "
+    f"vain and then kill it; write {HOOK}",
+    seen="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; linkding#368",
+    bad="socket = /run/app.sock\nmaster = true",
+    good=f"socket = /run/app.sock\nmaster = true\n{HOOK}",
+)
+def sigterm_reloads(config: Case) -> Iterator[Flaw]:
+    """A container's stop waits for its limit and then kills."""
+    said = hooked(config) or config.on("die-on-term") or config.on("exit-on-reload")
+    if config.master and config.sockets() and not said:
+        setting = config.last("master")
+        where = config.top if setting is None else setting
+        yield config.flaw(where, fix=config.add(HOOK, after=setting))
+
+
+present(
+    "UW316",
+    "die-on-term",
+    f"SIGTERM ends the workers in the middle of their requests; write {HOOK}",
+    seen="core/master.c:346 `die_on_term`; docs/reference/production-settings.md",
+    bad="master = true\ndie-on-term = true",
+    good=f"master = true\n{HOOK}",
+    when=lambda config: config.master and not hooked(config),
+    mends=with_line(HOOK),
+)
+
+
+@rule(
+    "UW317",
+    Severity.REMARK,
+    "no strict",
+    why="no strict: uWSGI ignores a mistyped option without a word; write strict = true",
+    seen="core/config.c:382 `uwsgi.strict`; docs/reference/production-settings.md",
+    bad="http-socket = 127.0.0.1:8080",
+    good="http-socket = 127.0.0.1:8080\nstrict = true",
+)
+def lax(config: Case) -> Iterator[Flaw]:
+    """A mistyped option is ignored."""
+    if config.sockets() and not config.on("strict"):
+        names = {each.option for each in config.settings}
+        known = not config.guesses and names <= config.table.entries.keys()
+        fix = config.add("strict = true")
+        yield config.flaw(config.top, fix=fix if known and not config.last("strict") else None)
+
+
+present(
+    "UW318",
+    "lazy",
+    "it is not lazy-apps: workers, and not the master, obey a reload, and each signal means "
+    "something else; write lazy-apps = true",
+    seen="core/uwsgi.c:1383 `lazy`; core/uwsgi.c:3884 `lazy`",
+    bad="lazy = true",
+    good="lazy-apps = true",
+    mends=renamed("lazy-apps"),
+)
+
+present(
+    "UW323",
+    "daemonize daemonize2",
+    "the first process ends when the server has gone to the background, and a container ends "
+    "with its first process; leave it out",
+    seen="core/utils.c:137 `fork()`",
+    bad="daemonize = /var/log/uwsgi.log",
+    good="logto = /var/log/uwsgi.log",
+    when=lambda config: bool(config.known.container),
+    mends=without,
+)
+
+present(
+    "UW324",
+    "py-autoreload",
+    "a thread of each worker looks at all files of all modules, and a change in one reloads the "
+    "service; leave it out of production",
+    seen="plugins/python/python_plugin.c:451 `uwsgi_python_autoreloader_thread`",
+    bad="py-autoreload = 1",
+    good="py-autoreload = 0",
+    mends=without,
+)
+
+present(
+    "UW327",
+    "asyncio async",
+    "a reload or a stop drops the requests under way, for uWSGI has no graceful end in this mode; "
+    "use threads or gevent, which finish theirs",
+    seen="core/uwsgi.c:1241 `async mode`; docs/explanation/non-blocking.md",
+    bad="asyncio = 100",
+    good="threads = 32",
+    when=lambda config: max(config.number("asyncio"), config.number("async")) > 1,
+)

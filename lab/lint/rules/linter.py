@@ -1,0 +1,51 @@
+"""What the linter says of itself: of its comments, and of files that it cannot follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from textwrap import shorten
+
+from lab.lint.flaw import Edit, Fix
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+
+@rule(
+    "UW900",
+    Severity.NO_EFFECT,
+    "a suppression that suppresses nothing",
+    why="it would hide the next fault of its kind",
+    seen="lab/lint/suppress.py",
+    bad="""
+; lab: ignore[UW205] the workers shall end
+master = true
+""",
+    good="""
+; lab: ignore[UW205] the workers shall end
+no-orphans = true
+""",
+)
+def unused_suppression(config: Case) -> Iterator[Flaw]:
+    """Nothing is found where it stands."""
+    for each in config.unused:
+        line = config.line(each.spot)
+        alone = f"[{each.code}]" in line.upper()
+        fix = Fix((Edit(each.spot, line, None),), safe=True, says=f"without {line.strip()}")
+        text = f"{each.code} is not found here: leave the comment out"
+        yield config.flaw(each.spot, text, fix if alone else None)
+
+
+@rule(
+    "UW901",
+    Severity.REMARK,
+    "a configuration that is not read to its end",
+    why="what uWSGI reads from a command or a network is not asked for, and rules that need it are "
+    "silent",
+    seen="core/utils.c (uwsgi_open_and_read)",
+    bad="ini = exec://./configure",
+    good="module = app:app",
+)
+def guesses(config: Case) -> Iterator[Flaw]:
+    """Something of it cannot be read as uWSGI would."""
+    if config.guesses and config.circle is None:
+        why = shorten(config.guesses, 90, placeholder=" ...")
+        yield config.flaw(config.top, f"what lab lint says of this file is a guess: {why}")

@@ -1,0 +1,42 @@
+"""What is written to the log, and where that lies."""
+
+from __future__ import annotations
+
+from lab.lint.rules.alike import at_top, present, without_safely
+from lab.lint.rules.rule import Case
+
+STILL = ("log-4xx", "log-5xx", "log-slow", "log-big", "log-zero", "log-ioerror", "log-sendfile")
+"""Options by which some requests are logged with disable-logging, too."""
+
+ROUTED = ("route", "final-route", "error-route", "response-route")
+"""Beginnings of options of which one may have a request logged."""
+
+
+def _silent(config: Case) -> bool:
+    """Return whether no request is logged."""
+    some = any(config.on(name) for name in STILL) or config.starting(*ROUTED)
+    return config.on("disable-logging") and not some
+
+
+present(
+    "UW211",
+    "log-format log-format-strftime req-logger log-micros log-x-forwarded-for",
+    "it is about the lines of requests, and disable-logging leaves out all of them; leave it out, "
+    "or add log-5xx = true",
+    seen="core/logging.c:593 `logging_options.enabled`",
+    bad="disable-logging = true\nlog-format = %(method) %(uri)",
+    good="disable-logging = true\nlog-format = %(method) %(uri)\nlog-5xx = true",
+    when=_silent,
+    mends=without_safely,
+)
+
+present(
+    "UW212",
+    "log-maxsize log-backupname touch-logrotate touch-logreopen",
+    "it is about the file of logto or daemonize, and there is none; add logto = FILE",
+    seen="core/logging.c:556 `uwsgi.logfile`; core/logging.c:563 `uwsgi.logfile`",
+    bad="log-maxsize = 20971520",
+    good="log-maxsize = 20971520\nlogto = /var/log/app.log",
+    when=lambda config: not config.all("logto", "logto2", "daemonize", "daemonize2"),
+    mends=at_top("logto = /var/log/uwsgi.log"),
+)

@@ -1,0 +1,64 @@
+"""Workers that serve many requests at a time: gevent, asyncio, async."""
+
+from __future__ import annotations
+
+from lab.lint.rules.alike import present, with_line, without
+
+present(
+    "UW105",
+    "gevent asyncio",
+    "uWSGI ends when the application is loaded, because a loop needs 2 places or more; write a "
+    "larger number",
+    seen="plugins/asyncio/asyncio.c:315 `async < 2`; plugins/gevent/gevent.c:410 `async < 2`",
+    bad="asyncio = 1",
+    good="asyncio = 100\ngreenlet = true",
+    when=lambda config: max(map(config.number, ("gevent", "asyncio"))) < 2,
+)
+
+
+present(
+    "UW106",
+    "asyncio",
+    "uWSGI asks for a loop from outside of Python, and since Python 3.12 ends by that: 'call stack "
+    "is not deep enough'; import a module that makes a loop after each fork (uwsgidecorators)",
+    seen="plugins/asyncio/asyncio.c:340 `get_event_loop`; docs/explanation/non-blocking.md",
+    bad="asyncio = 100\ngreenlet = true",
+    good="asyncio = 100\ngreenlet = true\nimport = event_loop",
+    when=lambda config: (
+        config.known.python is not None
+        and config.known.python >= (3, 12)
+        and not config.all("import", "shared-import")
+    ),
+)
+
+
+present(
+    "UW115",
+    "threads",
+    "uWSGI makes room for as many requests as there are threads, and the loop writes behind that: "
+    "workers die by segmentation faults; leave it out",
+    seen="core/init.c:437 `uwsgi.threads`; core/init.c:432 `uwsgi.async`; "
+    "docs/explanation/non-blocking.md",
+    bad="gevent = 100\nthreads = 2",
+    good="gevent = 100",
+    when=lambda config: (
+        config.number("threads") > 1 and max(map(config.number, ("gevent", "asyncio", "async"))) > 1
+    ),
+    mends=without,
+)
+
+
+present(
+    "UW218",
+    "gevent",
+    "unless the application patches Python itself, one request waits for the other: 19 requests/s "
+    "that wait 50 ms each instead of 1,150 (measured once, not stored); add "
+    "gevent-early-monkey-patch = true",
+    seen="plugins/gevent/gevent.c:429 `ugevent.monkey`",
+    bad="gevent = 100",
+    good="gevent = 100\ngevent-early-monkey-patch = true",
+    when=lambda config: (
+        not config.on("gevent-monkey-patch") and not config.on("gevent-early-monkey-patch")
+    ),
+    mends=with_line("gevent-early-monkey-patch = true"),
+)

@@ -1,0 +1,350 @@
+"""How uWSGI reads a file: what is written there is not what it gets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lab.lint.rules.alike import instead
+from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, Spot, rule
+from lab.settings import sections
+from lab.settings.uwsgi import OFF
+from lab.settings.uwsgi.table import Entry, atoi
+
+TEXTS = re.compile(
+    "add-header|alarm|attach-|cron|eval|exec-|hook-|legion-|log-?format|print|smart-|unique-cron"
+    "|(final-|error-|response-)?route"
+)
+"""Options whose values are commands, formats and texts, in which # ; and quotes mean themselves."""
+
+NO = frozenset({"-", "disable", "disabled", "f", "n", "never", "nil", "none", "null"})
+"""Words by which somebody means no, and which uWSGI takes for yes."""
+
+DIGITS = {word: str(n) for n, word in enumerate(("zero", "one", "two", "three", "four"))}
+
+OTHERS = {
+    "process": "processes", "log-file": "logto", "logfile": "logto", "user": "uid",
+    "log-buffering": None, "chmod-sock": "chmod-socket", "exec-pre": "exec-pre-app",
+    "exec-before": "exec-pre-app",
+}  # fmt: skip
+"""What is no option of uWSGI's -> the option that does what its name says; None without one."""
+
+MILLISECONDS = frozenset({"log-slow"})
+"""Options in which a second is 1000; of the others that are a time it is 1."""
+
+PLACEHOLDERS = ("set-placeholder", "set-ph")
+
+MAGIC = frozenset("%([bcdeghijknopstuvxCDEGIJNOPSTUVX0123456789")
+"""Characters that mean something behind a %: core/uwsgi.c, config_magic_table_fill."""
+
+FORMATS = frozenset({"log-date", "logdate"})
+"""Options whose values are formats of strftime(3)."""
+
+
+@rule(
+    "UW001",
+    Severity.ERROR,
+    "an unknown option",
+    why="without strict its line is dropped in silence",
+    seen="core/config.c:383 `unknown config directive`; docker-mailman#428",
+    bad="procesess = 4",
+    good="processes = 4",
+)
+def unknown_option(config: Case) -> Iterator[Flaw]:
+    """One that is only there to be named in others, as %(base), is none, but for strict."""
+    strict = config.on("strict")
+    declared = config.all("declare-option", *PLACEHOLDERS)
+    own = {each.value.partition("=")[0] for each in declared}
+    ours = {each.plugin for each in config.table.entries.values()}
+    loaded = ",".join(each.value for each in config.all("plugins", "plugin", "need-plugins"))
+    foreign = set(filter(None, re.split(r"[,\s]+", loaded))) - ours  # it may be an option of theirs
+    own |= set() if strict else {name for each in config.settings for name in _named(each)}
+    for each in config.settings:
+        name = each.option
+        if name in config.table.entries or name in own or re.search(r"[\s:]", name):
+            continue
+        meant = _meant_option(config, name)
+        if foreign and meant is None:
+            continue
+        effect = "does not start" if strict else "drops the line without a word"
+        advice = f"write {meant}" if meant else "leave it out"
+        text = f"uWSGI has no such option and {effect}; {advice}"
+        yield config.flaw(each, text, instead(config, each.spot, name, meant, safe=False))
+
+
+@rule(
+    "UW002",
+    Severity.ERROR,
+    "a comment after a value",
+    why="uWSGI has comments on lines of their own only; behind a value it is part of that",
+    seen="core/ini.c:141 `this is a comment`; uwsgi#2573",
+    bad="socket = :8001 # app",
+    good="# app\nsocket = :8001",
+)
+def comment_behind(config: Case) -> Iterator[Flaw]:
+    """Behind a number, or a word for yes, it does no harm."""
+    for each in config.settings:
+        comment = re.search(r"\s+([;#].*)", each.raw)
+        if comment is None or TEXTS.match(each.option) or each.raw.startswith("exec://"):
+            continue
+        value = each.raw[: comment.start()]
+        harmless = config.table.is_number(each.option)  # of which a text is another rule's
+        effect = "which then is no address, path or name"
+        if config.table.is_switch(each.option):
+            harmless = value.lower() not in OFF
+            effect = "which then is no word for no, so that it is on"
+        effect = "which is read as meant here" if harmless else effect
+        written = re.sub(r"\s+", " ", each.written)
+        text = f"{written}: the comment is part of the value, {effect}; write it above"
+        new = f"{comment[1]}\n{each.option} = {value}"
+        fix = instead(config, each.spot, _rest(config, each.spot), new, safe=harmless)
+        yield config.flaw(each.at(comment.start(1)), text, fix, harmless=harmless)
+
+
+@rule(
+    "UW003",
+    Severity.ERROR,
+    "no number where one is read",
+    why='uWSGI takes the digits at the beginning, and 0 where there are none: "30s" is 30, "4k" 4',
+    seen="core/uwsgi.c:4031 `atoi`; docs/reference/production-settings.md",
+    bad="post-buffering = true",
+    good="post-buffering = 8192",
+)
+def no_number(config: Case) -> Iterator[Flaw]:
+    """What is read as it was meant, as "off" for 0, is none."""
+    for each in config.settings:
+        if not config.table.is_number(each.option) or each.option == "http-keepalive":
+            continue
+        value = re.split(r"\s+[;#]", each.value)[0]
+        if re.search(r"[%$@]\(|^[\"']", value):  # another rule's
+            continue
+        if re.fullmatch(r"[+-]?\d+", value) or value.lower() in OFF | NO:
+            continue
+        meant = _meant(config.table.entries[each.option], value)
+        what = "this" if each.value == each.raw else f'"{each.value}"'
+        text = f"a number is read there, and of {what} that is {atoi(value)}"
+        advice = f"; write {each.option} = {meant}" if meant else "; write a number"
+        yield config.flaw(each, text + advice, config.change(each, meant) if meant else None)
+
+
+@rule(
+    "UW004",
+    Severity.ERROR,
+    "a word for no that is yes",
+    why="only false, off, no and 0 are no, so this is yes; write false",
+    seen='core/uwsgi.c:3948 `strcasecmp("false", value)`',
+    bad="master = none",
+    good="master = false",
+)
+def yes_by_mistake(config: Case) -> Iterator[Flaw]:
+    """Switched on."""
+    for each in config.settings:
+        if config.table.is_switch(each.option) and each.value.lower() in NO:
+            yield config.flaw(each, fix=config.change(each, "false"))
+
+
+@rule(
+    "UW005",
+    Severity.ERROR,
+    "quotes around a value",
+    why="the quotes are part of the value; leave them out",
+    seen="core/ini.c:151 `ini_rstrip(val)`; uwsgi#1089; django#6970",
+    bad='module = "app:app"',
+    good="module = app:app",
+)
+def quotes(config: Case) -> Iterator[Flaw]:
+    """Also around the value of an environment variable."""
+    for each in config.settings:
+        name, _, content = each.raw.partition("=")
+        start = len(name) + 1 if each.option == "env" else 0
+        bare = content if start else each.raw
+        found = re.fullmatch(r"""(["'])(.*)\1""", bare)
+        if found is None or TEXTS.match(each.option):
+            continue
+        fix = instead(config, each.at(start), bare, found[2], safe=False)
+        yield config.flaw(each.at(start), f"{each.written}: {WHY}", fix)
+
+
+@rule(
+    "UW009",
+    Severity.ERROR,
+    "a single %",
+    why="% and the next character are a variable, an unknown one is empty; at the end of a line it "
+    "takes the line's end away",
+    seen='core/utils.c:1832 `magic_table`; core/utils.c:1857 `magic_table[i] = ""`; uwsgi#1683',
+    bad="log-date = %Y-%m-%d",
+    good="log-date = %%Y-%%m-%%d",
+)
+def single_percent(config: Case) -> Iterator[Flaw]:
+    """At the end of a comment it makes a comment of the next line."""
+    if not any("%" in text for text in config.texts.values()):
+        return
+    got = {(each.spot.file, each.spot.line): each for each in config.settings}
+    names = config.section_names
+    for each in config.ini_lines:
+        eaten = [at for at in _percents(each) if each.section in names or each.is_comment]
+        if not eaten:
+            continue
+        text = each.text
+        spot = Spot(each.spot.file, each.spot.line, each.spot.column + eaten[0])
+        setting = got.get((each.spot.file, each.spot.line))
+        becomes = f', so the value is "{setting.value}"' if setting else ""
+        new = "".join("%%" if at in eaten else char for at, char in enumerate(text))
+        if text.endswith("%") and len(text) - 1 in eaten:
+            what = "% at the end of a line takes the next line into this one"
+        else:
+            what = f"uWSGI takes {text[eaten[0] : eaten[0] + 2]} for a variable of its own{becomes}"
+        message = f"{text}: {what}; write %%"
+        yield config.flaw(spot, message, instead(config, each.spot, text, new, safe=False))
+
+
+@rule(
+    "UW012",
+    Severity.ERROR,
+    "a name that stands for nothing",
+    why="a name that is unknown stays as it is, and in a sum counts as 0; so does any in an option "
+    "that is obeyed before names are replaced",
+    seen='core/config.c:797 `ov = ""`; core/uwsgi.c:2262 `uwsgi_apply_config_pass`; uwsgi#2777',
+    bad="chdir = %(bsae)/app\nset-ph = base=/srv",
+    good="chdir = %(base)/app\nset-ph = base=/srv",
+)
+def unresolved(config: Case) -> Iterator[Flaw]:
+    """A variable of the environment may be there elsewhere, so that is a remark."""
+    own = {"_"} | {each.option for each in config.settings}
+    for each in config.settings:
+        if "(" not in each.value + each.raw or TEXTS.match(each.option) or config.guesses:
+            continue  # what is not read may name it
+        entry = config.table.entries.get(each.option)
+        early = entry and "IMMEDIATE" in entry.flags and each.option not in PLACEHOLDERS
+        variable = re.search(r"\$\((\w+)\)", each.value)
+        if unknown := sorted(set(_named(each)) - own):
+            stays = "the text stays" if "%(" in each.value else f'the value is "{each.value}"'
+            text = f"there is no {unknown[0]}, so {stays}; name an option or a set-placeholder"
+            yield config.flaw(each, text)
+        elif early and re.search(r"[$%]\(", each.value):
+            text = "uWSGI obeys this option before it replaces names; write the value itself"
+            yield config.flaw(each, text)
+        elif variable:
+            text = f"where {variable[1]} is not set, as here, the text stays; see to it that it is"
+            yield config.flaw(each, text, harmless=True)
+
+
+@rule(
+    "UW013",
+    Severity.ERROR,
+    "env with blanks, or without =",
+    why="the text goes to putenv(3) as it is: the name ends with a blank, or is taken away",
+    seen="core/uwsgi.c:4399 `putenv(value)`",
+    bad="env = DEBUG = 1",
+    good="env = DEBUG=1",
+)
+def env_with_blanks(config: Case) -> Iterator[Flaw]:
+    """Blanks around the first = are part of name and value."""
+    for each in config.all("env"):
+        name, equals, content = each.raw.partition("=")
+        if not equals:
+            text = "without = this takes the variable away; write NAME=VALUE, or unenv"
+            yield config.flaw(each, text)
+        elif name != name.strip() or content != content.lstrip():
+            meant = f"{name.strip()}={content.strip()}"
+            text = f"the blanks are part of name and value; write env = {meant}"
+            fix = config.change(each, meant, from_raw=True)
+            yield config.flaw(each, text, fix)
+
+
+@rule(
+    "UW014",
+    Severity.ERROR,
+    "an option twice",
+    why="of an option with one value the last line counts, of a placeholder the first",
+    seen="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:697 `exported_opts[i]->value`",
+    bad="harakiri = 30\nharakiri = 60",
+    good="harakiri = 60",
+)
+def twice(config: Case) -> Iterator[Flaw]:
+    """In one file and outside conditions: an include is there to be overridden."""
+    free = {(each.spot.file, each.spot.line) for each in config.option_lines if not each.inside}
+    last: dict[tuple[object, str], Setting] = {}
+    for each in config.settings:
+        if (each.spot.file, each.spot.line) not in free or not _is_single(config, each.option):
+            continue
+        placeholder = each.value.partition("=")[0] if each.option in PLACEHOLDERS else ""
+        key = (each.spot.file, config.table.canonical(each.option) + placeholder)
+        before = last.setdefault(key, each)
+        if before.spot != each.spot:
+            dead, counts = (each, before) if placeholder else (before, each)
+            last[key] = counts
+            text = f"line {counts.spot.line} counts, {counts.written}; leave this one out"
+            again = dead.value == counts.value
+            yield config.flaw(dead, text, config.drop(dead, safe=True), harmless=again)
+
+
+def _rest(config: Case, spot: Spot) -> str:
+    """Return a line from a place on."""
+    return config.line(spot)[spot.column - 1 :] if spot.file in config.texts else ""
+
+
+def _named(setting: Setting) -> list[str]:
+    """Return the options and placeholders that a value names, as in %(base) or %(cores * 2)."""
+    if "%(" not in setting.raw or TEXTS.match(setting.option):
+        return []
+    inner = re.findall(r"%\(([^)]*)\)", setting.raw)
+    words = (word for each in inner for word in each.split())
+    return [word for word in words if not re.fullmatch(r"[-+*/]+|\d+|%.", word)]
+
+
+def _meant_option(config: Case, name: str) -> str | None:
+    """Return the option that a name is a mistyped form of, or another word for."""
+    spelt = name.lower().replace("_", "-")
+    # A letter too many, too few or in the wrong place; `log-file` is no `log-filter`.
+    alike = (each for each in config.table.entries if abs(len(each) - len(spelt)) <= 1)
+    return OTHERS[spelt] if spelt in OTHERS else config.table.nearest(spelt, alike)
+
+
+def _meant(option: Entry, value: str) -> str | None:
+    """Return the number that somebody means by a text; None where that is not clear."""
+    lowered = value.lower()
+    if lowered in DIGITS:
+        return DIGITS[lowered]
+    if lowered == "auto" and option.name in {"processes", "workers"}:
+        return "%k"
+    if lowered in {"true", "yes", "on"}:
+        return "8192" if option.name == "post-buffering" else "1"
+    unit = re.fullmatch(r"(\d+)\s*(?:(ms)|(s)(?:ec(?:ond)?s?)?|([kmg])(?:i?b)?)", lowered)
+    if unit is None:
+        return None
+    if unit[4]:
+        return _bytes(option, int(unit[1]), unit[4])
+    milliseconds = option.name in MILLISECONDS
+    if unit[2]:
+        return unit[1] if milliseconds else None
+    return f"{unit[1]}000" if milliseconds else unit[1]
+
+
+def _bytes(option: Entry, size: int, unit: str) -> str | None:
+    """Return a size in k, m or g as an option has it, in megabytes or bytes; None of no size."""
+    power = "kmg".index(unit) + 1
+    if option.setter == "uwsgi_opt_set_megabytes":
+        return str(size * 1024 ** (power - 2)) if power > 1 else None
+    return str(size * 1024**power) if re.search("size|buffer|limit", option.name) else None
+
+
+def _is_single(config: Case, option: str) -> bool:
+    """Return whether only one of several values counts."""
+    entry = config.table.entries.get(option)
+    text = entry is not None and entry.setter in {"uwsgi_opt_set_str", "uwsgi_opt_set_placeholder"}
+    return text or config.table.is_number(option) or config.table.is_switch(option)
+
+
+def _percents(line: sections.Line) -> Iterator[int]:
+    """Yield where a % stands that cannot be meant for a variable."""
+    for found in re.finditer(r"%(.?)", line.text):
+        char = found[1]
+        if char in {"%", "("}:
+            continue
+        escape = re.match(
+            "(%20|%2[1-9A-Fa-f]|%3[A-Fa-f]|%40|%5[B-Eb-e]|%7[B-Eb-e])", line.text[found.start() :]
+        )
+        wrong = char not in MAGIC or escape or line.option in FORMATS
+        if not char or (wrong and not line.is_comment):
+            yield found.start()

@@ -1,0 +1,87 @@
+"""Workers that are replaced: by age, by requests, by a touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.lint.rules.alike import at_top, present, renamed, with_line, written
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+OTHERS = ("attach-daemon", "attach-control-daemon", "smart-attach-daemon", "emperor", "legion")
+"""Beginnings of options that make processes for which reload-mercy is meant."""
+
+present(
+    "UW202",
+    "max-worker-lifetime",
+    "only the master looks at a worker's age, and there is none; add master = true, or leave it "
+    "out",
+    seen="core/master_checks.c:254 `max_worker_lifetime`; docs/runs/lifetime",
+    bad="max-worker-lifetime = 3600",
+    good="max-worker-lifetime = 3600\nmaster = true",
+    when=lambda config: not config.master,
+    mends=with_line("master = true"),
+)
+
+
+@rule(
+    "UW203",
+    Severity.NO_EFFECT,
+    "a delta without what it spreads",
+    why="it is added to an age, or to a count of requests, that is not set",
+    seen="core/master_checks.c:256 `lifetime_delta`; core/utils.c:1192 `max_requests_delta`",
+    bad="master = true\nmax-worker-lifetime-delta = 60",
+    good="master = true\nmax-worker-lifetime-delta = 60\nmax-worker-lifetime = 3600",
+)
+def delta_alone(config: Case) -> Iterator[Flaw]:
+    """There is nothing to spread."""
+    for setting in written(config, "max-worker-lifetime-delta", "max-requests-delta"):
+        spread = setting.option.removesuffix("-delta")
+        if config.last(spread) is None:
+            text = f"it spreads {spread}, which is not set; set that, or leave it out"
+            yield config.flaw(setting, text, config.drop(setting, safe=True))
+
+
+present(
+    "UW213",
+    "reload-mercy",
+    "it is for the Emperor and for daemons, and there are none; for workers write "
+    "worker-reload-mercy, which is 60 seconds unless it is set",
+    seen="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
+    bad="master = true\nreload-mercy = 8",
+    good="master = true\nworker-reload-mercy = 8",
+    when=lambda config: not config.starting(*OTHERS),
+    mends=renamed("worker-reload-mercy"),
+)
+
+present(
+    "UW217",
+    "touch-chain-reload touch-workers-reload",
+    "new workers are copies of the application that the master has loaded, so the old code goes "
+    "on; add lazy-apps = true",
+    seen="core/uwsgi.c:3125 `lazy_apps`; core/uwsgi.c:3471 `lazy_apps`",
+    bad="master = true\ntouch-chain-reload = /srv/app/reload",
+    good="master = true\ntouch-chain-reload = /srv/app/reload\nlazy-apps = true",
+    when=lambda config: not (config.on("lazy-apps") or config.on("lazy")),
+    mends=at_top("lazy-apps = true"),
+)
+
+
+@rule(
+    "UW219",
+    Severity.NO_EFFECT,
+    "workers that an event loop does not replace",
+    why="the worker is told, or finds out, that its time is over, and the loop goes on",
+    seen="core/master_checks.c:259 `SIGWINCH`; core/uwsgi.c:1241 `gracefully reload in async`",
+    bad="master = true\ngevent = 100\nmax-worker-lifetime = 3600",
+    good="master = true\nmax-worker-lifetime = 3600",
+)
+def not_replaced(config: Case) -> Iterator[Flaw]:
+    """With gevent they are replaced after a number of requests, with asyncio not even then."""
+    for setting in written(config, "max-worker-lifetime"):
+        if config.all("gevent", "asyncio"):
+            text = "a worker with gevent or asyncio does not notice its age; leave it out"
+            yield config.flaw(setting, text, config.drop(setting, safe=True))
+    for setting in written(config, "max-requests"):
+        if config.all("asyncio"):
+            text = "a worker with asyncio counts them and does not end; leave it out"
+            yield config.flaw(setting, text, config.drop(setting, safe=True))

@@ -1,0 +1,93 @@
+"""
+What a rule is.
+
+A rule is a function that yields what it finds in a `Case`. Its code is for ever: suppressions in
+the files of others name it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from lab.lint.case import Case
+from lab.lint.flaw import WHY, Edit, Fix, Flaw, Severity
+from lab.settings.config import Config
+from lab.settings.spot import Setting, Spot
+
+__all__ = [
+    "RULES", "WHY", "Case", "Edit", "Fix", "Flaw", "Rule", "Setting", "Severity", "Spot",
+    "rule",
+]  # fmt: skip
+
+MOST = 1000
+"""Findings of one rule in one configuration: nobody reads more."""
+
+LAST = "; what this rule finds below is not listed"
+"""Ends the message of the last of so many."""
+
+Looks = Callable[[Case], Iterator[Flaw]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What is looked for, and what a page says of it."""
+
+    code: str
+    """Letters of the server and three digits, the first of which is the class."""
+
+    severity: Severity
+    title: str
+    """What it finds, in a few words."""
+
+    why: str
+    seen: str
+    """Where that was seen: file:line of uWSGI's source, a stored run, an issue."""
+
+    bad: str
+    """Whole lines of a configuration that it finds something in, and nothing else counts."""
+
+    good: str
+    """The same without it."""
+
+    looks: Looks
+    server: str = "uWSGI"
+    """Name of the server that it is for; "" for any."""
+
+    def flaws(self, config: Config) -> Iterator[Flaw]:
+        """Yield what it finds, nothing for another server."""
+        if self.server not in ("", config.server):
+            return
+        for number, flaw in enumerate(self.looks(Case.of(config)), start=1):
+            remark = flaw.severity is Severity.REMARK
+            yield replace(
+                flaw,
+                code=self.code,
+                severity=Severity.REMARK if remark else self.severity,
+                message=flaw.message.replace(WHY, self.why) + LAST * (number == MOST),
+            )
+            if number == MOST:
+                return
+
+
+RULES: dict[str, Rule] = {}
+"""Code -> rule; importing `lab.lint.rules` fills it."""
+
+SERVERS = {"UW": "uWSGI", "GU": "gunicorn", "GR": "granian"}
+"""How a code begins -> the server that it is for."""
+
+
+def rule(
+    code: str, severity: Severity, title: str, *, why: str, seen: str, bad: str, good: str
+) -> Callable[[Looks], Looks]:
+    """Make a rule of a function; what the arguments are stands at `Rule`."""
+
+    def add(looks: Looks) -> Looks:
+        assert code not in RULES, f"{code} is there twice"
+        server = "" if code[2] == "9" else SERVERS[code[:2]]
+        RULES[code] = Rule(
+            code, severity, title, why, seen, bad.strip("\n"), good.strip("\n"), looks, server
+        )
+        return looks
+
+    return add

@@ -1,0 +1,172 @@
+"""Who may reach what."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from lab.lint.address import is_open, is_unix
+from lab.lint.rules.alike import missing, present, renamed
+from lab.lint.rules.lifecycle import serves_python
+from lab.lint.rules.rule import Case, Fix, Flaw, Setting, Severity, rule
+
+SCHEME = r"route-if-not = regexp:${HTTP_X_FORWARDED_PROTO};^(https?)?\z setscheme:http"
+"""What makes the scheme "http" unless it is exactly one of the two."""
+
+
+TEMPORARY = "/tmp"  # noqa: S108 - what is looked for, and not used
+
+
+def _loopback(config: Case, setting: Setting) -> Fix | None:
+    """Return the fix that keeps the port as it is written, which may be a variable."""
+    host, colon, port = setting.raw.rpartition(":")
+    if not colon or re.search(r"[$%@]", host):
+        return None
+    return config.change(setting, f"127.0.0.1:{port}", from_raw=True)
+
+
+@rule(
+    "UW401",
+    Severity.DANGEROUS,
+    "a socket for proxies that everybody reaches",
+    why="any host can reach it, and in this protocol whoever does can make uWSGI run any file; "
+    "listen on a UNIX socket, 127.0.0.1 or the proxy's network",
+    seen="core/protocol.c:294 `UWSGI_FILE`; uwsgi#2336",
+    bad="socket = 0.0.0.0:3031",
+    good="socket = 127.0.0.1:3031",
+)
+def code_execution(config: Case) -> Iterator[Flaw]:
+    """Whoever reaches it runs what they like."""
+    for setting in config.sockets("uwsgi", "fastcgi", "scgi"):
+        if is_open(setting.value):
+            yield config.flaw(setting, fix=_loopback(config, setting))
+
+
+@rule(
+    "UW402",
+    Severity.DANGEROUS,
+    "statistics for everybody",
+    why="any host can read the headers of the requests under way there, cookies among them; "
+    "listen on a UNIX socket or 127.0.0.1",
+    seen="core/master_utils.c:1241 `vars`; uwsgi#1317",
+    bad="stats = :1717",
+    good="stats = 127.0.0.1:1717",
+)
+def public_stats(config: Case) -> Iterator[Flaw]:
+    """They show cookies."""
+    for setting in config.all("stats"):
+        if is_open(setting.value):
+            yield config.flaw(setting, fix=_loopback(config, setting))
+
+
+missing(
+    "UW403",
+    "uid = www-data",
+    "it runs as root, and so does whatever gets through the application; write uid and gid",
+    seen="core/utils.c:914 `running uWSGI as root`",
+    bad="socket = /run/app.sock",
+    when=lambda config: (
+        bool(config.known.root and config.sockets()) and not config.last("immediate-uid")
+    ),
+)
+
+
+@rule(
+    "UW404",
+    Severity.DANGEROUS,
+    "a socket that every local user may write to",
+    why="every user of the machine may send requests past the proxy, and in uWSGI's protocol run "
+    "code; write 660, with the proxy in the socket's group",
+    seen="core/socket.c:242 `chmod_socket`",
+    bad="socket = /run/app.sock\nchmod-socket = 666",
+    good="socket = /run/app.sock\nchmod-socket = 660",
+)
+def open_to_users(config: Case) -> Iterator[Flaw]:
+    """It skips the proxy, and in uWSGI's protocol it runs code."""
+    setting = config.last("chmod-socket")
+    others_write = setting and (setting.value == "1" or setting.value[-1:] in set("2367"))
+    if setting and others_write and any(is_unix(each.value) for each in config.sockets()):
+        yield config.flaw(setting, fix=config.change(setting, "660"))
+
+
+@rule(
+    "UW405",
+    Severity.REMARK,
+    "a socket or pidfile in /tmp",
+    why="every user of the machine may take this name first, and what cleans /tmp up may delete "
+    "it; use a folder that only the service may write to, as /run/app (in systemd "
+    "RuntimeDirectory=app makes it)",
+    seen="https://www.freedesktop.org/software/systemd/man/latest/tmpfiles.d.html",
+    bad="socket = /tmp/app.sock",
+    good="socket = /run/app/app.sock",
+)
+def in_tmp(config: Case) -> Iterator[Flaw]:
+    """It may be gone, or another's."""
+    others = config.all("stats", "pidfile", "pidfile2", "safe-pidfile", "master-fifo")
+    for setting in (*config.sockets(), *others):
+        # A folder of its own in there, as of a checkout, may have the right owner.
+        if posixpath.dirname(setting.value) == TEMPORARY:
+            yield config.flaw(setting)
+
+
+@rule(
+    "UW406",
+    Severity.DANGEROUS,
+    "static files from the application's folder",
+    why="the application lies in there, so that anybody can read its source and settings; name a "
+    "folder that has nothing else in it",
+    seen="core/protocol.c:820 `check_static`",
+    bad="chdir = /srv/app\ncheck-static = /srv/app",
+    good="chdir = /srv/app\ncheck-static = /srv/app/public",
+)
+def serves_itself(config: Case) -> Iterator[Flaw]:
+    """Settings and passwords can be read."""
+    chdir = config.last("chdir")
+    started = config.known.cwd or config.file.absolute().parent
+    home = posixpath.normpath(posixpath.join(started, chdir.value if chdir else ""))
+    for setting in config.all("check-static", "static-map", "static-map2"):
+        folder = setting.value.partition("=")[2] if "map" in setting.option else setting.value
+        served = posixpath.normpath(posixpath.join(home, folder))
+        if folder and PurePosixPath(home).is_relative_to(served):
+            yield config.flaw(setting)
+
+
+present(
+    "UW407",
+    "http11-socket",
+    "a chunked body that arrives after its headers is taken for the next request, so that a "
+    "client can hide one from the proxy; use http-socket",
+    seen="docs/reference/profiles.md; docs/reference/malformed.md",
+    bad="http11-socket = 127.0.0.1:8080",
+    good="http-socket = 127.0.0.1:8080",
+    mends=renamed("http-socket"),
+)
+
+
+@rule(
+    "UW408",
+    Severity.DANGEROUS,
+    "the scheme that a client says",
+    why="a byte in X-Forwarded-Proto that is no UTF-8 crashes the worker in the Python plugin",
+    seen="plugins/python/wsgi_subhandler.c:227 `wsgi.url_scheme`; docs/reference/malformed.md",
+    bad="http-socket = :8080\nmodule = site:app",
+    good=f"http-socket = :8080\nmodule = site:app\n{SCHEME}",
+)
+def scheme(config: Case) -> Iterator[Flaw]:
+    """A few requests/s keep a small service down."""
+    routes = config.starting("route", "final-route")
+    if not serves_python(config) or any("setscheme:" in each.value for each in routes):
+        return
+    doors = config.sockets("http", "http11", "router", "uwsgi")
+    for setting in doors[:1]:
+        proxied = not any(is_open(each.value) for each in doors)
+        text = (
+            "a byte in a client's X-Forwarded-Proto that is no UTF-8 crashes the worker before the "
+            f"application sees the request{', unless the proxy sets that header' * proxied}; "
+            f"write {SCHEME}"
+        )
+        routing = config.known.options is None or "route-if-not" in config.known.options
+        fix = config.add(SCHEME, after=setting) if routing else None
+        yield config.flaw(setting, text, fix, harmless=proxied)

@@ -1,0 +1,117 @@
+"""The addresses that a server listens at, and what it reads there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lab.lint.address import is_unix
+from lab.lint.rules.alike import present, without_safely
+from lab.lint.rules.rule import Case, Flaw, Setting, Severity, rule
+from lab.lint.rules.start import names_application
+from lab.settings.uwsgi import BINDS
+
+SOCKETLESS = (
+    *("attach-", "cron", "emperor", "http-to", "legion", "loop", "mule", "no-server", "pyrun"),
+    *("rpc", "setns", "smart-attach", "spooler", "udp", "unique-cron", "zerg"),
+)
+"""Beginnings of options of a server that needs no socket, or has one by another way."""
+
+
+def addresses(config: Case) -> list[tuple[str, Setting]]:
+    """Return the addresses to listen at, in one spelling, with the options that say them."""
+    found = []
+    for each in config.settings:
+        if BINDS.fullmatch(each.option) and not each.option.endswith("subscription-server"):
+            address = re.sub(r"^(0\.0\.0\.0|\*):", ":", each.value.partition(",")[0])
+            if not re.search(r"[$%]\(|^=|:0$|^$", address):
+                found.append((address, each))
+    return found
+
+
+@rule(
+    "UW111",
+    Severity.ERROR,
+    "an address twice",
+    why="the second one finds it in use; of a UNIX socket the second takes it from the first",
+    seen="core/socket.c:769 `bind`",
+    bad="http = :8080\nstats = :8080",
+    good="http = :8080\nstats = 127.0.0.1:9191",
+)
+def address_twice(config: Case) -> Iterator[Flaw]:
+    """It ends with "Address already in use"."""
+    first: dict[str, Setting] = {}
+    for address, setting in addresses(config):
+        other = first.setdefault(address, setting)
+        if other.spot != setting.spot and not config.on("reuse-port"):
+            effect = "which takes its clients" if is_unix(address) else "and uWSGI does not start"
+            here = other.spot.file == setting.spot.file
+            place = f"line {other.spot.line}" if here else f"{other.spot.file}:{other.spot.line}"
+            line = f"{other.option} in {place}"
+            text = f"{line} has this address, {effect}; write another"
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "UW112",
+    Severity.ERROR,
+    "no socket",
+    why='uWSGI ends: "The -s/--socket option is missing and stdin is not a socket"',
+    seen="core/uwsgi.c:2947 `socket option is missing`",
+    bad="module = app:app\nif-env = PORT\nhttp-socket = :%(_)\nendif =",
+    good="module = app:app\nhttp-socket = :8080",
+)
+def no_socket(config: Case) -> Iterator[Flaw]:
+    """A remark, because the command line may name one."""
+    bound = any(BINDS.fullmatch(each.option) for each in config.settings)
+    if names_application(config) and not (bound or config.guesses or config.starting(*SOCKETLESS)):
+        text = (
+            "no socket: unless the command line or the environment names one, uWSGI ends at once; "
+            "add http-socket, or socket behind a proxy"
+        )
+        yield config.flaw(config.top, text, harmless=True)
+
+
+@rule(
+    "UW114",
+    Severity.ERROR,
+    "chmod-socket that is not three octal digits",
+    why="uWSGI takes nothing else and ends",
+    seen="core/uwsgi.c:4609 `strlen(value) != 3`",
+    bad="socket = /run/app.sock\nchmod-socket = 0666",
+    good="socket = /run/app.sock\nchmod-socket = 666",
+)
+def no_mode(config: Case) -> Iterator[Flaw]:
+    """Not even a leading 0."""
+    for setting in config.all("chmod-socket"):
+        if not re.fullmatch(r"[0-7]{3}|1", setting.value):
+            octal = re.fullmatch(r"0o?([0-7]{3})", setting.value)
+            text = f"uWSGI takes three octal digits and ends; write {octal[1] if octal else '660'}"
+            fix = config.change(setting, octal[1]) if octal else None
+            yield config.flaw(setting, text, fix)
+
+
+present(
+    "UW221",
+    "chmod-socket chown-socket",
+    "it is about UNIX sockets, and all addresses are TCP; leave it out",
+    seen="core/socket.c:242 `chmod_socket`",
+    bad="socket = 127.0.0.1:3031\nchmod-socket = 660",
+    good="socket = /run/app.sock\nchmod-socket = 660",
+    when=lambda config: (
+        bool(addresses(config)) and not any(is_unix(address) for address, _ in addresses(config))
+    ),
+    mends=without_safely,
+)
+
+
+present(
+    "UW222",
+    "buffer-size",
+    "uWSGI keeps it in 16 bits and makes 65535 of it without a word; write that",
+    seen="core/uwsgi.c:4108 `65535`; uwsgi#1573",
+    bad="buffer-size = 131072",
+    good="buffer-size = 65535",
+    when=lambda config: config.number("buffer-size") > 65535,
+    mends=lambda config, setting: config.change(setting, "65535", safe=True),
+)

@@ -1,0 +1,53 @@
+"""What is meant to save time, and does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.lint.rules.alike import present, without, written
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+present(
+    "UW206",
+    "enable-threads",
+    "since uWSGI 2.0.27 threads are always enabled; leave it out",
+    seen="core/init.c:435 `has_threads = 1`; core/uwsgi.c:200 `true by default`",
+    bad="enable-threads = true",
+    good="threads = 2",
+    when=lambda config: config.known.version >= (2, 0, 27),
+    mends=without,
+)
+
+
+@rule(
+    "UW207",
+    Severity.NO_EFFECT,
+    "thunder-lock where nobody takes it",
+    why="it keeps processes from waiting for connections at the same time",
+    seen="uwsgi.h:43 `is_et`",
+    bad="thunder-lock = true",
+    good="master = true\nprocesses = 4\nthunder-lock = true",
+)
+def thunder_lock_alone(config: Case) -> Iterator[Flaw]:
+    """There is one process, or its kind of socket takes no lock."""
+    for setting in written(config, "thunder-lock"):
+        fix = config.drop(setting, safe=True)
+        if config.processes == 1:
+            text = "it keeps processes apart, and there is one; leave it out, or add processes"
+            yield config.flaw(setting, text, fix)
+        elif config.sockets("http11"):
+            text = "workers of http11-socket do not take the lock; leave it out"
+            yield config.flaw(setting, text, fix)
+
+
+present(
+    "UW209",
+    "reuse-port",
+    "the workers share one socket all the same, and only another server is let in; leave it out, "
+    "unless there is one",
+    seen="core/socket.c:699 `reuse_port`",
+    bad="processes = 4\nsocket = :3031\nreuse-port = true",
+    good="processes = 2\nsocket = :3031\nsocket = :3031\nreuse-port = true\nmap-socket = 0:1",
+    when=lambda config: not config.all("map-socket"),
+    mends=without,
+)

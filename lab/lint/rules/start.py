@@ -1,0 +1,212 @@
+"""What keeps a server from starting, or from ending as it is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lab.lint.rules.alike import present, without_safely, written
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+APPLICATIONS = re.compile(
+    "module|wsgi|wsgi-file|file|mount|paste|ini-paste|ini-paste-logged|eval|pyrun|wsgi-lite|pump"
+    "|web3|web3-lite|pecan|vhost|virtualhosting|http-to|zerg|no-server|check-static|docroot|need-app"
+)
+"""Options that name what is served, or say that something else is."""
+
+OTHER = ("route", "static-", "emperor", "vassal", "fastrouter", "rawrouter", "sslrouter", "mule")
+"""Beginnings of options of a server that may have no application of its own."""
+
+
+def names_application(config: Case) -> bool:
+    """Return whether an option says what is served."""
+    return any(APPLICATIONS.fullmatch(each.option) for each in config.settings)
+
+
+@rule(
+    "UW101",
+    Severity.ERROR,
+    "listen above net.core.somaxconn",
+    why="uWSGI does not start with a longer queue than the kernel allows",
+    seen="core/socket.c:120 `somaxconn`",
+    bad="listen = 8192",
+    good="listen = 128",
+)
+def queue_too_long(config: Case) -> Iterator[Flaw]:
+    """It ends while it opens its sockets."""
+    limit = config.known.somaxconn
+    for setting in written(config, "listen"):
+        if limit is not None and config.number("listen") > limit:
+            text = (
+                f"uWSGI does not start, because net.core.somaxconn is {limit} here; raise that "
+                f"(sysctl -w net.core.somaxconn={config.number('listen')}), or write {limit}"
+            )
+            yield config.flaw(setting, text)
+
+
+present(
+    "UW103",
+    "max-worker-lifetime",
+    "uWSGI does not start, because it is not above min-worker-lifetime, which is 10 unless it is "
+    "set; write more",
+    seen="core/init.c:476 `min_worker_lifetime`",
+    bad="master = true\nmax-worker-lifetime = 10",
+    good="master = true\nmax-worker-lifetime = 10\nmin-worker-lifetime = 5",
+    when=lambda config: (
+        0 < config.number("max-worker-lifetime") <= config.number("min-worker-lifetime", 10)
+    ),
+)
+
+
+@rule(
+    "UW107",
+    Severity.ERROR,
+    "an option that this build has not",
+    why="a uWSGI that was built without PCRE does not know route, nor what else needs it",
+    seen="core/uwsgi.c:807 `route`; docs/reference/production-settings.md",
+    bad="route = ^/x log:x",
+    good="static-map = /x=/srv/x",
+)
+def not_in_build(config: Case) -> Iterator[Flaw]:
+    """What plugins bring is not looked for: they may be loaded."""
+    options = config.known.options
+    for setting in config.settings if options else ():
+        entry = config.table.entries.get(setting.option)
+        if options and entry and not entry.plugin and entry.name not in options:
+            text = (
+                "this build of uWSGI has no such option, because what that needs was missing when "
+                "it was built (libpcre2-dev for route, libcap-dev for cap); build it again with "
+                "that, or leave it out"
+            )
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "UW108",
+    Severity.ERROR,
+    "a plugin that is part of the build",
+    why="uWSGI looks for a file of its name: plugins goes on without one, need-plugins ends",
+    seen="core/uwsgi.c:4438 `need-`; uwsgi#1992; docker-ckan#6",
+    bad="need-plugins = python3",
+    good="need-plugins = /usr/lib/uwsgi/plugins/python3_plugin.so",
+)
+def plugin_inside(config: Case) -> Iterator[Flaw]:
+    """As python in pip's build. Whether another plugin's file is there is not looked at."""
+    inside = config.known.plugins or frozenset()
+    for setting in config.all("plugin", "plugins", "need-plugin", "need-plugins"):
+        names = [each.strip() for each in setting.value.split(",")]
+        # "python3" and "python311" are Debian's names for the one that is called python inside.
+        found = [each for each in names if {each, each.rstrip("0123456789")} & inside]
+        if found:
+            ends = setting.option.startswith("need-")
+            effect = "does not start" if ends else "logs that there is none"
+            text = (
+                f"{found[0]} is part of this uWSGI, which looks for {found[0]}_plugin.so all the "
+                f"same and {effect}; leave it out"
+            )
+            fix = config.drop(setting) if found == names else None
+            yield config.flaw(setting, text, fix, harmless=not ends)
+
+
+@rule(
+    "UW109",
+    Severity.ERROR,
+    "a path that is not there",
+    why="uWSGI ends where chdir fails; without its home Python aborts",
+    seen="core/uwsgi.c:2636 `chdir`; plugins/python/python_plugin.c:232 `up.home`",
+    bad="home = %dvnev",
+    good="home = %d.",
+)
+def no_such_path(config: Case) -> Iterator[Flaw]:
+    """Only on the machine that serves it."""
+    for setting in written(config, "chdir", "home") if config.known.here else ():
+        if not config.known.is_folder(_absolute(config, setting.value)):
+            text = "there is no such folder, so uWSGI does not start; make it, or correct the path"
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "UW110",
+    Severity.ERROR,
+    "a virtual environment of another Python",
+    why="uWSGI brings its own Python, which finds no packages there",
+    seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
+    bad="home = %dvenv",
+    good="home = %dother",
+)
+def other_python(config: Case) -> Iterator[Flaw]:
+    """What is in lib/python3.12 is not looked for by Python 3.11."""
+    ours = config.known.python
+    for setting in written(config, "home") if ours else ():
+        content = config.known.read(_absolute(config, setting.value) / "pyvenv.cfg") or ""
+        found = re.search(r"^version(?:_info)?\s*=\s*(\d+)\.(\d+)", content, re.MULTILINE)
+        if ours and found and (int(found[1]), int(found[2])) != ours:
+            text = (
+                f"it has Python {found[1]}.{found[2]}, and this uWSGI {ours[0]}.{ours[1]}, so "
+                "that no package of it is found; install uWSGI into it"
+            )
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "UW113",
+    Severity.ERROR,
+    "nothing to serve",
+    why='uWSGI starts in "full dynamic mode", and all replies are 500',
+    seen="core/uwsgi.c:3889 `full dynamic mode`",
+    bad="http-socket = :8080",
+    good="http-socket = :8080\nmodule = app:app",
+)
+def no_application(config: Case) -> Iterator[Flaw]:
+    """A remark, because the command line may name one."""
+    known = [config.table.entries.get(each.option) for each in config.settings]
+    foreign = any(each and each.plugin not in {"", "python", "http"} for each in known)
+    named = names_application(config) or config.starting(*OTHER)
+    if config.sockets() and not (foreign or named or config.guesses):
+        text = (
+            "no application: unless the command line or the environment names one, every reply is "
+            "500; add module = PACKAGE.MODULE:CALLABLE"
+        )
+        yield config.flaw(config.top, text, harmless=True)
+
+
+present(
+    "UW116",
+    "uid gid",
+    "it is not root who starts it, and only root may become somebody else, so uWSGI ends; leave it "
+    "out, or start it as root",
+    seen="core/utils.c:1003 `setuid`; core/utils.c:999 `setgid`",
+    bad="uid = www-data",
+    good="vacuum = true",
+    when=lambda config: config.known.root is False,
+)
+
+
+present(
+    "UW204",
+    "die-on-term",
+    "it tells the master what SIGTERM means, and there is none; without one SIGTERM ends the "
+    "first process in any case; add master = true, or leave it out",
+    seen="core/master.c:346 `die_on_term`",
+    bad="die-on-term = true",
+    good="die-on-term = true\nmaster = true",
+    when=lambda config: not config.master,
+    mends=without_safely,
+)
+
+present(
+    "UW205",
+    "no-orphans",
+    "without a master workers outlive their first process all the same; add master = true",
+    seen="core/uwsgi.c:3344 `no_orphans`",
+    bad="no-orphans = true",
+    good="no-orphans = true\nmaster = true",
+    when=lambda config: not config.master,
+    mends=without_safely,
+)
+
+
+def _absolute(config: Case, path: str) -> Path:
+    """Return what a path of the configuration means."""
+    return (config.known.cwd or config.file.absolute().parent) / path

@@ -1,0 +1,125 @@
+"""How many workers there are, where they run, and who replaces them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.lint.rules.alike import present, with_line, without, written
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+
+def orphaned(config: Case) -> bool:
+    """Return whether no master watches the workers."""
+    return not config.master
+
+
+present(
+    "UW301",
+    "processes",
+    "without a master nobody replaces a worker that dies, and workers outlive the first process "
+    "and hold its port; write master = true",
+    seen="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
+    bad="processes = 4",
+    good="processes = 4\nmaster = true",
+    when=lambda config: orphaned(config) and config.processes > 1,
+    mends=with_line("master = true"),
+)
+
+present(
+    "UW302",
+    "max-requests reload-on-as reload-on-rss reload-on-exception harakiri",
+    "it ends a worker, and without a master nobody starts another; write master = true",
+    seen="docs/runs/stress.json",
+    bad="max-requests = 5000",
+    good="max-requests = 5000\nmaster = true",
+    when=orphaned,
+    mends=with_line("master = true"),
+)
+
+
+@rule(
+    "UW303",
+    Severity.DANGEROUS,
+    "workers that are all replaced at once",
+    why="they start in the same second, so they reach an age, or a count, together",
+    seen="core/master.c:905 `sleep(1)`; uwsgi#2020; docs/runs/lifetime; docs/runs/stress.json",
+    bad="master = true\nprocesses = 4\nmax-worker-lifetime = 3600",
+    good=(
+        "master = true\nprocesses = 4\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60"
+    ),
+)
+def no_delta(config: Case) -> Iterator[Flaw]:
+    """Nobody answers until the master has started others."""
+    for name, share in (("max-worker-lifetime", 60), ("max-requests", 10)):
+        for setting in written(config, name):
+            if config.number(f"{name}-delta") > 0 or not config.master or config.processes == 1:
+                continue
+            line = f"{name}-delta = {max(1, config.number(name) // share)}"
+            text = (
+                f"all {config.processes} workers are replaced at about the same time, and nobody "
+                f"answers for a second and more (1.01 s, measured); write {line}"
+            )
+            delta = config.last(f"{name}-delta")
+            fix = config.add(line, after=setting) if delta is None else None
+            yield config.flaw(setting, text, fix)
+
+
+@rule(
+    "UW320",
+    Severity.DANGEROUS,
+    "as many workers as the host has CPUs",
+    why="%k counts the CPUs of the host and knows no limit of a container, so that half a CPU on a "
+    "host of 64 gets 64; write a number, or take it from the environment",
+    seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#2096",
+    bad="processes = %k",
+    good="processes = 4",
+)
+def host_cpus(config: Case) -> Iterator[Flaw]:
+    """Half a CPU on a host of 64 has 64 workers."""
+    for setting in written(config, "processes", "threads", "cheaper", "cheaper-initial"):
+        if "%k" in setting.raw and config.known.container:
+            yield config.flaw(setting)
+
+
+@rule(
+    "UW322",
+    Severity.REMARK,
+    "more workers than the database allows connections",
+    why="each request that is served at a time may hold a connection",
+    seen="https://www.postgresql.org/docs/current/runtime-config-connection.html",
+    bad="processes = 8\nthreads = 16",
+    good="processes = 8\nthreads = 4",
+)
+def database(config: Case) -> Iterator[Flaw]:
+    """The database refuses what is beyond."""
+    allowed, setting = config.known.db_connections, config.last("processes", "threads")
+    if allowed is not None and setting is not None and config.cores > allowed:
+        text = (
+            f"{config.processes} workers serve {config.at_once} requests each, so that "
+            f"{config.cores} may ask for one of {allowed} database connections; use fewer, or a "
+            "pool before the database"
+        )
+        yield config.flaw(setting, text)
+
+
+present(
+    "UW325",
+    "evil-reload-on-as evil-reload-on-rss",
+    "the master kills the worker in the middle of a request, which is lost; write the option "
+    "without evil-, which waits for its end",
+    seen="core/master_checks.c:245 `evil_reload_on_rss`",
+    bad="evil-reload-on-rss = 900",
+    good="master = true\nreload-on-rss = 900",
+    mends=lambda config, setting: config.rename(setting, setting.option.removeprefix("evil-")),
+)
+
+present(
+    "UW326",
+    "cpu-affinity",
+    "each worker is bound to a CPU by its number, from 0 on, and so to those of every other "
+    "service that does so, and to some that a cpuset does not allow; leave it out",
+    seen="core/utils.c:3657 `uwsgi.mywid - 1`",
+    bad="processes = 4\ncpu-affinity = 1",
+    good="processes = 4",
+    mends=without,
+)

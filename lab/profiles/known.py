@@ -1,0 +1,51 @@
+"""What is known of this machine and of a uWSGI on it, for those who judge a configuration."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lab.errors import ProfileError
+from lab.profiles import resolve
+from lab.settings.config import Known
+from lab.system.programs import find_command, output_of, plugins
+from lab.system.runtime import version_of_uwsgi
+
+
+def known_of(program: str | None, **expected: Any) -> Known:
+    """
+    Return what is known of this machine, and of a uWSGI.
+
+    Args:
+        program: A uWSGI's path: then it is this machine that serves. It is started to ask for its
+            version, options and plug-ins; without one nothing is started.
+        expected: What else is known: fields of `Known`.
+
+    Raises:
+        ProfileError: It is none that runs here.
+    """
+    acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
+    environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
+    known = Known(environ=environ, **expected)
+    if program is None:
+        return known
+    path = find_command(program)
+    version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
+    if path is None or version is None:
+        problem = "is no uWSGI that runs here: name the program, as in /usr/bin/uwsgi"
+        raise ProfileError(f"--uwsgi {program}", problem)
+    python = version_of_uwsgi(path).split(".")
+    limit = known.read(Path("/proc/sys/net/core/somaxconn"))
+    return replace(
+        known,
+        version=tuple(map(int, version[0].split("."))),
+        options=frozenset(resolve.known_options(path)),
+        plugins=plugins(path),
+        python=(int(python[0]), int(python[1])) if python[1:] else None,
+        here=True,
+        root=os.geteuid() == 0,
+        somaxconn=int(limit) if limit else None,
+    )

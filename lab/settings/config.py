@@ -1,0 +1,289 @@
+"""A configuration as it was read: what is written, where, and what is known besides."""
+
+from __future__ import annotations
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from lab.settings import sections
+from lab.settings.files import LARGEST, UnreadableError, read_bytes
+from lab.settings.sections import Line
+from lab.settings.spot import Setting, Spot
+from lab.settings.uwsgi import OFF
+from lab.settings.uwsgi.table import NOTHING, OptionTable, atoi
+
+SOCKETS = {
+    "socket": "uwsgi",
+    "uwsgi-socket": "uwsgi",
+    "suwsgi-socket": "uwsgi",
+    "puwsgi-socket": "uwsgi",
+    "fastcgi-socket": "fastcgi",
+    "fastcgi-nph-socket": "fastcgi",
+    "scgi-socket": "scgi",
+    "scgi-nph-socket": "scgi",
+    "raw-socket": "raw",
+    "http-socket": "http",
+    "https-socket": "http",
+    "http11-socket": "http11",
+    "http": "router",
+    "https": "router",
+    "https2": "router",
+    "httprouter": "router",
+    "http-to-https": "router",
+}
+"""
+Option that takes an address -> who speaks there.
+
+"router" is uWSGI's HTTP router, a process of its own; workers speak the others themselves.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known besides the file: what is expected, and what is there. None: not known."""
+
+    connections: int = 64
+    """Clients at once."""
+
+    db_connections: int | None = None
+    container: bool = False
+    """Whether it runs under a cgroup limit, as PID 1."""
+
+    here: bool = False
+    """Whether it is this machine that serves it; what is asked of files means nothing else."""
+
+    root: bool | None = None
+    """Whether root starts it."""
+
+    somaxconn: int | None = None
+    version: tuple[int, ...] = (2, 0, 31)
+    options: frozenset[str] | None = None
+    """What the build's `--help` lists."""
+
+    plugins: frozenset[str] | None = None
+    """What is part of the build."""
+
+    python: tuple[int, int] | None = None
+    """The uWSGI's own."""
+
+    section: str = ""
+    """Of an ini; empty for [uwsgi]."""
+
+    cwd: Path | None = None
+    """Folder that it is started in; None for the configuration's own."""
+
+    environ: Mapping[str, str] = field(default_factory=dict)
+    """Environment variables that it is started with."""
+
+    overlay: Mapping[Path, str] = field(default_factory=dict)
+    """File -> what stands in it instead of what is on the disk."""
+
+    def exists(self, path: Path) -> bool:
+        """Return whether there is such a file or folder."""
+        return path.exists()
+
+    def is_folder(self, path: Path) -> bool:
+        """Return whether there is such a folder."""
+        return path.is_dir()
+
+    def read(self, path: Path) -> str | None:
+        """Return a file's text as `text` does; None if it cannot be read."""
+        try:
+            return self.text(path)
+        except UnreadableError:
+            return None
+
+    def text(self, path: Path, most: int = LARGEST) -> str:
+        """
+        Return a file's text, what is no UTF-8 as surrogates.
+
+        Raises:
+            UnreadableError: It is larger than *most* bytes, no regular file, or cannot be read.
+        """
+        if path in self.overlay:
+            found = self.overlay[path]
+            if len(found) > most:
+                raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
+            return found
+        raw = read_bytes(path, most)
+        if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it
+            return "\ufeff" + raw.decode("utf-16", "replace")
+        return raw.decode("utf-8", "surrogateescape")
+
+    def names(self, folder: Path) -> list[str]:
+        """Return the names in a folder, sorted; none where it cannot be read."""
+        try:
+            return sorted(each.name for each in folder.iterdir())
+        except OSError:
+            return []
+
+
+@dataclass(frozen=True)
+class Config:
+    """One configuration with all that it includes."""
+
+    server: str
+    """ "uWSGI", "gunicorn" or "granian"."""
+
+    file: Path
+    settings: tuple[Setting, ...]
+    """In the order in which the server gets them, repeats kept."""
+
+    texts: Mapping[Path, str] = field(default_factory=dict)
+    """File -> what stands in it, for each file that was read."""
+
+    known: Known = field(default_factory=Known)
+    table: OptionTable = NOTHING
+    top: Spot = field(default_factory=lambda: Spot(Path(), 0, 0))
+    """Where the section begins, for what is said of an option that is missing."""
+
+    guesses: str = ""
+    """Why uWSGI may get something else than *settings*; empty where it does not."""
+
+    unread: tuple[str, ...] = ()
+    """Names of what uWSGI reads besides, as it is written there."""
+
+    forms: frozenset[Path] = frozenset()
+    """Files among *texts* that are no inis: YAML, JSON, XML. None of them is fixed."""
+
+    variables: frozenset[str] = frozenset()
+    """Environment variables that it names."""
+
+    relative: bool = False
+    """Whether what it names lies in the folder that it is started in."""
+
+    absent: tuple[tuple[Path, str, Setting | None], ...] = ()
+    """Files with the section that is looked for and not there, and the include that asks for it."""
+
+    circle: Setting | None = None
+    """An include of a file that includes this one."""
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[Setting]]:
+        found: dict[str, list[Setting]] = {}
+        for each in self.settings:
+            found.setdefault(self.table.canonical(each.option), []).append(each)
+        return found
+
+    @cached_property
+    def _lines(self) -> dict[Path, list[str]]:
+        return {
+            file: [line.removesuffix("\r") for line in text.split("\n")]
+            for file, text in self.texts.items()
+        }
+
+    @cached_property
+    def ini_lines(self) -> tuple[Line, ...]:
+        """The lines of all inis that were read, but for empty ones."""
+        return tuple(sections.lines(self.texts, self.forms))
+
+    @cached_property
+    def section_names(self) -> frozenset[str]:
+        """Names of the sections that are read: [uwsgi], or the one asked for."""
+        if not self.settings or self.top.file not in self.texts or self.top.file in self.forms:
+            return frozenset({"uwsgi"})
+        return frozenset({"uwsgi", self.line(self.top).strip(" \t\r")[1:-1]})
+
+    @cached_property
+    def option_lines(self) -> tuple[Line, ...]:
+        """Those of them that have an option which may be read, each with its condition."""
+        return tuple(sections.options(self.ini_lines, self.section_names, self.table))
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Words by which lines refer to other options: those in %( ), and behind if-opt."""
+        inside = (
+            re.findall(r"%\(([^)]*)|if-(?:not-)?opt\s*=\s*([\w-]+)", text)
+            for text in self.texts.values()
+        )
+        return frozenset(
+            word for found in inside for pair in found for part in pair for word in part.split()
+        )
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {id(each): number for number, each in enumerate(self.settings)}
+
+    def all(self, *names: str) -> list[Setting]:
+        """Return what sets one of the options, in any of their spellings, in order."""
+        wanted = {self.table.canonical(name) for name in names}
+        lists = [self._by_name.get(name, []) for name in wanted]
+        if len(lists) == 1:
+            return lists[0]
+        together = [each for found in lists for each in found]
+        return sorted(together, key=lambda each: self._positions[id(each)]) if together else []
+
+    def first(self, *names: str) -> Setting | None:
+        """Return the first that sets one of the options; None if nothing does."""
+        return next(iter(self.all(*names)), None)
+
+    def last(self, *names: str) -> Setting | None:
+        """Return the last that sets one of the options; None if nothing does."""
+        return next(reversed(self.all(*names)), None)
+
+    def starting(self, *beginnings: str) -> list[Setting]:
+        """Return what sets an option whose name begins so, as it is written, in order."""
+        return [each for each in self.settings if each.option.startswith(beginnings)]
+
+    def on(self, name: str) -> bool:
+        """Return whether a switch is written, and its last value is no word for no."""
+        setting = self.last(name)
+        return setting is not None and setting.value.lower() not in OFF
+
+    def number(self, name: str, default: int = 0) -> int:
+        """Return the option's last value as uWSGI reads a number there."""
+        setting = self.last(name)
+        return default if setting is None else atoi(setting.value)
+
+    @cached_property
+    def master(self) -> bool:
+        """Whether there is a master: one that is switched on, or that another option implies."""
+        said = self.last("master")
+        if said is not None:
+            return self.on("master")
+        return any(self.table.implies_master(each.option) for each in self.settings)
+
+    @property
+    def processes(self) -> int:
+        """Worker processes."""
+        return self.number("processes", 1)
+
+    @property
+    def at_once(self) -> int:
+        """Requests that each worker process serves at a time."""
+        ways = ("threads", "async", "gevent", "asyncio", "ugreen")
+        return max(1, *(self.number(name, 1) for name in ways))
+
+    @property
+    def cores(self) -> int:
+        """Requests that all workers together serve at a time."""
+        return self.processes * self.at_once
+
+    def sockets(self, *kinds: str) -> list[Setting]:
+        """
+        Return what makes a socket of one of the *kinds*, all without any: see `SOCKETS`.
+
+        `protocol` says what is spoken at a plain `socket`.
+        """
+        protocol = self.last("protocol")
+        plain = protocol.value.removesuffix("-nph") if protocol else "uwsgi"
+        of = {**SOCKETS, "socket": {"https": "http"}.get(plain, plain)}
+        return [
+            each
+            for each in self.settings
+            if each.option in of and (not kinds or of[each.option] in kinds)
+        ]
+
+    def line(self, spot: Spot) -> str:
+        """Return the text of a line, without its end."""
+        return self._lines[spot.file][spot.line - 1]
+
+    def lines(self) -> Iterator[tuple[Spot, str]]:
+        """Yield each line of each file that was read, with where it begins."""
+        for file, lines in self._lines.items():
+            for number, line in enumerate(lines, start=1):
+                yield Spot(file, number, 1), line
