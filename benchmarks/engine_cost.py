@@ -33,8 +33,7 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from wrk import parse_wrk, wrk_command  # noqa: E402
-
+from benchmarks.wrk import parse_wrk, wrk_command  # noqa: E402
 from lab.generators.ab import ab_command, parse_ab  # noqa: E402
 from lab.generators.process import EngineGenerator  # noqa: E402
 from lab.generators.tool import run_tool  # noqa: E402

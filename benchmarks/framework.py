@@ -34,8 +34,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from instructions import CALL, interpreter  # noqa: E402
-
+from benchmarks.instructions import CALL, interpreter  # noqa: E402
 from lab.analysis.stats import paired  # noqa: E402
 from lab.runs.environment import read_environment  # noqa: E402
 from tools.framework import (  # noqa: E402

@@ -30,8 +30,7 @@ from xml.etree import ElementTree as ET
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from instructions import interpreter  # noqa: E402
-
+from benchmarks.instructions import interpreter  # noqa: E402
 from tools.framework import MODULES, OVERLAY, PACKAGES, PINS, FrameworkError, check  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "framework_suites.json"

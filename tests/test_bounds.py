@@ -3,10 +3,10 @@
 import pytest
 from rich.console import Console
 
-from lab.selftest.bounds import LADDER, judged
-from lab.selftest.result import SelfTestResult
-from lab.selftest.run import selftest
-from lab.selftest.show import sentence
+from benchmarks.selftest.bounds import LADDER, judged
+from benchmarks.selftest.result import SelfTestResult
+from benchmarks.selftest.run import selftest
+from benchmarks.selftest.show import sentence
 
 TRIED = {
     "baseline": ((5490, 181e-6), (4920, 160e-6)),

@@ -8,17 +8,17 @@ import psutil
 import pytest
 from rich.console import Console
 
+from benchmarks.selftest import run, surroundings
+from benchmarks.selftest.cases import CASES, UNEXPLAINED
+from benchmarks.selftest.judging import case_result
+from benchmarks.selftest.result import CaseResult, EffectResult, SelfTestResult
+from benchmarks.selftest.run import examine, selftest
+from benchmarks.selftest.show import show
+from benchmarks.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.analysis.causes import CAUSES
 from lab.errors import ResultsError, UsageError
 from lab.experiment import runner
 from lab.runs.folder import read_json, write_json
-from lab.selftest import run, surroundings
-from lab.selftest.cases import CASES, UNEXPLAINED
-from lab.selftest.judging import case_result
-from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
-from lab.selftest.run import examine, selftest
-from lab.selftest.show import show
-from lab.selftest.surroundings import lossy, lossy_problem, strangers
 from tests.kit import builders
 from tools.pages.proofs import selftest_text
 

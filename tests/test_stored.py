@@ -9,6 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.selftest.cases import CASES
+from benchmarks.selftest.effects import EFFECTS
+from benchmarks.selftest.result import SelfTestResult
 from lab import claims, profiles
 from lab.analysis.compare import verdict_of
 from lab.analysis.gates.effect import COUNTED
@@ -24,9 +27,6 @@ from lab.profiles.digest import digest_of
 from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, sweep
 from lab.runs.folder import read_json
-from lab.selftest.cases import CASES
-from lab.selftest.effects import EFFECTS
-from lab.selftest.result import SelfTestResult
 from lab.stress.show import banners as stress_banners
 from tests.kit.lab_process import ROOT
 from tools.pages import claims as claim_pages

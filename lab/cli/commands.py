@@ -16,6 +16,7 @@ from lab.cli.interrupts import interruptible
 from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError
 from lab.report.edge import guard_streams, say
+from lab.system.programs import ROOT
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: the reader of standard error has gone, or a disk is full."""
@@ -83,26 +84,35 @@ COMMANDS = {
     "list": "machine",
     "report": "report",
     "run": "run",
-    "selftest": "selftest",
     "show": "show",
     "stress": "stress",
 }
 """Command -> the module beside this one that has it, as NAME_command."""
+
+CHECKOUT = {"selftest": ROOT / "benchmarks" / "selftest" / "command.py"}
+"""The same of commands about the lab itself, which are there in a checkout only."""
 
 
 class Commands(Mapping[str, click.Command]):
     """Imports a command when it is asked for: `lab lint` needs nothing of what measures."""
 
     def __getitem__(self, name: str) -> click.Command:
-        module = importlib.import_module(f"lab.cli.{COMMANDS[name]}")
+        if name in self._there():
+            sys.path.append(str(ROOT))
+            module = importlib.import_module(".".join(CHECKOUT[name].relative_to(ROOT).parts)[:-3])
+        else:
+            module = importlib.import_module(f"lab.cli.{COMMANDS[name]}")
         command: click.Command = getattr(module, f"{name}_command")
         return command
 
     def __iter__(self) -> Iterator[str]:
-        return iter(COMMANDS)
+        return iter(sorted({*COMMANDS, *self._there()}))
 
     def __len__(self) -> int:
-        return len(COMMANDS)
+        return len(COMMANDS) + len(self._there())
+
+    def _there(self) -> list[str]:
+        return [name for name, path in CHECKOUT.items() if path.is_file()]
 
 
 @click.group(

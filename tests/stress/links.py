@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from lab.selftest.surroundings import own_network
+from benchmarks.selftest.surroundings import own_network
 from tests.kit.namespaces import Host, made_host, why_none
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
+from benchmarks.selftest.result import SelfTestResult
+from benchmarks.selftest.show import instead, ratio, said, score, sentence
 from lab.report import markdown
 from lab.runs.folder import read_json
-from lab.selftest.result import SelfTestResult
-from lab.selftest.show import instead, ratio, said, score, sentence
 from lab.stress.result import StressResult
 from lab.stress.show import banners, legend, notes, table
 from tools.pages.files import RUNS

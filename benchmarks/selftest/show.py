@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from lab.selftest.result import CaseResult, EffectResult, SelfTestResult
+from benchmarks.selftest.result import CaseResult, EffectResult, SelfTestResult
 
 STATUS = {0: "Passed", 1: "Failed", 3: "Not proved, too little could be judged here"}
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from benchmarks.selftest.run import selftest
 from lab.report.console import Console
-from lab.selftest.run import selftest
 
 
 @click.command("selftest")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from benchmarks.selftest.cases import UNEXPLAINED, Around, PlantedCase
+from benchmarks.selftest.result import Answer, CaseResult
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
 from lab.analysis.metrics import derive
@@ -12,8 +14,6 @@ from lab.analysis.observations import observed
 from lab.model.finding import Finding
 from lab.model.measured import Trial
 from lab.model.plan import Plan
-from lab.selftest.cases import UNEXPLAINED, Around, PlantedCase
-from lab.selftest.result import Answer, CaseResult
 
 NOT_MADE = "no trial"
 """Said of a trial whose server did not start, or whose load could not be made."""

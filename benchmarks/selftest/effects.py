@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from benchmarks.selftest.cases import DONE, FEW, WARMUP, planted
+from benchmarks.selftest.result import EffectResult
 from lab.analysis.compare import compare, own
 from lab.analysis.summary import Summary, summarise
 from lab.experiment.conduct import real_parts
@@ -19,8 +21,6 @@ from lab.model.comparison import Verdict
 from lab.model.measured import Run, Trial
 from lab.model.plan import Plan
 from lab.runs.environment import Cores
-from lab.selftest.cases import DONE, FEW, WARMUP, planted
-from lab.selftest.result import EffectResult
 
 METRIC = "cpu"
 """CPU per request: throughput moves with whatever else the machine does."""

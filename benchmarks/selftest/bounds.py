@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import geometric_mean
 
+from benchmarks.selftest.cases import WARMUP
+from benchmarks.selftest.result import EffectResult
 from lab import profiles
 from lab.analysis.observations import observe
 from lab.analysis.stats import paired
@@ -24,8 +26,6 @@ from lab.model.plan import Load, Plan
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from lab.runs.environment import Cores
-from lab.selftest.cases import WARMUP
-from lab.selftest.result import EffectResult
 
 BOUNDS = "bounds"
 """Its name on the command line."""

@@ -16,6 +16,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
+from benchmarks.selftest.bounds import BOUNDS, measure_bounds
+from benchmarks.selftest.cases import CASES, Around, PlantedCase
+from benchmarks.selftest.effects import measure_effects
+from benchmarks.selftest.judging import case_result
+from benchmarks.selftest.result import EffectResult, SelfTestResult
+from benchmarks.selftest.show import show
+from benchmarks.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.errors import UsageError
 from lab.experiment.conduct import real_parts
 from lab.experiment.runner import Silent, run
@@ -25,13 +32,6 @@ from lab.model.plan import Plan
 from lab.runs import environment
 from lab.runs.environment import Cores
 from lab.runs.folder import write_json
-from lab.selftest.bounds import BOUNDS, measure_bounds
-from lab.selftest.cases import CASES, Around, PlantedCase
-from lab.selftest.effects import measure_effects
-from lab.selftest.judging import case_result
-from lab.selftest.result import EffectResult, SelfTestResult
-from lab.selftest.show import show
-from lab.selftest.surroundings import lossy, lossy_problem, strangers
 from lab.system.temporary import swept
 
 TRIALS, TRIALS_QUICK = 10, 2
