@@ -58,6 +58,10 @@ ELSEWHERE = {
     "tests/corpus/test_mutations.py::test_on_http_socket_no_worker_dies": (
         ".venv/bin/python benchmarks/malformed.py --mutations 200000",
     ),
+    "tests/lint/test_first_change.py::test_the_first_change_of_contributing_works": (
+        "printf '[uwsgi]\\nauto-procname = true\\n' > x.ini",
+        ".venv/bin/lab lint --select UW32 x.ini",
+    ),
     "tests/lint/test_acting_files.py::test_no_command_of_a_file_is_run": (
         ".venv/bin/lab lint ~/shop/uwsgi.ini",
     ),
@@ -107,6 +111,10 @@ NOT_RUN = {
     "it measures for minutes what `make framework` has made": (
         ".venv/bin/python benchmarks/framework.py",
         ".venv/bin/python benchmarks/framework.py modules",
+    ),
+    "it is about a rule that the reader writes": (
+        ".venv/bin/python -m tools.pages",
+        "make test ARGS=\"-n0 -q tests/lint -k 'UW328 or every_rule'\"",
     ),
     "it is about another clone and its interpreter": (
         "git clone . ../python3.13",

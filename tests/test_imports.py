@@ -10,57 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from tools.pages.house import FIGURE, FLOORS, arrows, files, imports, render, room_of
+
 ROOT = Path(__file__).resolve().parent.parent
-
-FLOORS = (
-    ("errors", "model"),
-    ("probes", "settings", "system", "workloads"),
-    ("lint",),
-    ("analysis", "generators", "profiles", "runs", "servers"),
-    ("claims", "experiment"),
-    ("report",),
-    ("options", "stress"),
-    ("cli", "locust"),
-)
-"""
-The rooms of `lab`, modules and packages at its root, from the ground up.
-
-A room imports from the floors below its own. Rooms of one floor do not know each other.
-"""
 
 DOES_IO = frozenset({"os", "shutil", "socket", "subprocess", "tempfile", "time", "urllib"})
 """Modules that `lab.analysis` may not import: what it says follows from its arguments alone."""
-
-
-def imports(path: Path) -> Iterator[str]:
-    """Yield the full names that a file imports, of modules and of what they hold."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path} has a relative import: write the module's full name"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def files(package: str) -> list[Path]:
-    """Return the Python files of a package of this project."""
-    return sorted((ROOT / package).rglob("*.py"))
-
-
-def room_of(path: Path) -> str:
-    """Return the room of `lab` that a file lies in."""
-    return path.relative_to(ROOT / "lab").with_suffix("").parts[0]
-
-
-def arrows() -> dict[tuple[str, str], Path]:
-    """Return each pair of rooms of which the first imports from the second, with such a file."""
-    found = {}
-    for path in files("lab"):
-        for name in imports(path):
-            parts = name.split(".")
-            if parts[0] == "lab" and len(parts) > 1 and parts[1] != room_of(path):
-                found[room_of(path), parts[1]] = path
-    return found
 
 
 def rooms() -> set[str]:
@@ -132,12 +87,18 @@ def test_the_house_can_be_drawn_on_one_page():
     assert len(FLOORS) <= 8
 
 
+def test_the_picture_of_the_house_is_that_of_today():
+    """`python -m tools.pages` draws it from the imports."""
+    assert FIGURE.read_text() == render()
+
+
 def test_an_arrow_upwards_would_be_seen(tmp_path, monkeypatch):
     """Of two rooms that import each other one import fails the test above."""
     for name, other in (("report", "cli"), ("cli", "report")):
         (tmp_path / "lab" / name).mkdir(parents=True)
         (tmp_path / "lab" / name / "x.py").write_text(f"from lab.{other} import x\n")
-    monkeypatch.setattr("tests.test_imports.ROOT", tmp_path)
+    found = arrows(tmp_path)
+    monkeypatch.setattr("tests.test_imports.arrows", lambda: found)
     with pytest.raises(AssertionError, match="report imports from cli"):
         test_imports_go_downwards_only()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tools.pages import commands, directives, lint, profiles, schema, systems
+from tools.pages import commands, directives, house, lint, profiles, schema, systems
 
-for part in (schema, profiles, systems, commands, lint, directives):
+for part in (schema, profiles, systems, commands, lint, house, directives):
     for path in part.refresh():
         print(path)
