@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,8 @@ from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.formats import FORMATS, Found
 from lab.lint.page import explained
-from lab.profiles.known import known_of
 from lab.report.edge import say
+from lab.settings.config import Known
 
 COUNT = click.IntRange(min=1)
 
@@ -80,7 +80,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
     gc.disable()  # nothing is made here that only it could remove, and it would take half the time
     expected = {name: given[name] for name in ("connections", "db_connections")}
-    known = known_of(given["uwsgi"], **expected)
+    known = _known(given["uwsgi"], expected)
     asked = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
@@ -108,6 +108,15 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(each.counts for each in found))
+
+
+def _known(program: str | None, expected: Mapping[str, Any]) -> Known:
+    """Return what is known besides the files; only a *program* that is named is started."""
+    if program is None:
+        return Known.of_caller(**expected)
+    from lab.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
+
+    return known_of(program, **expected)
 
 
 def _diff(linted: lint.Linted) -> Iterator[str]:

@@ -15,23 +15,18 @@ from lab.system.programs import find_command, output_of, plugins
 from lab.system.runtime import version_of_uwsgi
 
 
-def known_of(program: str | None, **expected: Any) -> Known:
+def known_of(program: str, **expected: Any) -> Known:
     """
-    Return what is known of this machine, and of a uWSGI.
+    Return what is known of this machine, which serves, and of the uWSGI that it serves with.
 
     Args:
-        program: A uWSGI's path: then it is this machine that serves. It is started to ask for its
-            version, options and plug-ins; without one nothing is started.
+        program: That uWSGI's path. It is started to ask for its version, options and plug-ins.
         expected: What else is known: fields of `Known`.
 
     Raises:
         ProfileError: It is none that runs here.
     """
-    acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
-    environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
-    known = Known(environ=environ, **expected)
-    if program is None:
-        return known
+    known = Known.of_caller(**expected)
     path = find_command(program)
     version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
     if path is None or version is None:

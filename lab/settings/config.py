@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from lab.settings import sections
 from lab.settings.files import LARGEST, UnreadableError, read_bytes
@@ -81,6 +83,13 @@ class Known:
 
     overlay: Mapping[Path, str] = field(default_factory=dict)
     """File -> what stands in it instead of what is on the disk."""
+
+    @classmethod
+    def of_caller(cls, **expected: Any) -> Known:
+        """Return what the caller's environment says, without what uWSGI would act on by itself."""
+        acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
+        environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
+        return cls(environ=environ, **expected)
 
     def exists(self, path: Path) -> bool:
         """Return whether there is such a file or folder."""

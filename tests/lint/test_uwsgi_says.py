@@ -11,7 +11,6 @@ import pytest
 from lab.lint.lint import lint
 from lab.lint.read import ELSEWHERE
 from lab.lint.rules.rule import RULES
-from lab.profiles.known import known_of
 from lab.settings.config import Known
 from tests.kit.linting import codes
 
@@ -246,12 +245,12 @@ def test_other_forms_are_judged_and_not_fixed(tmp_path):
     path = tmp_path / "a.xml"
     text = "<uwsgi>\n<socket>/run/a.sock</socket>\n<procesess>2</procesess>\n</uwsgi>\n"
     path.write_text(text)
-    linted = lint(str(path), known_of(None), select=("UW001",), fixes="unsafe")
+    linted = lint(str(path), Known.of_caller(), select=("UW001",), fixes="unsafe")
     assert [(flaw.spot.line, flaw.spot.column, flaw.fix) for flaw in linted.flaws] == [(3, 2, None)]
     assert not linted.before
     path = tmp_path / "a.yml"
     path.write_text("other:\n  master: true\n")
-    assert [flaw.code for flaw in lint(str(path), known_of(None)).flaws] == ["UW018"]
+    assert [flaw.code for flaw in lint(str(path), Known.of_caller()).flaws] == ["UW018"]
 
 
 def test_what_only_uwsgi_takes_for_yaml_is_read_as_uwsgi_reads_it(tmp_path):

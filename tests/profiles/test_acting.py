@@ -17,7 +17,6 @@ from lab.experiment.conduct import prepare
 from lab.lint.lint import lint
 from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
-from lab.profiles.known import known_of
 from lab.profiles.resolve import read_options
 from lab.settings.config import Known
 from lab.settings.uwsgi import flat
@@ -110,7 +109,7 @@ def test_nothing_is_done_by_asking(world, tmp_path, what):
     """By `lab show`, `lab lint`, and what `lab run` does before the first trial."""
     folder, untouched = world
     name = mine(tmp_path, ACTS[what].replace("{w}", str(folder)))
-    for ask in (show, plan, lambda name: lint(name, known_of(None))):
+    for ask in (show, plan, lambda name: lint(name, Known.of_caller())):
         with suppress(LabError):
             ask(name)
         assert untouched()
@@ -130,7 +129,9 @@ def test_other_forms_are_read_without_doing_what_they_say(world, tmp_path, file)
     """However an option is written."""
     folder, untouched = world
     (tmp_path / file).write_text(OTHERS[file].format(w=folder))
-    assert lint(str(tmp_path / file), known_of(None)).config.first("stop").value == f"{folder}/pid"
+    assert (
+        lint(str(tmp_path / file), Known.of_caller()).config.first("stop").value == f"{folder}/pid"
+    )
     assert untouched()
 
 
@@ -212,6 +213,6 @@ def test_systemd_is_not_told_of_the_labs_servers(tmp_path, monkeypatch):
         systemd.setblocking(False)
         monkeypatch.setitem(os.environ, "NOTIFY_SOCKET", str(tmp_path / "notify"))
         show(mine(tmp_path, "threads = 2"))
-        lint(mine(tmp_path, "threads = 2"), known_of(None))
+        lint(mine(tmp_path, "threads = 2"), Known.of_caller())
         with pytest.raises(BlockingIOError):
             systemd.recv(99)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles
-from lab.profiles.known import known_of
+from lab.settings.config import Known
 from lab.settings.uwsgi import places
 from lab.system.programs import ROOT
 
@@ -24,7 +24,7 @@ HOOK = re.compile(r"unix_signal:\d+ \w+")
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_a_profile_runs_nothing(path):
     """No option, and nothing that a value holds; whatever a comment tells the linter."""
-    known = replace(known_of(None), environ={"BIND": "127.0.0.1", "PORT": "8080"})
+    known = replace(Known.of_caller(), environ={"BIND": "127.0.0.1", "PORT": "8080"})
     config = places.read(path, known)
     assert not config.guesses
     for each in config.settings:
