@@ -117,7 +117,8 @@ def test_child_dies_with_the_lab(serve):
     server = serve(REPLY)
     script = f"""
 from lab.generators.process import EngineGenerator
-from lab.model import Endpoint, Load
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
 from tests.kit.replies import WORKLOAD
 with EngineGenerator().session(Endpoint(*{server.address!r}), WORKLOAD, Load(2), None) as session:
     print(session.pids[0], flush=True)
