@@ -25,7 +25,7 @@ LAB = """
 import lab.claims, lab.claims.conditions, lab.options.understood
 from lab.cli import main
 from lab.experiment.conduct import Sizes
-from lab.model import Claim
+from lab.model.claim import Claim
 
 def claim(name, *asked):
     return Claim(name, "article", "it is faster", *asked, direction="above")

@@ -263,7 +263,8 @@ monkey.patch_all()
 import gevent
 from lab.generators.engine import Engine
 from lab.generators.wires import HttpWire
-from lab.model import Expectation, Load
+from lab.model.plan import Load
+from lab.model.request import Expectation
 wire = HttpWire(b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n", Expectation(body={BODY!r}))
 engine = Engine({server.address!r}, wire, Load(4))
 turns = 0

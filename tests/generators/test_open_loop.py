@@ -273,7 +273,8 @@ monkey.patch_all()
 import gevent
 from lab.generators.open_loop import make_engine
 from lab.generators.wires import HttpWire
-from lab.model import Expectation, Load
+from lab.model.plan import Load
+from lab.model.request import Expectation
 wire = HttpWire(b"GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n", Expectation(body={BODY!r}))
 engine = make_engine({serve(REPLY).address!r}, wire, Load(4, rate=200))
 watcher = gevent.get_hub().loop.io(engine.fileno(), 1)

@@ -147,7 +147,8 @@ def test_none_survives_the_lab(serve):
     server = serve(REPLY)
     script = f"""
 from lab.generators.process import EngineGenerator
-from lab.model import Endpoint, Load
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
 from tests.kit.replies import WORKLOAD
 server = Endpoint(*{server.address!r})
 with EngineGenerator(2).session(server, WORKLOAD, Load(4), None) as session:

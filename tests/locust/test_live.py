@@ -15,7 +15,7 @@ from lab.experiment.conduct import Prepared
 from lab.locust.live import Live
 from lab.experiment.conduct import Prepared
 from lab.locust import live as module
-from lab.model import Role
+from lab.model.plan import Role
 from lab.experiment.plan import arm_of
 from tests.kit import builders as make
 

@@ -72,7 +72,8 @@ JUDGE = """
 import locust, gevent, json
 from lab.generators.setup import Setup
 from lab.locust.clients import FastHttpClients
-from lab.model import Endpoint, Load
+from lab.model.parts import Endpoint
+from lab.model.plan import Load
 from tests.kit.replies import WORKLOAD
 seen = {{}}
 for name, address in {addresses}.items():
