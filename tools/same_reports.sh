@@ -22,8 +22,11 @@ for run in "$folder/tree/$2"/docs/runs/*/run.json; do
             code=0
             (cd "$folder/tree/$commit" && PYTHONPATH=. "$root/.venv/bin/python" -P -c "from lab.cli import main; main()" \
                 report "$run" "--$form" >"$folder/said/$commit/$(basename "$run").$form" 2>&1) || code=$?
-            # 99 and 3 are verdicts. A report that is not made, by both, is no report that is the same.
-            case $code in 0 | 3 | 99) ;; *) echo "$commit: no report of $(basename "$run"): $code"; status=1 ;; esac
+            # 1, 3 and 99 are verdicts, too. A report that is not made, by both, is no report that is the same.
+            if grep -qE "^(lab: |Traceback )" "$folder/said/$commit/$(basename "$run").$form"; then
+                echo "$commit: no report of $(basename "$run"): $code"
+                status=1
+            fi
         done
         diff -u "$folder/said/$1/$(basename "$run").$form" "$folder/said/$2/$(basename "$run").$form" \
             || status=1

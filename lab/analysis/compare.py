@@ -243,3 +243,16 @@ def _fragile(ratios: Sequence[float], estimate: Estimate, noise: float, better: 
         centre = stats.hodges_lehmann(ratios)
         interval = centre, centre
     return verdict_of(math.exp(interval[0]), math.exp(interval[1]), noise, better) is not verdict
+
+
+def surely(comparison: Comparison) -> float:
+    """
+    Return how many times better or worse it is at the least: a wide interval does not win by luck.
+
+    >>> surely(Comparison("cpu", "a", "b", Verdict.FASTER, Estimate(0.5, 0.4, 0.8, 7)))
+    1.25
+    """
+    ends = comparison.ratio or comparison.between
+    if ends is None:
+        return 1.0
+    return max(1.0, ends.low or 0.0, 1 / (ends.high or math.inf))

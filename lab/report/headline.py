@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import enum
-import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lab.analysis.compare import surely
 from lab.analysis.confirm import limited_by
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.summary import Row, Summary
@@ -109,7 +109,7 @@ def _farthest(summary: Summary) -> Comparison | None:
     against = _against(summary, metric(summary)).values()
     better = [each for each in against if each.verdict is Verdict.FASTER]
     worse = [each for each in against if each.verdict is Verdict.SLOWER]
-    return max(better or worse, key=_size, default=None)
+    return max(better or worse, key=surely, default=None)
 
 
 def _limit(summary: Summary) -> str:
@@ -246,9 +246,3 @@ def _times(comparison: Comparison) -> str:
     times = bounded(comparison) + ("" if told else f" ({comparison.said})")
     aside = ", both at the generator's limit" if comparison.may_be is MayBe.EITHER else ""
     return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}{aside}"
-
-
-def _size(comparison: Comparison) -> float:
-    """Return the least that the change is, by its interval: a wide one does not win by luck."""
-    assert comparison.ratio is not None
-    return min(abs(math.log(comparison.ratio.low)), abs(math.log(comparison.ratio.high)))

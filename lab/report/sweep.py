@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from lab.analysis.compare import surely
 from lab.analysis.health import ENDED_EARLY, told_apart
 from lab.analysis.looks import shown as judged_metrics
 from lab.analysis.summary import Summary
@@ -154,16 +154,8 @@ def _decided(sides: Mapping[str, Comparison]) -> Iterator[tuple[str, tuple[str, 
     for verdict in (Verdict.FASTER, Verdict.SLOWER):
         told = {value: each for value, each in sides.items() if each.verdict is verdict}
         if told:
-            most = max(told, key=lambda value: _size(told[value]))
+            most = max(told, key=lambda value: surely(told[value]))
             yield verdict.value, tuple(told), f"most at {most}: {bounded(told[most])}"
-
-
-def _size(comparison: Comparison) -> float:
-    """Return how many times better or worse it is, at the least where the ends are known."""
-    if comparison.ratio is not None:
-        return max(comparison.ratio.value, 1 / comparison.ratio.value)
-    ends = comparison.between
-    return 1.0 if ends is None else max(ends.low or 0.0, 1 / (ends.high or math.inf))
 
 
 def _growths(found: Sequence[Summary]) -> Iterator[Table]:
