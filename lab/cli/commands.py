@@ -89,30 +89,30 @@ COMMANDS = {
 }
 """Command -> the module beside this one that has it, as NAME_command."""
 
-CHECKOUT = {"selftest": ROOT / "benchmarks" / "selftest" / "command.py"}
-"""The same of commands about the lab itself, which are there in a checkout only."""
+CHECKOUT = {"selftest": "benchmarks.selftest.command"}
+"""Command about the lab itself, which is there in a checkout only -> the module that has it."""
 
 
 class Commands(Mapping[str, click.Command]):
     """Imports a command when it is asked for: `lab lint` needs nothing of what measures."""
 
+    def __init__(self) -> None:
+        self._modules = {name: f"lab.cli.{module}" for name, module in COMMANDS.items()}
+        if (ROOT / "benchmarks" / "selftest").is_dir():
+            self._modules |= CHECKOUT
+
     def __getitem__(self, name: str) -> click.Command:
-        if name in self._there():
+        module = self._modules[name]
+        if name in CHECKOUT:
             sys.path.append(str(ROOT))
-            module = importlib.import_module(".".join(CHECKOUT[name].relative_to(ROOT).parts)[:-3])
-        else:
-            module = importlib.import_module(f"lab.cli.{COMMANDS[name]}")
-        command: click.Command = getattr(module, f"{name}_command")
+        command: click.Command = getattr(importlib.import_module(module), f"{name}_command")
         return command
 
     def __iter__(self) -> Iterator[str]:
-        return iter(sorted({*COMMANDS, *self._there()}))
+        return iter(self._modules)
 
     def __len__(self) -> int:
-        return len(COMMANDS) + len(self._there())
-
-    def _there(self) -> list[str]:
-        return [name for name, path in CHECKOUT.items() if path.is_file()]
+        return len(self._modules)
 
 
 @click.group(

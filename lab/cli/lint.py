@@ -58,7 +58,7 @@ def _codes(_context: click.Context, option: click.Parameter, value: str) -> tupl
 @click.option(
     "--uwsgi",
     metavar="PATH",
-    help="Judge by this build, on this machine.  [default: none is started; 2.0.31]",
+    help="Judge by this build, on this machine.  [default: 2.0.31, and nothing is started]",
 )
 @click.option("--explain", metavar="CODE", help="Print a rule's page.")
 @click.option("--exit-zero", is_flag=True, help="Always exit with 0.")

@@ -40,12 +40,12 @@ def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
     """Return what is wrong with a configuration, in the order of the places."""
     chosen, case = chosen or Chosen(), Case.of(config)
     wanted = (flaw for flaw in flaws(case) if flaw.code in chosen)
-    found = [_mendable(flaw, config) for flaw in wanted if not _templated(flaw.spot, config)]
-    meant = list(suppressions(config.texts))
+    found = [_mendable(flaw, case) for flaw in wanted if not _templated(flaw.spot, case)]
+    meant = list(suppressions(case.texts))
     covered = {each.key for each in meant}
-    counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, config.file))]
+    counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, case.file))]
     if UNUSED in chosen:
-        asked = [each for each in meant if each.spot.file == config.file]
+        asked = [each for each in meant if each.spot.file == case.file]
         counts += RULES[UNUSED].flaws(replace(case, unused=_unused(case, asked, chosen, found)))
     return sorted(dict.fromkeys(counts), key=lambda flaw: (flaw.spot, flaw.code))
 

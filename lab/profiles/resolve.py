@@ -21,6 +21,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.errors import ProfileError
+from lab.lint.case import Case
 from lab.lint.flaw import Flaw
 from lab.lint.rules.rule import RULES
 from lab.model.runtime import OURS, Runtime
@@ -201,9 +202,10 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
 
 def _check(config: Config, runtime: Runtime) -> None:
     """Refuse what uWSGI takes in silence: text for a number, a section that is there twice."""
-    for flaw in RULES[TWICE].flaws(config):
+    case = Case.of(config)
+    for flaw in RULES[TWICE].flaws(case):
         raise _refused(flaw, runtime)
-    found = (flaw for code in NUMBERS for flaw in RULES[code].flaws(config))
+    found = (flaw for code in NUMBERS for flaw in RULES[code].flaws(case))
     flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in found}
     wrong = [
         (each.option, flaws[each.spot.file, each.spot.line])

@@ -47,6 +47,14 @@ ON_DARK_PART = frozenset({"user", "generator", "steal"})
 """Parts of a bar on which the paper's colour is read, not the ink's, in light and in dark."""
 
 
+def following() -> str:
+    """Return the CSS of an SVG that brings its colours along, light or dark as its reader's."""
+    return (
+        f":root{{{declarations(LIGHT)}}}"
+        f"@media (prefers-color-scheme:dark){{:root{{{declarations(DARK)}}}}}"
+    )
+
+
 def declarations(scheme: Mapping[str, str]) -> str:
     """Return *scheme* as CSS variables: `--ink:#1c2128;...`."""
     return "".join(f"--{role}:{colour};" for role, colour in scheme.items())

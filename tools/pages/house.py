@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.report.palette import DARK, LIGHT, declarations
+from lab.report.palette import following
 from tools.pages.files import DOCS, ROOT, written
 
 FLOORS = (
@@ -83,8 +83,7 @@ def render() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {len(FLOORS) * STOREY}" '
         'role="img" aria-labelledby="house-title">'
         f'<title id="house-title">The rooms of lab: {words}</title>'
-        f"<style>:root{{{declarations(LIGHT)}}}"
-        f"@media (prefers-color-scheme:dark){{:root{{{declarations(DARK)}}}}}"
+        f"<style>{following()}"
         "text{font:13px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}"
         "rect{fill:var(--panel);stroke:var(--line)}"
         "path{fill:none;stroke:var(--undecided);opacity:.45}</style>"
