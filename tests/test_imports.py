@@ -123,8 +123,8 @@ def test_the_engine_needs_no_locust():
             assert not found, f"{path} imports {found}"
 
 
-def test_a_name_is_imported_from_where_it_is_defined():
-    """No file brings in another's names by a star."""
+def test_no_file_imports_by_a_star():
+    """So an import says which file a name is from."""
     for path in files("lab"):
         assert not [name for name in imports(path) if name.endswith(".*")], path
 
