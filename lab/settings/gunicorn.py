@@ -32,6 +32,9 @@ FLAGS = {
 }
 """Word of the command -> setting."""
 
+NAMESPACES = frozenset({"exec", "globals", "locals", "vars", "setattr"})
+"""Functions by which a module may bind any of its names."""
+
 
 @cache
 def carried() -> Mapping[str, Any]:
@@ -88,8 +91,8 @@ def read_file(path: Path, known: Known) -> Config:
     Read a configuration file, without running it.
 
     What it sets are the names of the module, functions among them. The value of one that is
-    computed, imported or set in a block is "", which no rule takes for a value; after an import of
-    all names that a module has, each setting is such a one.
+    computed, imported or set in a block is "", which no rule takes for a value; so is each setting
+    after an import of all names that a module has, and where its namespace is written to as a dict.
 
     Raises:
         ProfileError: It is not Python.
@@ -98,14 +101,14 @@ def read_file(path: Path, known: Known) -> Config:
     text = python_text(_bytes(written), path)
     lines = text.split("\n")
     settings = []
-    for each in bindings(text):
-        raw = "" if each.value is None else ast.get_source_segment(text, each.value)
+    for each in (*bindings(text), *_from_functions(text)):
+        raw = "" if each.value is None else _source(lines, each.value)
         settings.append(
             Setting(
                 each.name,
                 "" if isinstance(each.meaning, Computed) else str(each.meaning),
                 Spot(path, each.node.lineno, _column(lines, each.node)),
-                raw or "",
+                raw,
                 0 if each.value is None else _column(lines, each.value),
             )
         )
@@ -158,7 +161,7 @@ class Binding:
     """A name of a module, and what it is bound to."""
 
     name: str
-    node: ast.stmt | ast.expr
+    node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler
     """Where the name stands, or begins to be told of."""
 
     value: ast.expr | None
@@ -183,7 +186,11 @@ def bindings(text: str) -> tuple[Binding, ...]:
         warnings.simplefilter("ignore")  # of an escape that is none, which Python says at the start
         tree = ast.parse(text)
         compile(tree, "", "exec")  # which refuses what a parser lets pass, and runs nothing
-    return tuple(_bound(tree.body))
+    found = list(_bound(tree.body))
+    plain = {id(each.node) for each in found}
+    found += (each for each in _in_passing(tree) if id(each.node) not in plain)
+    found.sort(key=lambda each: each.node.lineno)
+    return tuple(found)
 
 
 def _bound(body: Iterable[ast.AST], *, sure: bool = True) -> Iterator[Binding]:
@@ -203,6 +210,40 @@ def _bound(body: Iterable[ast.AST], *, sure: bool = True) -> Iterator[Binding]:
                 yield Binding(name, node, None, False, source)
         elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
             yield from _bound(ast.iter_child_nodes(node), sure=False)
+
+
+def _in_passing(tree: ast.AST) -> Iterator[Binding]:
+    """Yield the names that loops, patterns, `with`, `except`, `del` and := bind in a module."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        match node:
+            case ast.Lambda() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                continue
+            case ast.comprehension():  # its target is its own
+                waiting += [node.iter, *node.ifs]
+                continue
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield Binding(name, node, None, False, name)
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield Binding(name, node, None, False, name)
+            case ast.MatchMapping(rest=str(name)) | ast.ExceptHandler(name=str(name)):
+                yield Binding(name, node, None, False, name)
+        waiting += ast.iter_child_nodes(node)
+
+
+def _from_functions(text: str) -> Iterator[Binding]:
+    """Yield what may be bound whenever a function is called; when that is, is not known."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Global):
+            yield from (Binding(name, node, None, False, f"global {name}") for name in node.names)
+        elif isinstance(node, ast.Name) and node.id in NAMESPACES:
+            for name in sorted(set(spellings().values())):
+                yield Binding(name, node, None, False, "")
+            return
 
 
 def _assigned(
@@ -229,7 +270,14 @@ def literal(value: ast.expr | str) -> object:
         return Computed(value if isinstance(value, str) else ast.unparse(value))
 
 
-def _column(lines: list[str], node: ast.stmt | ast.expr) -> int:
+def _source(lines: list[str], node: ast.expr) -> str:
+    """Return how an expression is written; `ast.get_source_segment` cuts all lines for each."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    end = lines[last].encode()[: node.end_col_offset].decode()
+    return "\n".join((*lines[first:last], end))[_column(lines, node) - 1 :]
+
+
+def _column(lines: list[str], node: ast.stmt | ast.expr | ast.pattern | ast.ExceptHandler) -> int:
     """Return where a node begins in its line, in characters from 1; ast counts bytes."""
     return len(lines[node.lineno - 1].encode()[: node.col_offset].decode()) + 1
 

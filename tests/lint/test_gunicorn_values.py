@@ -296,3 +296,26 @@ def test_one_reader_says_what_a_module_sets():
         "on_exit",
     ]
     assert gunicorn.hooks(text) == ("on_exit",)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "for threads in [1]: pass",
+        "(threads := 1)",
+        "[threads := 1 for _ in (1,)]",
+        "match 1:\n    case threads: pass",
+        "with open('/dev/null') as threads: pass",
+        "def set():\n    global threads\n    threads = 1\nset()",
+        "globals()['threads'] = 1",
+        "vars().update(threads=1)",
+        "exec('threads = 1')",
+        "def set():\n    globals()['threads'] = 1\nset()",
+        "del threads",
+    ],
+)
+def test_what_is_bound_again_in_another_way_is_not_known(later):
+    """Nothing is said of workers that the file may not have."""
+    text = f'worker_class = "sync"\nthreads = 4\n{later}'
+    assert of("GU003", 'worker_class = "sync"\nthreads = 4\nx = [threads for threads in (1,)]')
+    assert not of("GU003", text)

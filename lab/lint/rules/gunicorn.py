@@ -157,7 +157,7 @@ def not_sync(config: Case) -> Iterator[Flaw]:
     """Another class runs than is written."""
     setting = config.last("worker_class")
     if setting and setting.value == "sync" and worker_class(config) == "gthread":
-        yield config.flaw(setting, fix=config.change(setting, '"gthread"', safe=True))
+        yield config.flaw(setting, fix=config.change(setting, '"gthread"'))
 
 
 @rule(
