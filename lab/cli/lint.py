@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import gc
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.formats import FORMATS, Found
 from lab.lint.page import explained
+from lab.model.wording import in_a_line
 from lab.report.edge import say
 from lab.settings.config import Known
 
@@ -76,14 +78,15 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     if explain is not None:
         say(explained(lint.rule_of(explain)), end="")
         return 0
-    if not files:
-        raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
+    _check(files, given)
     gc.disable()  # nothing is made here that only it could remove, and it would take half the time
     expected = {name: given[name] for name in ("connections", "db_connections")}
     known = _known(given["uwsgi"], expected)
-    asked = {name: given[name] for name in ("select", "ignore", "container")}
+    asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
+    several = [each for each in files if each != "-"] if fixes and files[1:] else []
+    asked["shared"] = lint.included(several, known)
     found: list[Found] = []
     failed = changes = False
     for file_or_command in files:
@@ -94,9 +97,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
                 changes |= bool(linted.before)
             else:
                 for file in linted.write([Path(each) for each in files]):
-                    say(f"fixed: {file}", err=True)
+                    say(f"fixed: {in_a_line(str(file))}", err=True)
         except FileError as error:
-            say(f"lab: {error}", err=True)
+            say(in_a_line(f"lab: {error}"), err=True)
             failed = True
         else:
             found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
@@ -108,6 +111,14 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(each.counts for each in found))
+
+
+def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
+    """Refuse what cannot be meant."""
+    if not files:
+        raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
+    if given["diff"] and given["format"] != "text":
+        raise UsageError("--diff prints a diff: leave --format out, or ask twice")
 
 
 def _known(program: str | None, expected: Mapping[str, Any]) -> Known:
@@ -123,6 +134,8 @@ def _diff(linted: lint.Linted) -> Iterator[str]:
     """Yield the lines that fixes change."""
     for file, before in linted.before.items():
         after = linted.config.texts[file]
-        old, new = (text.splitlines(keepends=True) for text in (before, after))
-        for line in difflib.unified_diff(old, new, str(file), str(file)):
+        # Not by splitlines, which takes more for a line's end than `patch` and the servers do.
+        old, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (before, after))
+        name = in_a_line(str(file))
+        for line in difflib.unified_diff(old, new, name, name):
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

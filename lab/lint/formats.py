@@ -72,7 +72,9 @@ class Found:
     @property
     def place(self) -> str:
         """File, line and column, for people: in one line, as `message`."""
-        return f"{in_a_line(self.file)}:{self.line}:{self.column}"
+        # A line that begins with :: is a command to GitHub.
+        file = f"./{self.file}" if self.file.startswith(":") else self.file
+        return f"{in_a_line(file)}:{self.line}:{self.column}"
 
     @property
     def message(self) -> str:

@@ -7,13 +7,19 @@ import re
 ACTING = re.compile(
     r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but for the end of a line and a tab
     r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # what changes the direction of writing
-    r"\u200b\u2028\u2029\u2060\ufeff"  # what cannot be seen, or ends a line for some readers only
+    r"\u2028\u2029"  # what ends a line for some readers only
+    r"\u200b\u2060-\u2065\u206a-\u206f\ufeff\u00ad\u034f\u115f\u1160"  # what cannot be seen
+    r"\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0d\uffa0\ufff0-\ufffb"
+    r"\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     r"\ud800-\udfff\ufffe\uffff]"  # what UTF-8 or XML does not have
 )
 """
 Characters that do something to who reads them instead of being read.
 
-Sources: ECMA-48; Unicode's UAX #9, Bidi_Control; XML 1.0, 2.2.
+The joiners U+200C and U+200D, and the selectors of emoji, belong to how scripts are written.
+
+Sources: ECMA-48; Unicode's UAX #9, Bidi_Control, and UAX #44, Default_Ignorable_Code_Point; XML
+1.0, 2.2.
 """
 
 
@@ -44,7 +50,12 @@ def in_json(document: str) -> str:
     >>> print(in_json('["\x9b\u202e"]'))
     ["\u009b\u202e"]
     """
-    return ACTING.sub(lambda found: f"\\u{ord(found[0]):04x}", document)
+    return ACTING.sub(lambda found: _in_utf16(found[0]), document)
+
+
+def _in_utf16(char: str) -> str:
+    units = memoryview(char.encode("utf-16-le", "surrogatepass")).cast("H")
+    return "".join(f"\\u{unit:04x}" for unit in units)
 
 
 def counted(number: float, noun: str) -> str:

@@ -63,8 +63,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     code, out, err = lint("a.ini", "b.ini", "c.ini", *QUIET)
     assert code == 2
     assert out.count("\n") == 3
-    assert out.endswith("Found 2 (1 error, 1 no effect); 1 can be fixed with --fix, 1 more with "
-                        "--unsafe-fixes.\n")  # fmt: skip
+    assert out.endswith("Found 2 (1 error, 1 no effect); 2 can be fixed with --unsafe-fixes.\n")
     assert err == "lab: c.ini: there is no such file\n"
 
 
@@ -199,9 +198,9 @@ def test_a_file_with_two_names_is_not_mended(lint):
 
 def test_a_file_that_includes_a_section_of_its_own_is_mended(lint):
     """It is one file."""
-    name = write("u.ini", "[uwsgi]\nini = :base\n[base]\nno-orphans = on\n")
+    name = write("u.ini", "[uwsgi]\nini = :base\n[base]\nsocket = :3031\nno-orphans = on\n")
     assert lint("--fix", "--select", "UW205", name)[:2] == (0, "Found nothing.\n")
-    assert Path(name).read_text() == "[uwsgi]\nini = :base\n[base]\n"
+    assert Path(name).read_text() == "[uwsgi]\nini = :base\n[base]\nsocket = :3031\n"
 
 
 def test_findings_are_sorted_by_file_and_line(lint):
@@ -337,3 +336,69 @@ def test_a_ctrl_c_ends_it(lint, monkeypatch):
 
     monkeypatch.setattr("lab.lint.lint.judged", interrupted)
     assert lint("u.ini", "u.ini") == (130, "", "lab: interrupted by SIGINT\n")
+
+
+def test_a_name_of_a_file_begins_no_line_and_ends_none(lint):
+    """GitHub takes a line that begins with :: for a command, wherever it is printed."""
+    write("::stop-commands::x.ini", WRONG)
+    write("a\n::error::b.ini", f"{WRONG}buffer-size = 99999\n")
+    printed = lint("::stop-commands::x.ini", *QUIET)[1]
+    printed += lint("a\n::error::b.ini", "--diff", "--select", "UW222")[1]
+    code, out, err = lint("a\n::error::b.ini", "--fix", "--select", "UW222")
+    assert code == 0
+    assert "fixed: a\\n::error::b.ini\n" in err
+    assert not [line for line in (printed + out + err).splitlines() if line.startswith("::")]
+
+
+def test_a_diff_has_the_lines_that_patch_has(lint):
+    """Only a newline ends one; another mark may stand in a comment."""
+    text = "[uwsgi]\nsocket = :3031\n; a\x0cb\x85c\u2028d\nbuffer-size = 99999\n"
+    Path("a.ini").write_text(text)
+    diff = lint("a.ini", "--diff", "--select", "UW222")[1]
+    assert diff.count("\n") == diff.count("\n ") + 5
+    assert "\\ No newline" not in diff
+
+
+def test_a_diff_has_no_other_form(lint):
+    """It is not left out in silence."""
+    code, _, err = lint(write("a.ini", WRONG), "--diff", "--format", "json")
+    assert code == 2
+    assert "--diff prints a diff" in err
+
+
+def test_no_folder_is_a_way_out(lint):
+    """A checkout may have a link where a folder is expected."""
+    for name in ("here", "there"):
+        Path(name).mkdir()
+    write("there/a.ini", "[uwsgi]\nsocket = :3031\nbuffer-size = 99999\n")
+    os.chdir("here")
+    Path("deploy").symlink_to("../there")
+    code, _, err = lint("--fix", "deploy/a.ini")
+    assert code == 2
+    assert "is not fixed, because it lies outside of this folder" in err
+    assert "99999" in Path("../there/a.ini").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("tool = 3", "has a tool that is no table"),
+        ("[[tool]]", "has a tool that is no table"),
+        ("[tool]\nlab = []", "has a lab that is no table"),
+        ('[tool.lab.lint]\nignore = ["X\\n::error::y"]', r"there is no rule X\n::error::y"),
+    ],
+)
+def test_a_project_of_another_shape_is_told(lint, text, said):
+    """In a line, and with the status of what cannot be read."""
+    write("pyproject.toml", text)
+    code, _, err = lint(write("a.ini", CLEAN))
+    assert code == 2
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_what_the_kernel_makes_is_not_read(lint):
+    """To read /proc/kmsg takes messages away from those for whom they are."""
+    Path("a.ini").symlink_to("/proc/self/environ")
+    code, _, err = lint("a.ini")
+    assert (code, err) == (2, "lab: a.ini: is the kernel's, and to read it may do something\n")
