@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
+from functools import cached_property
 
 from lab.lint.flaw import WHY, Edit, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
 from lab.settings.config import Config
 from lab.settings.spot import Setting, Spot
+from lab.settings.uwsgi import BINDS
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,18 @@ class Case(Config):
         if isinstance(config, Case):
             return config
         return cls(**{each.name: getattr(config, each.name) for each in fields(config)})
+
+    @cached_property
+    def whole(self) -> bool:
+        """
+        Whether it says all that uWSGI gets, wherever it is started.
+
+        It is not where something was not read, where a variable or a condition asks the machine,
+        and where it names no address: then it is a part of another one.
+        """
+        asks = any(each.option.startswith("if-") for each in self.settings)
+        bound = any(BINDS.fullmatch(each.option) for each in self.settings)
+        return bound and not (asks or self.guesses or self.variables)
 
     def flaw(
         self,

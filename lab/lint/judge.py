@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.lint.case import Case
-from lab.lint.flaw import Flaw
+from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules import flaws
 from lab.lint.rules.rule import RULES
 from lab.lint.suppress import Suppression, keys, suppressions
@@ -36,11 +36,26 @@ class Chosen:
         return all(code in self for code in RULES if code.startswith(beginning))
 
 
-def judged(config: Config, chosen: Chosen | None = None) -> list[Flaw]:
-    """Return what is wrong with a configuration, in the order of the places."""
+def judged(
+    config: Config, chosen: Chosen | None = None, shared: Collection[Path] = ()
+) -> list[Flaw]:
+    """
+    Return what is wrong with a configuration, in the order of the places.
+
+    Args:
+        config: As it was read.
+        chosen: The rules that count; all without it.
+        shared: Files, by their real paths, that another configuration includes.
+    """
     chosen, case = chosen or Chosen(), Case.of(config)
-    wanted = (flaw for flaw in flaws(case) if flaw.code in chosen)
-    found = [_mendable(flaw, case) for flaw in wanted if not _templated(flaw.spot, case)]
+    every = list(flaws(case))
+    broken = {(each.spot.file, each.spot.line, each.code) for each in every if _ends(each)}
+    wanted = (flaw for flaw in every if flaw.code in chosen)
+    found = [
+        _unless_it_counts(_mendable(flaw, case), case, broken, shared)
+        for flaw in wanted
+        if not _templated(flaw.spot, case)
+    ]
     meant = list(suppressions(case.texts))
     covered = {each.key for each in meant}
     counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, case.file))]
@@ -66,6 +81,30 @@ def _mendable(flaw: Flaw, config: Config) -> Flaw:
     return replace(flaw, fix=None) if kept else flaw
 
 
+def _ends(flaw: Flaw) -> bool:
+    return flaw.severity is Severity.ERROR
+
+
+def _unless_it_counts(
+    flaw: Flaw, case: Case, broken: Collection[tuple[Path, int, str]], shared: Collection[Path]
+) -> Flaw:
+    """
+    Return a flaw, its fix as unsafe where a line that it takes away may count after all.
+
+    A line is without effect because of all the others. So they must be known; the line must be no
+    other configuration's as well; and a server must not end at it (*broken*), for without the line
+    it would start.
+    """
+    taken = [edit.spot for edit in flaw.fix.edits if edit.new is None] if flaw.fix else []
+    if not (flaw.fix and flaw.fix.safe and taken) or case.server != "uWSGI":
+        return flaw
+    lines = {(spot.file, spot.line) for spot in taken}
+    ends = any((file, line) in lines and code != flaw.code for file, line, code in broken)
+    others = any(spot.file != case.file or spot.file.resolve() in shared for spot in taken)
+    safe = case.whole and not (ends or others)
+    return flaw if safe else replace(flaw, fix=replace(flaw.fix, safe=False))
+
+
 def _unused(
     config: Config, asked: Sequence[Suppression], chosen: Chosen, found: Iterable[Flaw]
 ) -> tuple[Suppression, ...]:
@@ -77,10 +116,9 @@ def _unused(
     skipped = {
         (each.spot.file, each.spot.line) for each in config.option_lines if each.inside
     } - read
+    codes = {code for code in {each.code for each in asked} if chosen.all_of(code)}
     looked_for = (
-        each
-        for each in asked
-        if chosen.all_of(each.code) and (each.spot.file, each.line) not in skipped
+        each for each in asked if each.code in codes and (each.spot.file, each.line) not in skipped
     )
     left = _uncovered(looked_for, found, config.file)
     if left and not config.known.container:  # all rules once more, so not without need

@@ -7,10 +7,11 @@ import secrets
 import shlex
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
+from typing import Any
 
 from lab.errors import ProfileError
 from lab.lint.fix import applied
@@ -21,11 +22,14 @@ from lab.lint.rules.rule import RULES, Rule
 from lab.lint.same import same
 from lab.settings.config import Config, Known
 from lab.settings.files import UnreadableError, read_bytes
-from lab.settings.templates import CONTROL
+from lab.settings.templates import CONFLICT, CONTROL
 from lab.settings.uwsgi import places
 
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
+
+READ_AGAIN = 16 << 20
+"""Characters that are read again for that, at most: what is larger is mended by several calls."""
 
 ONE_BY_ONE = 100
 """Fixes of a round that are tried one after the other, where all together change too much."""
@@ -92,6 +96,7 @@ def lint(
     ignore: tuple[str, ...] = (),
     fixes: str = "",
     container: bool | None = None,
+    shared: Collection[Path] = (),
 ) -> Linted:
     """
     Return what is wrong with a configuration.
@@ -103,6 +108,7 @@ def lint(
         ignore: Of those that do not, beside what the file's project leaves out.
         container: Whether it runs in one; None if a Dockerfile says so.
         fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
+        shared: Files, by their real paths, that another configuration includes.
 
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
@@ -114,16 +120,27 @@ def lint(
     known = replace(known, container=container)
     chosen = _with_project(path, Chosen(select, ignore))
     before = config = _read(path, known)
-    flaws = judged(config, chosen)
-    for _ in range(ROUNDS if fixes else 0):
+    flaws = judged(config, chosen, shared)
+    size = sum(map(len, before.texts.values()))
+    for _ in range(min(ROUNDS, 1 + READ_AGAIN // max(1, size)) if fixes else 0):
         wanted = [each for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
         mended = _mended(config, wanted, known, guarded=fixes == "safe")
         if mended.texts == config.texts:
             break
-        config, flaws = mended, judged(mended, chosen)
+        config, flaws = mended, judged(mended, chosen, shared)
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
     return Linted(config, flaws, changed)
+
+
+def included(names: Sequence[str], known: Known) -> frozenset[Path]:
+    """Return the real paths of the files that these configurations include."""
+    found: set[Path] = set()
+    for name in names:
+        with suppress(ProfileError):  # which is told when that one is linted
+            config = _read(*_located(name, known))
+            found |= {file.resolve() for file in config.texts if file != config.file}
+    return frozenset(found)
 
 
 def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:
@@ -213,8 +230,11 @@ def _read(path: Path, known: Known) -> Config:
         kinds = ", ".join(end for end in READERS if end.startswith("."))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
-    if reader is places.read and (found := CONTROL.search(text)):
-        problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
+    if reader is places.read and (found := CONTROL.search(text) or CONFLICT.search(text)):
+        if found.re is CONTROL:
+            problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
+        else:
+            problem = "is not merged to its end: choose a side of the conflict"
         raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
     return reader(path, known)
 
@@ -239,7 +259,11 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
         raise ProfileError(file, str(error)) from None
     except (ValueError, RecursionError) as error:
         raise ProfileError(file, f"cannot be read: {error}") from None
-    said = table.get("tool", {}).get("lab", {}).get("lint", {})
+    said: Any = table
+    for name in ("tool", "lab", "lint"):
+        said = said.get(name, {})
+        if not isinstance(said, dict):
+            raise ProfileError(file, f"has a {name} that is no table")
     for key, codes in said.items():
         if key != "ignore" or not isinstance(codes, list):
             raise ProfileError(file, '[tool.lab.lint] knows ignore = ["CODE"]')
@@ -275,8 +299,11 @@ def _write(path: Path, text: str, named: Sequence[Path]) -> None:
     """Put *text* in the place of a file's, all of it or nothing; mode and owner stay."""
     target = path.resolve()
     elsewhere = not target.is_relative_to(Path.cwd())
-    if elsewhere and (path not in named or path.is_symlink()):
-        raise ProfileError(target, "is not fixed, because it lies outside of this folder: name it")
+    linked = target != Path(os.path.normpath(path.absolute()))
+    if elsewhere and (path not in named or linked):
+        raise ProfileError(
+            target, "is not fixed, because it lies outside of this folder: name it so"
+        )
     new = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
         was = target.stat()

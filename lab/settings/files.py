@@ -32,6 +32,8 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
         UnreadableError: It is none, is larger, or cannot be read.
     """
     try:
+        if os.path.realpath(path).startswith(("/proc/", "/sys/")):
+            raise UnreadableError("is the kernel's, and to read it may do something")
         kind = path.stat().st_mode
         if not stat.S_ISREG(kind):
             what = "a folder" if stat.S_ISDIR(kind) else "no file but a pipe, a socket or a device"

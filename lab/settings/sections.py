@@ -53,7 +53,7 @@ def lines(texts: Mapping[Path, str], forms: Collection[Path]) -> Iterator[Line]:
             yield from _lines(file, text)
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=8)
 def _lines(file: Path, text: str) -> tuple[Line, ...]:
     """Return the lines of one file; kept, because it is read again after each fix."""
     found = []

@@ -9,11 +9,23 @@ from __future__ import annotations
 
 import re
 
-CONTROL = re.compile(r"^[ \t]*(\{%-?\s*\w+|<%-?\s*[^\s=]\w*)", re.MULTILINE)
-"""A line that is code of a template: what it lets through, nobody here knows."""
+CONTROL = re.compile(
+    r"^[ \t]*(\{%-?\s*\w+|\{#|<%-?\s*[^\s=]\w*|%-?\s*(?:if|else|elif|for|while|end\w+)\b"
+    r"|\{\{[-~]?\s*(?:[#^/!]|(?:if|unless|else|end|range|with|define|block|each)\b)"
+    r"|</?#\w+|\{/?(?:if|else|elseif|foreach|section)\b|\$\{?if\b)",
+    re.MULTILINE,
+)
+"""
+A line that is code of a template: what it lets through, nobody here knows.
+
+Jinja, ERB, mako; Go, Helm, mustache, Handlebars; FreeMarker, Smarty.
+"""
+
+CONFLICT = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
+"""A line by which git marks what it could not merge."""
 
 FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
-SHELL = re.compile(r"\$\{[A-Za-z_]\w*")
+SHELL = re.compile(r"\$\{[A-Za-z_]\w*[^}]*\}?")
 """A variable of a shell's; in an option of routing, ${NAME} is one of uWSGI's own."""
 
 ROUTING = re.compile(r"\s*[\w-]*route[\w-]*\s*=|\s*(log-)?format\s*=|\s*[;#]")
@@ -24,7 +36,7 @@ def filled(line: str) -> str | None:
     Return what a template fills in a line; None where it is none of a template.
 
     >>> filled("processes = {{ workers }}"), filled("uid = ${USER:-www}"), filled("; {{ note }}")
-    ('{{ workers }}', '${USER', None)
+    ('{{ workers }}', '${USER:-www}', None)
     >>> filled("route-if = empty:${HTTP_HOST} break:400")
     """
     if line.lstrip().startswith((";", "#")):

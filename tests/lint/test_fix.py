@@ -137,11 +137,11 @@ def test_a_file_keeps_its_mode_and_a_link_stays_one(tmp_path, monkeypatch):
     """Nobody finds half a file, nor a temporary one."""
     monkeypatch.chdir(tmp_path)
     file, link = tmp_path / "real.ini", tmp_path / "uwsgi.ini"
-    file.write_bytes(b"[uwsgi]\n; \xff\nno-orphans = true\n")
+    file.write_bytes(b"[uwsgi]\nsocket = :3031\n; \xff\nno-orphans = true\n")
     file.chmod(0o640)
     link.symlink_to(file)
     assert list(lint("uwsgi.ini", Known(), fixes="safe").write([Path("uwsgi.ini")]))
-    assert file.read_bytes() == b"[uwsgi]\n; \xff\n"
+    assert file.read_bytes() == b"[uwsgi]\nsocket = :3031\n; \xff\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert link.is_symlink()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["real.ini", "uwsgi.ini"]
@@ -153,23 +153,23 @@ def test_a_file_elsewhere_is_written_if_it_is_named_and_not_through_a_link(tmp_p
     for folder in (here, there):
         folder.mkdir()
     file = there / "base.ini"
-    file.write_text("[uwsgi]\nno-orphans = true\n")
+    file.write_text("[uwsgi]\nsocket = :3031\nbuffer-size = 99999\n")
     (here / "link.ini").symlink_to(file)
     (here / "a.ini").write_text(f"[uwsgi]\nini = {file}\n")
     monkeypatch.chdir(here)
     for name in ("link.ini", "a.ini"):
         with pytest.raises(ProfileError, match=rf"{file}: is not fixed, .* outside"):
             list(lint(name, Known(), fixes="safe").write([Path(name)]))
-    assert "no-orphans" in file.read_text()
+    assert "99999" in file.read_text()
     assert list(lint(str(file), Known(), fixes="safe").write([file]))
-    assert file.read_text() == "[uwsgi]\n"
+    assert file.read_text() == "[uwsgi]\nsocket = :3031\nbuffer-size = 65535\n"
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     """Also where a part was written."""
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "a.ini"
-    file.write_text("[uwsgi]\nno-orphans = true\n")
+    file.write_text("[uwsgi]\nsocket = :3031\nbuffer-size = 99999\n")
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -177,5 +177,5 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(ProfileError, match="No space left"):
         list(lint("a.ini", Known(), fixes="safe").write([file]))
-    assert "no-orphans" in file.read_text()
+    assert "99999" in file.read_text()
     assert [each.name for each in tmp_path.iterdir()] == ["a.ini"]

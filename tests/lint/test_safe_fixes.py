@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lab.errors import ProfileError
-from lab.lint.lint import lint
+from lab.lint.lint import included, lint
 from lab.lint.same import meaning
 from lab.profiles.known import known_of
 from lab.settings.config import Known
@@ -70,8 +70,9 @@ def test_what_changes_what_uwsgi_does_is_not_safe(lines, ini):
 )
 def test_what_is_safe_is_written_and_comments_stay(lines, after, ini):
     """The server does the same with it."""
-    text = mended(ini, f"[uwsgi]\n{lines}\n")[0]
-    assert text == ("[uwsgi]\n" if after is None else f"[uwsgi]\n{after}\n")
+    head = "[uwsgi]\nsocket = :3031\n"
+    text = mended(ini, f"{head}{lines}\n")[0]
+    assert text == (head if after is None else f"{head}{after}\n")
 
 
 @pytest.mark.parametrize(
@@ -91,6 +92,128 @@ def test_lines_of_a_template_stay(lines, fixes, ini):
     after, codes = mended(ini, f"[uwsgi]\nmodule = a:b\n{lines}\n", fixes)
     assert lines in after
     assert not codes & {"UW003", "UW009", "UW012", "UW313"}
+
+
+NO_EFFECT = """\
+harakiri = 30
+harakiri = 60
+die-on-term = true
+no-orphans = true
+thunder-lock = true
+max-requests-delta = 5
+chmod-socket = 660
+http-timeout = 5
+"""
+"""Lines that have no effect beside a socket alone."""
+
+
+def test_lines_without_effect_are_taken_away(ini):
+    """From a file that says everything."""
+    assert mended(ini, f"[uwsgi]\nsocket = :3031\n{NO_EFFECT}")[0] == (
+        "[uwsgi]\nsocket = :3031\nharakiri = 60\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ini = exec://./configure",
+        "ini = http://config/uwsgi.ini",
+        "ini = /etc/uwsgi/of-the-server.ini",
+        "include = more.cfg",
+        "ini = $(BASE)",
+        "include = {{ base }}",
+        "{{ extra }}",
+        "${UWSGI_EXTRA}",
+        "<%= @extra %>",
+        '{{ include "x" . }}',
+        "{{ $key }} = {{ $value }}",
+        "log-date = @(exec://date)",
+        "http = $(ADDRESS)",
+        "if-env = MORE\nmaster = true\nendif =",
+        "if-hostname = web1\nhttp-socket = /run/a.sock\nendif =",
+    ],
+)
+def test_no_line_is_taken_away_where_there_may_be_more(line, ini):
+    """What is not there, or is there on another machine, may be what it works with."""
+    text = f"[uwsgi]\nsocket = :3031\n{line}\n{NO_EFFECT}"
+    assert mended(ini, text)[0] == text
+
+
+def test_no_line_is_taken_away_of_a_part(ini):
+    """A file without an address is one that others include."""
+    assert mended(ini, f"[uwsgi]\n{NO_EFFECT}")[0] == f"[uwsgi]\n{NO_EFFECT}"
+
+
+def test_no_line_is_taken_away_of_what_is_included(tmp_path, ini):
+    """Others may include it, too."""
+    part = tmp_path / "part.ini"
+    part.write_text(f"[uwsgi]\n{NO_EFFECT}")
+    ini.write_text("[uwsgi]\nsocket = :3031\nini = %dpart.ini\n")
+    assert not lint(str(ini), Known(), fixes="safe", container=False).before
+    assert lint(str(ini), Known(), fixes="unsafe", container=False).before[part]
+
+
+def test_no_line_is_taken_away_of_what_another_one_includes(tmp_path, ini):
+    """Although it serves alone, too."""
+    ini.write_text(f"[uwsgi]\nsocket = :3031\n{NO_EFFECT}")
+    other = tmp_path / "production.ini"
+    other.write_text("[uwsgi]\nini = %duwsgi.ini\nmaster = true\n")
+    shared = included([str(ini), str(other), str(tmp_path / "missing.ini")], Known())
+    assert shared == {ini}
+    assert lint(str(ini), Known(), fixes="safe", container=False).before
+    assert not lint(str(ini), Known(), fixes="safe", container=False, shared=shared).before
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "chmod-socket = 9",  # invalid chmod value
+        "master = true\ngevent = 10\nmax-worker-lifetime = 5\nmin-worker-lifetime = 60",
+        "master = true\ngevent = 10\nmax-worker-lifetime = 600",  # uwsgi.atexit is called
+        "disable-logging = true\nharakiri = 1\nlog-x-forwarded-for = true",  # its log line
+        "uid = www-data\nchown-socket = www-data",  # core/uwsgi.c:2619: who binds
+        "py-tracebacker = /run/tb.\nchmod-socket = 600",
+        "zerg-pool = /run/zerg:127.0.0.1:0\nchmod-socket = 600",
+        "pty-socket = /run/pty\nchmod-socket = 600",
+        "tuntap-router = emperor0 /run/tuntap\nchmod-socket = 600",
+        "http-subscription-server = /run/sub.sock\nhttp = :80\nchmod-socket = 600",
+        "http-socket = %(n)\nchmod-socket = 600",
+    ],
+)
+def test_what_has_an_effect_after_all_stays(lines, ini):
+    """Each was seen with uWSGI 2.0.31, or in its source."""
+    text = f"[uwsgi]\nsocket = 127.0.0.1:880\n{lines}\n"
+    assert mended(ini, text)[0] == text
+
+
+BLOCKS = [
+    ("{{- if .Values.slow }}", "{{- else }}", "{{- end }}"),
+    ("{{#slow}}", "{{/slow}}{{^slow}}", "{{/slow}}"),
+    ("{{~#if slow}}", "{{else}}", "{{/if}}"),
+    ("% if slow:", "% else:", "% endif"),
+    ("{% if slow %}", "{% else %}", "{% endif %}"),
+    ("<% if @slow %>", "<% else %>", "<% end %>"),
+    ("<#if slow>", "<#else>", "</#if>"),
+    ("{if $slow}", "{else}", "{/if}"),
+    ("{# of old:", "#}", ""),
+]
+
+
+@pytest.mark.parametrize(("begins", "between", "ends"), BLOCKS)
+def test_what_only_another_program_can_read_is_refused(begins, between, ends, ini):
+    """Of the branches of a template one is read, and nobody here knows which."""
+    text = f"[uwsgi]\n{begins}\nharakiri = 300\n{between}\nharakiri = 30\n{ends}\n"
+    ini.write_text(text)
+    with pytest.raises(ProfileError, match=r"uwsgi\.ini:2: is a template, for it has '"):
+        lint(str(ini), Known(), fixes="unsafe")
+
+
+def test_what_is_half_merged_is_refused(ini):
+    """Neither side is what somebody wrote."""
+    ini.write_text("[uwsgi]\n<<<<<<< HEAD\nthreads = 2\n=======\nthreads = 4\n>>>>>>> other\n")
+    with pytest.raises(ProfileError, match=r"uwsgi\.ini:2: is not merged to its end"):
+        lint(str(ini), Known(), fixes="unsafe")
 
 
 def test_static_expires_has_a_blank_and_a_type_an_equals_sign(ini):

@@ -20,7 +20,7 @@ def _silent(config: Case) -> bool:
 
 present(
     "UW211",
-    "log-format log-format-strftime req-logger log-micros log-x-forwarded-for",
+    "log-format log-format-strftime req-logger log-micros",
     "it is about the lines of requests, and disable-logging leaves out all of them; leave it out, "
     "or add log-5xx = true",
     seen="core/logging.c:593 `logging_options.enabled`",

@@ -80,7 +80,8 @@ def not_replaced(config: Case) -> Iterator[Flaw]:
     for setting in written(config, "max-worker-lifetime"):
         if config.all("gevent", "asyncio"):
             text = "a worker with gevent or asyncio does not notice its age; leave it out"
-            yield config.flaw(setting, text, config.drop(setting, safe=True))
+            # Not safe: until it ends, gevent's calls uwsgi.atexit after each request.
+            yield config.flaw(setting, text, config.drop(setting))
     for setting in written(config, "max-requests"):
         if config.all("asyncio"):
             text = "a worker with asyncio counts them and does not end; leave it out"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from lab.lint.address import is_unix
-from lab.lint.rules.alike import present, without_safely
+from lab.lint.rules.alike import present, written
 from lab.lint.rules.rule import Case, Flaw, Setting, Severity, rule
 from lab.lint.rules.start import names_application
 from lab.settings.uwsgi import BINDS
@@ -91,18 +91,32 @@ def no_mode(config: Case) -> Iterator[Flaw]:
             yield config.flaw(setting, text, fix)
 
 
-present(
+OTHERS = ("py-tracebacker", "pty-socket", "tuntap-router", "zerg-pool", "zergpool")
+"""Beginnings of options that make UNIX sockets beside those that are addresses to listen at."""
+
+
+@rule(
     "UW221",
-    "chmod-socket chown-socket",
-    "it is about UNIX sockets, and all addresses are TCP; leave it out",
+    Severity.NO_EFFECT,
+    "chmod-socket, chown-socket",
+    why="it is about UNIX sockets, and all addresses are TCP; leave it out",
     seen="core/socket.c:242 `chmod_socket`",
     bad="socket = 127.0.0.1:3031\nchmod-socket = 660",
     good="socket = /run/app.sock\nchmod-socket = 660",
-    when=lambda config: (
-        bool(addresses(config)) and not any(is_unix(address) for address, _ in addresses(config))
-    ),
-    mends=without_safely,
 )
+def mode_of_no_socket(config: Case) -> Iterator[Flaw]:
+    """With `uid`, uWSGI binds as root because of chown-socket: core/uwsgi.c:2619."""
+    bound = [each.value for each in config.settings if BINDS.fullmatch(each.option)]
+    tcp = bound and not any(is_unix(each) or re.search(r"[$%]\(", each) for each in bound)
+    if tcp and not config.starting(*OTHERS):
+        yield from (
+            config.flaw(each, fix=config.drop(each, safe=True))
+            for each in written(config, "chmod-socket")
+        )
+        if not config.all("uid", "gid"):
+            yield from (
+                config.flaw(each, fix=config.drop(each)) for each in written(config, "chown-socket")
+            )
 
 
 present(

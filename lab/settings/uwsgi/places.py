@@ -168,7 +168,7 @@ class Reading:
         if text is None:
             self.guess(f"it cannot read {path}")
             return
-        self._budget.spend(characters=len(text))
+        self._budget.spend(characters=len(text), files=1)
         if file:
             self._last = self._last if form else file
             self._magic |= of_file(as_bytes(str(self.folder)), file)

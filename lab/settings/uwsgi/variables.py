@@ -37,10 +37,13 @@ class Budget:
     characters: int = 32 << 20
     """Of files and of what is made of them; a file that is read twice counts twice."""
 
+    files: int = 1000
+    """That are read; the same file again is another one."""
+
     brackets: int = 4 << 20
     """That are looked at where names are replaced."""
 
-    def spend(self, characters: int = 0, brackets: int = 0) -> None:
+    def spend(self, characters: int = 0, brackets: int = 0, files: int = 0) -> None:
         """
         Take some of it.
 
@@ -49,10 +52,13 @@ class Budget:
         """
         self.characters -= characters
         self.brackets -= brackets
+        self.files -= files
         if self.characters < 0:
             raise TooMuchError("its files and values are more than 32 MiB of text")
         if self.brackets < 0:
             raise TooMuchError("its values have millions of brackets")
+        if self.files < 0:
+            raise TooMuchError("it includes more than 1,000 files")
 
 
 def logical_lines(text: str, magic: Mapping[str, str]) -> Iterator[tuple[int, str]]:
