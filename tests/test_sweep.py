@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from lab import claims
-from lab.analysis.health import NOISY
 from lab.analysis.points import summaries
 from lab.analysis.swept import exit_code, reading
 from lab.claims.decide import is_about
@@ -30,6 +29,7 @@ from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.sweep import document, documents, sentence
 from lab.report.thresholds import verdict
+from lab.report.warnings import STATUS
 from lab.runs.folder import read_run
 from lab.workloads import workload
 from lab.workloads.question import Question
@@ -625,7 +625,7 @@ def test_a_machine_too_noisy_for_a_sweep_ends_it_with_3(noise, said):
     assert exit_code(found) == 3
     first = document(found).banners[0]
     assert re.search(said, first)
-    assert first.endswith(NOISY)
+    assert first.endswith(STATUS)
 
 
 def test_a_run_for_large_differences_passes_with_noise_below_them():

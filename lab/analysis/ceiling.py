@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from lab.analysis.gates.common import at_limit
 from lab.analysis.observations import Observation
 from lab.model.plan import Plan
+from lab.model.warning import SharedCeiling
 
 LEAST_PROFILES = 3
 """Two that come out the same are chance often enough."""
@@ -39,9 +40,11 @@ class _Profile:
     """Seconds a request, the median; None where it was never read."""
 
 
-def shared_ceiling(observations: Sequence[Observation], plan: Plan, noise: float) -> str | None:
+def shared_ceiling(
+    observations: Sequence[Observation], plan: Plan, noise: float
+) -> SharedCeiling | None:
     """
-    Return what the run shows of a shared ceiling, for people; None where it shows none.
+    Return what the run shows of a shared ceiling; None where it shows none.
 
     Not in an open loop, where equal throughput is the plan's. A profile whose server was at its
     own limit is left out: its rate is its own. So is one whose throughput a gate withholds, as
@@ -60,7 +63,7 @@ def shared_ceiling(observations: Sequence[Observation], plan: Plan, noise: float
         for share in (SAME_RATE, SUSPICIOUS):
             group = [each for each in by_rate[first:] if each.rate <= slowest.rate * (1 + share)]
             if _is_ceiling(group, share, noise):
-                return _sentence(group)
+                return _found(group)
     return None
 
 
@@ -82,13 +85,10 @@ def _is_ceiling(group: Sequence[_Profile], share: float, noise: float) -> bool:
     return len(cpus) == len(group) and max(cpus) > min(cpus) * (1 + OTHER_WORK) * (1 + noise)
 
 
-def _sentence(group: Sequence[_Profile]) -> str:
-    spread = group[-1].rate / group[0].rate - 1
-    cpus = [each.cpu * 1e6 for each in group if each.cpu is not None]
-    work = f", although a request costs {min(cpus):,.0f} to {max(cpus):,.0f} µs" if cpus else ""
-    return (
-        f"{len(group)} profiles reach the same throughput within {spread:.2%}{work} "
-        f"({', '.join(each.name for each in group)}): something that they share is measured, such "
-        "as the client, the network, a log, a rate limit or a service behind them. Look for it "
-        "before comparing them."
+def _found(group: Sequence[_Profile]) -> SharedCeiling:
+    cpus = [each.cpu for each in group if each.cpu is not None]
+    return SharedCeiling(
+        tuple(each.name for each in group),
+        group[-1].rate / group[0].rate - 1,
+        (min(cpus), max(cpus)) if cpus else None,
     )

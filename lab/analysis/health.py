@@ -1,5 +1,5 @@
 """
-Can this run be trusted at all: the banners that a report opens with, and its exit status.
+Can this run be trusted at all: the warnings that a report opens with, and its exit status.
 
 The reference ran twice in every block. Whatever its second run differs by is what this machine,
 during this run, does to two identical servers.
@@ -9,23 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lab.analysis.compare import LEAST_FLOOR, differs, reach
-from lab.analysis.looks import END, STOPPED
+from lab.analysis.compare import differs, reach
 from lab.analysis.observations import Observation
-from lab.analysis.stats import blocks_for_half_width, half_width, percent
+from lab.analysis.stats import blocks_for_half_width, half_width
 from lab.model.comparison import Comparison, Estimate
-from lab.model.measured import METRICS, Failure, Run
-from lab.model.wording import counted
+from lab.model.measured import Failure, Run
+from lab.model.warning import (
+    EndedEarly,
+    Failing,
+    NeverStarted,
+    Noise,
+    NoiseUnknown,
+    NotEnded,
+    NothingCompared,
+    RunWarning,
+)
 
 BROKEN = 0.5
 """Share of failed trials from which a server is broken: what is left is not its usual self."""
 
 HEADLINE = "cpu"
 """The metric that decides the exit status: throughput of a shared machine is its neighbours'."""
-
-ENDED_EARLY = "Ended early"
-
-NOISY = "Exit status 3 stands for this: measured, but noisier than wanted."
 
 GRAVITY = (0, 3, 1, 99)
 """Exit statuses, the gravest last: a broken server is no noise, and a limit is what was asked."""
@@ -34,7 +38,7 @@ FAILURES = ("server died", "errors")
 """Gates that are the server's own failing, and nobody else's."""
 
 
-def banners(
+def warnings(
     run: Run,
     aa: Mapping[str, Comparison],
     unstarted: Sequence[str],
@@ -42,8 +46,8 @@ def banners(
     progress: tuple[int, int],
     *,
     failing: Mapping[str, tuple[int, int]],
-    ceiling: str | None = None,
-) -> tuple[str, ...]:
+    ceiling: RunWarning | None = None,
+) -> tuple[RunWarning, ...]:
     """
     Return what must be read before any number, gravest first.
 
@@ -54,30 +58,24 @@ def banners(
         measurable: Profiles with at least one trial that the headline metric can be read from.
         progress: Slots with a trial, and planned slots.
         failing: Other profiles whose server failed: in how many trials, and of how many.
-        ceiling: What `lab.analysis.ceiling` says.
+        ceiling: What `lab.analysis.ceiling` found.
     """
-    found = []
+    found: list[RunWarning] = []
     if unstarted:
-        found.append(f"Never started: {', '.join(unstarted)}. The reason is below.")
+        found.append(NeverStarted(tuple(unstarted)))
     if failing:
-        found.append(
-            f"Failed {_shares(failing)}. The server did not start, died, or failed so many "
-            "requests that nothing of the trial counts; the reason is below."
-        )
+        found.append(Failing(failing))
     if len(run.plan.profiles) > 1 and len(measurable) < 2:
-        found.append(
-            "Nothing can be compared: fewer than two profiles have a trial that counts. "
-            "More blocks alone will not help. The reasons are below."
-        )
+        found.append(NothingCompared())
     if ceiling is not None:
         found.append(ceiling)
     if measurable or len(run.plan.profiles) == 1:
         found += _noise(aa, run.blocks, run.plan.smallest)
     measured, planned = progress
     if measured < planned:
-        found.append(f"{ENDED_EARLY}: {measured} of {planned} planned trials were measured.")
+        found.append(EndedEarly(measured, planned))
     if run.plan.minutes is not None and not run.ended:
-        found.append(_stopped(run.blocks))
+        found.append(NotEnded(run.blocks))
     return tuple(found)
 
 
@@ -148,68 +146,23 @@ def alike(ratio: Estimate, smallest: float) -> bool:
     return not differs(ratio) and half_width(ratio) <= smallest
 
 
-def came_out(metric: str, ratio: Estimate) -> str:
-    """Say what the same server against itself came out at."""
-    return f"{METRICS[metric].title} {ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
-
-
-def _shares(failing: Mapping[str, tuple[int, int]]) -> str:
-    """Say who failed how often, in as few words as there are different shares."""
-    names: dict[str, list[str]] = {}
-    for name, (failed, trials) in failing.items():
-        share = "every trial" if failed == trials else f"{failed} of {trials} trials"
-        names.setdefault(share, []).append(name)
-    return "; ".join(f"in {share}: {', '.join(of)}" for share, of in names.items())
-
-
-def _noise(aa: Mapping[str, Comparison], blocks: int, smallest: float) -> list[str]:
-    """Say what the A/A arm shows of this machine, and what to do; nothing when all is well."""
+def _noise(aa: Mapping[str, Comparison], blocks: int, smallest: float) -> list[RunWarning]:
+    """Return what the A/A arm shows of this machine; nothing when all is well."""
     headline = aa[HEADLINE]
     if headline.ratio is None:
-        text = (
-            f"The check of this machine is missing: {headline.reference} needs at least two blocks "
-            "in which both of its runs count. Give the run more blocks."
-        )
-        return [text]
-    troubled = [aa[name] for name in (HEADLINE, "throughput") if not _passed(aa[name], smallest)]
-    if not troubled:
+        return [NoiseUnknown(headline.reference)]
+    seen = {
+        name: ratio
+        for name in (HEADLINE, "throughput")
+        if (ratio := aa[name].ratio) is not None and not alike(ratio, smallest)
+    }
+    if not seen:
         return []
-    seen = " and ".join(
-        came_out(each.metric, each.ratio) for each in troubled if each.ratio is not None
-    )
-    ratios = [each.ratio for each in troubled if each.ratio is not None]
-    text = (
-        f"Noisy machine: the same server against itself, {headline.reference} twice in every "
-        f"block, came out at {seen}."
-    )
-    if any(half_width(ratio) > smallest for ratio in ratios):
-        widest = max(map(reach, ratios))
-        needed = [blocks_for_half_width(ratio, smallest, blocks) for ratio in ratios]
-        enough = [number for number in needed if number is not None]
-        more = f"About --blocks {max(enough)}, or a" if len(enough) == len(needed) else "Only a"
-        text += (
-            f" Differences below about {widest:.0%} cannot be seen in this run (wanted: "
-            f"{percent(smallest)}); larger ones stand. {more} quieter machine would do."
-        )
-    else:
-        text += (
-            f" That is beyond the {LEAST_FLOOR:.0%} floor, so a difference of that size between "
-            "profiles means nothing. Stop other work and run again."
-        )
-    if not told_apart(headline, smallest):
-        text += f" {NOISY}"
-    return [text]
-
-
-def _stopped(blocks: int) -> str:
-    """Say how a run of minutes is judged that was stopped, or is under way."""
-    return (
-        f"{counted(blocks, 'block')}, and the run has not ended by itself: what is open is "
-        f"judged at {percent(STOPPED)} instead of {percent(END)}, since a run that "
-        "somebody watches may be stopped at the moment that pleases."
-    )
-
-
-def _passed(aa: Comparison, smallest: float) -> bool:
-    """Return whether *aa* needs no word: it passed, or its rows say why it is not there."""
-    return aa.ratio is None or told_apart(aa, smallest)
+    decides = not told_apart(headline, smallest)
+    if all(half_width(ratio) <= smallest for ratio in seen.values()):
+        return [Noise(headline.reference, seen, smallest, None, None, decides)]
+    needed = [blocks_for_half_width(ratio, smallest, blocks) for ratio in seen.values()]
+    known = [number for number in needed if number is not None]
+    enough = max(known) if len(known) == len(needed) else None
+    widest = max(map(reach, seen.values()))
+    return [Noise(headline.reference, seen, smallest, widest, enough, decides)]

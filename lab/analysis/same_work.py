@@ -14,6 +14,7 @@ from lab.analysis.gates.common import TIME_BASED
 from lab.analysis.metrics import replies_while_probed
 from lab.analysis.observations import Observation
 from lab.model.plan import Plan
+from lab.model.warning import OtherWork
 
 ALIKE = 1.2
 """Ratio up to which work is the same: blocks of some KiB, and the window's edges, move a reading by
@@ -39,13 +40,11 @@ def differs(found: Iterable[float | None]) -> bool:
     return bool(known) and max(known) > ALIKE * min(known)
 
 
-def different_work(observations: Sequence[Observation], plan: Plan) -> list[str]:
-    """Return for people which profiles of a run did not do the same work; nothing for none."""
+def different_work(observations: Sequence[Observation], plan: Plan) -> OtherWork | None:
+    """Return the works of a run's profiles where they are not the same."""
     names = [profile.name for profile in plan.profiles]
     found = {name: work(o for o in observations if o.trial.is_own(name)) for name in names}
     if not differs(found.values()):
-        return []
-    figures = (f"{name} {each:.3g}" for name, each in found.items() if each is not None)
-    text = f"Not the same work: {plan.workload.work} per reply is {', '.join(figures)}. Ratios of "
-    text += f"profiles more than {ALIKE - 1:.0%} apart are withheld, but for memory. Work that is "
-    return [text + "put off until after the reply needs a longer --warmup and --window."]
+        return None
+    known = {name: each for name, each in found.items() if each is not None}
+    return OtherWork(plan.workload.work or "", known)

@@ -21,11 +21,11 @@ from lab.analysis.gates.effort import limiting_share
 from lab.analysis.gates.replies import never_kept
 from lab.analysis.health import (
     HEADLINE,
-    banners,
     exit_code,
     failures,
     is_broken,
     never_started,
+    warnings,
 )
 from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged, merged_latency, quantile
@@ -39,6 +39,7 @@ from lab.model.measured import METRICS, Run
 from lab.model.plan import Plan, Role
 from lab.model.profile import Profile
 from lab.model.request import labels
+from lab.model.warning import RunWarning
 
 COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
 """Metrics that are compared. A count of drops or errors is mostly 0, and 0 has no ratio."""
@@ -140,7 +141,7 @@ class Summary:
     """The reference's second run over its first, by metric."""
     floors: Mapping[str, float]
     """Share below which a change is not told from noise, by metric."""
-    banners: tuple[str, ...]
+    warnings: tuple[RunWarning, ...]
     """What a reader must know before any number."""
     measured: int
     """Slots with a trial."""
@@ -203,7 +204,7 @@ def summarise(run: Run) -> Summary:
         steps=tuple(_step(each, before[each.name], plan, comparisons) for each in compared[1:]),
         aa=noise,
         floors=floors,
-        banners=(*said, *different_work(observations, plan)),
+        warnings=(*said, *filter(None, [different_work(observations, plan)])),
         measured=measured,
         planned=planned,
         exit_code=status,
@@ -253,8 +254,8 @@ def _health(
     aa: Mapping[str, Comparison],
     progress: tuple[int, int],
     *,
-    ceiling: str | None,
-) -> tuple[tuple[str, ...], int]:
+    ceiling: RunWarning | None,
+) -> tuple[tuple[RunWarning, ...], int]:
     """Return what must be read before any number, and the exit status."""
     of = {
         each.name: [item for item in observations if item.trial.is_own(each.name)]
@@ -265,7 +266,7 @@ def _health(
     broken = [name for name, (number, trials) in failed.items() if is_broken(number, trials)]
     measurable = [row.profile.name for row in rows if HEADLINE in row.values]
     failing = {name: share for name, share in failed.items() if share[0] and name not in unstarted}
-    said = banners(run, aa, unstarted, measurable, progress, failing=failing, ceiling=ceiling)
+    said = warnings(run, aa, unstarted, measurable, progress, failing=failing, ceiling=ceiling)
     return said, exit_code(aa, broken, measurable, len(rows), run.plan.smallest)
 
 

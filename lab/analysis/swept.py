@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from lab.analysis.compare import compare, own
 from lab.analysis.gates.effect import COUNTED, counts
-from lab.analysis.health import HEADLINE, NOISY, alike, came_out, gravest
+from lab.analysis.health import HEADLINE, alike, gravest
 from lab.analysis.metrics import derive, usable_cores
 from lab.analysis.observations import Observation
-from lab.analysis.stats import error_of, half_width, interval, percent
+from lab.analysis.stats import error_of, half_width, interval
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Estimate
+from lab.model.warning import Noise
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +126,11 @@ def exit_code(found: Sequence[Summary]) -> int:
     if len(found) == 1:
         return found[0].exit_code
     others = (0 if _is_noisy(each) else each.exit_code for each in found)
-    return gravest(*others, 0 if noise_banner(found) is None else 3)
+    return gravest(*others, 0 if noise(found) is None else 3)
 
 
-def noise_banner(found: Sequence[Summary]) -> str | None:
-    """Return what is said of the noise of several values together; None where all is well."""
+def noise(found: Sequence[Summary]) -> Noise | None:
+    """Return the noise of several values together where it is too much."""
     ratios = [each.aa[HEADLINE].ratio for each in found]
     known = [ratio for ratio in ratios if ratio is not None]
     if not known:
@@ -138,11 +139,7 @@ def noise_banner(found: Sequence[Summary]) -> str | None:
     smallest = found[0].run.plan.smallest
     if alike(over_all, smallest) and reach <= smallest:
         return None
-    return (
-        f"Noisy machine: over all values the same server against itself came out at "
-        f"{came_out(HEADLINE, over_all)}, and differences below about {reach:.0%} cannot be seen "
-        f"at one value (wanted: {percent(smallest)}). {NOISY}"
-    )
+    return Noise("", {HEADLINE: over_all}, smallest, reach, None, decides=True)
 
 
 def _pooled(ratios: Sequence[Estimate]) -> tuple[Estimate, float]:

@@ -119,7 +119,7 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
         comparison=found,
         cause=cause,
         takes=_takes(claim, found, decision, [needs for needs, _ in lacking]),
-        banners=tuple(summary.banners),
+        warnings=summary.warnings,
     )
 
 

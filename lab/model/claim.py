@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lab.model.comparison import Comparison
+from lab.model.warning import RunWarning
 
 
 class Decision(enum.StrEnum):
@@ -138,7 +139,7 @@ class ClaimVerdict:
     """What limited the two sides there: the diagnosis' name and standing."""
     takes: tuple[str, ...] = ()
     """What would decide it, where this does not: "profile x", "workload y", or in more words."""
-    banners: tuple[str, ...] = ()
+    warnings: tuple[RunWarning, ...] = ()
     """What that run's report warns of above its tables: whoever quotes the run says it, too."""
     machine: str = ""
     """That run's processor and its cores, for people."""

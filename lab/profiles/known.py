@@ -14,6 +14,9 @@ from lab.settings.config import Known
 from lab.system.programs import find_command, output_of, plugins
 from lab.system.runtime import version_of_uwsgi
 
+SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
+"""Where Linux says how long a queue of connections may be."""
+
 
 def known_of(program: str, **expected: Any) -> Known:
     """
@@ -33,7 +36,7 @@ def known_of(program: str, **expected: Any) -> Known:
         problem = "is no uWSGI that runs here: name the program, as in /usr/bin/uwsgi"
         raise ProfileError(f"--uwsgi {program}", problem)
     python = version_of_uwsgi(path).split(".")
-    limit = known.read(Path("/proc/sys/net/core/somaxconn"))
+    limit = SOMAXCONN.read_text() if SOMAXCONN.exists() else ""
     return replace(
         known,
         version=tuple(map(int, version[0].split("."))),

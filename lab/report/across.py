@@ -17,6 +17,7 @@ from lab.report.remarks import blocks
 from lab.report.summary_json import to_json
 from lab.report.tables import MEANINGS, Cell, Document, Meaning, Table, texts
 from lab.report.thresholds import judgement_table
+from lab.report.warnings import told
 
 FORMAT = 1
 """
@@ -47,9 +48,9 @@ def document(
         title=f"{before.name} -> {after.name}",
         context=(_question(found), *machine_lines(after.environments)),
         banners=tuple(
-            f"{summary.run.name}: {banner}"
+            f"{summary.run.name}: {told(warning)}"
             for summary in (found.before, found.after)
-            for banner in summary.banners
+            for warning in summary.warnings
         ),
         tables=(*judged, *changes),
         notes=tuple(_notes(found, differing)),

@@ -11,11 +11,12 @@ from typing import Any
 from lab.analysis.stats import CONFIDENCE, percent
 from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.model.comparison import Comparison, Estimate
+from lab.model.warning import RunWarning
 from lab.model.wording import counted
 from lab.report.numbers import UNKNOWN, bounded
 from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
-from lab.report.warned import by_kind, example
+from lab.report.warnings import by_kind, example, told
 
 FORMAT = 1
 """Version of the JSON."""
@@ -89,13 +90,15 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
 
 def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
     """Return what the reports of the quoted runs warn of, each kind once a run, with its name."""
-    warned: dict[str | None, list[tuple[str, str]]] = defaultdict(list)
+    warned: dict[str | None, list[tuple[str, RunWarning]]] = defaultdict(list)
     for each in verdicts:
-        warned[each.run] += ((each.load, text) for text in printable(each.banners))
+        warned[each.run] += ((each.load, warning) for warning in each.warnings)
     return tuple(
-        f"{run}: {f'at {len(loads)} values{example(loads)}: ' if len(loads) > 1 else ''}{text}"
-        for run, told in warned.items()
-        for loads, text in by_kind(told)
+        printable(
+            f"{run}: {f'at {len(loads)} values{example(loads)}: ' if len(loads) > 1 else ''}{text}"
+            for run, own in warned.items()
+            for loads, text in by_kind(own)
+        )
     )
 
 
@@ -300,7 +303,7 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "load": verdict.load or None,
         "machine": verdict.machine or None,
         "cause": verdict.cause or None,
-        "banners": verdict.banners or None,
+        "banners": list(map(told, verdict.warnings)) or None,
         "here": _estimate(verdict),
         "between": found and found.between,
         "by": found.metric if found and found.metric != claim.metric else None,

@@ -38,10 +38,10 @@ class Fact:
 
 
 def trust(summary: Summary) -> Trust:
-    """Return how far the run can be believed: by its A/A arm and its banners."""
+    """Return how far the run can be believed: by its A/A arm and its warnings."""
     if summary.aa[HEADLINE].ratio is None or not any(row.values for row in summary.rows):
         return Trust.NO
-    return Trust.CARE if summary.banners else Trust.YES
+    return Trust.CARE if summary.warnings else Trust.YES
 
 
 def metric(summary: Summary) -> str:

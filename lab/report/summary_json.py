@@ -29,6 +29,7 @@ from lab.model.wording import in_json
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes
 from lab.report.tables import printable
+from lab.report.warnings import told
 
 FORMAT = 2
 """
@@ -87,7 +88,7 @@ def _machine(summary: Summary) -> Sequence[str]:
 
 def _banners(summary: Summary) -> Sequence[str]:
     """What a reader must know before any number."""
-    return printable(summary.banners)
+    return printable(map(told, summary.warnings))
 
 
 def _notes(summary: Summary) -> Sequence[str]:
@@ -161,7 +162,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "skipped": "run.skipped",
         "shares": _shares,
         "applications": _applications,
-        **dict.fromkeys(("observations", "rows", "measured", "planned")),
+        **dict.fromkeys(("observations", "rows", "measured", "planned", "warnings")),
     },
     Plan: {"baseline": _baseline, "arms": None, "backing": None},
     Metric: dict.fromkeys(("name", "unit", "scale")),

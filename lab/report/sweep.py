@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from lab.analysis.compare import surely
-from lab.analysis.health import ENDED_EARLY, told_apart
+from lab.analysis.health import told_apart
 from lab.analysis.looks import shown as judged_metrics
 from lab.analysis.summary import Summary
 from lab.analysis.swept import (
     against_first,
     counted_as,
-    noise_banner,
+    noise,
     on_one_core,
     served,
     shown,
@@ -21,6 +21,7 @@ from lab.analysis.swept import (
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Finding
 from lab.model.measured import METRICS
+from lab.model.warning import EndedEarly
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines, network_lines
@@ -40,7 +41,7 @@ from lab.report.tables import (
     value_cell,
     with_content,
 )
-from lab.report.warned import by_kind, example
+from lab.report.warnings import by_kind, example, told
 
 WHOLE = 3
 """Values up to which the report of each stands below; of more, each is asked for by itself."""
@@ -212,17 +213,17 @@ def _changes(found: Sequence[Summary], metric: str) -> Table:
 
 def _banners(found: Sequence[Summary]) -> Iterator[str]:
     """Yield each kind of warning once, with the values where it stands and the words of one."""
-    if (noise := noise_banner(found)) is not None:
-        yield noise
+    if (too_much := noise(found)) is not None:
+        yield told(too_much)
     planned = sum(each.planned for each in found)
     measured = sum(each.measured for each in found)
     if measured < planned:
-        yield f"{ENDED_EARLY}: {measured} of {planned} planned trials were measured."
+        yield told(EndedEarly(measured, planned))
     warned = (
-        (value_of(summary)[1], banner)
+        (value_of(summary)[1], warning)
         for summary in found
-        for banner in summary.banners
-        if not banner.startswith(ENDED_EARLY)
+        for warning in summary.warnings
+        if not isinstance(warning, EndedEarly)
     )
     name = value_of(found[0])[0]
     for values, text in by_kind(warned):

@@ -25,6 +25,7 @@ from lab.report.causes import Group, groups, tested
 from lab.report.machine import machine_lines, network_lines
 from lab.report.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.report.remarks import legend, marks, notes, plan_line
+from lab.report.warnings import told
 
 OPEN = ("throughput", "cpu", "p50", "p90", "p99", "service_p99", "memory", "drops", "errors")
 TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
@@ -135,7 +136,7 @@ def document(summary: Summary) -> Document:
     return Document(
         title=_title(run.plan),
         context=(plan_line(summary), *network_lines(run), *machine_lines(run.environments)),
-        banners=tuple(printable(summary.banners)),
+        banners=tuple(printable(map(told, summary.warnings))),
         tables=with_content(tables),
         notes=tuple(printable(notes(summary, shown(run.plan.load)))),
         legend=legend(summary),

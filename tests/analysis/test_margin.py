@@ -15,6 +15,7 @@ from lab.model.comparison import Verdict
 from lab.model.measured import Trial
 from lab.model.plan import Role, Slot
 from tests.kit import builders as make
+from tests.kit.said import warned
 
 EFFECTS = (0, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.10, 0.12, 0.15, 0.30)
 NOISES = {
@@ -179,7 +180,7 @@ def test_a_run_that_was_stopped_is_judged_more_strictly_and_says_so():
     """98.76 % after seven blocks; what a look has ended stays as it is."""
     said = summarise(run_of(OPEN, ended=False))
     assert said.steps[0].step["throughput"].ratio.level == looks.STOPPED == 0.9876
-    (banner,) = (each for each in said.banners if "98.76%" in each)
+    (banner,) = (each for each in warned(said) if "98.76%" in each)
     assert banner.startswith("7 blocks, and the run has not ended by itself: ")
     double = comparison(run_of(steady(math.log(2), 7), ended=False))
     assert (double.ratio.n, double.ratio.level) == (6, looks.EARLY)

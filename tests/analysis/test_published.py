@@ -17,6 +17,7 @@ from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.lint.rules import inert
 from lab.model.plan import Load
+from lab.report.warnings import words
 from tests.kit import builders as make
 
 HUNDRED = Load(connections=100)
@@ -179,7 +180,7 @@ def test_tornado_ceiling():
     ]
     found = shared_ceiling(seen, plan, LEAST_FLOOR)
     assert found is not None
-    assert found.startswith(
+    assert words(found).startswith(
         "3 profiles reach the same throughput within 0.07% (asyncio, tornado, uvloop): "
     )
 

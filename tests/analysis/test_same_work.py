@@ -10,6 +10,7 @@ from lab.analysis.summary import summarise
 from lab.model.comparison import Verdict
 from lab.model.plan import Load, Role
 from tests.kit import builders as make
+from tests.kit.said import warned
 
 LOGGED = replace(make.FIB, work="server.logged")
 COUNTED = Load(connections=100, requests=10_000, keepalive=False)
@@ -43,7 +44,7 @@ def made(logged, *, workload=LOGGED, load=None, blocks=3):
 def test_work_that_one_profile_puts_off_is_found():
     """As published: the load has ended before the work of the second was due."""
     found = made({"blocking": 190.0, "asyncio": 130.0}, load=COUNTED)
-    (banner,) = [each for each in found.banners if each.startswith("Not the same work")]
+    (banner,) = [each for each in warned(found) if each.startswith("Not the same work")]
     assert "server.logged per reply is blocking 190, asyncio 130" in banner
     ratios = {
         name: found.compare(name, "asyncio", "blocking") for name in ("throughput", "cpu", "p50")
@@ -60,7 +61,7 @@ def test_a_fifth_more_or_less_is_the_same(other, same):
     """In either direction, over the probes' own interval."""
     found = made({"one": 100.0, "other": other})
     assert (found.compare("cpu", "other", "one").ratio is not None) == same
-    assert (not any("same work" in each for each in found.banners)) == same
+    assert (not any("same work" in each for each in warned(found))) == same
 
 
 def test_only_the_profiles_that_are_apart_are_not_compared():
@@ -68,7 +69,7 @@ def test_only_the_profiles_that_are_apart_are_not_compared():
     found = made({"one": 100.0, "other": 50.0, "third": 101.0})
     assert found.compare("cpu", "third", "one").ratio is not None
     assert found.compare("cpu", "other", "third").ratio is None
-    assert "one 100, other 50, third 101" in found.banners[-1]
+    assert "one 100, other 50, third 101" in warned(found)[-1]
 
 
 @pytest.mark.parametrize("other", [None, 0.0])
@@ -82,4 +83,4 @@ def test_a_workload_that_names_no_work_is_compared_as_ever():
     """A request log is a part of what is measured there."""
     found = made({"one": 100.0, "other": 0.0}, workload=make.FIB)
     assert found.compare("cpu", "other", "one").ratio is not None
-    assert found.banners == ()
+    assert found.warnings == ()

@@ -10,6 +10,7 @@ from lab.analysis.summary import summarise
 from lab.model.measured import Failure
 from lab.model.plan import Load, Role
 from tests.kit import builders as make
+from tests.kit.said import warned
 
 CALM = {"baseline": (2000, 500e-6), "http-socket": (8000, 120e-6)}
 
@@ -126,20 +127,20 @@ def test_no_step_stands_on_a_reference_line():
 def test_a_calm_run_ends_well():
     """Two profiles, a narrow A/A arm: no banner, status 0."""
     summary = summarise(make.ladder_run(CALM))
-    assert (summary.banners, summary.exit_code) == ((), 0)
+    assert (summary.warnings, summary.exit_code) == ((), 0)
 
 
 def test_a_noisy_machine_says_so_in_plain_words():
     """An A/A interval wider than 5 % is a banner with the blocks that it would take, status 3."""
     summary = summarise(make.ladder_run(CALM, noise=0.2))
     assert summary.exit_code == 3
-    assert "cannot be seen in this run" in summary.banners[0]
-    assert "--blocks " in summary.banners[0]
+    assert "cannot be seen in this run" in warned(summary)[0]
+    assert "--blocks " in warned(summary)[0]
 
 
 def test_a_machine_that_no_number_of_blocks_would_help_says_so():
     """Above --blocks 1000, which is the most there is, only a quieter machine is advised."""
-    banner = summarise(make.ladder_run(CALM, noise=2.0)).banners[0]
+    banner = warned(summarise(make.ladder_run(CALM, noise=2.0)))[0]
     assert "Only a quieter machine would do." in banner
     assert "--blocks" not in banner
 
@@ -157,8 +158,8 @@ def test_two_runs_of_one_server_that_differ_are_status_3():
     run = make.ladder_run(CALM, noise=0.0)
     summary = summarise(replace(run, trials=tuple(trials)))
     assert summary.exit_code == 3
-    assert "beyond the 2% floor" in summary.banners[0]
-    assert "CPU per request 1.06x" in summary.banners[0]
+    assert "beyond the 2% floor" in warned(summary)[0]
+    assert "CPU per request 1.06x" in warned(summary)[0]
 
 
 def test_noisy_throughput_alone_is_a_banner_and_status_0():
@@ -177,7 +178,7 @@ def test_noisy_throughput_alone_is_a_banner_and_status_0():
     ]
     summary = summarise(replace(noisy, trials=tuple(trials)))
     assert summary.exit_code == 0
-    (banner,) = summary.banners
+    (banner,) = warned(summary)
     assert "requests/s" in banner
     assert "Exit status" not in banner
 
@@ -186,7 +187,7 @@ def test_a_server_that_never_started_is_status_1():
     """It is named first, whatever else is wrong."""
     summary = summarise(altered(make.ladder_run(CALM), unstarted, name="http-socket"))
     assert summary.exit_code == 1
-    assert summary.banners[0].startswith("Never started: http-socket.")
+    assert warned(summary)[0].startswith("Never started: http-socket.")
 
 
 def failing(trial):
@@ -210,7 +211,7 @@ def test_a_server_that_fails_now_and_then_is_told(failed, blocks, share, status)
     run = altered(make.ladder_run(CALM), failed, name="http-socket", blocks=range(blocks))
     summary = summarise(run)
     assert summary.exit_code == status
-    assert summary.banners[0].startswith(f"Failed {share}: http-socket. ")
+    assert warned(summary)[0].startswith(f"Failed {share}: http-socket. ")
 
 
 def test_servers_that_fail_alike_are_told_together():
@@ -219,7 +220,7 @@ def test_servers_that_fail_alike_are_told_together():
     run = altered(run, failing, name="http-socket")
     for name in ("a", "b"):
         run = altered(run, crashed, name=name, blocks=range(2))
-    (banner,) = summarise(run).banners
+    (banner,) = warned(summarise(run))
     assert banner.startswith("Failed in every trial: http-socket; in 2 of 10 trials: a, b. ")
 
 
@@ -231,7 +232,7 @@ def test_a_server_whose_load_was_given_up_did_start():
 
     summary = summarise(altered(make.ladder_run(CALM), given_up, name="http-socket"))
     assert summary.exit_code == 3
-    assert not any("Never started" in banner for banner in summary.banners)
+    assert not any("Never started" in banner for banner in warned(summary))
     assert [tally.gate for tally in summary.rows[1].tallies] == ["no load"]
 
 
@@ -239,14 +240,14 @@ def test_one_profile_with_valid_trials_is_nothing_to_compare():
     """With all trials of the other invalid the machine could not answer: status 3."""
     summary = summarise(altered(make.ladder_run(CALM), starved, name="http-socket"))
     assert summary.exit_code == 3
-    assert summary.banners[0].startswith("Nothing can be compared")
+    assert warned(summary)[0].startswith("Nothing can be compared")
 
 
 def test_an_interrupted_run_says_how_far_it_came():
     """What was measured is reported, under a banner."""
     run = make.ladder_run(CALM)
     summary = summarise(replace(run, trials=run.trials[:12]))
-    assert summary.banners == ("Ended early: 12 of 30 planned trials were measured.",)
+    assert warned(summary) == ("Ended early: 12 of 30 planned trials were measured.",)
 
 
 def test_a_counted_load_tells_its_whole_time_though_its_throughput_is_withheld():

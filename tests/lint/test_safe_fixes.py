@@ -302,7 +302,10 @@ def agree(lines, others, folder, end="\n"):
     path.write_bytes(end.join(["[uwsgi]", *lines, ""]).encode())
     (folder / "b.ini").write_bytes(end.join(["[uwsgi]", *others, ""]).encode())
     known = replace(known_of(binary()), environ={"HOME": "/nowhere"})
-    linted = lint(str(path), known, fixes="safe", container=False)
+    try:
+        linted = lint(str(path), known, fixes="safe", container=False)
+    except ProfileError:  # of what it is made of there is too much to be read, so it is not mended
+        return
     before = read(path, known)
     inert = set()  # options that a rule says are without effect
     for flaw in lint(str(path), known, container=False).flaws:

@@ -11,14 +11,15 @@ import pytest
 from lab import claims
 from lab.analysis.across import across
 from lab.analysis.comparable import DifferingKey
-from lab.analysis.health import NOISY
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_across, parse
 from lab.model.claim import Article, Claim, ClaimVerdict, Decision
 from lab.model.comparison import Comparison, Estimate, Verdict
+from lab.model.warning import Noise, NotEnded
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal, thresholds
+from lab.report.warnings import STATUS, told, words
 from lab.runs.folder import read_run
 from tests.kit import builders as make
 
@@ -126,35 +127,44 @@ def test_a_fact_is_a_row_and_a_sentence_with_its_test():
     assert "[test] false: a fact, decided by t.py::test_b." in " ".join(text.split())
 
 
+NOISE = Noise("a", {"cpu": Estimate(1.06, 1.05, 1.07, 9)}, 0.05, None, None, decides=True)
+THREE = words(NotEnded(3))
+
+
 @pytest.mark.parametrize("said", [claims_report.document, claims_report.overview])
 def test_what_a_quoted_run_warns_of_is_said_of_its_claims(said):
     """Once, with the run's name; a run that warns of nothing adds no line."""
-    noisy = replace(VERDICTS[0], banners=("Noisy machine.",))
-    assert said((noisy, noisy, *VERDICTS[1:])).banners == ("one: Noisy machine.",)
+    noisy = replace(VERDICTS[0], warnings=(NotEnded(3),))
+    assert said((noisy, noisy, *VERDICTS[1:])).banners == (f"one: {THREE}",)
     assert said(VERDICTS).banners == ()
     found = json.loads(claims_report.render_json((noisy, *VERDICTS[1:])))["verdicts"]
-    assert [each.get("banners") for each in found] == [["Noisy machine."], None, None]
+    assert [each.get("banners") for each in found] == [[THREE], None, None]
 
 
 def test_what_a_sweep_warns_of_at_many_values_is_said_once():
     """With the words of one value, and without the status that stands for all of them."""
     first, second = (
         replace(
-            VERDICTS[0], load=f"{each} connections", banners=(f"Noisy machine: {each}. {NOISY}",)
+            VERDICTS[0],
+            load=f"{each} connections",
+            warnings=(replace(NOISE, reference=f"a{each}"),),
         )
         for each in (1, 20)
     )
     (said,) = claims_report.document((first, second)).banners
-    assert said == "one: at 2 values (the words are those of 1 connections): Noisy machine: 1."
+    first_words = words(first.warnings[0])
+    assert said == f"one: at 2 values (the words are those of 1 connections): {first_words}"
+    assert first_words.endswith("Stop other work and run again.")
+    assert told(first.warnings[0]) == first_words + STATUS
     (alone,) = claims_report.document((first, first)).banners
-    assert alone == "one: Noisy machine: 1."
+    assert alone == f"one: {first_words}"
 
 
 def test_all_that_one_run_warns_of_is_said():
     """Two warnings of one kind are both there: they are of one place."""
-    unfair = replace(VERDICTS[0], banners=("Unfair: a starves.", "Unfair: b starves."))
+    unfair = replace(VERDICTS[0], warnings=(NotEnded(3), NotEnded(4)))
     said = claims_report.document((unfair, unfair)).banners
-    assert said == ("one: Unfair: a starves.", "one: Unfair: b starves.")
+    assert said == (f"one: {THREE}", f"one: {words(NotEnded(4))}")
 
 
 def told(decisions):
