@@ -209,7 +209,7 @@ def test_a_measured_step_is_quoted_with_what_its_run_warns_of():
     """On the page of profiles, where a line quotes a run."""
     for line in profiles_page.PAGE.read_text(encoding="utf-8").splitlines():
         if quoted := re.search(r"runs/([^/]+)/report\.md\)", line):
-            assert (run_pages.WARNED in line) == bool(summary(quoted[1]).banners), line
+            assert (run_pages.WARNED in line) == bool(summary(quoted[1]).warnings), line
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from lab.model.warning import Noise, NotEnded
 from lab.report import across as across_report
 from lab.report import claims as claims_report
 from lab.report import markdown, terminal, thresholds
-from lab.report.warnings import STATUS, told, words
+from lab.report.warnings import STATUS, words
+from lab.report.warnings import told as told_of
 from lab.runs.folder import read_run
 from tests.kit import builders as make
 
@@ -155,7 +156,7 @@ def test_what_a_sweep_warns_of_at_many_values_is_said_once():
     first_words = words(first.warnings[0])
     assert said == f"one: at 2 values (the words are those of 1 connections): {first_words}"
     assert first_words.endswith("Stop other work and run again.")
-    assert told(first.warnings[0]) == first_words + STATUS
+    assert told_of(first.warnings[0]) == first_words + STATUS
     (alone,) = claims_report.document((first, first)).banners
     assert alone == f"one: {first_words}"
 

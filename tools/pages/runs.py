@@ -40,7 +40,8 @@ def warnings(name: str) -> str:
 
 def mark(run: Summary | Document) -> str:
     """Return what is said beside a figure in a sentence of a run whose report warns."""
-    return f" {WARNED}" if run.banners else ""
+    warned = run.warnings if isinstance(run, Summary) else run.banners
+    return f" {WARNED}" if warned else ""
 
 
 def headline(name: str) -> str:
