@@ -210,9 +210,16 @@ def summarise(run: Run) -> Summary:
         exit_code=status,
         diagnoses=diagnoses(run, observations, floors),
         shares=_shares(plan, comparisons),
-        inert={each.name: found for each in plan.profiles if (found := inert(each))},
+        inert=without_effect(plan),
         applications=_applications(plan),
     )
+
+
+def without_effect(plan: Plan) -> Mapping[str, tuple[str, ...]]:
+    """Return profile -> its options without effect: as the plan keeps it, else by today's rules."""
+    if plan.inert is not None:
+        return plan.inert
+    return {each.name: found for each in plan.profiles if (found := inert(each))}
 
 
 def _applications(plan: Plan) -> dict[str, str]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from lab import probes, profiles
 from lab.analysis.points import summaries
-from lab.analysis.summary import Summary
+from lab.analysis.summary import Summary, without_effect
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
 from lab.experiment.available import available, import_applications, warnings
 from lab.experiment.cores import count_generators, share_cores
@@ -173,6 +173,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         backing=needed(workload, chosen),
         smallest=options.smallest,
     )
+    plan = replace(plan, inert=without_effect(plan))
     validate(plan)
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)

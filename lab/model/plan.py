@@ -97,6 +97,9 @@ class Plan:
     """What its servers need, started before the first of them."""
     smallest: float = SMALLEST
     """Share that the run has to be able to tell from noise: else it is noisier than wanted."""
+    inert: Mapping[str, tuple[str, ...]] | None = None
+    """Profile -> its options without effect, each with the reason, as they were judged before the
+    run; None where that was not kept."""
 
     @property
     def block(self) -> tuple[Arm, ...]:

@@ -164,7 +164,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "applications": _applications,
         **dict.fromkeys(("observations", "rows", "measured", "planned", "warnings")),
     },
-    Plan: {"baseline": _baseline, "arms": None, "backing": None},
+    Plan: {"baseline": _baseline, "arms": None, "backing": None, "inert": None},
     Metric: dict.fromkeys(("name", "unit", "scale")),
     Row: {
         "name": "profile.name",

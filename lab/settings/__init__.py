@@ -9,10 +9,11 @@ Nothing here starts a server, and no other part of the lab asks which server a p
 from __future__ import annotations
 
 from lab.model.profile import Profile
-from lab.settings import gunicorn, uwsgi
+from lab.settings import gunicorn
 from lab.settings.meaning import Settings
+from lab.settings.uwsgi import meant
 
-_READERS = (uwsgi.read, gunicorn.read)
+_READERS = (meant.read, gunicorn.read)
 
 
 def of(profile: Profile) -> Settings:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from lab import settings
+from lab.analysis.summary import summarise
 from lab.lint.rules import inert
 from tests.kit import builders as make
 
@@ -47,6 +48,36 @@ LIFETIME = ("max-worker-lifetime", "30")
 def test_uwsgis_options(pairs, expected):
     """What was tried with uWSGI itself; a default that is said is no mistake."""
     assert options(*pairs) == expected
+
+
+def test_a_report_keeps_what_was_said_before_its_run():
+    """A rule that is new says nothing of a run that is old; of one older still today's rules do."""
+    run = make.ladder_run({"a": (2000, 500e-6), "b": (2000, 500e-6)})
+    arms = tuple(
+        replace(each, profile=replace(each.profile, options=(LIFETIME,))) for each in run.plan.arms
+    )
+    kept = replace(run, plan=replace(run.plan, arms=arms, inert={"b": ("As it was.",)}))
+    assert summarise(kept).inert == {"b": ("As it was.",)}
+    older = summarise(replace(kept, plan=replace(kept.plan, inert=None)))
+    assert older.inert.keys() == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "processes", "at_once", "routed"),
+    [
+        ([("processes", "2"), ("workers", "4")], 4, 1, False),
+        ([("workers", "4"), ("processes", "2")], 2, 1, False),
+        ([("workers", "%k"), ("threads", "2")], None, 2, False),
+        ([("async", "9"), ("threads", "x")], 1, None, False),
+        ([("https", ":8443,a.crt,a.key")], 1, 1, True),
+        ([("http", ":8080")], 1, 1, True),
+        ([("http-socket", ":8080")], 1, 1, False),
+    ],
+)
+def test_a_report_reads_options_as_the_linter_does(pairs, processes, at_once, routed):
+    """Of two spellings the last counts, and each address of the router has one."""
+    read = settings.of(replace(make.profile("x"), options=tuple(pairs)))
+    assert (read.processes, read.at_once, read.routed) == (processes, at_once, routed)
 
 
 def test_a_sentence_says_why_and_what_to_do():

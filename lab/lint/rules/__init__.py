@@ -20,7 +20,7 @@ from lab.lint.rules.rule import RULES
 from lab.model.profile import Profile
 from lab.settings.config import Config
 from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi.table import NOTHING, uwsgi_options
+from lab.settings.uwsgi import meant
 
 for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_subject.name)
@@ -47,15 +47,13 @@ def inert(profile: Profile) -> tuple[str, ...]:
     read = settings.of(profile)
     if read.server is None:
         return ()
-    # All pairs of uWSGI's, because some rules are about one that is repeated.
-    pairs = profile.options if read.movable else read.options.items()
-    nowhere = Spot(profile.path, 0, 0)
-    case = Case(
-        server=read.server,
-        file=profile.path,
-        settings=tuple(Setting(name, str(value), nowhere, str(value)) for name, value in pairs),
-        table=uwsgi_options() if read.movable else NOTHING,
-    )
+    if read.movable:  # all pairs of uWSGI's, because some rules are about one that is repeated
+        case = Case.of(meant.config(profile))
+    else:
+        nowhere = Spot(profile.path, 0, 0)
+        said = ((name, str(value)) for name, value in read.options.items())
+        options = tuple(Setting(name, value, nowhere, value) for name, value in said)
+        case = Case(read.server, profile.path, options)
     # Every report asks, and a live page after each trial: so of the rules of that kind alone.
     found = (flaw for code in _inert_codes() for flaw in RULES[code].flaws(case))
     return tuple(f"{each.message}." for each in found if each.severity is Severity.NO_EFFECT)

@@ -10,8 +10,7 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 
-from lab.model.profile import Profile
-from lab.settings.meaning import Settings, is_written
+from lab.settings.meaning import is_written
 from lab.settings.uwsgi.table import uwsgi_options
 
 Options = Sequence[tuple[str, str]]
@@ -33,29 +32,6 @@ APPLICATION = ("module", "wsgi", "wsgi-file", "file", "callable")
 
 PYTHONPATH = ("pythonpath", "python-path", "pp")
 """Options that name folders to import from."""
-
-
-def read(profile: Profile) -> Settings | None:
-    """Return what the options of a uWSGI profile mean; None for another server."""
-    if profile.server != "uwsgi":
-        return None
-    options = dict(profile.options)
-    processes = options.get("processes", options.get("workers", "1"))
-    at_once = [options.get(name, "1") for name in ("threads", "async", "gevent", "asyncio")]
-    return Settings(
-        server="uWSGI",
-        options=options,
-        off=OFF,
-        application=application(options),
-        # None where a number is not written as one.
-        processes=int(processes) if processes.isdecimal() else None,
-        at_once=max(map(int, at_once)) if all(each.isdecimal() for each in at_once) else None,
-        routed="http" in options,
-        logs=not is_on(options, "disable-logging"),
-        accept_lock=is_on(options, "thunder-lock"),
-        implied_keepalive=True,
-        movable=True,
-    )
 
 
 def application(options: Mapping[str, str]) -> str | None:
