@@ -1,11 +1,15 @@
 """Each gate with a trial that fires it, and one just below."""
 
+import ast
 import random
+import re
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import lab.analysis.gates
 from lab.analysis.gates import judge
 from lab.model.measured import Failure
 from lab.model.plan import Load
@@ -554,3 +558,22 @@ def test_a_server_that_ended_under_load_voids_the_trial():
     """Its replies until then say nothing of what it would have gone on to do."""
     trial = make.trial(failure="the server ended before the window's end")
     assert gates(trial, make.plan()) == {"server died": "all"}
+
+
+def named(folder):
+    """Return the names of gates that the findings made in a folder's modules have."""
+    calls = (
+        node
+        for file in folder.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding"
+    )
+    return {call.args[0].value if call.args else call.keywords[0].value.value for call in calls}
+
+
+def test_every_gate_has_a_row_on_its_page():
+    """Whoever reads the name in a report finds there when it fires, what it takes away, and why."""
+    page = Path("docs/reference/gates-and-causes.md").read_text(encoding="utf-8")
+    table = page.partition("## Gates")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| ([a-z][\w -]*) \|", table, re.MULTILINE)
+    assert set(rows) - {"gate"} == named(Path(lab.analysis.gates.__file__).parent)
