@@ -18,6 +18,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from lab.analysis.conclusion import conclude
 from lab.analysis.summary import Summary
 from lab.model.claim import ClaimVerdict
 from lab.model.measured import Window
@@ -113,7 +114,7 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         # What limited each profile is shown as chips instead.
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
         sentence=page.headline,
-        trust=headline.trust(summary),
+        trust=conclude(summary).trust,
         facts=headline.facts(summary),
         figures=drawn,
         limits=_limits(summary),

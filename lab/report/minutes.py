@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
+from lab.analysis.conclusion import judged_by
 from lab.analysis.looks import EARLY, SMALL, settled
 from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width, percent
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Verdict
 from lab.model.measured import Run
 from lab.model.wording import counted
-from lab.report import headline
 from lab.report.numbers import figure
 
 MOST_MORE = 2.0
@@ -54,7 +54,7 @@ def outlook(summary: Summary) -> list[str]:
     """Return how many steps are decided, and what more minutes would do for the others."""
     if summary.run.plan.minutes is None or not summary.run.ended:
         return []
-    judged = headline.metric(summary)
+    judged = judged_by(summary)
     steps = [found for step in summary.steps if (found := step.step.get(judged)) is not None]
     undecided = [each for each in steps if not _decided(each)]
     ended = f"decided, or below {SMALL:.0%}"

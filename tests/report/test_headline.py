@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.analysis.conclusion import judged_by
 from lab.analysis.summary import summarise
 from lab.model.comparison import Estimate
 from lab.model.diagnosis import Cause, Diagnosis, Standing
@@ -66,7 +67,7 @@ def test_without_a_noise_check_no_floor_is_known(crowded):
 
 def test_who_is_not_spoken_of_is_named_first(bound):
     """`tuned` is four times as fast, and says nothing of what the others allow to be said."""
-    assert headline.metric(bound) == "throughput"
+    assert judged_by(bound) == "throughput"
     said = headline.sentence(bound)
     assert said.startswith("Requests/s of tuned do not count (generator-bound). No profile differs")
 
