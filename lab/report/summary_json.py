@@ -17,6 +17,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from lab.analysis.across import Change
+from lab.analysis.conclusion import Conclusion, conclude
 from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Summary, Tally
@@ -36,7 +37,8 @@ FORMAT = 2
 Version of the format; fields may be added within one, so a reader ignores what it does not know.
 
 1: the first.
-2: `diagnoses` and `inert`, the load's `rate`; later `shares`, `applications`, `below` and `level`.
+2: `diagnoses` and `inert`, the load's `rate`; later `shares`, `applications`, `below`, `level`
+   and `conclusion`.
 """
 
 Source = str | Callable[[Any], Any]
@@ -70,6 +72,11 @@ class Trials:
 def _format(_: Summary) -> int:
     """Version of the format; fields may be added within one."""
     return FORMAT
+
+
+def _conclusion(summary: Summary) -> Conclusion:
+    """What the run comes to, as its first sentence says it."""
+    return conclude(summary)
 
 
 def _trials(summary: Summary) -> Trials:
@@ -159,6 +166,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "notes": _notes,
         "metrics": _metrics,
         "profiles": "rows",
+        "conclusion": _conclusion,
         "skipped": "run.skipped",
         "shares": _shares,
         "applications": _applications,
@@ -200,6 +208,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "rules_out": _rules_out,
         "profile": None,
     },
+    Conclusion: {"limit": None, "limited_by": "limit.cause.name", "standing": "limit.standing"},
     CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},
     Estimate: {"ratio": "value", "value": None},
     Change: {"change": "ratio", "ratio": None},
