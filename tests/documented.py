@@ -12,6 +12,7 @@ import re
 import shlex
 import textwrap
 from collections.abc import Iterator
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import yaml
 
 from tests.kit.lab_process import ROOT
 
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+PAGES = tuple(sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {ROOT / "CHANGELOG.md"}))
 
 ELSEWHERE = {
     "tests/deploy/test_make.py::test_what_make_compare_is_told_reaches_the_lab": ("make compare",),
@@ -114,7 +115,7 @@ NOT_RUN = {
     ),
     "it is about a rule that the reader writes": (
         ".venv/bin/python -m tools.pages",
-        "make test ARGS=\"-n0 -q tests/lint -k 'UW328 or every_rule'\"",
+        "make t F=tests/lint ARGS=\"-k 'UW328 or every_rule'\"",
     ),
     "it is about another clone and its interpreter": (
         "git clone . ../python3.13",
@@ -234,8 +235,8 @@ def _steps(content: Any) -> Iterator[str]:
 
 
 def words_of(command: str) -> list[str]:
-    """Return the words of a command, without the variables that it sets and what follows on it."""
-    words = [word for word in shlex.split(command) if not re.match("[A-Z_]+=", word)]
+    """Return the words of a command, without the variables before it and what follows on it."""
+    words = [*dropwhile(re.compile("[A-Z_]+=").match, shlex.split(command))]
     ends = (n for n, word in enumerate(words) if word in ("||", "&&", "|", ">", ">>", ";"))
     return words[: next(ends, len(words))]
 

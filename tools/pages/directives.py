@@ -64,7 +64,7 @@ DIRECTIVE = re.compile(
 
 def pages() -> tuple[Path, ...]:
     """Return the pages that may hold directives."""
-    return (ROOT / "README.md", *sorted(DOCS.glob("*/*.md")))
+    return (*sorted(ROOT.glob("*.md")), *sorted(DOCS.glob("*/*.md")))
 
 
 def fill(text: str) -> str:
