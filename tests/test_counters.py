@@ -267,7 +267,7 @@ def test_a_peer_that_cannot_be_asked_tests_nothing(installed, tmp_path):
     """It is not installed, or the service that it asks was not started for this run."""
     connect = profiles.described(POOLED[0])
     assert plan_counters(asking_a_database(connect, services=()), tmp_path) == ()
-    other = replace(connect, counters=(("backend", "granian"),))
+    other = replace(connect, peer=replace(connect.peer, counters=(("backend", "granian"),)))
     assert plan_counters(asking_a_database(other), tmp_path) == ()  # it has no application for it
     installed[POOLED[1]] = "needs asyncpg"
     assert plan_counters(asking_a_database(connect), tmp_path) == ()

@@ -11,8 +11,9 @@ import pytest
 from lab import profiles
 from lab.model.comparison import Estimate
 from lab.profiles import as_today
-from lab.runs.as_json import encode
+from lab.runs.as_json import builtins, encode
 from lab.runs.effects import effects
+from lab.runs.flat import flat
 
 FOUND = [profiles.read(name) for name in ("master", "max-worker-lifetime-delta", "http-socket")]
 STEP = {"ratio": 0.44, "low": 0.42, "high": 0.46, "n": 10}
@@ -27,7 +28,7 @@ def store(tmp_path):
         folder.mkdir()
         made = [replace(each, digest=digest) if digest else each for each in FOUND]
         run = {"plan": {"arms": [{"profile": each} for each in made]}}
-        (folder / "run.json").write_bytes(encode(run))
+        (folder / "run.json").write_bytes(encode(flat(builtins(run))))
         summary = {
             "exit_code": 0,
             "load": {"connections": 64},

@@ -5,14 +5,24 @@ from __future__ import annotations
 import errno
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model.plan import Role
-from lab.runs.folder import FORMAT, RunHeader, RunWriter, find_run, read_run
+from lab.model.profile import Own, Peer
+from lab.model.runtime import Altered
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, encode_header, find_run, read_run
 from lab.runs.lock import locked
 from tests.kit import builders as make
+
+STORED = [
+    each.parent
+    for each in sorted(Path(__file__).parents[1].glob("docs/runs/*/run.json"))
+    if json.loads(each.read_text())["format"] == FORMAT
+]
+"""Runs of the present format."""
 
 TRIAL = make.trial(name="a", position=1, role=Role.AA)
 
@@ -41,6 +51,41 @@ def test_what_is_written_is_read_back_equal(writer, header):
     assert run.plan == header.plan
     assert run.trials == (TRIAL, failed)
     assert run.environments == {"here": {"cores": 2}}
+
+
+PARTS = {
+    "peer": Peer(commands=(("gunicorn", "{app}"),), fill=("a.py",), counters=(("gil", "b"),)),
+    "own": Own(Path("/srv"), (Altered("bind", ":80", "a free port"),)),
+}
+
+
+def test_a_profile_is_one_object_on_the_disk(tmp_path, header):
+    """What a peer has, and a private copy, stands among its keys; and it is read back as it was."""
+    plan = make.plan(replace(make.profile("a"), **PARTS), make.profile("b"))
+    writer = RunWriter(tmp_path, replace(header, plan=plan))
+    writer.close()
+    first, second = (
+        arm["profile"]
+        for arm in json.loads((writer.folder / "run.json").read_text())["plan"]["arms"]
+    )
+    assert "peer" not in first
+    assert (first["commands"], first["own"], first["cwd"]) == (
+        [["gunicorn", "{app}"]],
+        True,
+        "/srv",
+    )
+    assert (second["commands"], second["own"], second["altered"]) == ([], False, [])
+    assert read_run(writer.folder).plan == plan
+
+
+@pytest.mark.parametrize("stored", STORED, ids=lambda path: path.name)
+def test_a_stored_profile_is_written_again_as_it_was(stored):
+    """Each of its keys, with its value."""
+    run, before = read_run(stored), json.loads((stored / "run.json").read_text())
+    header = RunHeader(FORMAT, run.command, run.generator, 0.0, run.plan, run.environments, {})
+    after = json.loads(encode_header(header))
+    for one, other in zip(before["plan"]["arms"], after["plan"]["arms"], strict=True):
+        assert {**other["profile"], **one["profile"]} == other["profile"]
 
 
 def test_a_trial_is_on_disk_when_append_returns(writer):

@@ -24,6 +24,7 @@ from lab.experiment.scale import scaled
 from lab.experiment.sweep import Sweep, parse_sweep
 from lab.model.measured import Failure
 from lab.model.plan import Load, Role
+from lab.model.profile import Own
 from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
@@ -420,10 +421,10 @@ def test_one_server_core_is_said_first(cores, first):
 def test_a_claim_is_not_decided_by_a_profile_with_another_number():
     """The claim names a profile, and that has its own number of workers."""
     claim = next(each for each in claims.load() if each.kind == "ratio")
-    changed, reference = (replace(make.profile(each), own=True) for each in sides(claim))
+    changed, reference = (replace(make.profile(each), own=Own()) for each in sides(claim))
     plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
     assert not is_about(claim, plan)
-    ours = make.altered(plan, profiles=[replace(each, own=False) for each in plan.profiles])
+    ours = make.altered(plan, profiles=[replace(each, own=None) for each in plan.profiles])
     assert is_about(claim, ours)
 
 
@@ -475,7 +476,7 @@ def test_a_sweep_of_one_value_is_the_run_without_one(swept_by, said):
 
 UWSGI, GUNICORN = (
     make.profile("mine"),
-    replace(make.profile("theirs", server="command"), commands=(("gunicorn", "a:b"),)),
+    make.started_by(make.profile("theirs", server="command"), ("gunicorn", "a:b")),
 )
 
 
@@ -487,7 +488,7 @@ def with_options(*pairs):
 def with_command(*words, **options):
     """Return a profile of a command."""
     told = (("run", json.dumps(words)), *options.items())
-    return replace(GUNICORN, commands=(words,), options=told)
+    return replace(make.started_by(GUNICORN, words), options=told)
 
 
 @pytest.mark.parametrize(

@@ -120,9 +120,9 @@ def _lines(
         profile = each.profile
         ratio = centre(measured[profile.name]) if profile.name in measured else ""
         said = each.missing or profile.summary
-        if profile.ended:
-            following = f"; now {profile.successor}" if profile.successor else ""
-            said += f" (ended {profile.ended}{following})"
+        if profile.peer.ended:
+            following = f"; now {profile.peer.successor}" if profile.peer.successor else ""
+            said += f" (ended {profile.peer.ended}{following})"
         yield f"  {name:<{wide}}  {ratio:>7}  {version:<{long}}  {said}"
 
 

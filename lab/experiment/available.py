@@ -89,7 +89,7 @@ def _checked(name: str, runtime: Runtime) -> _Checked:
         profile = profiles.read(name, runtime)
     except MissingError as error:
         return _Checked(Installed(profiles.described(name), str(error)))
-    needs = profile.needs or ""
+    needs = profile.peer.needs or ""
     if runtime.python is not None:
         needs = needs.replace("pip install", pip(runtime.python))
     hint = f" ({needs})" if needs else ""
@@ -105,10 +105,11 @@ def _checked(name: str, runtime: Runtime) -> _Checked:
 
 def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
     """Return why a profile cannot run here, as far as that is known without its server."""
-    if profile.python and not runs_on(here := version_of_python(runtime), profile.python):
-        return f"needs Python {profile.python}, and this is {here}"
+    pythons = profile.peer.python
+    if pythons and not runs_on(here := version_of_python(runtime), pythons):
+        return f"needs Python {pythons}, and this is {here}"
     words = places(profile, runtime)
-    for command in filter(None, (*profile.commands, profile.build)):
+    for command in filter(None, (*profile.commands, profile.peer.build)):
         if command[0] in ("{python}", "{built}"):  # which is made when a run begins
             continue
         first = fill(command[0], words, profile.path)
@@ -118,7 +119,7 @@ def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
         except MissingError as error:
             absent = f"needs {first.removeprefix(f'{ROOT}/')}{hint}, which is not installed"
             return str(error) if UWSGI in command else absent
-    services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.backing)
+    services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.peer.backing)
     return next(filter(None, map(backing.missing, services)), None)
 
 

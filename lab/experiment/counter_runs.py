@@ -137,14 +137,14 @@ def _made_by_move(
 
 def _named_by_profile(cause: str, arm: Arm, run: Run) -> tuple[str, Arm] | None:
     """Return what a peer names for a cause; None without it, or where it cannot be asked here."""
-    name = dict(arm.profile.counters).get(cause)
+    name = dict(arm.profile.peer.counters).get(cause)
     if name is None:
         return None
     found = look(name, arm.workload.runtime)
     other = replace(found.profile, name=f"{arm.profile.name}~{found.profile.name}", against=None)
     started = {service.name for service in run.plan.backing}
     # What the arm's workload has for other interfaces is not known any more.
-    alike = other.interfaces == arm.profile.interfaces and started.issuperset(other.backing)
+    alike = other.interfaces == arm.profile.interfaces and started.issuperset(other.peer.backing)
     if found.missing or not alike or unserved(other, arm.workload):
         return None
     changed = replace(arm_of(other, arm.workload, arm.load, arm.at), role=Role.COUNTER)
@@ -170,5 +170,5 @@ def _changed(profile: Profile, name: str, path: Path, move: Move) -> Profile:
         digest=digest_of(tuple(move.options)),
         keepalive=keeps_connections(move.options),
         apps=(),
-        altered=(),
+        own=profile.own and replace(profile.own, altered=()),
     )

@@ -130,7 +130,7 @@ def estimate(plan: Plan, *, confirm: bool = False) -> float:
     """
     if plan.minutes is not None:
         return plan.minutes * 60
-    changeable = [each for each in plan.profiles if settings.of(each).movable or each.counters]
+    changeable = [each for each in plan.profiles if settings.of(each).movable or each.peer.counters]
     counters = min(EXPECTED_COUNTERS, len(changeable)) * confirm
     trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))
     return trials * trial_seconds(plan)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from lab import profiles, settings
 from lab.errors import UsageError
 from lab.experiment.plan import app_of
-from lab.model.profile import Profile
+from lab.model.profile import Own, Profile
 from lab.model.runtime import OWN, Altered, Variables
 from lab.model.workload import Wire, Workload
 from lab.profiles.digest import digest_of
@@ -102,7 +102,8 @@ def _beside(profile: Profile, mine: Profile) -> Profile:
         return profile
     interfaces = (OWN, *profile.interfaces)
     options = served_by(profile.options, placed(mine))
-    return replace(_with_options(profile, options), cwd=mine.cwd, interfaces=interfaces)
+    own = Own(mine.cwd, profile.altered)
+    return replace(_with_options(profile, options), own=own, interfaces=interfaces)
 
 
 def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
@@ -115,7 +116,8 @@ def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
 
 def _with_options(profile: Profile, options: tuple[tuple[str, str], ...]) -> Profile:
     """Return a profile of ours that is served from a private copy, of other options."""
-    return replace(profile, own=True, options=options, digest=digest_of(options))
+    own = profile.own or Own()
+    return replace(profile, own=own, options=options, digest=digest_of(options))
 
 
 def remarks(

@@ -20,7 +20,7 @@ from pathlib import PurePath
 
 from lab import settings
 from lab.errors import UsageError
-from lab.model.profile import Profile
+from lab.model.profile import Own, Profile
 from lab.profiles.digest import digest_of
 from lab.settings.moves.move import MOST_WORKERS, with_values
 
@@ -60,18 +60,20 @@ def scaled(profile: Profile, quantity: str, number: int) -> Profile:
     why = _fixed_command(profile, quantity) if profile.commands else _fixed_ini(profile, quantity)
     if why is not None:
         raise UsageError(f"--sweep {quantity}: {profile.name} {why}")
+    own = profile.own or Own()
     if not profile.commands:
         # uWSGI switches it on from two threads on; with one it would be another difference.
         threads = {"enable-threads": "true"} if quantity == "threads" else {}
         options = with_values(profile.options, {UWSGI[quantity][0]: number, **threads})
-        return replace(profile, own=True, options=options, digest=digest_of(options))
+        return replace(profile, own=own, options=options, digest=digest_of(options))
     commands = tuple(_told(each, quantity, number) for each in profile.commands)
     left = iter(commands)
     options = tuple(
         (name, json.dumps(next(left)) if name == "run" else text) for name, text in profile.options
     )
     digest = digest_of(((profile.digest, f"{quantity} = {number}"),))
-    return replace(profile, own=True, commands=commands, options=options, digest=digest)
+    peer = replace(profile.peer, commands=commands)
+    return replace(profile, own=own, peer=peer, options=options, digest=digest)
 
 
 def _fixed_ini(profile: Profile, quantity: str) -> str | None:

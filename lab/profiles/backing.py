@@ -39,7 +39,7 @@ def needed(workload: Workload, profiles: Iterable[Profile] = ()) -> tuple[Backin
         UsageError: A program is not installed, or nothing has a word of the workload's.
     """
     words = dict(workload.words)
-    own = (name for profile in profiles for name in profile.backing)
+    own = (name for profile in profiles for name in profile.peer.backing)
     names = dict.fromkeys((*workload.backing, *own))
     found = tuple(read(FOLDER / f"{name}.toml", words) for name in names)
     problems = [problem for each in found if (problem := missing(each)) is not None]

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import MissingError, ProfileError
-from lab.model.profile import Profile
+from lab.model.profile import Own, Profile
 from lab.model.runtime import OURS, OWN, Altered, Runtime
 from lab.profiles import commands, resolve
 from lab.profiles.digest import digest_of
@@ -60,12 +60,13 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
     here = runtime.started_in(profile.cwd)
     options = resolve.read_options(profile.path, ROOT, here, profile.section)
-    altered: tuple[Altered, ...] = ()
-    if profile.own:
+    own, altered = profile.own, tuple[Altered, ...]()
+    if own is not None:
         try:
             options, altered = private(options, runtime, root=os.geteuid() == 0)
             named = str(profile.path.parent)
             altered = tuple(replace(a, value=a.value.replace("{here}", named)) for a in altered)
+            own = replace(own, altered=altered)
         except ValueError as error:
             line = line_of(read_header(profile.path).text, str(error).partition(" ")[0])
             raise ProfileError(profile.path, str(error), line) from None
@@ -75,7 +76,7 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
         options=options,
         digest=digest_of((*options, *served)),
         keepalive=keeps_connections(options),
-        altered=altered,
+        own=own,
     )
 
 
@@ -102,14 +103,13 @@ def described(name: str) -> Profile:
         name=f"{path.stem}-{section}" if section else path.stem,
         server="uwsgi",
         path=path,
-        section=section,
-        own=theirs,
-        cwd=path.parent if theirs else None,
         summary=summary,
         against=header.against,
         options=(),
         digest="",
+        section=section,
         reply=header.reply,
+        own=Own(path.parent) if theirs else None,
         interfaces=(OWN, *header.interfaces) if theirs else header.interfaces,
         apps=header.apps,
         version=header.version or (UWSGI, "--version"),

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import ProfileError
-from lab.model.profile import Profile
+from lab.model.profile import Own, Peer, Profile
 from lab.model.runtime import OWN, Altered
 from lab.profiles.digest import digest_of, told
 from lab.settings import granian
@@ -117,9 +117,9 @@ def gunicorn(path: Path) -> Profile:
         summary=path.name,
         options=(*made.options, (path.name, text), (COPY, copy)),
         digest=digest_of((*made.options, (path.name, told(path.name, text)))),
-        fill=(COPY,),
+        peer=replace(made.peer, fill=(COPY,)),
         interfaces=made.interfaces if options else ("wsgi",),
-        altered=tuple(_altered(settings)),
+        own=Own(path.parent, tuple(_altered(settings))),
     )
 
 
@@ -168,7 +168,7 @@ def command(text: str) -> Profile:
     options = tuple(("app", app) for app in apps[-1:])
     made = _profile(name, here / name, tuple(words), options)
     version = (words[0], "--version") if at == 0 and program in LISTENS else ()
-    return replace(made, summary=text, altered=tuple(altered), version=version)
+    return replace(made, summary=text, version=version, own=Own(here, tuple(altered)))
 
 
 def _check_gunicorn(text: str, words: Sequence[str], here: Path) -> None:
@@ -231,8 +231,6 @@ def _profile(
         against=None,
         options=told_so,
         digest=digest_of(told_so),
-        commands=(words,),
         interfaces=(OWN, "wsgi"),
-        own=True,
-        cwd=path.parent,
+        peer=Peer(commands=(words,)),
     )

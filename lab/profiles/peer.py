@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from lab.errors import ProfileError
-from lab.model.profile import Profile
+from lab.model.profile import Peer, Profile
 from lab.profiles.digest import digest_of, told
 from lab.profiles.header import TEXTS, ProfileHeader, line_of, words
 from lab.system.programs import runs_on
@@ -71,23 +71,25 @@ def read_peer(path: Path, header: ProfileHeader) -> Profile:
         against=header.against,
         options=tuple(options),
         digest=digest_of_peer(options, replaced),
-        commands=tuple(tuple(command) for command in commands),
-        fill=filled,
-        replace=replaced,
         keepalive=table.get("keepalive") is True,
-        reply=header.reply,
-        needs=_text(table, "needs") or None,
         interfaces=header.interfaces,
         apps=header.apps,
-        backing=words(table, "backing", header.text, path),
         version=words(table, "version", header.text, path),
-        factory=words(table, "factory", header.text, path),
-        python=_pythons(path, header),
-        ended=_text(table, "ended"),
-        successor=_text(table, "successor"),
-        venv=_text(table, "venv"),
-        build=build,
-        counters=_counters(path, header),
+        reply=header.reply,
+        peer=Peer(
+            commands=tuple(tuple(command) for command in commands),
+            fill=filled,
+            replace=replaced,
+            needs=_text(table, "needs") or None,
+            backing=words(table, "backing", header.text, path),
+            factory=words(table, "factory", header.text, path),
+            python=_pythons(path, header),
+            ended=_text(table, "ended"),
+            successor=_text(table, "successor"),
+            venv=_text(table, "venv"),
+            build=build,
+            counters=_counters(path, header),
+        ),
     )
 
 

@@ -40,7 +40,7 @@ def as_today(profile: Profile) -> Profile:
     if (options, apps) == (profile.options, profile.apps):
         return profile
     digest = (
-        digest_of_peer(options, profile.replace)
+        digest_of_peer(options, profile.peer.replace)
         if peer
         else digest_of((*options, *((f"{APP}{family}", app) for family, app in apps)))
     )

@@ -31,5 +31,5 @@ def shown(profile: Profile) -> Iterator[str]:
     for command in profile.commands:
         words = (shlex.quote(word) if set(word) & set(" '\"$") else word for word in command)
         yield filled(" ".join(words), places)
-    for name in profile.fill:
+    for name in profile.peer.fill:
         yield from ("", f"# {name}", filled(dict(profile.options)[name], places).rstrip("\n"))

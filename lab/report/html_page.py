@@ -29,8 +29,7 @@ from lab.report import headline, summary_json, sweep
 from lab.report.causes import Group, groups, inert_reasons, tested
 from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
 from lab.report.tables import Topic, document
-from lab.runs.as_json import encode
-from lab.runs.folder import FORMAT, RunHeader, encode_trial
+from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
 from lab.settings.difference import difference
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
@@ -239,7 +238,7 @@ def _data(summary: Summary) -> bytes:
         hosts=run.hosts,
     )
     trials = (replace(trial, windows=tuple(map(_sorted, trial.windows))) for trial in run.trials)
-    return b"".join(line + b"\n" for line in (encode(header), *map(encode_trial, trials)))
+    return b"".join(line + b"\n" for line in (encode_header(header), *map(encode_trial, trials)))
 
 
 def _sorted(window: Window) -> Window:

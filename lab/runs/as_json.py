@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -17,7 +17,12 @@ def encode(value: object) -> bytes:
     try:
         return msgspec.json.encode(value, enc_hook=_encode_path)
     except UnicodeEncodeError:  # as of a folder with such a name
-        return msgspec.json.encode(_text(msgspec.to_builtins(value, enc_hook=_encode_path)))
+        return msgspec.json.encode(_text(builtins(value)))
+
+
+def builtins(value: object) -> Any:
+    """Return *value*, made of the model's types, as the lists and mappings that JSON has."""
+    return msgspec.to_builtins(value, enc_hook=_encode_path)
 
 
 def decode(

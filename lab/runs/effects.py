@@ -9,7 +9,8 @@ import msgspec
 
 from lab.model.comparison import Estimate
 from lab.model.profile import Profile
-from lab.runs.as_json import decode
+from lab.runs.as_json import decode, encode
+from lab.runs.flat import nested
 
 FIELDS = ("ratio", "low", "high", "n", "level")
 """Of a comparison in a summary, in the order of `Estimate`. An older one has no level."""
@@ -71,7 +72,8 @@ def _ratios(
     if summary["exit_code"] or {"requests", "rate"} & load.keys() or summary["path"] != "/9000":
         return
     run = path.with_name("run.json")
-    arms = decode(run.read_bytes(), _Made, run).plan.arms
+    written = nested(decode(run.read_bytes(), dict, run))
+    arms = decode(encode(written), _Made, run).plan.arms
     digests = {each.profile.name: as_today(each.profile).digest for each in arms}
     for step in summary["steps"]:
         found = step.get("step", {}).get(METRIC, {})

@@ -29,7 +29,8 @@ from lab.errors import ResultsError, ServerStartError
 from lab.model.measured import Run, Trial
 from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 from lab.runs import earlier
-from lab.runs.as_json import decode, encode
+from lab.runs.as_json import builtins, decode, encode
+from lab.runs.flat import flat, nested
 from lab.runs.journal import problems
 
 FORMAT = 3
@@ -187,7 +188,7 @@ class RunWriter:
         write_text(self.folder / name, text)
 
     def _write_header(self) -> None:
-        write_json(self.folder / "run.json", self.header)
+        _write_lines(self.folder / "run.json", encode_header(self.header))
 
 
 def write_text(path: Path, text: str) -> None:
@@ -230,7 +231,12 @@ def write_json(path: Path, value: object) -> None:
     Raises:
         ResultsError: It cannot be written.
     """
-    write_text(path, msgspec.json.format(encode(value), indent=1).decode() + "\n")
+    _write_lines(path, encode(value))
+
+
+def _write_lines(path: Path, content: bytes) -> None:
+    """Write JSON, an item a line."""
+    write_text(path, msgspec.json.format(content, indent=1).decode() + "\n")
 
 
 def read_json(path: Path, kind: type[S]) -> S:
@@ -256,16 +262,15 @@ def read_run(folder: Path) -> Run:
         ResultsError: Something is missing, damaged, or of another version; with file and line.
     """
     path = folder / "run.json"
-    header_bytes = _read(path)
-    content = decode(header_bytes, dict, path)
+    content = decode(_read(path), dict, path)
     version = content.get("format")
     if not isinstance(version, int) or not 1 <= version <= FORMAT:
         raise ResultsError(
             path, f"has format {version!r}; this lab reads 1 to {FORMAT}. Run it again."
         )
     if version < 3:
-        header_bytes = _upgraded(content, path)
-    header = decode(header_bytes, RunHeader, path)
+        content = _upgraded(content, path)
+    header = decode(encode(nested(content)), RunHeader, path)
     if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
         raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
     arms = {(arm.name, arm.role): arm for arm in header.plan.block}
@@ -295,9 +300,9 @@ def _trial(
     return Trial(**parts | {"slot": Slot(place.block, place.position, arm)})
 
 
-def _upgraded(content: dict[str, Any], path: Path) -> bytes:
+def _upgraded(content: dict[str, Any], path: Path) -> dict[str, Any]:
     try:
-        return encode(earlier.header(content))
+        return earlier.header(content)
     except (KeyError, TypeError, AttributeError) as error:
         raise ResultsError(path, f"damaged: {error!r}") from error
 
@@ -338,6 +343,11 @@ def find_run(results: Path, name: str) -> Path:
     latest = sorted(path.parent.name for path in results.glob("*/run.json"))[: -MOST_SHOWN - 1 : -1]
     hint = f"the latest there: {', '.join(latest)}" if latest else "make one with: lab run --quick"
     raise ResultsError(name, f"there is no such run, neither here nor in {results}; {hint}")
+
+
+def encode_header(header: RunHeader) -> bytes:
+    """Return *header* as `run.json` has it, in one line."""
+    return encode(flat(builtins(header)))
 
 
 def encode_trial(trial: Trial) -> bytes:

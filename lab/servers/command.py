@@ -42,7 +42,7 @@ class CommandServer:
         Raises:
             ProfileError: Its compiler fails.
         """
-        if profile.build:
+        if profile.peer.build:
             built(profile)
 
     def start(
@@ -57,13 +57,13 @@ class CommandServer:
         """
         chdir, runtime = _folder(profile, workload), workload.runtime
         app, more = _app(profile, workload), tuple[str, ...]()
-        if app.endswith("()") and profile.factory:
-            app, more = app.removesuffix("()"), profile.factory
+        if app.endswith("()") and profile.peer.factory:
+            app, more = app.removesuffix("()"), profile.peer.factory
 
         def order(endpoint: Endpoint) -> Order:
             words = {
                 **places(profile, runtime),
-                **({"built": str(built(profile))} if profile.build else {}),
+                **({"built": str(built(profile))} if profile.peer.build else {}),
                 "host": endpoint.host,
                 "port": str(endpoint.port),
                 "address": endpoint.address,
@@ -74,9 +74,9 @@ class CommandServer:
                 "workers": _workers(),
                 "threads": os.environ.get("THREADS") or "1",
             }
-            for name in profile.fill:
+            for name in profile.peer.fill:
                 text = dict(profile.options)[name]
-                for old, new in profile.replace:
+                for old, new in profile.peer.replace:
                     text = text.replace(old, new)
                 temporary.write(folder / name, fill(text, words, profile.path))
             return Order(
@@ -140,7 +140,7 @@ def _with(command: Sequence[str], more: Sequence[str]) -> Sequence[str]:
 
 def places(profile: Profile, runtime: Runtime = OURS) -> dict[str, str]:
     """Return those words of its commands that are known before a server has its address."""
-    venv = {"venv": str(FOLDER / profile.venv / "bin")} if profile.venv else {}
+    venv = {"venv": str(FOLDER / profile.peer.venv / "bin")} if profile.peer.venv else {}
     return {"python": python_of(runtime), "here": str(profile.path.parent), **venv}
 
 
@@ -161,7 +161,7 @@ def built(profile: Profile) -> Path:
         program.parent.mkdir(parents=True, exist_ok=True)
         unfinished = program.with_name(f"{name}.{os.getpid()}")
         words = {**places(profile), "built": str(unfinished)}
-        command = [fill(word, words, profile.path) for word in profile.build]
+        command = [fill(word, words, profile.path) for word in profile.peer.build]
         problem = f"{command[0]} is not installed"
         with suppress(FileNotFoundError):
             done = subprocess.run(

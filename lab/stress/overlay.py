@@ -69,7 +69,7 @@ def overlay(profile: Profile, options: Sequence[tuple[str, str]], folder: Path) 
         tuple(changed(index, word) for word in words) if program(words) == "uwsgi" else words
         for index, words in enumerate(profile.commands)
     )
-    return replace(profile, commands=commands)
+    return replace(profile, peer=replace(profile.peer, commands=commands))
 
 
 def _is_file(word: str) -> bool:

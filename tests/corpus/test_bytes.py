@@ -40,7 +40,7 @@ def survives(name, values):
     with running(profile, arm_of(profile, read("fib", "/9").workload, Load()).workload) as started:
         server = Stand(started)
         # nginx drops a request whose client has ended its side; uWSGI does not notice.
-        storm = server.storm(sweep(values), *((1.0, 200) if profile.fill else ()))
+        storm = server.storm(sweep(values), *((1.0, 200) if profile.peer.fill else ()))
         assert sum(storm.words.values()) == sum(1 for _ in sweep(values))
         assert server.deaths() == 0
         # The article's application raises where a path is no number; that is its own affair.

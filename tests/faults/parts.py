@@ -79,9 +79,9 @@ class Parts:
             "here": str(self._profile.path.parent),
             "folder": str(folder),
         }
-        for name in self._profile.fill:
+        for name in self._profile.peer.fill:
             text = dict(self._profile.options)[name]
-            for old, new in self._profile.replace:
+            for old, new in self._profile.peer.replace:
                 text = text.replace(old, new)
             (folder / name).write_text(fill(text, self._words, self._profile))
 

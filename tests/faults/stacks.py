@@ -129,14 +129,15 @@ def production(folder, load=FIB, *, options="", replace=(), workers=2):
     text = dict(profile.options)["production.nginx.conf"]
     for old, _ in replace:
         assert old in text, f"production.nginx.conf has no {old!r} any more"
-    profile = dataclasses.replace(
-        profile,
+    peer = dataclasses.replace(
+        profile.peer,
         commands=tuple(
             tuple(str(longer) if options and word == OWN else word for word in command)
             for command in profile.commands
         ),
-        replace=(*replace, *profile.replace),
+        replace=(*replace, *profile.peer.replace),
     )
+    profile = dataclasses.replace(profile, peer=peer)
     with running(profile, load, folder, workers) as started:
         stack = Stack(started.server, folder)
         for each in stack.instances:  # what an instance opens last, after its workers

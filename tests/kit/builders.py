@@ -27,6 +27,11 @@ def profile(name, against=None, server="uwsgi"):
     )
 
 
+def started_by(profile, *commands):
+    """Return *profile* with other commands."""
+    return replace(profile, peer=replace(profile.peer, commands=commands))
+
+
 FIB = Workload("fib", "/9000", Expectation(body=b"x"))
 
 

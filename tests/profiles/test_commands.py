@@ -34,7 +34,8 @@ def conf(tmp_path):
 def test_a_gunicorn_configuration_is_a_profile(conf):
     """It is read as it is, by one that undoes what reaches beyond a trial; each is named."""
     found = profiles.read(str(conf))
-    assert (found.name, found.own, found.cwd) == ("gunicorn.conf", True, conf.parent)
+    assert (found.name, found.cwd) == ("gunicorn.conf", conf.parent)
+    assert found.own
     assert found.commands == (
         ("gunicorn", "--config", "{folder}/private.conf.py", "--bind", "{host}:{port}", "{app}"),
     )
@@ -93,7 +94,8 @@ def test_what_is_no_python_is_told_with_its_line(conf):
 def test_a_command_listens_where_the_lab_asks(text, name, words):
     """Its own address is replaced or added; the application is the one that it names."""
     found = profiles.read(text)
-    assert (found.name, found.own) == (name, True)
+    assert found.name == name
+    assert found.own
     assert found.commands == (tuple(words.split()),)
     assert settings.of(found).application == "shop:app"
 

@@ -109,11 +109,11 @@ def test_what_a_peer_names_for_a_cause_is_one_step_away():
     steps = 0
     for name in NAMES:
         peer = profiles.described(name)
-        for cause, other in peer.counters:
+        for cause, other in peer.peer.counters:
             counter = profiles.described(other)
             assert cause in CAUSES
             assert peer.name == counter.against or counter.name == peer.against
-            assert peer.backing == counter.backing
+            assert peer.peer.backing == counter.peer.backing
             steps += 1
     assert steps
 

@@ -142,7 +142,11 @@ def test_http_keepalive_is_a_number(tmp_path, value, keeps):
 def test_peer():
     """A peer is its commands and the native configuration beside it."""
     peer = profiles.read("gunicorn-sync")
-    assert (peer.server, peer.against, peer.needs) == ("command", "tuned", "pip install gunicorn")
+    assert (peer.server, peer.against, peer.peer.needs) == (
+        "command",
+        "tuned",
+        "pip install gunicorn",
+    )
     assert peer.commands[0][0] == "gunicorn"
     assert "\nworkers = " in dict(peer.options)["gunicorn-sync.conf.py"]
 
@@ -249,9 +253,10 @@ def test_what_a_peer_says_of_itself(folder):
     found = profiles.read("a")
     assert found.interfaces == ("tornado", "wsgi")
     assert found.apps == (("db", "app.db:pool"),)
-    assert (found.backing, found.version) == (("postgres",), ("a", "-v"))
-    assert (found.python, found.ended, found.successor) == (">=3.9,<3.12", "2026-05-05: gone", "b")
-    assert (found.venv, found.build) == ("old", ("cc", "-o", "{built}", "{here}/a.c"))
+    assert (found.peer.backing, found.version) == (("postgres",), ("a", "-v"))
+    peer = found.peer
+    assert (peer.python, peer.ended, peer.successor) == (">=3.9,<3.12", "2026-05-05: gone", "b")
+    assert (peer.venv, peer.build) == ("old", ("cc", "-o", "{built}", "{here}/a.c"))
     assert dict(found.options)["app"] == "app.wsgi:app"
     write(folder, "a.toml", PEER)
     assert profiles.read("a").interfaces == ("wsgi",)
@@ -299,4 +304,4 @@ def test_a_source_that_peers_share_is_part_of_their_digest(folder, line):
 def test_a_successor_is_a_profile():
     """Of this project's peers: whoever reads of it finds it."""
     read = [profiles.described(name) for name in profiles.find()]
-    assert {each.successor for each in read} - {""} <= set(profiles.find())
+    assert {each.peer.successor for each in read} - {""} <= set(profiles.find())

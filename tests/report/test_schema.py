@@ -10,8 +10,7 @@ import pytest
 from lab.analysis.summary import summarise
 from lab.report import summary_json
 from lab.runs import earlier
-from lab.runs.as_json import encode
-from lab.runs.folder import FORMAT, RunHeader, encode_trial
+from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
 from tools.pages import schema
 
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))
@@ -53,7 +52,7 @@ def test_what_is_written_now_is_valid(diagnosed, walkthrough, open_loop):
         validator("summary.schema.json").validate(json.loads(summary_json.render(summary)))
         run = summary.run
         header = RunHeader(FORMAT, run.command, run.generator, 0.0, run.plan, run.environments, {})
-        validator("run.schema.json").validate(json.loads(encode(header)))
+        validator("run.schema.json").validate(json.loads(encode_header(header)))
         validator("trial.schema.json").validate(json.loads(encode_trial(run.trials[0])))
 
 

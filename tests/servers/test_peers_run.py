@@ -74,7 +74,7 @@ def test_a_peer_serves_its_workload(name, asked, tmp_path, monkeypatch):
         assert set(ends) <= {0, -15}, f"{ends}\n{server.log_tail()}"
     assert alive(tree) == []
     assert not served(server.endpoint)
-    compilers = {".cache", ".config"} if profile.build else set()  # where go counts its calls
+    compilers = {".cache", ".config"} if profile.peer.build else set()  # where go counts its calls
     assert {each.name for each in home.iterdir()} <= compilers
 
 

@@ -65,8 +65,9 @@ def apart(name, places):
         moved.append((*host.inside, *changed))
         replaced.append((f"unix:{own}", here))
     front = tuple(word.replace(INSTANCES, f"0.0.0.0:{ANNOUNCED}") for word in front)
-    replaced = tuple(replaced) if profile.fill else ()
-    return replace(profile, commands=(front, *moved), replace=replaced)
+    replaced = tuple(replaced) if profile.peer.fill else ()
+    peer = replace(profile.peer, commands=(front, *moved), replace=replaced)
+    return replace(profile, peer=peer)
 
 
 @pytest.fixture(params=BALANCERS)

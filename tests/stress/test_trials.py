@@ -14,6 +14,7 @@ from lab.errors import Interrupted, ResultsError, UsageError
 from lab.experiment import runner
 from lab.experiment.plan import arm_of
 from lab.model.plan import Load
+from lab.model.profile import Own
 from lab.profiles import resolve
 from lab.runs.folder import read_json
 from lab.servers import adapter
@@ -25,6 +26,7 @@ from lab.stress.result import Counts, FaultOutcome, StressResult
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
 from lab.stress.trial import measure
 from lab.system.programs import ROOT, find_command
+from tests.kit import builders as make
 from tests.kit.lab_process import descendants, run, started, until
 from tools.pages.files import DOCS, RUNS
 
@@ -213,7 +215,7 @@ def test_a_fault_of_uwsgi_is_not_possible_elsewhere():
 def test_a_uwsgi_without_a_file_takes_no_options():
     """There is nowhere to write them."""
     production = profiles.read("production")
-    bare = replace(production, commands=(("uwsgi", "--http-socket", ":{port}", "--ini=a.ini"),))
+    bare = make.started_by(production, ("uwsgi", "--http-socket", ":{port}", "--ini=a.ini"))
     assert "has none" in problem(bare)
     assert problem(production) is problem(profiles.read("tuned")) is None
 
@@ -241,7 +243,7 @@ def test_options_are_added_after_the_profile_s_own(tmp_path):
     *_, first, second = resolve.read_options(tuned.path, ROOT)
     assert first == ("max-worker-lifetime", "3")
     assert second == ("touch-chain-reload", "{here}/file")
-    mine = replace(profiles.read("tuned"), own=True)
+    mine = replace(profiles.read("tuned"), own=Own())
     assert overlay(mine, options, tmp_path).options == (*mine.options, *options)
     both = overlay(profiles.read("production"), options, tmp_path)
     nginx, *instances = both.commands
@@ -253,7 +255,7 @@ def test_options_are_added_after_the_profile_s_own(tmp_path):
 
 def test_a_file_in_the_trial_s_folder_is_found(tmp_path):
     """One that the profile fills in; the changed one has another name."""
-    filled = replace(profiles.read("production"), commands=(("uwsgi", "{folder}/a.ini"),))
+    filled = make.started_by(profiles.read("production"), ("uwsgi", "{folder}/a.ini"))
     ((_, path),) = overlay(filled, (("processes", "3"),), tmp_path).commands
     assert path == str(tmp_path / "0-a.ini")
     assert f"ini = {tmp_path / 'a.ini'}\n" in Path(path).read_text()

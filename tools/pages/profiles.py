@@ -90,9 +90,9 @@ def _section(profile: Profile, read: dict[str, Profile], number: int | None) -> 
     lines = [f"### {profile.name}\n", f"**{profile.summary}.**\n"]
     lines += [f"{rung}[{file}](../../{file}){against}{_other_application(profile, read)}\n"]
     lines += [f"{each}\n" for each in header.paragraphs if each != f"{profile.summary}."]
-    if profile.ended:
-        following = f"; [{profile.successor}](#{profile.successor}) took its place"
-        lines += [f"Ended {profile.ended}{following if profile.successor else ''}.\n"]
+    if profile.peer.ended:
+        following = f"; [{profile.peer.successor}](#{profile.peer.successor}) took its place"
+        lines += [f"Ended {profile.peer.ended}{following if profile.peer.successor else ''}.\n"]
     if header.default is not None and not header.default.startswith("none"):
         lines += [f"Default: {header.default}\n"]
     if header.link is not None:

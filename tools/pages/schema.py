@@ -24,6 +24,7 @@ import msgspec
 import lab.model
 from lab.analysis.summary import Row, Summary, Tally
 from lab.model.measured import Trial
+from lab.model.profile import Own, Peer
 from lab.report.summary_json import Source, sources
 from lab.runs import folder
 from tools.pages.files import DOCS, written
@@ -52,6 +53,7 @@ def schema(kind: type, title: str) -> dict[str, Any]:
         known = _model() | vars(folder) | {"TrialLine": Trial}
         for name, component in components.items():
             _describe(component, _words(known[name]))
+        _flatten(components)
     root = components.pop(kind.__name__)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -83,6 +85,18 @@ def _path(kind: type) -> dict[str, Any]:
     if kind is Path:
         return {"type": "string", "description": "A path."}
     raise NotImplementedError(kind)
+
+
+def _flatten(components: dict[str, Any]) -> None:
+    """Put what a profile is made of among its own properties, as `lab.runs.flat` does."""
+    if "Profile" not in components:
+        return
+    properties = components["Profile"]["properties"]
+    for part in (Peer, Own):
+        properties |= components.pop(part.__name__)["properties"]
+    del properties["peer"]
+    words = properties["own"]["description"]
+    properties["own"] = {"type": "boolean", "default": False, "description": words}
 
 
 def _describe(component: dict[str, Any], fields: Mapping[str, str]) -> None:

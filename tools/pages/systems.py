@@ -79,10 +79,10 @@ def _rows(name: str, sources: set[str]) -> Iterator[tuple[str, ...]]:
         sources = sources | set(words(header.table, "articles", header.text, profile.path))
         packages = words(header.table, "packages", header.text, profile.path)
     if system:
-        python = f"Python {profile.python}" if profile.python else ""
-        ended = f"ended {profile.ended}" if profile.ended else "current"
+        python = f"Python {profile.peer.python}" if profile.peer.python else ""
+        ended = f"ended {profile.peer.ended}" if profile.peer.ended else "current"
         state = "; ".join(filter(None, (ended, python)))
-        following = _link(profile.successor) if profile.successor else ""
+        following = _link(profile.peer.successor) if profile.peer.successor else ""
         cells = str(system), ", ".join(sorted(sources)), _version(profile, packages), state
         yield *cells, following, _link(name)
 
@@ -93,7 +93,7 @@ def _link(name: str) -> str:
 
 def _version(profile: Profile, packages: tuple[str, ...]) -> str:
     """Return what is pinned of each package, or that it is the distribution's."""
-    files = (profile.venv,) if profile.venv else PINS
+    files = (profile.peer.venv,) if profile.peer.venv else PINS
     pinned = {package: pin for file in files for package, pin in pins(file).items()}
     said = [f"{each} {pinned.get(each, '(the distribution)')}" for each in packages]
     return ", ".join(said) or "as Python"
