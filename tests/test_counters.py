@@ -7,6 +7,7 @@ import pytest
 from lab import profiles, workloads
 from lab.analysis.diagnose import causes
 from lab.analysis.observations import observed
+from lab.dialects.difference import Difference, difference
 from lab.experiment import counter_runs
 from lab.experiment.available import Installed
 from lab.experiment.counter_runs import BY_CAUSE, MOST, plan_counters, render
@@ -16,7 +17,6 @@ from lab.model.runtime import Runtime
 from lab.profiles import backing, resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch
-from lab.settings.difference import Difference, difference
 from lab.system.programs import ROOT
 from lab.workloads import workload
 from tests.kit import builders as make

@@ -1,7 +1,7 @@
 """
-Write lab/settings/granian.json: the options of granian's command.
+Write lab/dialects/granian.json: the options of granian's command.
 
-    python tools/granian_options.py > lab/settings/granian.json
+    python tools/granian_options.py > lab/dialects/granian.json
 
 They are those of the granian that is installed.
 """

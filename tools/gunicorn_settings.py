@@ -1,7 +1,7 @@
 """
-Write lab/settings/gunicorn.json: gunicorn's settings, and the options that set them.
+Write lab/dialects/gunicorn.json: gunicorn's settings, and the options that set them.
 
-    python tools/gunicorn_settings.py > lab/settings/gunicorn.json
+    python tools/gunicorn_settings.py > lab/dialects/gunicorn.json
 
 They are those of the gunicorn that is installed.
 """

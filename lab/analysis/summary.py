@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lab import settings
+from lab import dialects
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import own
 from lab.analysis.confirm import diagnoses
@@ -225,7 +225,7 @@ def without_effect(plan: Plan) -> Mapping[str, tuple[str, ...]]:
 def _applications(plan: Plan) -> dict[str, str]:
     """Return what each profile serves: what all are asked to serve, else what its options say."""
     found = {
-        arm.profile.name: arm.workload.app or settings.of(arm.profile).application
+        arm.profile.name: arm.workload.app or dialects.settings(arm.profile).application
         for arm in plan.arms
         if arm.profile.reply is None
     }

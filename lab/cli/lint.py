@@ -11,13 +11,13 @@ from typing import Any
 
 import click
 
+from lab.dialects.config import Known
 from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.formats import FORMATS, Found
 from lab.lint.page import explained
 from lab.model.wording import in_a_line
 from lab.report.edge import say
-from lab.settings.config import Known
 
 COUNT = click.IntRange(min=1)
 

@@ -12,11 +12,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from lab import settings
+from lab import dialects
 from lab.analysis.causes import HYPOTHESES
 from lab.analysis.confirm import diagnoses
 from lab.analysis.observations import observe
 from lab.analysis.points import points
+from lab.dialects.moves.move import Move
+from lab.dialects.uwsgi import flat, ini, keeps_connections
 from lab.errors import ResultsError
 from lab.experiment.available import look, unserved
 from lab.experiment.plan import arm_of, named
@@ -24,8 +26,6 @@ from lab.model.measured import Run
 from lab.model.plan import Arm, CounterRun, Role
 from lab.model.profile import Profile
 from lab.profiles.digest import digest_of
-from lab.settings.moves.move import Move
-from lab.settings.uwsgi import flat, ini, keeps_connections
 from lab.system.programs import folders
 from lab.workloads import workload
 
@@ -107,7 +107,7 @@ def _made_by_move(
 ) -> tuple[str, Arm] | None:
     """Return what is changed, and the arm; None with nothing to change, or its name *taken*."""
     hypothesis = BY_CAUSE[cause]
-    movable = settings.of(arm.profile).movable
+    movable = dialects.settings(arm.profile).movable
     move = hypothesis.move(arm) if hypothesis.move and movable else None
     if move is None:
         return None

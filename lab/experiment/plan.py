@@ -12,13 +12,13 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from lab import settings
+from lab import dialects
+from lab.dialects.uwsgi.private import asked_over
 from lab.errors import UsageError
 from lab.model.plan import Arm, Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation
 from lab.model.workload import Wire, Workload
-from lab.settings.uwsgi.private import asked_over
 
 OVERHEAD = 0.5
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
@@ -130,7 +130,9 @@ def estimate(plan: Plan, *, confirm: bool = False) -> float:
     """
     if plan.minutes is not None:
         return plan.minutes * 60
-    changeable = [each for each in plan.profiles if settings.of(each).movable or each.peer.counters]
+    changeable = [
+        each for each in plan.profiles if dialects.settings(each).movable or each.peer.counters
+    ]
     counters = min(EXPECTED_COUNTERS, len(changeable)) * confirm
     trials = plan.blocks * len(plan.block) + counters * (plan.blocks - pilot(plan))
     return trials * trial_seconds(plan)

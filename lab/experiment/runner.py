@@ -21,7 +21,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lab import settings
+from lab import dialects
 from lab.analysis.gates import judge
 from lab.errors import (
     GeneratorError,
@@ -275,6 +275,6 @@ def _failed(slot: Slot, attempt: int, parts: Parts, kind: Failure, failure: str)
 
 def _warmup_requests(arm: Arm, seconds: float) -> int:
     """Return the requests of the warm-up; of an open loop no more than become due in *seconds*."""
-    workers = settings.of(arm.profile).processes or USUAL_WORKERS
+    workers = dialects.settings(arm.profile).processes or USUAL_WORKERS
     wanted = WARMUP_REQUESTS * workers
     return wanted if arm.load.rate is None else min(wanted, int(arm.load.rate * seconds))

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from lab import profiles, settings
+from lab import dialects, profiles
+from lab.dialects.uwsgi.private import asked_over, proxied
+from lab.dialects.uwsgi.served import served_by
 from lab.errors import UsageError
 from lab.experiment.plan import app_of
 from lab.model.profile import Own, Profile
@@ -18,8 +20,6 @@ from lab.model.runtime import OWN, Altered, Variables
 from lab.model.workload import Wire, Workload
 from lab.profiles.digest import digest_of
 from lab.servers import adapter
-from lab.settings.uwsgi.private import asked_over, proxied
-from lab.settings.uwsgi.served import served_by
 from lab.system.programs import placed
 from lab.system.runtime import runtime_of
 
@@ -135,7 +135,7 @@ def remarks(
             yield f"{profile.path.name}: in a private copy: {'; '.join(_gathered(moved))}"
         if left_out:
             yield f"{profile.path.name}: left out: {'; '.join(map(str, left_out))}"
-        processes = settings.of(profile).processes
+        processes = dialects.settings(profile).processes
         if profile.altered and cores and processes and processes > len(cores):
             cpus = f"{len(cores)} CPU{'s' * (len(cores) > 1)}"
             yield f"{profile.path.name}: {processes} processes, and its server has {cpus} here"

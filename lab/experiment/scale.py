@@ -18,11 +18,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
-from lab import settings
+from lab import dialects
+from lab.dialects.moves.move import MOST_WORKERS, with_values
 from lab.errors import UsageError
 from lab.model.profile import Own, Profile
 from lab.profiles.digest import digest_of
-from lab.settings.moves.move import MOST_WORKERS, with_values
 
 SPELT: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "gunicorn": {"workers": ("--workers", "-w"), "threads": ("--threads",)},
@@ -78,7 +78,7 @@ def scaled(profile: Profile, quantity: str, number: int) -> Profile:
 
 def _fixed_ini(profile: Profile, quantity: str) -> str | None:
     """Return why an ini has no such number to vary; None where it has."""
-    read, (_, other, why) = settings.of(profile), UWSGI[quantity]
+    read, (_, other, why) = dialects.settings(profile), UWSGI[quantity]
     found = next((each for each in read.options if other.fullmatch(each) and read.sets(each)), None)
     return found and f"has {found} = {read.options[found]}, {why}: leave it out in a copy"
 
@@ -97,7 +97,7 @@ def _fixed_command(profile: Profile, quantity: str) -> str | None:
         )
     if not any(quantity in SPELT[program] for program in programs):
         return f"has no {quantity} to vary: {programs[0]} has no option for them"
-    worker = str(settings.of(profile).options.get("worker_class", ""))
+    worker = str(dialects.settings(profile).options.get("worker_class", ""))
     if quantity == "threads" and LOOPS.search(worker):
         return f"has no threads to vary: its worker class, {worker}, serves by a loop"
     return None

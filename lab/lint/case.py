@@ -6,11 +6,11 @@ import re
 from dataclasses import dataclass, fields
 from functools import cached_property
 
+from lab.dialects.config import Config
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import BINDS
 from lab.lint.flaw import WHY, Edit, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
-from lab.settings.config import Config
-from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi import BINDS
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from lab.settings.spot import Spot
+from lab.dialects.spot import Spot
 
 WHY = "{why}"
 """In a message: what the rule says of all that it finds."""

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lab.dialects.config import Config
+from lab.dialects.spot import Spot
+from lab.dialects.templates import filled
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules import flaws
 from lab.lint.rules.rule import RULES
 from lab.lint.suppress import Suppression, keys, suppressions
-from lab.settings.config import Config
-from lab.settings.spot import Spot
-from lab.settings.templates import filled
 
 UNUSED = "UW900"
 """The rule about suppressions, which is asked when all others have been."""

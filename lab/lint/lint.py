@@ -13,6 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from lab.dialects.config import Config, Known
+from lab.dialects.files import UnreadableError, read_bytes
+from lab.dialects.templates import CONFLICT, CONTROL
+from lab.dialects.uwsgi import places
 from lab.errors import ProfileError
 from lab.lint.fix import applied
 from lab.lint.flaw import Flaw, Severity
@@ -20,10 +24,6 @@ from lab.lint.judge import Chosen, judged
 from lab.lint.read import COMMAND, READERS, STDIN, reader_of
 from lab.lint.rules.rule import RULES, Rule
 from lab.lint.same import same
-from lab.settings.config import Config, Known
-from lab.settings.files import UnreadableError, read_bytes
-from lab.settings.templates import CONFLICT, CONTROL
-from lab.settings.uwsgi import places
 
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""

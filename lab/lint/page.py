@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from textwrap import indent
 
+from lab.dialects.uwsgi.table import uwsgi_options
 from lab.lint.flaw import Flaw
 from lab.lint.judge import judged
 from lab.lint.read import example
 from lab.lint.rules.rule import SERVERS, Rule
-from lab.settings.uwsgi.table import uwsgi_options
 
 
 def explained(rule: Rule) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from lab.settings import granian, gunicorn
-from lab.settings.config import Config, Known
-from lab.settings.uwsgi import places
-from lab.settings.uwsgi.forms import FORMS
+from lab.dialects import granian, gunicorn
+from lab.dialects.config import Config, Known
+from lab.dialects.uwsgi import places
+from lab.dialects.uwsgi.forms import FORMS
 
 Reader = Callable[[Path, Known], Config]
 

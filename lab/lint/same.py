@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lab.settings.config import Config
-from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi import OFF
-from lab.settings.uwsgi.table import OptionTable, atoi
+from lab.dialects.config import Config
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import OFF
+from lab.dialects.uwsgi.table import OptionTable, atoi
 
 SHAPES = ("uwsgi_opt_logic", "uwsgi_opt_noop", "uwsgi_opt_load", "uwsgi_opt_set_placeholder")
 """How the functions of options begin that only shape a configuration."""

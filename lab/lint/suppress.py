@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.dialects.spot import Spot
 from lab.lint.flaw import Flaw
-from lab.settings.spot import Spot
 
 _COMMENT = re.compile(r"\ufeff?\s*[;#]\s*lab:\s*ignore(-file)?\[([\w, ]*)\]")
 

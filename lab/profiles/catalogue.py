@@ -15,6 +15,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from lab.dialects.uwsgi import keeps_connections
+from lab.dialects.uwsgi.private import private
 from lab.errors import MissingError, ProfileError
 from lab.model.profile import Own, Profile
 from lab.model.runtime import OURS, OWN, Altered, Runtime
@@ -22,8 +24,6 @@ from lab.profiles import commands, resolve
 from lab.profiles.digest import digest_of
 from lab.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
-from lab.settings.uwsgi import keeps_connections
-from lab.settings.uwsgi.private import private
 from lab.system.programs import ROOT, plugins
 from lab.system.runtime import UWSGI, program
 

@@ -16,14 +16,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lab.dialects import granian
+from lab.dialects import gunicorn as known
+from lab.dialects.gunicorn import assignments, hooks, python_text
+from lab.dialects.meaning import Computed
 from lab.errors import ProfileError
 from lab.model.profile import Own, Peer, Profile
 from lab.model.runtime import OWN, Altered
 from lab.profiles.digest import digest_of, told
-from lab.settings import granian
-from lab.settings import gunicorn as known
-from lab.settings.gunicorn import assignments, hooks, python_text
-from lab.settings.meaning import Computed
 
 BIND, HOST_PORT = ("--bind", "{host}:{port}"), ("--host", "{host}", "--port", "{port}")
 LISTENS = {

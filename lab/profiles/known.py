@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lab.dialects.config import Known
 from lab.errors import ProfileError
 from lab.profiles import resolve
-from lab.settings.config import Known
 from lab.system.programs import find_command, output_of, plugins
 from lab.system.runtime import version_of_uwsgi
 

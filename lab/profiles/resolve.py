@@ -1,8 +1,8 @@
 """
 The options that uWSGI gets from an ini file.
 
-Our own reader finds them, with their places (`lab.settings.uwsgi.places`). Where the ini does
-nothing while it is read (`lab.settings.uwsgi.acting`), uWSGI is asked as well, and has the last
+Our own reader finds them, with their places (`lab.dialects.uwsgi.places`). Where the ini does
+nothing while it is read (`lab.dialects.uwsgi.acting`), uWSGI is asked as well, and has the last
 word. Its `--show-config` speaks late: by then it has gone to the background, sent its output to
 the ini's log, and run the ini's first hooks, and it goes on to write the pidfile (2.0.31,
 uwsgi_setup in core/uwsgi.c). Its own function is called by the very first hook instead, and the
@@ -20,6 +20,11 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from lab.dialects.config import Config, Known
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import APPLICATION, places
+from lab.dialects.uwsgi.acting import acting
+from lab.dialects.uwsgi.table import atoi, uwsgi_options
 from lab.errors import ProfileError
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw
@@ -27,11 +32,6 @@ from lab.lint.rules.rule import RULES
 from lab.model.runtime import OURS, Runtime
 from lab.profiles import asking
 from lab.profiles.header import line_of
-from lab.settings.config import Config, Known
-from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi import APPLICATION, places
-from lab.settings.uwsgi.acting import acting
-from lab.settings.uwsgi.table import atoi, uwsgi_options
 from lab.system import temporary
 from lab.system.programs import output_of, plugins
 from lab.system.runtime import UWSGI, environment_of, program

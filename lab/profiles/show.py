@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from lab.dialects.uwsgi import filled, flat
 from lab.model.profile import Profile
-from lab.settings.uwsgi import filled, flat
 from lab.system.programs import folders
 
 

@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from lab.analysis.conclusion import conclude
 from lab.analysis.summary import Summary
+from lab.dialects.difference import difference
 from lab.model.claim import ClaimVerdict
 from lab.model.measured import Window
 from lab.model.nested import flatten
@@ -30,7 +31,6 @@ from lab.report.causes import Group, groups, inert_reasons, tested
 from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
 from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
-from lab.settings.difference import difference
 
 INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
 """The end of a ratio, which is not to be broken over two lines."""

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
-from lab import settings
+from lab import dialects
+from lab.dialects.meaning import Computed
 from lab.errors import ProfileError
 from lab.model.parts import Endpoint
 from lab.model.profile import Profile
@@ -18,7 +19,6 @@ from lab.model.runtime import OURS, Runtime
 from lab.model.workload import Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
-from lab.settings.meaning import Computed
 from lab.system import temporary
 from lab.system.programs import ROOT, environment, output_of
 from lab.system.runtime import command_of, environment_of, python_of
@@ -100,7 +100,7 @@ class CommandServer:
         if not app or not (serves or profile.own):
             return None
         module, _, name = app.partition(":")
-        known = settings.of(profile).options if profile.own and not workload.app else {}
+        known = dialects.settings(profile).options if profile.own and not workload.app else {}
         said = {name: value for name, value in known.items() if not isinstance(value, Computed)}
         env = said.get("raw_env")
         pairs = (str(each).partition("=") for each in env) if isinstance(env, list) else ()

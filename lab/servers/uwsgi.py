@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
+from lab.dialects.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
+from lab.dialects.uwsgi.served import serving
 from lab.errors import ProfileError
 from lab.model.parts import Endpoint
 from lab.model.profile import Profile
@@ -17,8 +19,6 @@ from lab.model.runtime import LOOPBACK
 from lab.model.workload import Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
-from lab.settings.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
-from lab.settings.uwsgi.served import serving
 from lab.system import temporary
 from lab.system.programs import ROOT, placed
 from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, runtime_of

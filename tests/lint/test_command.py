@@ -176,7 +176,7 @@ def test_it_needs_nothing_that_measures(tmp_path):
     heavy = {"gevent", "jinja2", "locust", "matplotlib", "msgspec", "numpy", "psutil", "rich"}
     assert not heavy & {top for top, *_ in loaded}
     rooms = {rest[0] for top, *rest in loaded if top == "lab" and rest}
-    assert rooms == {"cli", "errors", "lint", "model", "report", "settings", "system"}
+    assert rooms == {"cli", "dialects", "errors", "lint", "model", "report", "system"}
 
 
 def test_a_file_that_cannot_be_read_is_not_said_to_be_clean(lint):

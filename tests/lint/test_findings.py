@@ -2,10 +2,10 @@
 
 import pytest
 
+from lab.dialects.config import Known
 from lab.lint.fix import applied
 from lab.lint.read import example
 from lab.lint.rules.rule import RULES
-from lab.settings.config import Known
 from tests.kit.linting import found
 
 OWN = "UW9"

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.dialects.config import Known
+from lab.dialects.spot import Spot
+from lab.dialects.uwsgi import places
 from lab.errors import ProfileError
 from lab.lint.fix import applied
 from lab.lint.flaw import Edit, Fix
@@ -12,9 +15,6 @@ from lab.lint.judge import judged
 from lab.lint.lint import lint
 from lab.lint.read import EXAMPLES, example, reader_of
 from lab.lint.rules.rule import RULES
-from lab.settings.config import Known
-from lab.settings.spot import Spot
-from lab.settings.uwsgi import places
 
 A = Path("a.ini")
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from lab.dialects.spot import Spot
 from lab.lint.flaw import Fix, Flaw, Severity
 from lab.lint.formats import FORMATS, Found
 from lab.lint.page import explained
 from lab.lint.rules.rule import RULES
-from lab.settings.spot import Spot
 from tests.kit.golden import check_golden
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -5,11 +5,11 @@ import ast
 import pytest
 from gunicorn.config import KNOWN_SETTINGS
 
+from lab.dialects import gunicorn
+from lab.dialects.config import Known
 from lab.errors import ProfileError
 from lab.lint.lint import lint
 from lab.lint.rules.gunicorn_values import WANTED, refuses
-from lab.settings import gunicorn
-from lab.settings.config import Known
 from tests.kit.linting import found
 
 VALUES = [

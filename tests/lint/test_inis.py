@@ -7,11 +7,11 @@ from itertools import takewhile
 
 import pytest
 
+from lab.dialects.config import Known
+from lab.dialects.uwsgi.places import read
 from lab.lint.judge import judged
 from lab.profiles.asking import CLOSING, HOOKS, OPENING
 from lab.profiles.known import known_of
-from lab.settings.config import Known
-from lab.settings.uwsgi.places import read
 from lab.system.programs import binary
 from tests.kit.lab_process import ROOT
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 
+from lab.dialects.config import Known
+from lab.dialects.spot import Spot
+from lab.dialects.uwsgi import places
 from lab.profiles.known import known_of
 from lab.profiles.resolve import shown
-from lab.settings.config import Known
-from lab.settings.spot import Spot
-from lab.settings.uwsgi import places
 from lab.system.programs import binary
 from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import ROOT

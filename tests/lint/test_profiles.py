@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.dialects.config import Known
 from lab.lint.judge import Chosen, judged
 from lab.lint.read import reader_of
-from lab.settings.config import Known
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted(

@@ -2,10 +2,10 @@
 
 import pytest
 
+from lab.dialects import granian, gunicorn
+from lab.dialects.config import Known
 from lab.errors import ProfileError
 from lab.lint.lint import lint
-from lab.settings import granian, gunicorn
-from lab.settings.config import Known
 from tools import granian_options, gunicorn_settings
 
 

@@ -7,13 +7,13 @@ from gunicorn.config import Config
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from lab.dialects.config import Known
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi.places import read
 from lab.errors import ProfileError
 from lab.lint.lint import included, lint
 from lab.lint.same import meaning
 from lab.profiles.known import known_of
-from lab.settings.config import Known
-from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi.places import read
 from lab.system.programs import binary
 from tests.kit.generated_inis import TEXTS
 from tests.kit.uwsgi_options import RefusedError, options

@@ -2,9 +2,9 @@
 
 import pytest
 
+from lab.dialects.config import Known
 from lab.lint.judge import Chosen, judged
 from lab.lint.read import example, reader_of
-from lab.settings.config import Known
 from tests.kit.linting import codes
 
 ORPHANS = "no-orphans = true"

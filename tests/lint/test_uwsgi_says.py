@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from lab.dialects.config import Known
 from lab.lint.lint import lint
 from lab.lint.read import ELSEWHERE
 from lab.lint.rules.rule import RULES
-from lab.settings.config import Known
 from tests.kit.linting import codes
 
 UWSGI = Path(sys.executable).with_name("uwsgi")

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from lab import profiles
+from lab.dialects.config import Known
+from lab.dialects.uwsgi import flat
+from lab.dialects.uwsgi.acting import acting
+from lab.dialects.uwsgi.places import read
 from lab.errors import LabError, ProfileError
 from lab.experiment.conduct import prepare
 from lab.lint.lint import lint
 from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
 from lab.profiles.resolve import read_options
-from lab.settings.config import Known
-from lab.settings.uwsgi import flat
-from lab.settings.uwsgi.acting import acting
-from lab.settings.uwsgi.places import read
 from lab.system.programs import ROOT
 
 ACTS = {

@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles, settings
+from lab import dialects, profiles
 from tests.kit import builders as make
 
 
 def served(*options, server="uwsgi"):
     """Return what a profile with these options serves."""
     profile = replace(make.profile("one", server=server), options=options)
-    return settings.of(profile).application
+    return dialects.settings(profile).application
 
 
 @pytest.mark.parametrize(
@@ -44,8 +44,10 @@ def test_a_peer_names_its_application(program):
 
 def test_the_ladder_serves_one_application_until_tuned():
     """The steps to `safety` change settings; `tuned`, and each peer with it, serves another one."""
-    ladder = {name: settings.of(profiles.read(name)).application for name in profiles.ladder()}
+    ladder = {
+        name: dialects.settings(profiles.read(name)).application for name in profiles.ladder()
+    }
     assert ladder.pop("tuned") == "app.wsgi:app"
     assert set(ladder.values()) == {"loadtests.workloads.fib._article:app"}
     peer = profiles.read("gunicorn-sync")
-    assert settings.of(peer).application == "app.wsgi:app"
+    assert dialects.settings(peer).application == "app.wsgi:app"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lab import profiles, settings
+from lab import dialects, profiles
 from lab.errors import ProfileError
 from lab.profiles import commands
 
@@ -39,7 +39,7 @@ def test_a_gunicorn_configuration_is_a_profile(conf):
     assert found.commands == (
         ("gunicorn", "--config", "{folder}/private.conf.py", "--bind", "{host}:{port}", "{app}"),
     )
-    read = settings.of(found)
+    read = dialects.settings(found)
     assert (read.server, read.application, read.options["threads"]) == ("gunicorn", "shop:app", 4)
     assert [str(each) for each in found.altered] == [
         "bind = unix:/run/shop.sock -> a free port",
@@ -97,7 +97,7 @@ def test_a_command_listens_where_the_lab_asks(text, name, words):
     assert found.name == name
     assert found.own
     assert found.commands == (tuple(words.split()),)
-    assert settings.of(found).application == "shop:app"
+    assert dialects.settings(found).application == "shop:app"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_what_is_computed_is_not_taken_for_a_name(conf):
         "import os\nwsgi_app = os.environ['APP']\nif os.environ.get('D'):\n    daemon = 1\n"
     )
     found = profiles.read(str(conf))
-    assert (settings.of(found).application, found.interfaces) == (None, ("wsgi",))
+    assert (dialects.settings(found).application, found.interfaces) == (None, ("wsgi",))
     assert [str(each) for each in found.altered] == ["daemon = 1 (would go to the background)"]
 
 

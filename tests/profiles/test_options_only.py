@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles
-from lab.settings.config import Known
-from lab.settings.uwsgi import places
+from lab.dialects.config import Known
+from lab.dialects.uwsgi import places
 from lab.system.programs import ROOT
 
 INIS = sorted((*profiles.FOLDER.rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))

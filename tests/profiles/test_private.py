@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from lab import profiles
+from lab.dialects.uwsgi import flat, served
+from lab.dialects.uwsgi.private import asked_over, private
 from lab.errors import ProfileError
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire
 from lab.profiles.resolve import read_options
-from lab.settings.uwsgi import flat, served
-from lab.settings.uwsgi.private import asked_over, private
 from lab.system.programs import ROOT
 from tests.kit.generated_inis import TEXTS
 from tests.kit.lab_process import SMALL, compare

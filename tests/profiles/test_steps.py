@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from lab import profiles
+from lab.dialects.difference import Difference, difference
 from lab.profiles import resolve
-from lab.settings.difference import Difference, difference
 from lab.system.programs import ROOT
 
 LINE = (

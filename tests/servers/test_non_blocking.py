@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
+from lab.dialects.uwsgi import stop_signal
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.settings.uwsgi import stop_signal
 from loadtests.workloads import numbers
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, ROOT, compare, trials, until

@@ -11,7 +11,7 @@ from tools.pages.files import DOCS, ROOT, written
 
 FLOORS = (
     ("errors", "model"),
-    ("probes", "settings", "system", "workloads"),
+    ("dialects", "probes", "system", "workloads"),
     ("lint",),
     ("analysis", "generators", "profiles", "runs", "servers"),
     ("claims", "experiment"),

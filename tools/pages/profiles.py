@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lab import profiles, settings
+from lab import dialects, profiles
 from lab.analysis.looks import SHOWN
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
+from lab.dialects.difference import difference
 from lab.model.comparison import Comparison
 from lab.model.measured import METRICS
 from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
 from lab.report.numbers import bounded, judged
-from lab.settings.difference import difference
 from tools.pages.files import DOCS, ROOT, runs, written
 from tools.pages.runs import mark
 
@@ -110,7 +110,9 @@ def _other_application(profile: Profile, read: dict[str, Profile]) -> str:
     """Name what the profile serves where the one that it is against serves something else."""
     if profile.against is None or profile.reply is not None:
         return ""
-    served, before = (settings.of(each).application for each in (profile, read[profile.against]))
+    served, before = (
+        dialects.settings(each).application for each in (profile, read[profile.against])
+    )
     return f" · {ANOTHER}: `{served}` instead of `{before}`" if served != before else ""
 
 

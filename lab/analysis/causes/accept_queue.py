@@ -9,10 +9,10 @@ from lab.analysis.causes.hypothesis import Aim, Hypothesis, usual_aim
 from lab.analysis.causes.signs import LOST_SHARE, Signs
 from lab.analysis.gates import LATE
 from lab.analysis.metrics import merged_latency
+from lab.dialects.moves import listen
 from lab.model.diagnosis import Cause
 from lab.model.measured import Window
 from lab.model.plan import Arm, Better
-from lab.settings.moves import listen
 
 NAME = "accept queue"
 

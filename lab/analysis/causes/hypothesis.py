@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.causes.signs import Signs
+from lab.dialects.moves.move import Move
 from lab.model.diagnosis import Cause
 from lab.model.measured import Window
 from lab.model.plan import Arm, Better
-from lab.settings.moves.move import Move
 
 
 class When(enum.Enum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis
 from lab.analysis.causes.signs import Signs
+from lab.dialects.moves import request_log
 from lab.model.diagnosis import Cause
-from lab.settings.moves import request_log
 
 NAME = "I/O wait"
 

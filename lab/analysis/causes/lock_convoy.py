@@ -5,8 +5,8 @@ from __future__ import annotations
 from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import BEHIND, Signs
+from lab.dialects.moves import thunder_lock
 from lab.model.diagnosis import Cause
-from lab.settings.moves import thunder_lock
 
 NAME = "lock convoy"
 

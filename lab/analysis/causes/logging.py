@@ -6,8 +6,8 @@ from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import Signs
 from lab.analysis.gates import BUSY
+from lab.dialects.moves import request_log
 from lab.model.diagnosis import Cause
-from lab.settings.moves import request_log
 
 NAME = "logging"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Hypothesis, When
 from lab.analysis.causes.signs import Signs
+from lab.dialects.moves import application
 from lab.model.diagnosis import Cause
 from lab.model.wording import counted
-from lab.settings.moves import application
 
 NAME = "server CPU"
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab import settings
+from lab import dialects
 from lab.analysis.gates import BUSY, LATE
 from lab.analysis.gates.common import left_over
 from lab.analysis.metrics import merged_latency, quantile, server_cpu, usable_cores
+from lab.dialects.meaning import Settings
 from lab.model.measured import Trial, Window
 from lab.model.plan import Load
-from lab.settings.meaning import Settings
 
 STALL_FACTOR = 20
 """A reply so many times slower than the median did not merely queue: at full load the slowest 1 %
@@ -142,7 +142,7 @@ def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
     return Signs(
         gates=gates,
         readings=readings,
-        settings=settings.of(trial.slot.arm.profile),
+        settings=dialects.settings(trial.slot.arm.profile),
         load=load,
         rate=rate,
         probed=_probed(replies, rate, elapsed, load),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from lab import settings
+from lab import dialects
 from lab.analysis.gates import common
 from lab.analysis.gates.network import port_failures
 from lab.errors import WHOLE_LOG
@@ -198,7 +198,7 @@ def reconnects(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
             withholds=WITH_CONNECTIONS,
         )
     fair = ok >= common.FAIR_REPLIES * sum(len(window.replies) for window in trial.windows)
-    implied = settings.of(profile).implied_keepalive
+    implied = dialects.settings(profile).implied_keepalive
     if not (implied or profile.keepalive) and fair and again < PLAINLY_KEPT:
         return Finding(
             "reconnects",

@@ -13,14 +13,14 @@ import pkgutil
 from collections.abc import Iterator
 from functools import cache
 
-from lab import settings
+from lab import dialects
+from lab.dialects.config import Config
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import meant
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES
 from lab.model.profile import Profile
-from lab.settings.config import Config
-from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi import meant
 
 for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_subject.name)
@@ -44,7 +44,7 @@ def inert(profile: Profile) -> tuple[str, ...]:
     Of a repeated option the last counts. Nothing for servers whose options are not known here. An
     option that only says what is the default is no mistake, and one that harms another matter.
     """
-    read = settings.of(profile)
+    read = dialects.settings(profile)
     if read.server is None:
         return ()
     if read.movable:  # all pairs of uWSGI's, because some rules are about one that is repeated

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lab.dialects import sections
 from lab.lint.rules.alike import instead
 from lab.lint.rules.rule import WHY, Case, Flaw, Severity, Spot, rule
-from lab.settings import sections
 
 LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
 """Functions of options that read another file."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from lab.dialects.granian import VARIABLE, carried, options, variables
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
-from lab.settings.granian import VARIABLE, carried, options, variables
 
 
 @rule(

@@ -11,9 +11,9 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from lab.dialects.gunicorn import carried, literal, names_read, spellings
+from lab.dialects.meaning import Computed
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
-from lab.settings.gunicorn import carried, literal, names_read, spellings
-from lab.settings.meaning import Computed
 
 KEEPING = frozenset({"gthread", "gevent", "gevent_wsgi", "gevent_pywsgi", "tornado", "asgi"})
 """Worker classes that keep a client's connection."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lab.dialects import sections
+from lab.dialects.uwsgi import OFF
+from lab.dialects.uwsgi.table import Entry, atoi
 from lab.lint.rules.alike import instead
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, Spot, rule
-from lab.settings import sections
-from lab.settings.uwsgi import OFF
-from lab.settings.uwsgi.table import Entry, atoi
 
 TEXTS = re.compile(
     "add-header|alarm|attach-|cron|eval|exec-|hook-|legion-|log-?format|print|smart-|unique-cron"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from lab.dialects.config import Config
+from lab.dialects.spot import Setting, Spot
 from lab.lint.case import Case
 from lab.lint.flaw import WHY, Edit, Fix, Flaw, Severity
-from lab.settings.config import Config
-from lab.settings.spot import Setting, Spot
 
 __all__ = [
     "RULES", "WHY", "Case", "Edit", "Fix", "Flaw", "Rule", "Setting", "Severity", "Spot",

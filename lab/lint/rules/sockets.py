@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lab.dialects.uwsgi import BINDS
 from lab.lint.address import is_unix
 from lab.lint.rules.alike import present, written
 from lab.lint.rules.rule import Case, Flaw, Setting, Severity, rule
 from lab.lint.rules.start import names_application
-from lab.settings.uwsgi import BINDS
 
 SOCKETLESS = (
     *("attach-", "cron", "emperor", "http-to", "legion", "loop", "mule", "no-server", "pyrun"),

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path, PurePath
 from typing import Any
 
+from lab.dialects.config import Config, Known
+from lab.dialects.spot import Setting, Spot
 from lab.errors import ProfileError
-from lab.settings.config import Config, Known
-from lab.settings.spot import Setting, Spot
 
 CARRIED = Path(__file__).with_name("granian.json")
 """The options of one version, which `tools/granian_options.py` wrote."""

@@ -13,11 +13,11 @@ from functools import cache, lru_cache
 from pathlib import Path, PurePath
 from typing import Any
 
+from lab.dialects.config import Config, Known
+from lab.dialects.meaning import Computed, Settings
+from lab.dialects.spot import Setting, Spot
 from lab.errors import ProfileError
 from lab.model.profile import Profile
-from lab.settings.config import Config, Known
-from lab.settings.meaning import Computed, Settings
-from lab.settings.spot import Setting, Spot
 
 CARRIED = Path(__file__).with_name("gunicorn.json")
 """The settings of one version, which `tools/gunicorn_settings.py` wrote."""

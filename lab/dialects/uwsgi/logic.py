@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.settings.config import Known
-from lab.settings.uwsgi.table import Entry, atoi
-from lab.settings.uwsgi.variables import as_bytes, as_text
+from lab.dialects.config import Known
+from lab.dialects.uwsgi.table import Entry, atoi
+from lab.dialects.uwsgi.variables import as_bytes, as_text
 
 PREFIX = "uwsgi_logic_opt_"
 """Begins the name of the function behind a condition or a loop, in the option table."""

@@ -17,11 +17,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lab.dialects.uwsgi import BINDS, is_on, of_router
+from lab.dialects.uwsgi.routing import RUNS, leaves
+from lab.dialects.uwsgi.table import uwsgi_options
 from lab.model.runtime import Altered, Runtime
 from lab.model.workload import Transport, Wire
-from lab.settings.uwsgi import BINDS, is_on, of_router
-from lab.settings.uwsgi.routing import RUNS, leaves
-from lab.settings.uwsgi.table import uwsgi_options
 
 Options = Sequence[tuple[str, str]]
 

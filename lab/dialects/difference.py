@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lab.dialects.uwsgi import effective
 from lab.model.profile import Profile
-from lab.settings.uwsgi import effective
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import re
 import signal
 from collections.abc import Mapping, Sequence
 
-from lab.settings.meaning import is_written
-from lab.settings.uwsgi.table import uwsgi_options
+from lab.dialects.meaning import is_written
+from lab.dialects.uwsgi.table import uwsgi_options
 
 Options = Sequence[tuple[str, str]]
 """Options in order, repeats kept."""

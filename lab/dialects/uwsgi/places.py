@@ -20,14 +20,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from lab.errors import ProfileError
-from lab.settings.config import Config, Known
-from lab.settings.spot import Setting, Spot
-from lab.settings.templates import filled
-from lab.settings.uwsgi import forms
-from lab.settings.uwsgi.logic import Logic
-from lab.settings.uwsgi.table import Entry, OptionTable, atoi, uwsgi_options
-from lab.settings.uwsgi.variables import (
+from lab.dialects.config import Config, Known
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.templates import filled
+from lab.dialects.uwsgi import forms
+from lab.dialects.uwsgi.logic import Logic
+from lab.dialects.uwsgi.table import Entry, OptionTable, atoi, uwsgi_options
+from lab.dialects.uwsgi.variables import (
     Budget,
     TooMuchError,
     as_bytes,
@@ -38,6 +37,7 @@ from lab.settings.uwsgi.variables import (
     of_machine,
     replaced,
 )
+from lab.errors import ProfileError
 
 BLANKS = " \t\r"
 """What uWSGI takes away around a name and a value."""

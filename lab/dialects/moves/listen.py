@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lab.dialects.moves.move import Move, set_options
 from lab.model.plan import Arm
-from lab.settings.moves.move import Move, set_options
 
 SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
 

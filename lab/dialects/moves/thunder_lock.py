@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from lab.dialects.moves.move import Move, drop
 from lab.model.plan import Arm
-from lab.settings.moves.move import Move, drop
 
 
 def without(arm: Arm) -> Move | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab import settings
+from lab import dialects
+from lab.dialects.moves.move import Move, with_values
+from lab.dialects.uwsgi import asks_to_close
 from lab.model.plan import Arm
-from lab.settings.moves.move import Move, with_values
-from lab.settings.uwsgi import asks_to_close
 
 MOST_KEEPING = 16
 """Worker processes for kept connections, each of which holds one. More would measure their number:
@@ -27,7 +27,7 @@ def kept(arm: Arm) -> Move | None:
     if arm.profile.keepalive or not any(key == "http-socket" for key, _ in arm.profile.options):
         return None
     # A kept connection holds its worker, so each connection needs one.
-    read = settings.of(arm.profile)
+    read = dialects.settings(arm.profile)
     if read.processes is None or read.at_once is None:
         return None
     wanted = max(read.processes, -(-arm.load.connections // read.at_once))

@@ -11,12 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lab.settings import sections
-from lab.settings.files import LARGEST, UnreadableError, read_bytes
-from lab.settings.sections import Line
-from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi import OFF
-from lab.settings.uwsgi.table import NOTHING, OptionTable, atoi
+from lab.dialects import sections
+from lab.dialects.files import LARGEST, UnreadableError, read_bytes
+from lab.dialects.sections import Line
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import OFF
+from lab.dialects.uwsgi.table import NOTHING, OptionTable, atoi
 
 SOCKETS = {
     "socket": "uwsgi",

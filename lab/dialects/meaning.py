@@ -51,7 +51,7 @@ class Settings:
     """Whether the options alone say that connections are kept, so that no profile declares it."""
 
     movable: bool = False
-    """Whether a copy with one setting changed can be written and run: see `lab.settings.moves`."""
+    """Whether a copy with one setting changed can be written and run: see `lab.dialects.moves`."""
 
     @property
     def places(self) -> int | None:

@@ -6,7 +6,7 @@ folder, `plugin` and `autoload` run code, and what has a scheme is fetched or ru
 for a fault, it still does what is for its end (`fallback-config`, `exec-as-user-atexit`, the
 `vacuum` of a pidfile). So it is asked only if each option is of a kind that is known to do nothing
 but to keep a value, and no other reader than the one for inis has a part in it. All else only
-`lab.settings.uwsgi.places` reads.
+`lab.dialects.uwsgi.places` reads.
 
 Sources: uWSGI 2.0.31, core/uwsgi.c (main, the functions of options, vacuum, uwsgi_exec_atexit),
 core/config.c (add_exported_option_do, uwsgi_at_file_read), core/utils.c (uwsgi_open_and_read).
@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lab.settings.config import Config
-from lab.settings.uwsgi.table import uwsgi_options
+from lab.dialects.config import Config
+from lab.dialects.uwsgi.table import uwsgi_options
 
 KEEPS = re.compile(
     "uwsgi_opt_(logic|noop|load|load_ini|set_placeholder|envdir"

@@ -8,15 +8,15 @@ Nothing here starts a server, and no other part of the lab asks which server a p
 
 from __future__ import annotations
 
+from lab.dialects import gunicorn
+from lab.dialects.meaning import Settings
+from lab.dialects.uwsgi import meant
 from lab.model.profile import Profile
-from lab.settings import gunicorn
-from lab.settings.meaning import Settings
-from lab.settings.uwsgi import meant
 
 _READERS = (meant.read, gunicorn.read)
 
 
-def of(profile: Profile) -> Settings:
+def settings(profile: Profile) -> Settings:
     """Return what the options mean; of a server without a reader, the application alone."""
     answers = (read(profile) for read in _READERS)
     unknown = Settings(application=dict(profile.options).get("app"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lab import settings
+from lab import dialects
+from lab.dialects.moves.move import MOST_WORKERS, Move, set_options
 from lab.model.plan import Arm
-from lab.settings.moves.move import MOST_WORKERS, Move, set_options
 
 
 def second(arm: Arm) -> Move | None:
@@ -14,7 +14,7 @@ def second(arm: Arm) -> Move | None:
 
 def instead_of_threads(arm: Arm) -> Move | None:
     """Replace each thread by a process."""
-    read = settings.of(arm.profile)
+    read = dialects.settings(arm.profile)
     if read.processes is None or read.at_once is None or read.at_once < 2:
         return None
     wanted = min(read.processes * read.at_once, MOST_WORKERS)
@@ -24,7 +24,7 @@ def instead_of_threads(arm: Arm) -> Move | None:
 
 def doubled(arm: Arm) -> Move | None:
     """Double the workers."""
-    processes = settings.of(arm.profile).processes
+    processes = dialects.settings(arm.profile).processes
     if processes is None or 2 * processes > MOST_WORKERS:
         return None
     return _exactly(arm, 2 * processes)
@@ -32,7 +32,7 @@ def doubled(arm: Arm) -> Move | None:
 
 def halved(arm: Arm) -> Move | None:
     """Halve the workers."""
-    processes = settings.of(arm.profile).processes
+    processes = dialects.settings(arm.profile).processes
     if processes is None or processes < 2:
         return None
     return _exactly(arm, processes // 2)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
-from lab.settings.spot import Spot
-from lab.settings.uwsgi.table import OptionTable
+from lab.dialects.spot import Spot
+from lab.dialects.uwsgi.table import OptionTable
 
 ENDS = frozenset({"end", "endfor", "endif", "end-for", "end-if"})
 """Options that end a condition, whichever began it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lab.dialects.moves.move import Move
+from lab.dialects.uwsgi import of_router
 from lab.model.plan import Arm
-from lab.settings.moves.move import Move
-from lab.settings.uwsgi import of_router
 
 
 def without_router(arm: Arm) -> Move | None:

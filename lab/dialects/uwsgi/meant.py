@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from lab.dialects.config import Config
+from lab.dialects.meaning import Settings
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import OFF, application
+from lab.dialects.uwsgi.table import uwsgi_options
 from lab.model.profile import Profile
-from lab.settings.config import Config
-from lab.settings.meaning import Settings
-from lab.settings.spot import Setting, Spot
-from lab.settings.uwsgi import OFF, application
-from lab.settings.uwsgi.table import uwsgi_options
 
 AT_ONCE = ("threads", "async", "gevent", "asyncio")
 """Options that say how many requests a worker process serves at a time."""

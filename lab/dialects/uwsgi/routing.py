@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from lab.settings.uwsgi.table import uwsgi_options
+from lab.dialects.uwsgi.table import uwsgi_options
 
 STAYS = re.compile(
     "continue|last|break|return|break-with-status|goto|harakiri"

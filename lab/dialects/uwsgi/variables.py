@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lab.settings.files import UnreadableError, read_bytes
-from lab.settings.uwsgi.table import atoi
+from lab.dialects.files import UnreadableError, read_bytes
+from lab.dialects.uwsgi.table import atoi
 
 _BRACKETS = re.compile("[()]")
 
