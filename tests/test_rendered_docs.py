@@ -36,3 +36,12 @@ def test_no_sentence_is_torn_by_a_directive(page):
 def test_the_readme_is_read_in_one_go():
     """Of what does not fit the pages say more."""
     assert len(PAGES[directives.ROOT / "README.md"].read_text().splitlines()) <= 120
+
+
+def test_every_decision_stands_in_the_list():
+    """ARCHITECTURE.md links to each record, and each says the same four things."""
+    page = (directives.ROOT / "ARCHITECTURE.md").read_text()
+    for record in (directives.DOCS / "decisions").iterdir():
+        assert f"(docs/decisions/{record.name})" in page
+        parts = re.findall(r"^\*\*(\w+)", record.read_text(), re.MULTILINE)
+        assert parts == ["Context", "Decision", "Cost", "Look"], record.name
