@@ -12,8 +12,8 @@ from lab.analysis.summary import summarise
 from lab.model.backing import BackingRole, BackingService
 from lab.model.claim import Article, Claim, Decision
 from lab.runs.folder import read_run
-from lab.system.programs import ROOT
 from tests.kit import builders as make
+from tests.kit.lab_process import ROOT
 
 ARTICLE = """
 [article.article]

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from lab import profiles, workloads
 from lab.cli.machine import check_command, list_command
 from lab.runs import fitness
+from lab.system import project
 from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
 
 
@@ -199,10 +200,10 @@ def listed(tmp_path, monkeypatch):
     (tmp_path / "workloads").mkdir()
     (tmp_path / "workloads" / "w.toml").write_text("summary = 7\n")
     monkeypatch.setattr("lab.cli.machine.profiles.ladder", lambda: ("a",))
-    for name in ("lab.profiles.catalogue.FOLDER", "lab.profiles.catalogue.PEERS"):
-        monkeypatch.setattr(name, tmp_path)
+    for folder in ("profiles", "peers"):
+        monkeypatch.setattr(project, folder, lambda: tmp_path)
     monkeypatch.setattr("lab.cli.machine.profiles.find", lambda: ("a", "b"))
-    monkeypatch.setattr("lab.workloads.FOLDER", tmp_path / "workloads")
+    monkeypatch.setattr(project, "workloads", lambda: tmp_path / "workloads")
 
     def call(*words):
         return CliRunner().invoke(list_command, words, standalone_mode=False).output

@@ -17,9 +17,10 @@ from lab.model.runtime import Runtime
 from lab.profiles import backing, resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch
-from lab.system.programs import ROOT
+from lab.system import project
 from lab.workloads import workload
 from tests.kit import builders as make
+from tests.kit.lab_process import ROOT
 
 FRONT = "{host}:{port}"
 BUSY = {"server.cpu_user": 1.6, "server.cpu_system": 0.45}
@@ -234,7 +235,7 @@ def asking_a_database(*chosen, services=("postgres",)):
     """Return a run in which the backend used up the cores, of peers that ask those services."""
     asked = workloads.read("db").workload
     plan = make.altered(make.plan(*chosen), workload=asked)
-    started = tuple(backing.read(backing.FOLDER / f"{name}.toml") for name in services)
+    started = tuple(backing.read(project.backing() / f"{name}.toml") for name in services)
     return run_of(replace(plan, backing=started), *[BUSY_BACKEND] * len(chosen))
 
 

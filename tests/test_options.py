@@ -234,7 +234,7 @@ def test_what_only_the_engine_asks_is_refused_to_others(said):
 @pytest.fixture
 def slow(tmp_path, monkeypatch):
     """Put a workload that has a load of its own, and one of its article, beside hello."""
-    monkeypatch.setattr("lab.workloads.FOLDER", tmp_path)
+    monkeypatch.setattr("lab.system.project.workloads", lambda: tmp_path)
     (tmp_path / "fib.toml").write_text("summary = 'A'\n")
     (tmp_path / "slow.toml").write_text(
         "summary = 'A'\n[load]\nconnections = 10\nkeepalive = false\nwindow = 6.0\n"

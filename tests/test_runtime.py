@@ -13,11 +13,11 @@ from lab.model.runtime import OURS, Runtime, Variables
 from lab.options import runtime
 from lab.profiles.resolve import read_options
 from lab.runs.as_json import decode, encode
-from lab.system.programs import ROOT, binary
+from lab.system.programs import binary
 from lab.system.runtime import command_of, environment_of, program, python_of_uwsgi, with_home
 from tests.kit import builders as make
 from tests.kit.environments import empty, pretended
-from tests.kit.lab_process import BIN, SITES, SMALL, compare
+from tests.kit.lab_process import BIN, ROOT, SITES, SMALL, compare
 
 HERE = ".".join(platform.python_version_tuple()[:2])
 SITE = """

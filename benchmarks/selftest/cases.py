@@ -17,9 +17,9 @@ from lab.model.plan import Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.system.programs import ROOT
+from lab.system import project
 
-PLANTED = ROOT / "tests" / "planted"
+PLANTED = project.root() / "tests" / "planted"
 
 DONE = Workload("planted", "/", Expectation(body=b"done"))
 

@@ -3,11 +3,10 @@
 from lab.claims.batches import Batch, batches
 from lab.claims.decide import by_summaries, decided, relevant, verdicts
 from lab.claims.due import due
-from lab.claims.read import FILE, RUNS, ClaimsError, load, stored_runs
+from lab.claims.read import FILE, ClaimsError, load, stored_runs
 
 __all__ = [
     "FILE",
-    "RUNS",
     "Batch",
     "ClaimsError",
     "batches",

@@ -14,11 +14,9 @@ from lab.claims.conditions import numbers
 from lab.errors import FileError
 from lab.model.claim import Article, Claim, Inaction
 from lab.model.measured import METRICS
+from lab.system import project
 
 FILE = Path(__file__).with_name("claims.toml")
-
-RUNS = Path(__file__).resolve().parents[2] / "docs" / "runs"
-"""The stored runs that decide the claims by default."""
 
 DIRECTIONS = ("above", "below", "same")
 
@@ -62,7 +60,7 @@ def load(path: Path = FILE) -> tuple[Claim, ...]:
 
 def stored_runs() -> tuple[Path, ...]:
     """Return the folders of the stored runs, in alphabetical order."""
-    return tuple(path.parent for path in sorted(RUNS.glob("*/run.json")))
+    return tuple(path.parent for path in sorted(project.runs().glob("*/run.json")))
 
 
 def _article(path: Path, name: str, table: Mapping[str, Any]) -> Article:

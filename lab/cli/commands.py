@@ -16,7 +16,7 @@ from lab.cli.interrupts import interruptible
 from lab.cli.unread import forget_what_nobody_reads
 from lab.errors import LabError
 from lab.report.edge import guard_streams, say
-from lab.system.programs import ROOT
+from lab.system import project
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: the reader of standard error has gone, or a disk is full."""
@@ -98,13 +98,16 @@ class Commands(Mapping[str, click.Command]):
 
     def __init__(self) -> None:
         self._modules = {name: f"lab.cli.{module}" for name, module in COMMANDS.items()}
-        if (ROOT / "benchmarks" / "selftest").is_dir():
-            self._modules |= CHECKOUT
+        self._modules |= {
+            name: module
+            for name, module in CHECKOUT.items()
+            if project.has(module.rpartition(".")[0])
+        }
 
     def __getitem__(self, name: str) -> click.Command:
         module = self._modules[name]
         if name in CHECKOUT:
-            sys.path.append(str(ROOT))
+            sys.path.append(str(project.root()))
         command: click.Command = getattr(importlib.import_module(module), f"{name}_command")
         return command
 

@@ -9,7 +9,6 @@ import click
 from rich.text import Text
 
 from lab import profiles, workloads
-from lab.claims.read import RUNS
 from lab.errors import WorkloadError
 from lab.experiment.available import Installed, look_at_all, version_number
 from lab.model.comparison import Estimate
@@ -21,6 +20,7 @@ from lab.report.terminal import columns
 from lab.runs import fitness
 from lab.runs.as_json import encode
 from lab.runs.effects import effects
+from lab.system import project
 
 LADDER = "Ladder, each against the one above it"
 LINES = "Reference lines, what a server itself needs"
@@ -56,7 +56,7 @@ def list_command(*, as_json: bool) -> int:
             each.profile.name,
         )
     )
-    measured = effects(RUNS, [each.profile for each in found], profiles.as_today)
+    measured = effects(project.runs(), [each.profile for each in found], profiles.as_today)
     if as_json:
         say_json(
             encode(
@@ -99,7 +99,7 @@ def _grouped(found: Sequence[Installed], ladder: Sequence[str]) -> dict[str, lis
         elif each.profile.reply is not None:
             groups[LINES].append(each)
         else:
-            peer = each.profile.path.is_relative_to(profiles.PEERS)
+            peer = each.profile.path.is_relative_to(project.peers())
             groups[PEERS if peer else VARIATIONS].append(each)
     return {title: group for title, group in groups.items() if group}
 

@@ -25,7 +25,8 @@ from lab.profiles import backing
 from lab.servers import adapter, preflight
 from lab.servers.application import Sought
 from lab.servers.command import fill, places
-from lab.system.programs import ROOT, find_command, runs_on, tried
+from lab.system import project
+from lab.system.programs import find_command, runs_on, tried
 from lab.system.runtime import (
     UWSGI,
     command_of,
@@ -117,9 +118,10 @@ def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
             program(runtime, first)
             command_of(runtime, first, *command[1:])
         except MissingError as error:
-            absent = f"needs {first.removeprefix(f'{ROOT}/')}{hint}, which is not installed"
+            short = first.removeprefix(f"{project.root()}/")
+            absent = f"needs {short}{hint}, which is not installed"
             return str(error) if UWSGI in command else absent
-    services = (backing.read(backing.FOLDER / f"{name}.toml") for name in profile.peer.backing)
+    services = (backing.read(project.backing() / f"{name}.toml") for name in profile.peer.backing)
     return next(filter(None, map(backing.missing, services)), None)
 
 

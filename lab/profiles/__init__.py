@@ -1,8 +1,6 @@
 """Profiles: found by name, read, resolved by the server that they are for."""
 
 from lab.profiles.catalogue import (
-    FOLDER,
-    PEERS,
     described,
     find,
     is_ours,
@@ -16,5 +14,5 @@ from lab.profiles.renamed import as_today
 from lab.profiles.show import shown
 from lab.profiles.startable import check_startable, warnings
 
-__all__ = ["FOLDER", "PEERS", "as_today", "check_startable", "described", "find", "is_ours",
+__all__ = ["as_today", "check_startable", "described", "find", "is_ours",
            "is_theirs", "ladder", "read", "read_header", "shown", "usual", "warnings"]  # fmt: skip

@@ -17,9 +17,8 @@ from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.profiles.catalogue import read_header
 from lab.profiles.digest import digest_of, told
-from lab.system.programs import ROOT, find_command
-
-FOLDER = ROOT / "loadtests" / "backing"
+from lab.system import project
+from lab.system.programs import find_command
 
 FOUND = frozenset({"name", "file", "digest", "release", "theirs"})
 """Fields of a service that are no key of its file."""
@@ -27,7 +26,7 @@ FOUND = frozenset({"name", "file", "digest", "release", "theirs"})
 
 def find() -> list[Path]:
     """Return the files of all backing services, by name."""
-    return sorted(FOLDER.glob("*.toml"))
+    return sorted(project.backing().glob("*.toml"))
 
 
 def needed(workload: Workload, profiles: Iterable[Profile] = ()) -> tuple[BackingService, ...]:
@@ -41,7 +40,7 @@ def needed(workload: Workload, profiles: Iterable[Profile] = ()) -> tuple[Backin
     words = dict(workload.words)
     own = (name for profile in profiles for name in profile.peer.backing)
     names = dict.fromkeys((*workload.backing, *own))
-    found = tuple(read(FOLDER / f"{name}.toml", words) for name in names)
+    found = tuple(read(project.backing() / f"{name}.toml", words) for name in names)
     problems = [problem for each in found if (problem := missing(each)) is not None]
     if unknown := words.keys() - {word for each in found for word in each.words}:
         problems.append(f"no backing service of it has the word {min(unknown)}")
@@ -67,7 +66,8 @@ def read(path: Path, words: Mapping[str, str] | None = None) -> BackingService:
         (*_, key) = re.findall(r"`(?:\$\.)?(\w+)", str(error))
         lines = enumerate(header.text.splitlines(), start=1)
         line = next((n for n, text in lines if re.match(rf"\[?{key}\b", text)), None)
-        raise ProfileError(path, f"{error}; compare {FOLDER}/upstream.toml", line) from None
+        sound = project.backing() / "upstream.toml"
+        raise ProfileError(path, f"{error}; compare {sound}", line) from None
     own = dict(service.words) | {k: v for k, v in (words or {}).items() if k in service.words}
     files = [each for each in sorted(path.parent.glob(f"{path.stem}.*")) if each.is_file()]
     place = service.path.replace("{here}", str(path.parent))

@@ -24,16 +24,14 @@ from lab.profiles import commands, resolve
 from lab.profiles.digest import digest_of
 from lab.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
-from lab.system.programs import ROOT, plugins
+from lab.system import project
+from lab.system.programs import plugins
 from lab.system.runtime import UWSGI, program
-
-FOLDER = ROOT / "profiles"
-PEERS = FOLDER / "peers"
 
 
 def find() -> tuple[str, ...]:
     """Return the names of all profiles: our own in alphabetical order, then the peers."""
-    return tuple(path.stem for path in (*_own(), *sorted(PEERS.glob("*.toml"))))
+    return tuple(path.stem for path in (*_own(), *sorted(project.peers().glob("*.toml"))))
 
 
 def read(name: str, runtime: Runtime = OURS) -> Profile:
@@ -59,7 +57,7 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
         hint = "make setup" if runtime == OURS else f"it is {uwsgi}"
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
     here = runtime.started_in(profile.cwd)
-    options = resolve.read_options(profile.path, ROOT, here, profile.section)
+    options = resolve.read_options(profile.path, project.root(), here, profile.section)
     own, altered = profile.own, tuple[Altered, ...]()
     if own is not None:
         try:
@@ -158,14 +156,15 @@ def usual() -> tuple[str, ...]:
 
 
 def _own() -> list[Path]:
-    """Return the files of FOLDER's profiles; of an ini and a TOML with one name, the TOML."""
-    files = {path.stem: path for suffix in ("ini", "toml") for path in FOLDER.glob(f"*.{suffix}")}
+    """Return the files of our own profiles; of an ini and a TOML with one name, the TOML."""
+    folder, suffixes = project.profiles(), ("ini", "toml")
+    files = {path.stem: path for each in suffixes for path in folder.glob(f"*.{each}")}
     return [files[name] for name in sorted(files)]
 
 
 def is_ours(path: Path) -> bool:
     """Return whether a file is one of this project's profiles, or a link to one."""
-    return path.resolve().is_relative_to(FOLDER)
+    return path.resolve().is_relative_to(project.profiles())
 
 
 def is_theirs(name: str) -> bool:
@@ -174,7 +173,7 @@ def is_theirs(name: str) -> bool:
 
 
 def _is_theirs(path: Path) -> bool:
-    ours = is_ours(path) or path.resolve().is_relative_to(ROOT / "tests")
+    ours = is_ours(path) or path.resolve().is_relative_to(project.root().joinpath("tests"))
     return path.suffix != ".toml" and not ours
 
 
@@ -198,7 +197,8 @@ def _locate(name: str) -> Path:
             wanted = "an .ini of uWSGI, a gunicorn.conf.py, or a .toml of another server"
             raise ProfileError(name, f"a profile is {wanted}")
         return path
-    for path in (FOLDER / f"{name}.toml", FOLDER / f"{name}.ini", PEERS / f"{name}.toml"):
+    ours, peers = project.profiles(), project.peers()
+    for path in (ours / f"{name}.toml", ours / f"{name}.ini", peers / f"{name}.toml"):
         if path.is_file():
             return path
     close = difflib.get_close_matches(name, find(), n=1, cutoff=0.5)

@@ -19,13 +19,9 @@ from lab.model.runtime import OURS, Runtime
 from lab.model.workload import Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
-from lab.system import temporary
-from lab.system.programs import ROOT, environment, output_of
+from lab.system import project, temporary
+from lab.system.programs import environment, output_of
 from lab.system.runtime import command_of, environment_of, python_of
-
-FOLDER = ROOT / ".peers"
-"""Virtual environments of peers that cannot share the lab's, and in `built` compiled programs."""
-
 
 RUNTIME_FOLDER = "XDG_RUNTIME_DIR"
 """Variable that names the folder of a user's sockets. gunicorn makes one in it from 25.1 on, or
@@ -126,7 +122,7 @@ def _environment(runtime: Runtime, endpoint: Endpoint, folder: Path) -> dict[str
 def _folder(profile: Profile, workload: Workload) -> Path:
     """Return where the commands run."""
     own = (workload.runtime.cwd or profile.cwd) if profile.own else None
-    return workload.chdir or own or ROOT
+    return workload.chdir or own or project.root()
 
 
 def _app(profile: Profile, workload: Workload) -> str:
@@ -140,7 +136,11 @@ def _with(command: Sequence[str], more: Sequence[str]) -> Sequence[str]:
 
 def places(profile: Profile, runtime: Runtime = OURS) -> dict[str, str]:
     """Return those words of its commands that are known before a server has its address."""
-    venv = {"venv": str(FOLDER / profile.peer.venv / "bin")} if profile.peer.venv else {}
+    venv = (
+        {"venv": str(project.environments() / profile.peer.venv / "bin")}
+        if profile.peer.venv
+        else {}
+    )
     return {"python": python_of(runtime), "here": str(profile.path.parent), **venv}
 
 
@@ -156,7 +156,7 @@ def built(profile: Profile) -> Path:
     compiler = profile.version and output_of(*profile.version)
     made_of = f"{profile.digest} {compiler}"
     name = f"{profile.name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
-    program = FOLDER / "built" / name
+    program = project.environments() / "built" / name
     if not program.exists():
         program.parent.mkdir(parents=True, exist_ok=True)
         unfinished = program.with_name(f"{name}.{os.getpid()}")

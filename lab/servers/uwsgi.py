@@ -19,8 +19,8 @@ from lab.model.runtime import LOOPBACK
 from lab.model.workload import Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
-from lab.system import temporary
-from lab.system.programs import ROOT, placed
+from lab.system import project, temporary
+from lab.system.programs import placed
 from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, runtime_of
 
 
@@ -66,7 +66,7 @@ class UwsgiServer:
                 variables = {"BIND": endpoint.host, "PORT": str(endpoint.port)}
                 if workload.app is not None:
                     variables["WSGI_APP"] = workload.app
-                    variables["WSGI_CHDIR"] = str(workload.chdir or ROOT)
+                    variables["WSGI_CHDIR"] = str(workload.chdir or project.root())
             return Order(
                 profile=profile.name,
                 commands=(command_of(runtime, UWSGI, str(path)),),
@@ -93,7 +93,7 @@ class UwsgiServer:
         sought = partial(Sought, path=path, variables=variables)
         if workload.app is not None:
             module, _, name = workload.app.partition(":")
-            folder, how = workload.chdir or ROOT, "--chdir names another folder"
+            folder, how = workload.chdir or project.root(), "--chdir names another folder"
             return sought(module, name, folder, how, named=f"--app {workload.app}", python=python)
         module, _, name = next(
             (options[each] for each in APPLICATION if each in options and each != "callable"), ""
@@ -131,7 +131,7 @@ def _copy(profile: Profile, workload: Workload, endpoint: Endpoint, folder: Path
     if workload.runtime.python is not None:  # which the command names
         options = [pair for pair in options if pair[0] not in HOME]
     if workload.app is not None:
-        options = [*serving(options, workload.app, str(workload.chdir or ROOT))]
+        options = [*serving(options, workload.app, str(workload.chdir or project.root()))]
     path = folder / f"{profile.name}.ini"
     temporary.write(path, "\n".join([*flat(options, places), ""]))
     _hand_over(folder, dict(options))

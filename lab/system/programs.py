@@ -12,9 +12,7 @@ from pathlib import Path
 
 from lab.errors import MissingError
 from lab.model.profile import Profile
-
-ROOT = Path(__file__).resolve().parents[2]
-"""This project's folder, where an application is imported unless another folder is named."""
+from lab.system import project
 
 TIMEOUT = 20.0
 """Seconds until a tool that is asked for its version is given up. Each takes milliseconds, and on a
@@ -23,7 +21,7 @@ machine with ten other programs under way seconds."""
 
 def folders(profile: Profile) -> dict[str, str]:
     """Return what stands in the options of *profile* for folders -> the folders."""
-    return {"{here}": str(profile.path.parent), "{root}": str(ROOT)}
+    return {"{here}": str(profile.path.parent), "{root}": str(project.root())}
 
 
 def placed(profile: Profile) -> list[tuple[str, str]]:
@@ -84,7 +82,7 @@ def tried(*command: str) -> subprocess.CompletedProcess[str] | None:
     try:
         return subprocess.run(
             [path, *command[1:]],
-            cwd=ROOT,
+            cwd=project.root(),
             env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -21,6 +21,7 @@ from lab.model.plan import Load
 from lab.model.request import HOST, Expectation, Request
 from lab.model.runtime import OWN
 from lab.model.workload import Transport, Wire, Workload
+from lab.system import project
 from lab.workloads.question import (
     Question,
     added,
@@ -30,8 +31,6 @@ from lab.workloads.question import (
     requests_of,
     with_headers,
 )
-
-FOLDER = Path(__file__).resolve().parents[2] / "loadtests" / "workloads"
 
 DEFAULT = "fib"
 """What is asked where nobody says anything."""
@@ -117,7 +116,7 @@ def find() -> tuple[str, ...]:
     A file that is no TOML has one name: whoever reads that is told what is wrong.
     """
     names: list[str] = []
-    for path in sorted(FOLDER.glob("*.toml")):
+    for path in sorted(project.workloads().glob("*.toml")):
         try:
             variants = _table(path)[1].get("variant", {})
         except WorkloadError:
@@ -139,7 +138,7 @@ def read(name: str, path: str | None = None) -> Described:
         WorkloadError: Its file says what cannot be meant; with its line.
     """
     family, _, variant = name.partition("-")
-    file, whole = (FOLDER / f"{each}.toml" for each in (family, name))
+    file, whole = (project.workloads() / f"{each}.toml" for each in (family, name))
     if variant and whole.is_file():
         raise WorkloadError(whole, "its name has a hyphen, which begins a variant: rename it")
     text, table = _table(file) if file.is_file() else ("", {})

@@ -14,10 +14,9 @@ from app import create_app, metrics
 from app.backlog import read_backlog
 from app.durations import BOUNDS
 from lab.model.workload import Workload
-from lab.system.programs import ROOT
 from tests.faults.prober import ask
 from tests.faults.stacks import FIB, production
-from tests.kit.lab_process import until
+from tests.kit.lab_process import ROOT, until
 
 from .conftest import served
 

@@ -17,8 +17,9 @@ import pytest
 from lab import profiles
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.profiles.backing import FOLDER, missing, read
+from lab.profiles.backing import missing, read
 from lab.servers import backing
+from lab.system import project
 from loadtests.workloads.numbers import DELAY
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, SITES, until
@@ -168,7 +169,7 @@ def test_asyncio_cannot_sleep_on_tornado_s_loop(holds):
 def test_a_database_refuses_500_connections_at_once(holds):
     """Whether PostgreSQL as it is by default says that they are too many."""
     psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: make peers")
-    service = read(FOLDER / "postgres.toml")
+    service = read(project.backing() / "postgres.toml")
     if (reason := missing(service)) is not None:
         pytest.skip(reason)
     refused = ""

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import psutil
 
 from lab import profiles
-from lab.system.programs import ROOT
 from lab.workloads import fibonacci_body, read
 from tests.corpus.client import Outcome, ask
 from tests.corpus.corpus import Request, expand
 from tests.corpus.play import AT_ONCE, play
+from tests.kit.lab_process import ROOT
 from tests.kit.running import Running, running
 
 WORKERS = 8

@@ -11,8 +11,8 @@ from lab.model.parts import Endpoint
 from lab.servers.command import fill
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
-from lab.system.programs import ROOT, environment
-from tests.kit.lab_process import BIN, alive, until
+from lab.system.programs import environment
+from tests.kit.lab_process import BIN, ROOT, alive, until
 from tests.kit.running import read_installed
 
 from .stacks import Instance

@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from lab.profiles import FOLDER
 from lab.servers.ports import free_port
+from lab.system import project
 from tests.kit.lab_process import alive, until
 
 from .parts import serving
@@ -25,7 +25,7 @@ def start(tmp_path, request):
 
         def start(added="", **variables):
             ini = tmp_path / "mine.ini"
-            ini.write_text(f"[uwsgi]\nini = {FOLDER / request.param}.ini\n{added}\n")
+            ini.write_text(f"[uwsgi]\nini = {project.profiles() / request.param}.ini\n{added}\n")
             known = {"SOCKET": str(tmp_path / "a.sock"), "PORT": str(free_port()), "PROCESSES": "2"}
             with (tmp_path / "log").open("w") as log:
                 return started.enter_context(serving(ini, log, log, **known | variables))

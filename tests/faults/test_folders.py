@@ -6,8 +6,7 @@ from contextlib import ExitStack
 import pytest
 
 from deploy.healthy import status_line
-from lab.system.programs import ROOT
-from tests.kit.lab_process import until
+from tests.kit.lab_process import ROOT, until
 
 from .parts import serving
 from .test_start_up import PRODUCTION, assert_says, start

@@ -9,9 +9,9 @@ from contextlib import suppress
 import pytest
 
 from lab.model.parts import Endpoint
-from lab.profiles import FOLDER
 from lab.servers.ports import HOST, free_port
 from lab.servers.readiness import fetch
+from lab.system import project
 from tests.kit.lab_process import alive, until
 
 from .applications import LINE
@@ -134,7 +134,7 @@ def alone(request, pipes):
         except OSError:
             return False
 
-    with serving(FOLDER / f"{request.param}.ini", *pipes[1], **variables) as process:
+    with serving(project.profiles() / f"{request.param}.ini", *pipes[1], **variables) as process:
         until(serves, "the right reply")
         yield process, endpoint
 

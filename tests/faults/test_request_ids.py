@@ -7,8 +7,7 @@ import socket
 import pytest
 
 from lab.model.workload import Workload
-from lab.system.programs import ROOT
-from tests.kit.lab_process import until
+from tests.kit.lab_process import ROOT, until
 
 from .stacks import FIB, production
 

@@ -15,11 +15,11 @@ import pytest
 
 from app import serve
 from lab.model.parts import Endpoint
-from lab.profiles import FOLDER
 from lab.servers.fetch import fetch
 from lab.servers.ports import HOST, free_port
-from lab.system.programs import ROOT, environment
-from tests.kit.lab_process import BIN, SITES, until
+from lab.system import project
+from lab.system.programs import environment
+from tests.kit.lab_process import BIN, ROOT, SITES, until
 
 from .parts import SERVE, session
 from .stacks import Instance
@@ -130,7 +130,7 @@ def test_what_runs_is_printed_while_it_runs(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "path"),
-    [((), TUNED), (("production",), PRODUCTION), (("safety",), FOLDER / "safety.ini"),
+    [((), TUNED), (("production",), PRODUCTION), (("safety",), project.profiles() / "safety.ini"),
      (("profiles/tuned.ini",), TUNED), (("./profiles/../profiles/tuned.ini",), TUNED)],
 )  # fmt: skip
 def test_a_profile_is_named_or_its_path_is(monkeypatch, words, path):

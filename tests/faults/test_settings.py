@@ -10,12 +10,13 @@ from app.serve import environment
 from lab import profiles
 from lab.errors import ProfileError
 from lab.profiles import resolve
-from lab.system.programs import ROOT
+from lab.system import project
+from tests.kit.lab_process import ROOT
 
 from .test_start_up import PRODUCTION, TUNED, assert_says, start
 
-BASELINE = profiles.FOLDER / "baseline.ini"
-INIS = sorted(profiles.FOLDER.rglob("*.ini"))
+BASELINE = project.profiles() / "baseline.ini"
+INIS = sorted(project.profiles().rglob("*.ini"))
 PARTS = sorted((ROOT / "uwsgi").glob("*.ini"))
 
 SOME = [TUNED, *(pytest.param(path, marks=pytest.mark.slow) for path in (BASELINE, PRODUCTION))]

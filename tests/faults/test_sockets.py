@@ -9,13 +9,12 @@ import stat
 import psutil
 import pytest
 
-from lab import profiles
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from lab.profiles import resolve
 from lab.servers.readiness import fetch
-from lab.system.programs import ROOT
-from tests.kit.lab_process import SITES, until
+from lab.system import project
+from tests.kit.lab_process import ROOT, SITES, until
 
 from .parts import Parts
 from .stacks import connections, production, waiting
@@ -41,7 +40,7 @@ PORT = re.compile(r":(\d+|\{port\})$|^\d+$")
 LONG = b"\0\x13\0\0" + b"\x09\0PATH_INFO\x06\0/60000"
 """A request of a minute for `waiting`, as nginx sends it."""
 
-INIS = sorted((*profiles.FOLDER.rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
+INIS = sorted((*project.profiles().rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
 
 
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from lab.profiles import FOLDER
 from lab.servers.ports import free_port
-from lab.system.programs import ROOT, environment
+from lab.system import project
+from lab.system.programs import environment
+from tests.kit.lab_process import ROOT
 
 from .parts import SERVE
 
-TUNED, PRODUCTION = FOLDER / "tuned.ini", FOLDER / "production.ini"
+OURS = project.profiles()
+TUNED, PRODUCTION = OURS / "tuned.ini", OURS / "production.ini"
 
 DEADLINE = 20.0
 """Seconds; about 0.2 is usual. A server that starts all the same runs into it, too."""
@@ -44,8 +46,8 @@ class Fault:
 
 
 FAULTS = {
-    "missing ini": Fault(FOLDER / "nowhere.ini", ("No such file or directory", "nowhere.ini")),
-    "folder instead of an ini": Fault(FOLDER, ("Is a directory", str(FOLDER))),
+    "missing ini": Fault(OURS / "nowhere.ini", ("No such file or directory", "nowhere.ini")),
+    "folder instead of an ini": Fault(OURS, ("Is a directory", str(OURS))),
     "mistyped option": Fault(
         TUNED,
         ("unknown config directive: procesess",),

@@ -6,7 +6,7 @@ import pytest
 
 from app.preflight import read
 from app.serve import environment, processes
-from lab.profiles import FOLDER
+from lab.system import project
 
 CPUS = 8
 
@@ -109,10 +109,10 @@ def test_one_cpu(tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ["tuned", "production"])
 def test_a_profile_gets_as_many_unless_told(name, said, expected):
     """PROCESSES is what the launcher counts, unless the environment has it."""
-    options = tuple(read(str(FOLDER / f"{name}.ini")))
+    options = tuple(read(str(project.profiles() / f"{name}.ini")))
     assert environment(options, said)["PROCESSES"] == expected
 
 
 def test_a_profile_that_does_not_ask_gets_none():
     """The article's four processes stay four."""
-    assert "PROCESSES" not in environment(tuple(read(str(FOLDER / "cython.ini"))), {})
+    assert "PROCESSES" not in environment(tuple(read(str(project.profiles() / "cython.ini"))), {})

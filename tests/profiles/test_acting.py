@@ -22,7 +22,7 @@ from lab.lint.lint import lint
 from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
 from lab.profiles.resolve import read_options
-from lab.system.programs import ROOT
+from tests.kit.lab_process import ROOT
 
 ACTS = {
     "stop": "stop = {w}/pid",

@@ -11,8 +11,7 @@ import pytest
 from lab.errors import ProfileError
 from lab.profiles import asking
 from lab.profiles.resolve import read_options
-from lab.system.programs import ROOT
-from tests.kit.lab_process import alive, descendants, until
+from tests.kit.lab_process import ROOT, alive, descendants, until
 
 GROWING = "[uwsgi]\nset-placeholder = bar=x%(bar)\nhttp = :$(PORT)\nenv = A=%(bar)\n"
 """The same, and what it puts there gets longer each time."""

@@ -12,8 +12,8 @@ from lab.experiment.available import look
 from lab.model.backing import BackingRole
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.profiles import backing
-from lab.profiles.backing import FOLDER, missing, needed, read
+from lab.profiles.backing import missing, needed, read
+from lab.system import project
 
 SOUND = """summary = "Waits {pause} s"
 role = "backend"
@@ -36,7 +36,9 @@ def asking(*services, **words):
     return Workload("w", "/", Expectation(), backing=services, words=tuple(words.items()))
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(project.backing().glob("*.toml")), ids=lambda path: path.stem
+)
 def test_each_of_ours_can_be_read(path):
     """And says what it is."""
     service = read(path)
@@ -133,7 +135,7 @@ def test_a_workload_gets_what_it_needs():
 
 def test_a_profile_may_need_one_of_its_own(tmp_path, monkeypatch):
     """Beside the workload's, each once; where it is not installed, the profile cannot run."""
-    monkeypatch.setattr(backing, "FOLDER", tmp_path)
+    monkeypatch.setattr(project, "backing", lambda: tmp_path)
     write(tmp_path, SOUND)
     write(tmp_path, SOUND, "other")
     peer = write(
@@ -159,16 +161,16 @@ def test_a_workload_that_cannot_have_what_it_needs_is_refused(
     tmp_path, monkeypatch, workload, error, said
 ):
     """Before anything starts."""
-    (tmp_path / "upstream.toml").write_text((FOLDER / "upstream.toml").read_text())
+    (tmp_path / "upstream.toml").write_text((project.backing() / "upstream.toml").read_text())
     write(tmp_path, SOUND.replace("sleep", "no-such-program"))
-    monkeypatch.setattr(backing, "FOLDER", tmp_path)
+    monkeypatch.setattr(project, "backing", lambda: tmp_path)
     with pytest.raises(error, match=said):
         needed(workload)
 
 
 def test_the_list_says_what_a_service_needs(tmp_path, monkeypatch):
     """Where its program is not installed; else what it is."""
-    monkeypatch.setattr(backing, "FOLDER", tmp_path)
+    monkeypatch.setattr(project, "backing", lambda: tmp_path)
     write(tmp_path, SOUND)
     write(tmp_path, SOUND.replace("sleep", "no-such-program"), "other")
     assert machine._services() == [

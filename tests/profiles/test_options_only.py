@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from lab import profiles
 from lab.dialects.config import Known
 from lab.dialects.uwsgi import places
-from lab.system.programs import ROOT
+from lab.system import project
+from tests.kit.lab_process import ROOT
 
-INIS = sorted((*profiles.FOLDER.rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
+INIS = sorted((*project.profiles().rglob("*.ini"), *(ROOT / "uwsgi").glob("*.ini")))
 
 RUNS = re.compile(
     r"(exec|call|mount|umount)-.*|.*daemon.*|.*cron2?|spooler.*|mules?|emperor.*|inject-.*|fallback-.*"

@@ -11,11 +11,11 @@ import pytest
 from lab import claims, profiles
 from lab.analysis.causes import CAUSES
 from lab.errors import ProfileError
-from lab.profiles.catalogue import PEERS
 from lab.profiles.digest import digest_of, told
+from lab.system import project
 from tools.pages import systems
 
-NAMES = sorted(path.stem for path in PEERS.glob("*.toml"))
+NAMES = sorted(path.stem for path in project.peers().glob("*.toml"))
 
 OURS = frozenset({"if-env", "if-not-env", "if-opt", "endif"})
 """Lines of an ini that shape it, and are no options."""
@@ -73,7 +73,7 @@ def unexplained(options, deviations):
 @pytest.mark.parametrize("name", NAMES)
 def test_each_deviation_from_a_server_s_defaults_has_its_reason(name):
     """A peer runs as its server's documentation says, else by its defaults, else the list says."""
-    table = tomllib.loads((PEERS / f"{name}.toml").read_text())
+    table = tomllib.loads((project.peers() / f"{name}.toml").read_text())
     assert unexplained(options_of(name), table["deviations"]) == []
 
 
@@ -94,7 +94,7 @@ def test_an_option_without_a_reason_is_found():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_peer_says_which_system_it_is(name):
     """Its name, the articles that have it, and packages that are pinned or the distribution's."""
-    table = profiles.read_header(PEERS / f"{name}.toml").table
+    table = profiles.read_header(project.peers() / f"{name}.toml").table
     assert table["system"]
     claimed = {each.source for each in claims.load() if name in (each.reference, each.changed)}
     assert claimed <= set(table.get("articles", ())) | {"microsecond"}
@@ -128,7 +128,7 @@ def test_what_a_peer_names_for_a_cause_is_a_name(tmp_path):
 
 def test_what_lies_beside_a_peer_can_be_read_in_a_sitting():
     """A configuration or source has 90 lines at the most, and all of them have 1,200."""
-    own = [path for path in PEERS.iterdir() if path.is_file() and path.suffix != ".toml"]
+    own = [path for path in project.peers().iterdir() if path.is_file() and path.suffix != ".toml"]
     lines = {path.name: len(path.read_text().splitlines()) for path in own}
     assert max(lines.values()) <= 90, lines
     assert sum(lines.values()) <= 1200
@@ -141,7 +141,7 @@ def test_a_peer_starts_as_many_threads_as_its_server_likes():
 
 def test_a_comment_is_no_other_configuration(tmp_path):
     """The digest of a peer is that of what its server is told."""
-    for path in PEERS.iterdir():
+    for path in project.peers().iterdir():
         if path.is_file():  # not the folder of bytecode
             (tmp_path / path.name).write_text(path.read_text())
     before = {name: profiles.read(str(tmp_path / f"{name}.toml")).digest for name in NAMES}

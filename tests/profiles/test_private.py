@@ -14,9 +14,8 @@ from lab.errors import ProfileError
 from lab.model.runtime import Runtime
 from lab.model.workload import Transport, Wire
 from lab.profiles.resolve import read_options
-from lab.system.programs import ROOT
 from tests.kit.generated_inis import TEXTS
-from tests.kit.lab_process import SMALL, compare
+from tests.kit.lab_process import ROOT, SMALL, compare
 
 UNIX, TCP = (Wire.UWSGI, Transport.UNIX), (Wire.UWSGI, Transport.TCP)
 HTTP = (Wire.HTTP, Transport.TCP)

@@ -6,8 +6,9 @@ import pytest
 
 from lab import profiles
 from lab.errors import MissingError, ProfileError
-from lab.profiles import catalogue, resolve
-from lab.system.programs import ROOT
+from lab.profiles import resolve
+from lab.system import project
+from tests.kit.lab_process import ROOT
 from tools.pages import profiles as pages
 from tools.pages import systems
 
@@ -15,8 +16,8 @@ from tools.pages import systems
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Return an empty folder that takes the place of profiles/."""
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path)
-    monkeypatch.setattr(catalogue, "PEERS", tmp_path)
+    for name in ("profiles", "peers"):
+        monkeypatch.setattr(project, name, lambda: tmp_path)
     return tmp_path
 
 
@@ -106,9 +107,7 @@ def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
     here = {name: profiles.read(name).digest for name in ("baseline", "tuned", "gunicorn-sync")}
     for part in ("profiles", "uwsgi"):
         shutil.copytree(ROOT / part, tmp_path / part)
-    monkeypatch.setattr(catalogue, "ROOT", tmp_path)
-    monkeypatch.setattr(catalogue, "FOLDER", tmp_path / "profiles")
-    monkeypatch.setattr(catalogue, "PEERS", tmp_path / "profiles" / "peers")
+    monkeypatch.setattr(project, "root", lambda: tmp_path)
     assert {name: profiles.read(name).digest for name in here} == here
     assert len(set(here.values())) == 3
 
@@ -116,7 +115,7 @@ def test_digest_is_the_same_in_every_checkout(tmp_path, monkeypatch):
 def test_keepalive():
     """Of ours these promise to keep a client's connection open; of the peers all but these."""
     read = [profiles.read(name) for name in profiles.find()]
-    peers = [each for each in read if each.path.parent == profiles.PEERS]
+    peers = [each for each in read if each.path.parent == project.peers()]
     assert [each.name for each in read if each.keepalive and each not in peers] == [
         "http-keepalive",
         "http11-socket",

@@ -8,7 +8,8 @@ import pytest
 from lab import profiles
 from lab.dialects.difference import Difference, difference
 from lab.profiles import resolve
-from lab.system.programs import ROOT
+from lab.system import project
+from tests.kit.lab_process import ROOT
 
 LINE = (
     '{"time":"%(ftime)","request_id":"%(var.REQUEST_ID)","status":%(status),"ms":%(msecs),'
@@ -204,7 +205,7 @@ def test_the_cache_is_routing_and_nothing_else():
 def test_an_instance_in_production_is_tuned_behind_nginx():
     """production.ini changes what a UNIX socket and nginx in front ask for."""
     tuned = profiles.read("tuned")
-    options = resolve.read_options(profiles.FOLDER / "production.ini", ROOT)
+    options = resolve.read_options(project.profiles() / "production.ini", ROOT)
     assert difference(replace(tuned, options=options), tuned) == Difference(
         added=(
             ("chmod-socket", "600"),

@@ -17,8 +17,9 @@ from lab.model.backing import BackingRole
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.profiles.backing import FOLDER, read
+from lab.profiles.backing import read
 from lab.runs.folder import read_run
+from lab.system import project
 from tests.kit.lab_process import descendants
 from tests.kit.scripted import Script, plan
 
@@ -36,7 +37,7 @@ class Scripted:
     """A backing service that writes down when it is asked, and says what it is told to."""
 
     pid = 77
-    service = read(FOLDER / "upstream.toml")
+    service = read(project.backing() / "upstream.toml")
 
     def __init__(self, script, *answers):
         self.script = script
@@ -96,7 +97,7 @@ class Killing(Silent):
         """Kill it once."""
         ours = [] if self.pids else descendants(os.getpid())
         for each in ours:
-            if str(FOLDER / "upstream.py") in each.cmdline():
+            if str(project.backing() / "upstream.py") in each.cmdline():
                 self.pids.append(each.pid)
                 each.kill()
 
@@ -123,4 +124,4 @@ def test_an_upstream_that_is_killed_is_there_in_the_next_trial(tmp_path, monkeyp
     stored = json.loads((outcome.folder / "run.json").read_text())["plan"]["backing"]
     assert [each["name"] for each in stored] == ["upstream"]
     assert stored[0]["release"].startswith("Python 3")
-    assert stored[0]["digest"] == read(FOLDER / "upstream.toml").digest
+    assert stored[0]["digest"] == read(project.backing() / "upstream.toml").digest

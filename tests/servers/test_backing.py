@@ -11,22 +11,25 @@ import pytest
 
 from lab.errors import BackingError
 from lab.model.parts import Endpoint
-from lab.profiles.backing import FOLDER, read
+from lab.profiles.backing import read
 from lab.servers import backing
 from lab.servers.backing import running
 from lab.servers.fetch import fetch
 from lab.servers.ports import listens
-from lab.system.programs import ROOT
-from tests.kit.lab_process import alive, descendants, until
+from lab.system import project
+from tests.kit.lab_process import ROOT, alive, descendants, until
+
+UPSTREAM = project.backing() / "upstream.toml"
 
 SLEEPS = 'run = [["sleep", "60"]]\nready = "http"'
 
 HOLDER = """
 import sys, time
-from lab.profiles.backing import FOLDER, read
+from lab.profiles.backing import read
 from lab.servers.backing import running
+from lab.system import project
 from lab.system.temporary import swept
-with swept(), running([read(FOLDER / f"{sys.argv[1]}.toml")], None) as (service,):
+with swept(), running([read(project.backing() / f"{sys.argv[1]}.toml")], None) as (service,):
     print(service.pid, flush=True)
     time.sleep(60)
 """
@@ -47,7 +50,7 @@ def asked():
 
 def test_it_answers_where_its_environment_says():
     """It runs before anything that asks it, and what servers are given of it goes with it."""
-    with running([read(FOLDER / "upstream.toml")], None) as (service,):
+    with running([read(UPSTREAM)], None) as (service,):
         status, headers, body = asked()
         assert (status, body, headers["content-length"]) == (200, b"Pong!", "5")
         assert service.service.release.startswith("Python 3")
@@ -60,14 +63,14 @@ def test_it_answers_where_its_environment_says():
 def test_it_runs_on_the_cores_of_its_role():
     """An upstream is part of the load, and runs where that does."""
     cpu = max(os.sched_getaffinity(0))
-    with running([read(FOLDER / "upstream.toml")], ((), (cpu,))) as (service,):
+    with running([read(UPSTREAM)], ((), (cpu,))) as (service,):
         (process,) = descendants(service.pid)
         assert process.cpu_affinity() == [cpu]
 
 
 def test_one_that_answers_is_left_alone():
     """It is asked before each trial, and only that."""
-    with running([read(FOLDER / "upstream.toml")], None) as (service,):
+    with running([read(UPSTREAM)], None) as (service,):
         before = service.pid
         assert not service.check()
         assert service.pid == before
@@ -75,7 +78,7 @@ def test_one_that_answers_is_left_alone():
 
 def test_one_that_was_killed_is_started_again():
     """Servers that start after that are told where it answers now."""
-    with running([read(FOLDER / "upstream.toml")], None) as (service,):
+    with running([read(UPSTREAM)], None) as (service,):
         descendants(service.pid)[0].kill()
         assert service.check()
         assert asked()[2] == b"Pong!"
@@ -86,7 +89,7 @@ def test_one_that_was_killed_is_started_again():
 def test_it_ends_with_whatever_ends_the_run(error):
     """An interruption, or an error, goes on its way when it has stopped."""
     trees = []
-    with pytest.raises(error), running([read(FOLDER / "upstream.toml")], None) as (service,):  # noqa: PT012
+    with pytest.raises(error), running([read(UPSTREAM)], None) as (service,):  # noqa: PT012
         trees.append(descendants(service.pid))
         raise error
     assert trees[0]
@@ -193,6 +196,6 @@ def test_one_of_the_user_s_is_left_alone(monkeypatch, tmp_path):
 
 def test_sigterm_ends_the_upstream_with_0():
     """It stops when it is asked to."""
-    with running([read(FOLDER / "upstream.toml")], None) as (service,):
+    with running([read(UPSTREAM)], None) as (service,):
         assert service._process.stop() == 0
         assert not listens(service._process.endpoint.port)

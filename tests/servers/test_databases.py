@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.profiles.backing import FOLDER, missing, read
+from lab.profiles.backing import missing, read
 from lab.servers.backing import running
-from lab.system.programs import ROOT
-from tests.kit.lab_process import alive, descendants, until
+from lab.system import project
+from tests.kit.lab_process import ROOT, alive, descendants, until
 from tests.servers.test_backing import HOLDER
 
 pytestmark = pytest.mark.peers
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.peers
 def service(request, monkeypatch):
     """Return a database; skip the test where its programs are not there."""
     monkeypatch.delenv("MONGODB_URL", raising=False)
-    found = read(FOLDER / f"{request.param}.toml")
+    found = read(project.backing() / f"{request.param}.toml")
     if (reason := missing(found)) is not None:
         pytest.skip(reason)
     return found

@@ -10,9 +10,9 @@ from lab.errors import OtherReplyError, ProfileError, ServerStartError
 from lab.model.echo import message
 from lab.model.request import Expectation
 from lab.model.workload import Transport, Wire, Workload
-from lab.profiles.catalogue import PEERS
 from lab.servers import adapter, readiness
 from lab.servers.fetch import exchange
+from lab.system import project
 from tests.kit.lab_process import alive, descendants
 
 SIZES = [{"size": 1}, {"size": 1024}, {"size": 102_400}, {"size": 1024, "lines": 5}]
@@ -43,7 +43,7 @@ def start(tmp_path):
 def test_our_echo_of_asyncio(start, transport, style):
     """It gives back any message, whatever its size, stops on SIGTERM with 0, and leaves nothing."""
     options = ("--style", style)
-    with start(PEERS / "echo_asyncio.py", echoed(transport), *options) as server:
+    with start(project.peers() / "echo_asyncio.py", echoed(transport), *options) as server:
         assert bool(server.endpoint.socket) == (transport is Transport.UNIX)
         for told in SIZES:
             sent = message(3, **told)

@@ -21,8 +21,7 @@ from lab.profiles import resolve
 from lab.servers import adapter
 from lab.servers.fetch import fetch
 from lab.system import temporary
-from lab.system.programs import ROOT
-from tests.kit.lab_process import SITES, descendants, until
+from tests.kit.lab_process import ROOT, SITES, descendants, until
 
 PONG = Workload("x", "/", Expectation(body=b"Pong!"), apps={"own": ""})
 

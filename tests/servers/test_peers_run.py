@@ -16,13 +16,14 @@ from lab.profiles.backing import needed
 from lab.servers import adapter
 from lab.servers.backing import running
 from lab.servers.ports import served
+from lab.system import project
 from tests.kit.environments import empty_home
 from tests.kit.lab_process import alive, descendants, until
 from tests.kit.running import answer, read_installed
 
 pytestmark = pytest.mark.peers
 
-PEERS = [profiles.described(path.stem) for path in sorted(profiles.PEERS.glob("*.toml"))]
+PEERS = [profiles.described(path.stem) for path in sorted(project.peers().glob("*.toml"))]
 ASKED = [workloads.read(name).workload for name in workloads.find()]
 PAIRS = {
     f"{profile.name}-{asked.name}": (profile.name, asked)

@@ -9,8 +9,9 @@ import pytest
 
 from lab.experiment.plan import arm_of
 from lab.model.plan import Load
-from lab.profiles.backing import FOLDER, missing, read
+from lab.profiles.backing import missing, read
 from lab.servers import backing
+from lab.system import project
 from lab.workloads import workload
 from tests.kit.running import read_installed, running
 
@@ -52,7 +53,7 @@ def overtaken(address):
 )
 def test_who_waits_for_a_connection_is_overtaken_unless_there_are_turns(profile, fair):
     """In turn each client has a reply in every round or two; without, others have many more."""
-    service = read(FOLDER / "postgres.toml")
+    service = read(project.backing() / "postgres.toml")
     if (reason := missing(service)) is not None:
         pytest.skip(reason)
     arm = arm_of(read_installed(profile), workload("db"), Load())

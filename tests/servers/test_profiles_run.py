@@ -15,13 +15,13 @@ from lab.model.parts import Endpoint
 from lab.model.plan import Load
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
-from lab.system.programs import ROOT
-from tests.kit.lab_process import BIN, alive, descendants, until
+from lab.system import project
+from tests.kit.lab_process import BIN, ROOT, alive, descendants, until
 from tests.kit.running import answer, read_installed
 
 from .conftest import FIB
 
-PEERS = {path.stem for path in profiles.PEERS.glob("*.toml")}
+PEERS = {path.stem for path in project.peers().glob("*.toml")}
 
 
 @pytest.mark.parametrize("name", [each for each in profiles.find() if each not in PEERS])
@@ -61,7 +61,7 @@ def running(*command, cwd, **variables):
 
 def test_from_another_folder(tmp_path):
     """`uwsgi PATH/tuned.ini` serves from any folder, where BIND and PORT say."""
-    tuned = str(profiles.FOLDER / "tuned.ini")
+    tuned = str(project.profiles() / "tuned.ini")
     with running(tuned, cwd=tmp_path, BIND="127.0.0.2") as (_, endpoint):
         assert fetch(endpoint, "/9000", 5.0)[2] == FIB.expect.body
         with pytest.raises(ConnectionRefusedError):

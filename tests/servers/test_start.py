@@ -14,8 +14,8 @@ from lab.model.workload import Workload
 from lab.servers import adapter, command, ports, process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready
-from lab.system.programs import ROOT
-from tests.kit.lab_process import descendants, until
+from lab.system import project
+from tests.kit.lab_process import ROOT, descendants, until
 from tests.kit.replies import PONG
 from tests.kit.socket_server import replying
 
@@ -178,7 +178,7 @@ run = [["{built}", "{port}"]]
 
 def test_a_program_that_is_compiled_is_so_once(tmp_path, monkeypatch):
     """For the same source; another source is another program, and one that fails is none."""
-    monkeypatch.setattr(command, "FOLDER", tmp_path / "made")
+    monkeypatch.setattr(project, "environments", lambda: tmp_path / "made")
     (tmp_path / "own.toml").write_text(BUILT)
     programs = []
     for status in (3, 3, 4):

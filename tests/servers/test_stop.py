@@ -16,8 +16,7 @@ from lab.servers import process
 from lab.servers.fetch import fetch
 from lab.servers.ports import free_port, listens
 from lab.servers.process import Order, Process
-from lab.system.programs import ROOT
-from tests.kit.lab_process import alive, until
+from tests.kit.lab_process import ROOT, alive, until
 
 from .conftest import site
 

@@ -25,9 +25,9 @@ from lab.stress.overlay import overlay, problem, program
 from lab.stress.result import Counts, FaultOutcome, StressResult
 from lab.stress.run import PROFILES, WAITING, Wishes, choose, stress
 from lab.stress.trial import measure
-from lab.system.programs import ROOT, find_command
+from lab.system.programs import find_command
 from tests.kit import builders as make
-from tests.kit.lab_process import descendants, run, started, until
+from tests.kit.lab_process import ROOT, descendants, run, started, until
 from tools.pages.files import DOCS, RUNS
 
 from .conftest import CLEAN

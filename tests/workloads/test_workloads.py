@@ -9,9 +9,10 @@ from lab.errors import UsageError, WorkloadError
 from lab.experiment.plan import app_of
 from lab.model.plan import Load
 from lab.model.workload import Transport, Wire
-from lab.system.programs import ROOT
+from lab.system import project
 from lab.workloads import fibonacci_body, read, workload
 from lab.workloads.question import Question
+from tests.kit.lab_process import ROOT
 from tests.kit.replies import NINE_THOUSAND
 
 WHOLE = """\
@@ -48,7 +49,7 @@ lines = 5
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """Return a function that puts a file of a workload, in place of all others."""
-    monkeypatch.setattr(workloads, "FOLDER", tmp_path)
+    monkeypatch.setattr(project, "workloads", lambda: tmp_path)
 
     def write(text, name="it.toml"):
         path = tmp_path / name
@@ -156,7 +157,7 @@ def test_every_workload_is_served_by_a_profile(name):
     # Of the lab's own folder; a server that is a script looks first beside itself.
     absent = [each for each in paths if not (ROOT / each / "__init__.py").is_file()]
     absent = [each for each in absent if not (ROOT / f"{each}.py").is_file()]
-    assert [each for each in absent if not (profiles.PEERS / f"{each}.py").is_file()] == []
+    assert [each for each in absent if not (project.peers() / f"{each}.py").is_file()] == []
 
 
 def test_fib_requires_the_body_that_the_walkthrough_prints():

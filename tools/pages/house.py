@@ -11,8 +11,8 @@ from tools.pages.files import DOCS, ROOT, written
 
 FLOORS = (
     ("errors", "model"),
-    ("dialects", "probes", "system", "workloads"),
-    ("lint",),
+    ("dialects", "probes", "system"),
+    ("lint", "workloads"),
     ("analysis", "generators", "profiles", "runs", "servers"),
     ("claims", "experiment"),
     ("report",),

@@ -23,6 +23,7 @@ from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
 from lab.report.numbers import bounded, judged
+from lab.system import project
 from tools.pages.files import DOCS, ROOT, runs, written
 from tools.pages.runs import mark
 
@@ -224,7 +225,7 @@ def _changes(profile: Profile, read: dict[str, Profile]) -> Sequence[str]:
 
 def without_cpus(profile: Profile) -> Profile:
     """Return *profile* with %k for the number of CPUs, which the page must not depend on."""
-    files = [profiles.FOLDER / f"{name}.ini" for name in reversed(profiles.ladder(profile.name))]
+    files = [project.profiles() / f"{name}.ini" for name in reversed(profiles.ladder(profile.name))]
     texts = (file.read_text() for file in files if file.is_file())
     # The nearest that says how many processes there are.
     if "processes = %k" not in next((text for text in texts if "\nprocesses = " in text), ""):
