@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.selftest.cases import PLANTED
 from lab import profiles
 from lab.cli import main
 from lab.model.profile import Own
@@ -302,7 +303,7 @@ def test_the_warning_stands_before_a_stress_test_as_well(lab):
 
 def test_no_profile_of_this_project_is_warned_of():
     """Nor a planted one: a false alarm costs the trust in all others."""
-    inis = [*ROOT.glob("profiles/*.ini"), *ROOT.glob("tests/planted/*.ini")]
+    inis = [*ROOT.glob("profiles/*.ini"), *PLANTED.glob("*.ini")]
     own = [replace(described(str(each)), own=Own()) for each in inis if each.stem != "production"]
     assert len(own) > 30
     assert [line for profile in own for line in profiles.warnings(profile)] == []

@@ -1,25 +1,24 @@
 """
 The planted faults: for each, how it is made, and what the lab has to say of it.
 
-The profiles lie under tests/planted/ and have exactly one fault each. The same rules judge them
-that judge any run.
+The profiles lie in `planted` beside this file and have exactly one fault each. The same rules judge
+them that judge any run.
 """
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from lab import profiles
-from lab.errors import UsageError
 from lab.experiment.plan import alone, arm_of
 from lab.model.plan import Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.system import project
 
-PLANTED = project.root() / "tests" / "planted"
+PLANTED = Path(__file__).with_name("planted")
 
 DONE = Workload("planted", "/", Expectation(body=b"done"))
 
@@ -52,7 +51,7 @@ class PlantedCase:
     expected: str
     """Name of the cause that must come first, of the gate that must fire, or `UNEXPLAINED`."""
     profile: str
-    """File name, without its suffix, under tests/planted/."""
+    """File name, without its suffix, in `planted`."""
     load: Load = field(default_factory=lambda: Load(connections=32))
     workload: Workload = DONE
     window: float = 1.5
@@ -74,15 +73,8 @@ class PlantedCase:
 
 
 def planted(name: str) -> Profile:
-    """
-    Return a profile under tests/planted/.
-
-    Raises:
-        UsageError: There are none: this is not a checkout.
-    """
-    if not PLANTED.is_dir():
-        raise UsageError(f"the planted profiles are not there: {PLANTED}; run it in a checkout")
-    return profiles.read(str(PLANTED / f"{name}.ini"))
+    """Return a planted profile, which obeys the lab as our own do."""
+    return profiles.read(str(PLANTED / f"{name}.ini"), ours=True)
 
 
 FEW = Load(connections=16)

@@ -34,7 +34,7 @@ def find() -> tuple[str, ...]:
     return tuple(path.stem for path in (*_own(), *sorted(project.peers().glob("*.toml"))))
 
 
-def read(name: str, runtime: Runtime = OURS) -> Profile:
+def read(name: str, runtime: Runtime = OURS, *, ours: bool = False) -> Profile:
     """
     Read and resolve a profile.
 
@@ -42,13 +42,14 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
         name: Of a profile of this project, or the path of an ini, with a section or without, of a
             TOML or of a gunicorn.conf.py (with a slash or suffix), or a command.
         runtime: What its server is started with.
+        ours: As in `described`.
 
     Raises:
         ProfileError: There is none, its header is incomplete, or its server refuses it.
         MissingError: uWSGI is not installed, has another Python than the user's environment, or
             lacks a plug-in that the profile needs.
     """
-    profile = described(name)
+    profile = described(name, ours=ours)
     if profile.commands:
         return profile
     uwsgi = program(runtime, UWSGI)
@@ -78,9 +79,14 @@ def read(name: str, runtime: Runtime = OURS) -> Profile:
     )
 
 
-def described(name: str) -> Profile:
+def described(name: str, *, ours: bool = False) -> Profile:
     """
     Return what a profile's file says, without asking uWSGI for the options of an ini.
+
+    Args:
+        name: As in `read`.
+        ours: Whether an ini that lies elsewhere is to be treated as one of this project's, which
+            obeys BIND and PORT: it runs as it is. Of a user's own a private copy runs.
 
     Raises:
         ProfileError: There is none, or its header is incomplete.
@@ -95,7 +101,7 @@ def described(name: str) -> Profile:
     _ancestors(path, header)
     if path.suffix == ".toml":
         return read_peer(path, header)
-    theirs = _is_theirs(path)
+    theirs = not ours and _is_theirs(path)
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
         name=f"{path.stem}-{section}" if section else path.stem,
@@ -173,8 +179,7 @@ def is_theirs(name: str) -> bool:
 
 
 def _is_theirs(path: Path) -> bool:
-    ours = is_ours(path) or path.resolve().is_relative_to(project.root().joinpath("tests"))
-    return path.suffix != ".toml" and not ours
+    return path.suffix != ".toml" and not is_ours(path)
 
 
 def _is_path(name: str) -> bool:

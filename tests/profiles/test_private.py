@@ -392,9 +392,16 @@ def test_application_and_server_are_two_parts():
 
 
 def test_our_own_profiles_are_no_copies():
-    """Nor the planted ones: they obey the lab, and their commands are part of them."""
-    planted = [str(path) for path in (ROOT / "tests/planted").glob("*.ini")]
-    assert not any(profiles.described(name).own for name in ("tuned", *planted))
+    """They obey the lab, and their commands are part of them."""
+    assert [name for name in profiles.find() if profiles.described(name).own is not None] == []
+
+
+def test_a_caller_may_say_that_an_ini_is_ours(tmp_path):
+    """It runs as it is, as those of the self-test do; else it is the user's, wherever it lies."""
+    ini = tmp_path / "a.ini"
+    ini.write_text("[lab]\nsummary = A\n[uwsgi]\nhttp-socket = $(BIND):$(PORT)\nmodule = app\n")
+    assert profiles.described(str(ini)).own is not None
+    assert profiles.described(str(ini), ours=True).own is None
 
 
 @pytest.mark.parametrize(
