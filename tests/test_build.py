@@ -1,7 +1,6 @@
 """Installing: what is compiled, what happens without a compiler, what is shipped."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -10,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+from tests.kit.lab_process import ROOT, python
+
 FILES = ["setup.py", "pyproject.toml", "MANIFEST.in", "LICENSE"]
 
 
@@ -27,29 +27,14 @@ def project(tmp_path):
     return tmp_path
 
 
-def run(folder, *arguments, **variables):
-    """Run this interpreter in *folder*."""
-    environ = {
-        k: v for k, v in os.environ.items() if not k.startswith(("FIB_", "PYTHON")) and k != "CC"
-    }
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=environ | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 def build(folder, **variables):
     """Run the article's build command in *folder*."""
-    return run(folder, "setup.py", "--quiet", "build_ext", "--inplace", **variables)
+    return python(folder, "setup.py", "--quiet", "build_ext", "--inplace", **variables)
 
 
 def answer(folder):
     """Which build answers in *folder*, and why not the other."""
-    return run(folder, "-c", "import fib; print(fib.BUILD, '|', fib.FALLBACK, '|', fib.get(2))")
+    return python(folder, "-c", "import fib; print(fib.BUILD, '|', fib.FALLBACK, '|', fib.get(2))")
 
 
 def test_a_missing_compiler_is_loud_and_not_fatal(project):
@@ -115,12 +100,12 @@ def test_the_article_s_command_compiles_in_place(project):
     assert record["python"] == sys.version.split()[0]
     assert list((project / "fib").glob("*.c")) == []
     changed = "import fib; print(fib.build_info()['stale'])"
-    assert run(project, "-c", changed).stdout == "False\n"
+    assert python(project, "-c", changed).stdout == "False\n"
 
 
 def test_the_source_distribution_holds_the_c_types(project):
     """The sdist carries the .pxd, without which a build from it would be untyped, and no C file."""
-    result = run(project, "setup.py", "--quiet", "sdist", "--dist-dir", "dist")
+    result = python(project, "setup.py", "--quiet", "sdist", "--dist-dir", "dist")
     assert result.returncode == 0, result.stderr
     [archive] = (project / "dist").glob("*.tar.gz")
     with tarfile.open(archive) as tar:
@@ -133,15 +118,15 @@ def test_the_source_distribution_holds_the_c_types(project):
 @pytest.mark.slow
 def test_an_installed_package_serves_without_a_checkout(project, tmp_path):
     """`fibonacci serve` finds tuned and production where a wheel has put them."""
-    made = run(
+    made = python(
         project, "setup.py", "--quiet", "bdist_wheel", "--dist-dir", "dist", FIB_BUILD="pure"
     )
     assert made.returncode == 0, made.stderr
     [wheel] = (project / "dist").glob("*.whl")
     venv = tmp_path / "venv"
-    assert run(tmp_path, "-m", "venv", "--without-pip", str(venv)).returncode == 0
+    assert python(tmp_path, "-m", "venv", "--without-pip", str(venv)).returncode == 0
     into = ("--python", str(venv / "bin/python"), "install", "--no-deps", "--no-index", str(wheel))
-    done = run(tmp_path, "-m", "pip", *into)
+    done = python(tmp_path, "-m", "pip", *into)
     assert done.returncode == 0, done.stderr
     for name in ("tuned", "production"):
         printed = subprocess.run(

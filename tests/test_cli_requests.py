@@ -8,7 +8,7 @@ from base64 import b64decode
 import pytest
 
 from lab.model.runtime import without_values
-from tests.kit.lab_process import SITES, SMALL, compare, run, trials
+from tests.kit.lab_process import SITES, SMALL, compare, header, run, trials
 
 SHOP = """\
 ### weight: 3
@@ -65,8 +65,7 @@ def test_a_body_is_posted_as_it_is_typed(tmp_path):
     body = ("--path", "/cart", "--status", "302", "--data", '{"item": 3}')
     headers = ("--header", "Content-Type: application/json", "--cookie", "sessionid=3f9c")
     compare("lab", "run", "tuned", *SITE, *body, *headers, "--writes", *SMALL, cwd=tmp_path)
-    header = json.loads(next(tmp_path.glob("results/*/run.json")).read_text())
-    (asked,) = header["plan"]["arms"][0]["workload"]["requests"]
+    (asked,) = header(tmp_path)["plan"]["arms"][0]["workload"]["requests"]
     assert b64decode(asked["expect"]["body"]) == b'application/json {"item": 3}'
     assert all(each["windows"][0]["errors"] == {} for each in trials(tmp_path))
 

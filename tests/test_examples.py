@@ -5,11 +5,10 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.kit.lab_process import ROOT
 
 
 def with_examples():

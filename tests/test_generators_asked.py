@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 import pytest
@@ -11,7 +10,7 @@ from lab.errors import UsageError
 from lab.experiment.conduct import Prepared
 from lab.experiment.cores import count_generators
 from lab.experiment.progress import announcement
-from tests.kit.lab_process import SMALL, compare, trials
+from tests.kit.lab_process import SMALL, compare, header, trials
 from tests.kit.scripted import plan
 
 EIGHT = ((0, 1, 2, 3), (4, 5, 6, 7))
@@ -61,8 +60,7 @@ def test_two_generators_load_a_server(tmp_path):
     done = compare(*command, cwd=tmp_path)
     assert "CPUs: server and 2 generators on any" in done.stderr
     assert "generator: engine x2" in done.stdout
-    (header,) = tmp_path.glob("results/*/run.json")
-    assert json.loads(header.read_text())["generator"] == "engine x2"
+    assert header(tmp_path)["generator"] == "engine x2"
     for trial in trials(tmp_path):
         assert [len(window["replies"]) for window in trial["windows"]] == [32, 32]
         assert all(window["ok"] > 0 for window in trial["windows"])

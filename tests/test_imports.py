@@ -12,8 +12,6 @@ import pytest
 
 from tools.pages.house import FIGURE, FLOORS, arrows, files, imports, render, room_of
 
-ROOT = Path(__file__).resolve().parent.parent
-
 DOES_IO = frozenset({"os", "shutil", "socket", "subprocess", "tempfile", "time", "urllib"})
 """Modules that `lab.analysis` may not import: what it says follows from its arguments alone."""
 

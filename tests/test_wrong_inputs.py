@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from benchmarks.selftest.cases import PLANTED
 from lab import profiles
-from lab.cli import main
 from lab.model.profile import Own
 from lab.profiles import described
 from lab.servers import readiness
 from lab.servers.last_words import reason
+from tests.kit import in_process
 from tests.kit.lab_process import BIN, ROOT, SMALL, environment, run
 from tests.locust.web_ui import LOCUST
 
@@ -50,15 +50,7 @@ def lab(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PROCESSES", "2")
     monkeypatch.setattr(readiness, "PATIENCE", 0.2)
-
-    def lab(*words):
-        monkeypatch.setattr(sys, "argv", ["lab", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err
-
-    return lab
+    return partial(in_process.lab, monkeypatch, capsys)
 
 
 @pytest.mark.parametrize(

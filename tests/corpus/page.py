@@ -12,15 +12,14 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from tests.corpus import corpus
 from tests.corpus.client import Outcome
 from tests.corpus.corpus import WRONG_BODY, Request
 from tests.corpus.doors import DOORS, FRONT, ROUTER, SOCKET, Door
+from tests.kit.lab_process import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "malformed.json"
 TABLE = RESULTS.with_suffix(".csv")
 ONE_HEADER = ROOT / "benchmarks" / "results" / "one_header.json"

@@ -17,7 +17,7 @@ from lab.workloads import fibonacci_body, read
 from tests.corpus.client import Outcome, ask
 from tests.corpus.corpus import Request, expand
 from tests.corpus.play import AT_ONCE, play
-from tests.kit.lab_process import ROOT
+from tests.kit.lab_process import ROOT, cpu_of
 from tests.kit.running import Running, running
 
 WORKERS = 8
@@ -112,8 +112,7 @@ class Stand(Running):
 
     def cpu(self) -> float:
         """Return the CPU seconds that all its processes have used."""
-        times = [each.cpu_times() for each in self.tree()]
-        return sum(each.user + each.system for each in times)
+        return cpu_of(self.tree())
 
     def complaints(self) -> list[str]:
         """Return the lines of its logs that speak of a fault in the server itself."""

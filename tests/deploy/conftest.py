@@ -1,14 +1,13 @@
 """What is deployed, read as the tools that deploy it read it."""
 
 import re
-from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.faults.stacks import production
+from tests.kit.lab_process import ROOT
 
-ROOT = Path(__file__).parents[2]
 DOCKERFILES = [ROOT / "Dockerfile", *sorted((ROOT / "deploy").glob("*.Dockerfile"))]
 
 

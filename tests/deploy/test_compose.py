@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from tests.deploy.conftest import ROOT
+from tests.kit.lab_process import ROOT
 
 
 def services():

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from .conftest import ROOT
+from tests.kit.lab_process import ROOT
 
 STUBS = {
     "apt-cache": 'echo "postgresql"; echo "  Depends: postgresql-15"',

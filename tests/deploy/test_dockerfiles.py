@@ -7,7 +7,8 @@ from fnmatch import fnmatch
 import pytest
 
 from app import serve
-from tests.deploy.conftest import DOCKERFILES, ROOT, instructions, last_stage
+from tests.deploy.conftest import DOCKERFILES, instructions, last_stage
+from tests.kit.lab_process import ROOT
 
 
 @pytest.fixture(params=DOCKERFILES, ids=lambda path: path.name)

@@ -16,10 +16,9 @@ from lab.model.plan import Load
 from lab.servers import adapter
 from lab.servers.ports import free_port
 from lab.workloads import workload
-from tests.deploy.conftest import ROOT
 from tests.faults.prober import ask
 from tests.faults.stacks import application, production
-from tests.kit.lab_process import until
+from tests.kit.lab_process import ROOT, until
 from tests.kit.running import read_installed
 
 GATED = application("gated_app")

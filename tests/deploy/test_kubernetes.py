@@ -7,7 +7,8 @@ import yaml
 
 from lab import profiles
 from lab.options import OPTIONS
-from tests.deploy.conftest import ROOT, last_stage, manifests
+from tests.deploy.conftest import last_stage, manifests
+from tests.kit.lab_process import ROOT
 
 FILES = ("kubernetes.yaml", "kubernetes-load.yaml", "kubernetes-compare.yaml")
 PODS = {

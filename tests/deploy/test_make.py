@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from .conftest import ROOT
+from tests.kit.lab_process import ROOT
 
 LAYERS = {
     "tools/setup.sh": ["setup", "compare", "serve", "image", "framework"],

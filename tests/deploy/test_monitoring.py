@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from app.durations import BOUNDS
-from tests.deploy.conftest import ROOT
+from tests.kit.lab_process import ROOT
 
 RULES = ROOT / "deploy/alerts.yml"
 CASES = ROOT / "tests/deploy/alerts.yml"

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.lab_process import until
+from tests.kit.lab_process import ROOT, until
 from tools import halves
-
-from .conftest import ROOT
 
 NO_NETWORK = """\
 WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after \

@@ -12,11 +12,10 @@ import psutil
 import pytest
 
 from lab.system.programs import environment
-from tests.deploy.conftest import ROOT
 from tests.faults.parts import SERVE, session
 from tests.faults.stacks import Instance
 from tests.kit.client import ask
-from tests.kit.lab_process import until
+from tests.kit.lab_process import ROOT, until
 
 FOLDER = ROOT / "deploy/systemd"
 INSTANCE, NGINX = "fibonacci@.service", "fibonacci-nginx.service"

@@ -142,11 +142,16 @@ class Parts:
 
     def wait_until_right(self):
         """Wait until a client gets the right reply."""
+        wait_until_right(self.endpoint, self._load)
 
-        def right():
-            try:
-                return fetch(self.endpoint, self._load.path, 5.0)[2] == self._load.expect.body
-            except OSError:
-                return False
 
-        until(right, "the right reply")
+def wait_until_right(endpoint, load):
+    """Wait until a client of *endpoint* gets the reply that is right for *load*."""
+
+    def right():
+        try:
+            return fetch(endpoint, load.path, 5.0)[2] == load.expect.body
+        except OSError:
+            return False
+
+    until(right, "the right reply")

@@ -10,12 +10,11 @@ import pytest
 
 from lab.model.parts import Endpoint
 from lab.servers.ports import HOST, free_port
-from lab.servers.readiness import fetch
 from lab.system import project
-from tests.kit.lab_process import alive, until
+from tests.kit.lab_process import alive, cpu_of, until
 
 from .applications import LINE
-from .parts import Parts, serving
+from .parts import Parts, serving, wait_until_right
 from .prober import Clients
 from .stacks import application
 
@@ -64,12 +63,6 @@ def fill(writer):
         os.close(own)
 
 
-def used(processes):
-    """Return the CPU seconds that they have used."""
-    times = [each.cpu_times() for each in processes]
-    return sum(each.user + each.system for each in times)
-
-
 @pytest.mark.parametrize("load", [LOGGING, PRINTING], ids=lambda load: load.name)
 def test_unread_log(tmp_path, pipes, load):
     """With its log going to pipes that nobody reads, every request is answered."""
@@ -114,9 +107,9 @@ def test_log_whose_reader_left(tmp_path, pipes):
         clients = asked(parts)
         assert clients.failed == []
         tree = parts.tree()
-        began, before = time.monotonic(), used(tree)
+        began, before = time.monotonic(), cpu_of(tree)
         time.sleep(1.0)
-        share = (used(tree) - before) / (time.monotonic() - began)
+        share = (cpu_of(tree) - before) / (time.monotonic() - began)
         assert share < 0.3  # a worker that spins takes as much as it gets
         assert alive(tree) == tree
 
@@ -128,14 +121,8 @@ def alone(request, pipes):
     variables = {"PORT": str(endpoint.port), "PROCESSES": "2"}
     variables |= {"WSGI_APP": LOGGING.app, "WSGI_CHDIR": str(LOGGING.chdir)}
 
-    def serves():
-        try:
-            return fetch(endpoint, LOGGING.path, 5.0)[2] == LOGGING.expect.body
-        except OSError:
-            return False
-
     with serving(project.profiles() / f"{request.param}.ini", *pipes[1], **variables) as process:
-        until(serves, "the right reply")
+        wait_until_right(endpoint, LOGGING)
         yield process, endpoint
 
 

@@ -1,14 +1,12 @@
 """Which build is used, and how it is told."""
 
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import fib
+from tests.kit.lab_process import python
 
 SOURCES = ["__init__.py", "_build.py", "_core.py", "_core_c.pxd"]
 TELL = "import fib; print(fib.BUILD, '|', fib.FALLBACK)"
@@ -27,15 +25,7 @@ def copy(tmp_path):
 
 def run(folder, code=TELL, **variables):
     """Run *code* in a fresh interpreter that finds the package in *folder*."""
-    environ = {k: v for k, v in os.environ.items() if not k.startswith(("FIB_", "PYTHON"))}
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env=environ | variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return python(folder, "-c", code, **variables)
 
 
 HERE = Path(fib.__file__).parent.parent

@@ -1,6 +1,7 @@
 """Small real servers, honest and lying, and engines that load them; all end with the test."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from time import perf_counter
 
 import pytest
@@ -12,6 +13,7 @@ from lab.generators.open_loop import make_engine
 from lab.generators.wires import AnyWire, HttpWire
 from lab.model.plan import Load
 from lab.model.request import Expectation, Request
+from lab.model.workload import Transport
 from tests.kit.replies import BODY
 from tests.kit.socket_server import SocketServer, socket_servers
 
@@ -21,6 +23,12 @@ def serve() -> Iterator[Callable[..., SocketServer]]:
     """Return what starts a server, see `socket_servers`."""
     with socket_servers() as start:
         yield start
+
+
+@pytest.fixture(params=list(Transport))
+def at(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Path]:
+    """Return what makes a server of `serve` listen over each transport."""
+    return {"path": tmp_path / "server.sock"} if request.param is Transport.UNIX else {}
 
 
 @pytest.fixture

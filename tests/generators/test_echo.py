@@ -15,32 +15,19 @@ from lab.model.parts import Endpoint
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Transport, Wire, Workload
-from tests.kit.engines import count, step_until
+from tests.kit.engines import count, right_at_a_rate, step_until
 from tests.kit.lab_process import until
+from tests.kit.socket_server import exactly
 
 SIZE = 1024
 BIG = 102_400
-
-
-@pytest.fixture(params=list(Transport))
-def at(request, tmp_path):
-    """Return what makes a server listen over each transport."""
-    return {"path": tmp_path / "echo.sock"} if request.param is Transport.UNIX else {}
-
-
-def received(conn, size=SIZE):
-    """Return one message; what there is of it when the client closes."""
-    data = b""
-    while len(data) < size and (piece := conn.recv(size - len(data))):
-        data += piece
-    return data
 
 
 def answering(reply, size=SIZE):
     """Return a handler that answers each message with what *reply* makes of it."""
 
     def handle(conn):
-        while len(data := received(conn, size)) == size:
+        while len(data := exactly(conn, size)) == size:
             conn.sendall(reply(data))
 
     return handle
@@ -74,10 +61,7 @@ def test_at_a_rate_an_honest_server_makes_no_error(serve, engine, at):
     """The open loop speaks it, too."""
     server = serve(handler=echo, **at)
     driven = engine(server.address, wire=EchoWire(SIZE), connections=3, rate=500.0)
-    driven.open_window()
-    driven.resume()
-    step_until(driven, lambda: driven.ok >= 20)
-    window = driven.close_window()
+    window = right_at_a_rate(driven, 20)
     assert window.errors == {}
     assert sum(window.service.values()) == window.ok
 
@@ -107,7 +91,7 @@ def test_bytes_of_another_connection_are_found(serve, engine, at):
     both = threading.Barrier(2)
 
     def swap(conn):
-        arrived[threading.get_ident()] = received(conn)
+        arrived[threading.get_ident()] = exactly(conn, SIZE)
         both.wait(5)
         (other,) = (data for who, data in arrived.items() if who != threading.get_ident())
         conn.sendall(other)
@@ -134,7 +118,7 @@ def test_what_does_not_come_in_time_is_a_timeout(serve, engine, at, some):
     """Be it all of the echo, or the rest of it."""
 
     def stop(conn):
-        conn.sendall(received(conn)[: len(some)])
+        conn.sendall(exactly(conn, SIZE)[: len(some)])
         conn.recv(1)
 
     server = serve(handler=stop, **at)
@@ -150,7 +134,7 @@ def test_a_server_that_closes_is_an_error(serve, engine, at, *, some, failure, s
     """Before the first byte it is closed, and afterwards truncated."""
 
     def close(conn):
-        conn.sendall(received(conn)[:some])
+        conn.sendall(exactly(conn, SIZE)[:some])
 
     window = count(engine(serve(handler=close, **at).address, wire=EchoWire(SIZE)))
     assert (window.errors, window.sample) == ({failure: 4}, seen)
@@ -161,9 +145,9 @@ def test_a_late_surplus_is_found_with_the_next_message(serve, engine, at):
     driven = None
 
     def add(conn):
-        conn.sendall(received(conn))
+        conn.sendall(exactly(conn, SIZE))
         until(lambda: driven.ok, "the first echo")
-        received(conn)
+        exactly(conn, SIZE)
         conn.sendall(b"surplus")
         conn.recv(1)
 
@@ -219,7 +203,7 @@ def test_a_server_that_reads_slowly_is_waited_for(serve, engine, at, small_buffe
     def slow(conn):
         data = conn.recv(1000)
         let_go.wait(5)
-        conn.sendall(data + received(conn, BIG - len(data)))
+        conn.sendall(data + exactly(conn, BIG - len(data)))
 
     server = serve(handler=slow, **at)
     driven = engine(server.address, wire=EchoWire(BIG), connections=1)
@@ -238,7 +222,7 @@ def test_an_echo_of_what_was_not_sent_yet_is_malformed(serve, engine, tmp_path, 
     over = threading.Event()
 
     def repeat(conn):
-        first = received(conn, BIG)
+        first = exactly(conn, BIG)
         conn.sendall(first)
         conn.recv(100)
         conn.sendall(first)
@@ -273,7 +257,7 @@ def test_the_engines_processes_speak_it(serve, at, load):
     messages = set()
 
     def note(conn):
-        while len(data := received(conn)) == SIZE:
+        while len(data := exactly(conn, SIZE)) == SIZE:
             messages.add(data)
             conn.sendall(data)
 

@@ -15,7 +15,7 @@ from lab.model.request import Expectation, Request
 from lab.model.uwsgi import LONGEST, passed_on
 from lab.model.workload import Transport, Wire, Workload
 from lab.system.programs import find_command
-from tests.kit.engines import count, step_until
+from tests.kit.engines import count, right_at_a_rate
 from tests.kit.lab_process import until
 from tests.kit.replies import BODY, REPLY, WORKLOAD
 from tests.kit.uwsgi_protocol import parsed, received
@@ -28,12 +28,6 @@ def asked(transport=Transport.TCP, **rest):
     """Return the workload of a server that is asked in the uwsgi protocol."""
     told = {"path": "/9", "expect": Expectation(body=BODY)} | rest
     return Workload("nine", wire=Wire.UWSGI, transport=transport, **told)
-
-
-@pytest.fixture(params=list(Transport))
-def at(request, tmp_path):
-    """Return what makes a server listen over each transport."""
-    return {"path": tmp_path / "uwsgi.sock"} if request.param is Transport.UNIX else {}
 
 
 def answering(reply=REPLY, seen=None):
@@ -171,10 +165,7 @@ def test_at_a_rate_an_honest_server_makes_no_error(serve, engine, at, reply):
     """The open loop speaks it, too."""
     server = serve(handler=answering(reply), **at)
     driven = engine(server.address, wire=WIRE, connections=3, rate=500.0)
-    driven.open_window()
-    driven.resume()
-    step_until(driven, lambda: driven.ok >= 20)
-    window = driven.close_window()
+    window = right_at_a_rate(driven, 20)
     assert window.errors == {}
     assert sum(window.service.values()) == window.ok
 

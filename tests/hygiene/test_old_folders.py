@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
 
 import pytest
 
-from lab.cli import main
+from tests.kit import in_process
 from tests.kit.lab_process import ROOT
 
 STORED = ROOT / "tests" / "hygiene" / "format_2" / "lifetime"
@@ -158,10 +157,7 @@ def lab(monkeypatch, capsys):
 
     def run(command, folder):
         words = [word.format(run=folder) for word in COMMANDS[command]]
-        monkeypatch.setattr(sys, "argv", ["lab", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, *capsys.readouterr()
+        return in_process.lab(monkeypatch, capsys, *words)
 
     return run
 

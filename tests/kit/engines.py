@@ -15,6 +15,14 @@ def step_until(engine: Engine, finished: Callable[[], object], timeout: float = 
         engine.step(0.05)
 
 
+def right_at_a_rate(engine: Engine, replies: int) -> Window:
+    """Return the window of an open loop in which so many replies were right."""
+    engine.open_window()
+    engine.resume()
+    step_until(engine, lambda: engine.ok >= replies)
+    return engine.close_window()
+
+
 def count(engine: Engine, requests: int = 4, timeout: float = 30.0) -> Window:
     """Return the window of so many requests, each of which has an outcome."""
     engine.begin_count(requests)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -42,6 +42,20 @@ def run(*command: str, cwd: Path, timeout: float = 180) -> subprocess.CompletedP
         capture_output=True,
         text=True,
         timeout=timeout,
+        check=False,
+    )
+
+
+def python(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run this interpreter in *folder*, without what a shell may tell it or a build of `fib`."""
+    left = ("FIB_", "PYTHON")
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(left) and k != "CC"}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=folder,
+        env=environ | variables,
+        capture_output=True,
+        text=True,
         check=False,
     )
 
@@ -98,6 +112,11 @@ def trials(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+def header(folder: Path) -> Any:
+    """Return the run.json of the only run under *folder*/results."""
+    return json.loads(next(folder.glob("results/*/run.json")).read_text())
+
+
 def summary(folder: Path) -> Any:
     """Return the summary of the only run under *folder*/results."""
     return json.loads(next(folder.glob("results/*/summary.json")).read_text())
@@ -118,6 +137,12 @@ def descendants(pid: int) -> list[psutil.Process]:
         return psutil.Process(pid).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
+
+
+def cpu_of(processes: Iterable[psutil.Process]) -> float:
+    """Return the CPU seconds that they have used, without their children."""
+    times = [each.cpu_times() for each in processes]
+    return sum(each.user + each.system for each in times)
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:

@@ -119,6 +119,14 @@ def socket_servers() -> Iterator[Callable[..., SocketServer]]:
         yield start
 
 
+def exactly(conn: socket.socket, size: int) -> bytes:
+    """Return the next *size* bytes; what there is of them when the client closes."""
+    data = b""
+    while len(data) < size and (piece := conn.recv(size - len(data))):
+        data += piece
+    return data
+
+
 def reset(conn: socket.socket) -> None:
     """End a connection with a reset."""
     conn.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

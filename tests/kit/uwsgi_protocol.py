@@ -3,16 +3,18 @@
 import struct
 from socket import socket
 
+from tests.kit.socket_server import exactly
+
 
 def received(conn: socket) -> tuple[dict[str, str], bytes] | None:
     """Return the variables and the body of one request; None when the client has closed."""
-    head = _exactly(conn, 4)
+    head = exactly(conn, 4)
     if not head:
         return None
     modifier1, size, modifier2 = struct.unpack("<BHB", head)
     assert (modifier1, modifier2) == (0, 0)
-    variables = parsed(_exactly(conn, size))
-    return variables, _exactly(conn, int(variables["CONTENT_LENGTH"] or 0))
+    variables = parsed(exactly(conn, size))
+    return variables, exactly(conn, int(variables["CONTENT_LENGTH"] or 0))
 
 
 def parsed(block: bytes) -> dict[str, str]:
@@ -26,10 +28,3 @@ def parsed(block: bytes) -> dict[str, str]:
     names = texts[::2]
     assert len(names) == len(set(names)), f"a variable is there twice: {names}"
     return dict(zip(names, texts[1::2], strict=True))
-
-
-def _exactly(conn: socket, size: int) -> bytes:
-    data = b""
-    while len(data) < size and (piece := conn.recv(size - len(data))):
-        data += piece
-    return data

@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from lab.cli import main
 from lab.errors import Interrupted
+from tests.kit import in_process
 from tests.kit.lab_process import BIN
 
 CLEAN = "[uwsgi]\nstrict = true\nhttp-socket = 127.0.0.1:8080\nmodule = app:app\n"
@@ -24,14 +25,7 @@ def lint(tmp_path, monkeypatch, capsys):
     """Return a function that lints in an empty folder: exit status, output, errors."""
     monkeypatch.chdir(tmp_path)
 
-    def lint(*words):
-        monkeypatch.setattr(sys, "argv", ["lab", "lint", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        return ended.value.code, printed.out, printed.err
-
-    return lint
+    return partial(in_process.lab, monkeypatch, capsys, "lint")
 
 
 def write(name, text):

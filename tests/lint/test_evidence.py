@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from lab.lint import rules
-from tests.lint.test_findings import PLACES, of
+from tests.kit.lab_process import ROOT
+from tests.kit.linting import found_by
+from tests.lint.test_findings import PLACES
 from tools import uwsgi_options
 
-ROOT = Path(__file__).parents[2]
 PLACE = re.compile(r"([\w/.-]+\.(?:c|h|py)):(\d+) `(.+)`")
 ELSEWHERE = re.compile(r"https://\S+|[\w/-]+#\d+")
 
@@ -86,7 +87,7 @@ def test_the_table_of_options_is_that_of_uwsgis_source(source):
 @pytest.mark.parametrize("code", PLACES)
 def test_a_figure_of_a_message_is_that_of_the_stored_run(code):
     """What a message calls measured stands where FIGURES says, in other words if need be."""
-    for flaw in of(code, rules.RULES[code].bad):
+    for flaw in found_by(code, rules.RULES[code].bad):
         assert ("measured)" in flaw.message) == (code in FIGURES)
         if code in FIGURES:
             figure, page = FIGURES[code]

@@ -6,7 +6,7 @@ from lab.dialects.config import Known
 from lab.lint.fix import applied
 from lab.lint.read import example
 from lab.lint.rules.rule import RULES
-from tests.kit.linting import found
+from tests.kit.linting import found, found_by
 
 OWN = "UW9"
 """How the linter's own rules begin."""
@@ -149,11 +149,6 @@ PLACES = {
 """Code -> line and column of what is found in the rule's bad example."""
 
 
-def of(code, text, known=None):
-    """Return what one rule finds in a text."""
-    return [flaw for flaw in found(text, code, known) if flaw.code == code]
-
-
 def test_every_rule_is_here():
     """A new one has its place."""
     assert set(PLACES) == {code for code in RULES if not code.startswith(OWN)}
@@ -162,28 +157,28 @@ def test_every_rule_is_here():
 @pytest.mark.parametrize("code", PLACES)
 def test_a_fault_is_found_at_its_place(code):
     """In the bad example once; the good one has none; a remark is a remark."""
-    (flaw,) = of(code, RULES[code].bad)
+    (flaw,) = found_by(code, RULES[code].bad)
     assert (flaw.spot.line, flaw.spot.column) == PLACES[code]
     assert (flaw.severity == "remark") == (code in REMARKS)
-    assert not of(code, RULES[code].good)
+    assert not found_by(code, RULES[code].good)
 
 
 @pytest.mark.parametrize("code", PLACES)
 def test_a_fix_mends(code):
     """What it leaves has no such fault."""
     text = RULES[code].bad
-    (flaw,) = of(code, text)
+    (flaw,) = found_by(code, text)
     if flaw.fix is not None:
         texts = example(code, text).texts
         (mended,) = applied(texts, [flaw.fix]).values()
         assert mended not in texts.values()
-        assert not of(code, mended)
+        assert not found_by(code, mended)
 
 
 @pytest.mark.parametrize("code", PLACES)
 def test_a_message_is_one_sentence_that_says_what_to_do(code):
     """Without a full stop; what is wrong, and after a semicolon what to do."""
-    for flaw in of(code, RULES[code].bad):
+    for flaw in found_by(code, RULES[code].bad):
         assert ";" in flaw.message
         assert not flaw.message.endswith(".")
         assert len(flaw.message) < 360
@@ -446,13 +441,13 @@ SILENT = [
 @pytest.mark.parametrize(("code", "text"), FOUND)
 def test_a_fault_is_found_in_other_words(code, text):
     """By another spelling, another option, or where it follows from several."""
-    assert of(code, text)
+    assert found_by(code, text)
 
 
 @pytest.mark.parametrize(("code", "text"), SILENT)
 def test_no_false_alarm(code, text):
     """What is meant so, is not known, or cannot do harm is not found."""
-    assert not of(code, text)
+    assert not found_by(code, text)
 
 
 @pytest.mark.parametrize(
@@ -476,8 +471,8 @@ def test_no_false_alarm(code, text):
 )
 def test_what_must_be_known_for_a_fault(code, text, known):
     """It is found where that is known, and not where nothing is."""
-    assert of(code, text, known)
-    assert not of(code, text, Known())
+    assert found_by(code, text, known)
+    assert not found_by(code, text, Known())
 
 
 @pytest.mark.parametrize(
@@ -502,7 +497,7 @@ def test_what_public_configurations_have_in_common(text, expected):
 def test_the_scheme_behind_a_proxy_is_a_remark():
     """The proxy may set the header itself, and its file is another one."""
     for door in ("socket = /run/app.sock", "http-socket = 127.0.0.1:8080"):
-        (flaw,) = of("UW408", f"{door}\nmodule = site:app")
+        (flaw,) = found_by("UW408", f"{door}\nmodule = site:app")
         assert flaw.severity == "remark"
         assert "unless the proxy sets that header" in flaw.message
 
@@ -520,7 +515,7 @@ def test_the_scheme_behind_a_proxy_is_a_remark():
 )
 def test_what_an_unknown_option_may_be(line, advice):
     """Its fix is never safe: it switches on what is dead today."""
-    (flaw,) = of("UW001", line)
+    (flaw,) = found_by("UW001", line)
     assert flaw.message.endswith(f"; {advice}")
     assert not (flaw.fix and flaw.fix.safe)
 
@@ -543,7 +538,7 @@ def test_what_an_unknown_option_may_be(line, advice):
 )
 def test_a_number_that_is_meant_is_written_in_the_unit_of_its_option(line, meant):
     """Megabytes or bytes, seconds or milliseconds; where it is not clear there is no fix."""
-    (flaw,) = of("UW003", line)
+    (flaw,) = found_by("UW003", line)
     option = line.partition(" ")[0]
     assert flaw.message.endswith(f"; write {option} = {meant}" if meant else "; write a number")
     assert (flaw.fix and flaw.fix.edits[0].new) == meant
@@ -551,7 +546,7 @@ def test_a_number_that_is_meant_is_written_in_the_unit_of_its_option(line, meant
 
 def test_a_comment_behind_a_value_is_no_part_of_what_others_say_of_it():
     """It is a flaw of its own."""
-    (flaw,) = of("UW302", "max-requests = 5000   ; recycle")
+    (flaw,) = found_by("UW302", "max-requests = 5000   ; recycle")
     assert flaw.message.startswith("max-requests = 5000: it ends a worker")
 
 
@@ -572,12 +567,12 @@ def test_a_comment_behind_a_value_is_no_part_of_what_others_say_of_it():
 )
 def test_what_does_no_harm_is_a_remark(code, text, severity):
     """A comment behind a number is one; behind a path it is a fault."""
-    (flaw,) = of(code, text)
+    (flaw,) = found_by(code, text)
     assert flaw.severity == severity
 
 
 @pytest.mark.parametrize(("text", "mended"), [("vacuum = true", True), ("vacum = true", False)])
 def test_strict_is_offered_where_all_options_are_known(text, mended):
     """Elsewhere a server that starts today would end by it."""
-    (flaw,) = of("UW317", f"http-socket = 127.0.0.1:80\n{text}")
+    (flaw,) = found_by("UW317", f"http-socket = 127.0.0.1:80\n{text}")
     assert (flaw.fix is not None) is mended

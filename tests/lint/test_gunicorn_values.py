@@ -10,7 +10,7 @@ from lab.dialects.config import Known
 from lab.errors import ProfileError
 from lab.lint.lint import lint
 from lab.lint.rules.gunicorn_values import WANTED, refuses
-from tests.kit.linting import found
+from tests.kit.linting import found_by
 
 VALUES = [
     None,
@@ -42,11 +42,6 @@ VALUES += [
     "10.0.0.1/24",
 ]
 VALUES += ["nginx", "a,b", "127.0.0.1,::1", 8000, b"a"]
-
-
-def of(code, text):
-    """Return what a rule finds in a gunicorn.conf.py."""
-    return [flaw for flaw in found(text, "GU") if flaw.code == code]
 
 
 def mended(path):
@@ -103,7 +98,7 @@ def test_the_table_takes_what_gunicorns_own_validator_takes(kind):
 )
 def test_what_gunicorn_refuses_is_told_with_what_it_takes(line, advice):
     """Of the type or of the text, wherever in the file it stands."""
-    (flaw,) = of("GU013", line)
+    (flaw,) = found_by("GU013", line)
     assert advice in flaw.message
 
 
@@ -123,8 +118,8 @@ def test_what_gunicorn_refuses_is_told_with_what_it_takes(line, advice):
 )
 def test_what_gunicorn_takes_or_decides_by_the_machine_is_no_fault(text):
     """The last value counts, and what is a function's own is none."""
-    assert not of("GU013", text)
-    assert not of("GU014", text)
+    assert not found_by("GU013", text)
+    assert not found_by("GU014", text)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +144,7 @@ def test_what_gunicorn_takes_or_decides_by_the_machine_is_no_fault(text):
 )
 def test_what_means_something_else_is_told(code, text, advice):
     """With what to write."""
-    (flaw,) = of(code, text)
+    (flaw,) = found_by(code, text)
     assert advice in flaw.message
 
 
@@ -174,7 +169,7 @@ def test_what_means_something_else_is_told(code, text, advice):
 )
 def test_what_is_meant_so_is_not_found(code, text):
     """Where it cannot be known, a rule is silent."""
-    assert not of(code, text)
+    assert not found_by(code, text)
 
 
 @pytest.mark.parametrize(
@@ -188,9 +183,9 @@ def test_what_is_meant_so_is_not_found(code, text):
 )
 def test_a_name_of_a_functions_own_does_not_hide_an_unknown_one(function):
     """Only what reads the module's own name says that it is no setting."""
-    (flaw,) = of("GU001", f"worker = 4\n\n{function}\n")
+    (flaw,) = found_by("GU001", f"worker = 4\n\n{function}\n")
     assert flaw.message.endswith("; write workers")
-    assert not of("GU001", "worker = 4\n\ndef when_ready(server):\n    print(worker)\n")
+    assert not found_by("GU001", "worker = 4\n\ndef when_ready(server):\n    print(worker)\n")
 
 
 @pytest.mark.parametrize(
@@ -317,5 +312,6 @@ def test_one_reader_says_what_a_module_sets():
 def test_what_is_bound_again_in_another_way_is_not_known(later):
     """Nothing is said of workers that the file may not have."""
     text = f'worker_class = "sync"\nthreads = 4\n{later}'
-    assert of("GU003", 'worker_class = "sync"\nthreads = 4\nx = [threads for threads in (1,)]')
-    assert not of("GU003", text)
+    alike = 'worker_class = "sync"\nthreads = 4\nx = [threads for threads in (1,)]'
+    assert found_by("GU003", alike)
+    assert not found_by("GU003", text)

@@ -1,14 +1,12 @@
 """What this project ships is clean, or says why it is not."""
 
-from pathlib import Path
-
 import pytest
 
 from lab.dialects.config import Known
 from lab.lint.judge import Chosen, judged
 from lab.lint.read import reader_of
+from tests.kit.lab_process import ROOT
 
-ROOT = Path(__file__).parents[2]
 FILES = sorted(
     path
     for pattern in ("profiles/*.ini", "profiles/peers/*.ini", "profiles/peers/*.conf.py")

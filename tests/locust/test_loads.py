@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lab.generators.codec import decode_window
-from tests.kit.lab_process import ROOT, SMALL, compare, run, trials
+from tests.kit.lab_process import ROOT, SMALL, compare, header, run, trials
 from tests.kit.replies import REPLY
 from tests.kit.socket_server import socket_servers
 from tests.locust.web_ui import LOCUST
@@ -40,8 +40,7 @@ def test_a_comparison_with_locusts_own_client(tmp_path, load):
     """It writes the windows that the engine writes: CPU, replies of each user, connections."""
     wishes = ("--client", "fasthttp", "--profiles", "tuned", *load)
     compare(*HEADLESS, *wishes, *SMALL, cwd=tmp_path)
-    header = json.loads(next(tmp_path.glob("results/*/run.json")).read_text())
-    assert header["generator"] == "locust fasthttp"
+    assert header(tmp_path)["generator"] == "locust fasthttp"
     for (window,) in windows(tmp_path):
         assert window.errors == {}
         assert len(window.replies) == 8

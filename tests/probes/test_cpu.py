@@ -11,6 +11,7 @@ import pytest
 from lab.model.parts import Subject
 from lab.probes.cpu import CpuProbe, parse_switches, parse_wait
 from lab.probes.processes import TICK, cpu, parse_stat, read_snapshot
+from tests.probes import trees
 from tests.probes.trees import tree
 
 STAT = (
@@ -19,15 +20,9 @@ STAT = (
 )
 
 
-def measured(program, *, between="go"):
-    """Return the readings over what a tree does between its first and its second line."""
-    with tree(program) as root:
-        root.heard()
-        probe, subject = CpuProbe(), Subject(root.pid, 0)
-        stop = probe.start(subject)
-        root.go()
-        told = root.heard()
-        return stop(), told
+def measured(program):
+    """Return the readings over what a tree does between its first and its second line, and that."""
+    return trees.measured(CpuProbe(), program)
 
 
 def used(root):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab.model.parts import Subject
 from lab.probes.output import OutputProbe, parse_writes
-from tests.probes.trees import tree
+from tests.probes import trees
 
 IO = "rchar: 8\nwchar: 9\nsyscr: 3\nsyscw: 7\nread_bytes: 0\nwrite_bytes: 4096\n"
 
@@ -29,13 +28,8 @@ a, b = os.pipe(); c, d = os.pipe()
 
 def measured(program):
     """Return the readings over what a tree does between its first and its second line."""
-    with tree(WRITER + program) as root:
-        root.heard()
-        probe, subject = OutputProbe(), Subject(root.pid, 0)
-        stop = probe.start(subject)
-        root.go()
-        root.heard()
-        return stop()
+    readings, _ = trees.measured(OutputProbe(), WRITER + program)
+    return readings
 
 
 def test_writes_to_a_log_are_counted_and_its_growth_is_told(tmp_path):

@@ -9,6 +9,8 @@ import sys
 import textwrap
 from contextlib import contextmanager
 
+from lab.model.parts import Subject
+
 PREAMBLE = """
 import ctypes, os, signal, socket, subprocess, sys, time
 ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
@@ -53,6 +55,16 @@ class Tree:
         """Let it go on."""
         self.process.stdin.write("\n")
         self.process.stdin.flush()
+
+
+def measured(probe, program):
+    """Return what *probe* reads while a tree gets from its first to its second line, and that."""
+    with tree(program) as root:
+        root.heard()
+        stop = probe.start(Subject(root.pid, 0))
+        root.go()
+        told = root.heard()
+        return stop(), told
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
@@ -16,7 +15,7 @@ import pytest
 
 from lab.analysis.gates import judge
 from lab.runs.folder import read_run
-from tests.kit.lab_process import BIN, ROOT, run, started, trials, until
+from tests.kit.lab_process import BIN, ROOT, header, run, started, trials, until
 from tests.kit.namespaces import why_none
 from tests.scale.hosts import far_apart, hosts
 
@@ -47,11 +46,6 @@ def measured(folder, server, loads, *wishes):
 def said(folder):
     """Return what the master has printed."""
     return (folder / "output").read_text()
-
-
-def header(folder):
-    """Return the run.json of the only run."""
-    return json.loads(next(folder.glob("results/*/run.json")).read_text())
 
 
 def report(folder):

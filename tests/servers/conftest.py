@@ -1,5 +1,7 @@
 """Servers started for a test."""
 
+import json
+
 import pytest
 
 from lab import profiles
@@ -33,5 +35,18 @@ def start(tmp_path):
     def start(name, workload=FIB, cores=None):
         profile = profiles.read(name)
         return adapter(profile).start(profile, workload, tmp_path, cores)
+
+    return start
+
+
+@pytest.fixture
+def start_peer(tmp_path):
+    """Return a function that starts a peer of the words of its command, for a `with`."""
+
+    def start(workload, *words):
+        path = tmp_path / "own.toml"
+        path.write_text(f'summary = "Own"\nrun = [{json.dumps([*map(str, words)])}]\n')
+        profile = profiles.read(str(path))
+        return adapter(profile).start(profile, workload, tmp_path, None)
 
     return start

@@ -25,15 +25,11 @@ def echoed(transport=Transport.TCP, size=1024, lines=1):
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(start_peer):
     """Return what starts a program with {address} as its argument, for a `with`."""
 
     def start(program, workload, *options):
-        words = ", ".join(f'"{word}"' for word in ("{python}", program, "{address}", *options))
-        path = tmp_path / "own.toml"
-        path.write_text(f'summary = "Echo"\nrun = [[{words}]]\n')
-        profile = profiles.read(str(path))
-        return adapter(profile).start(profile, workload, tmp_path, None)
+        return start_peer(workload, "{python}", program, "{address}", *options)
 
     return start
 

@@ -2,13 +2,12 @@
 
 import pytest
 
-from lab import profiles
 from lab.errors import ServerStartError
 from lab.generators.process import EngineGenerator
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Transport, Wire, Workload
-from lab.servers import adapter, readiness
+from lab.servers import readiness
 from lab.servers.fetch import fetch
 from tests.kit.lab_process import SITES
 
@@ -23,16 +22,13 @@ def asked(transport, wire=Wire.UWSGI, path="/where/Bonn"):
 
 
 @pytest.fixture
-def start(tmp_path):
+def start(start_peer):
     """Return what starts uWSGI on a socket of one kind, for a `with`."""
 
     def start(workload, option="--socket"):
         where = WHERE[workload.transport]
-        words = ["uwsgi", "--master", option, where, "--chdir", "{chdir}", "--module", "{app}"]
-        path = tmp_path / "own.toml"
-        path.write_text(f'summary = "Own"\nrun = [{words}]\n')
-        profile = profiles.read(str(path))
-        return adapter(profile).start(profile, workload, tmp_path, None)
+        words = ("uwsgi", "--master", option, where, "--chdir", "{chdir}", "--module", "{app}")
+        return start_peer(workload, *words)
 
     return start
 
