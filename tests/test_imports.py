@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.lab_process import ROOT
 from tools.pages.house import FIGURE, FLOORS, arrows, files, imports, render, room_of
 
 DOES_IO = frozenset({"os", "shutil", "socket", "subprocess", "tempfile", "time", "urllib"})
