@@ -98,7 +98,7 @@ def test_a_fault_that_disturbs_is_planted_once(monkeypatch):
     for name in ("nothing wrong", "strangers on the CPU"):
         (case,) = (each for each in CASES if each.name == name)
         run.measure(case, builders.plan(), ((), ()))
-    assert [any(each.outside for each in found) for found in judged] == [True, False]
+    assert [any(each.gate.outside for each in found) for found in judged] == [True, False]
 
 
 @pytest.mark.slow

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab import profiles
+from lab.analysis.gates.machine import MACHINE
+from lab.analysis.gates.network import QUANTISED
+from lab.analysis.gates.replies import ERRORS, STARVATION
 from lab.experiment.plan import alone, arm_of
 from lab.model.plan import Load, Plan
 from lab.model.profile import Profile
@@ -105,9 +108,9 @@ CASES = (
     PlantedCase("stalls, open loop", "stalls", "stalling", Load(64, rate=500.0), window=3.0),
     PlantedCase("nothing wrong", "server CPU", "healthy", quick=True),
     PlantedCase("too few clients", UNEXPLAINED, "enough-threads", Load(connections=8)),
-    PlantedCase("strangers on the CPU", "machine", "healthy", around=Around.STRANGERS),
-    PlantedCase("failing application", "errors", "failing", quick=True),
-    PlantedCase("one worker, kept connections", "starvation", "starving", quick=True),
-    PlantedCase("lost handshakes", "quantised", "healthy", window=3.0, around=Around.LOSS),
+    PlantedCase("strangers on the CPU", MACHINE.name, "healthy", around=Around.STRANGERS),
+    PlantedCase("failing application", ERRORS.name, "failing", quick=True),
+    PlantedCase("one worker, kept connections", STARVATION.name, "starving", quick=True),
+    PlantedCase("lost handshakes", QUANTISED.name, "healthy", window=3.0, around=Around.LOSS),
 )
 """In the order of the report."""

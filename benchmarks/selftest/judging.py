@@ -9,6 +9,7 @@ from benchmarks.selftest.cases import UNEXPLAINED, Around, PlantedCase
 from benchmarks.selftest.result import Answer, CaseResult
 from lab.analysis.diagnose import causes
 from lab.analysis.gates import judge
+from lab.analysis.gates.machine import MACHINE
 from lab.analysis.metrics import derive
 from lab.analysis.observations import observed
 from lab.model.finding import Finding
@@ -38,7 +39,7 @@ def case_result(
         outside = [case.around is not Around.STRANGERS and _disturbed(each) for each in attempts]
         disturbed += sum(outside)
         last = answer(attempts[-1])
-        if not outside[-1] or last.found != "machine":
+        if not outside[-1] or last.found != MACHINE.name:
             said.append(last)
     right = [each for each in said if each.found == case.expected]
     return CaseResult(
@@ -70,7 +71,7 @@ def answer(trial: Trial) -> Answer:
         also = [cause.name for cause in found[1:]]
         evidence += f" (also: {', '.join(also)})" if also else ""
     elif gate and _weight(gate):
-        label, evidence = gate.gate, gate.reason
+        label, evidence = gate.gate.name, gate.reason
     else:
         label, evidence = UNEXPLAINED, "no rule fires and no gate withholds anything"
     metrics = derive(trial)
@@ -83,4 +84,4 @@ def _weight(finding: Finding) -> float:
 
 
 def _disturbed(trial: Trial) -> bool:
-    return any(finding.outside for finding in judge(trial))
+    return any(finding.gate.outside for finding in judge(trial))

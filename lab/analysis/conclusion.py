@@ -163,7 +163,7 @@ def _uncounted(summary: Summary) -> Uncounted | None:
     if not rows:
         return None
     found = (each for row in rows for each in row.tallies if "throughput" in each.withheld)
-    gates = {each.gate: each.example.reason for each in found}
+    gates = {each.gate.name: each.example.reason for each in found}
     return Uncounted(tuple(row.profile.name for row in rows), gates)
 
 

@@ -15,12 +15,12 @@ from collections.abc import Iterable, Mapping
 from lab.analysis.causes import HYPOTHESES
 from lab.analysis.causes.hypothesis import When
 from lab.analysis.causes.signs import Signs, signs
+from lab.analysis.gates.network import ACCEPT_QUEUE
+from lab.analysis.gates.open_loop import OVERLOAD
+from lab.analysis.gates.replies import STARVATION
 from lab.analysis.observations import Observation
 from lab.model.diagnosis import Cause
-from lab.model.finding import Finding
-
-MEANINGLESS = frozenset({"errors", "server died", "starvation", "machine"})
-"""Gates that, when they withhold everything, are the explanation themselves."""
+from lab.model.finding import Finding, Gate
 
 
 def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Cause, ...]:
@@ -37,7 +37,7 @@ def causes(seen: Observation, without: frozenset[str] = frozenset()) -> tuple[Ca
     read = _signs(seen)
     if read is None:
         return ()
-    full = seen.trial.slot.arm.load.rate is None or "overload" in read.gates
+    full = seen.trial.slot.arm.load.rate is None or OVERLOAD in read.gates
     usual = (When.EVERY_LOAD, When.FULL_LOAD) if full else (When.EVERY_LOAD,)
     found = _found(usual, read, without)
     if full:
@@ -59,10 +59,10 @@ def _signs(seen: Observation) -> Signs | None:
     return signs(seen.trial, gates)
 
 
-def _meaningless(finding: Finding, gates: Mapping[str, str]) -> bool:
-    if finding.gate == "starvation" and "accept queue" in gates:
+def _meaningless(finding: Finding, gates: Mapping[Gate, str]) -> bool:
+    if finding.gate is STARVATION and ACCEPT_QUEUE in gates:
         return False  # connections got nothing because they were turned away: that is a cause
-    return finding.withholds is None and finding.gate in MEANINGLESS
+    return finding.withholds is None and finding.gate.explains
 
 
 def _found(asked: Iterable[When], seen: Signs, without: frozenset[str]) -> list[Cause]:

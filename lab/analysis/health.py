@@ -34,9 +34,6 @@ HEADLINE = "cpu"
 GRAVITY = (0, 3, 1, 99)
 """Exit statuses, the gravest last: a broken server is no noise, and a limit is what was asked."""
 
-FAILURES = ("server died", "errors")
-"""Gates that are the server's own failing, and nobody else's."""
-
 
 def warnings(
     run: Run,
@@ -120,7 +117,7 @@ def never_started(observations: Sequence[Observation]) -> bool:
 def failures(observations: Sequence[Observation]) -> tuple[int, int]:
     """Return in how many of these trials, of one profile, the server failed, and their number."""
     failed = sum(
-        any(each.gate in FAILURES and each.withholds is None for each in item.findings)
+        any(each.gate.failing and each.withholds is None for each in item.findings)
         for item in observations
     )
     return failed, len(observations)

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lab.analysis.gates import judge
+from lab.analysis.gates.effect import Counts, swept
 from lab.analysis.metrics import derive
-from lab.model.finding import Finding
+from lab.model.finding import Finding, Whose
 from lab.model.measured import Run, Trial
-
-OTHERS_LIMIT = frozenset({"generator-bound", "late generator", "shared cores", "upstream"})
-"""Gates by which throughput is somebody else's limit: what was served is the least it can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +34,19 @@ def observe(run: Run) -> tuple[Observation, ...]:
     Of a trial and its repeats the last counts: it was repeated for an outside cause, known before
     its outcome.
     """
+    counted = swept(run.whole) if run.whole is not None else {}
     last = {(trial.slot.block, trial.slot.position): trial for trial in run.trials}
-    return tuple(observed(trial) for _, trial in sorted(last.items()))
+    return tuple(observed(trial, counted) for _, trial in sorted(last.items()))
 
 
-def observed(trial: Trial) -> Observation:
-    """Return a trial with what is wrong with it, and with its metrics that count."""
-    findings = judge(trial)
+def observed(trial: Trial, counted: Mapping[str, Counts] | None = None) -> Observation:
+    """Return a trial with what is wrong with it, and with its metrics that count: see `judge`."""
+    findings = judge(trial, counted)
     metrics = derive(trial)
     if any(finding.withholds is None for finding in findings):
         metrics = {}
     withheld = {name for finding in findings for name in finding.withholds or ()}
-    own = (each for each in findings if each.gate not in OTHERS_LIMIT)
+    own = (each for each in findings if each.gate.whose is not Whose.GENERATOR)
     if any("throughput" in (each.withholds or ()) for each in own):
         withheld.add("served")
     if "cpu" in withheld:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lab.analysis.gates.effect import marked
 from lab.analysis.summary import Summary, summarise
 from lab.model.measured import Run
 from lab.model.plan import Arm
@@ -25,8 +24,7 @@ def points(run: Run) -> tuple[Run, ...]:
     places = list({tuple(arm.at.items()): arm.at for arm in run.plan.arms}.values())
     if len(places) == 1:
         return (run,)
-    told = marked(run)
-    return tuple(_at(told, at) for at in places)
+    return tuple(_at(run, at) for at in places)
 
 
 def summaries(run: Run) -> tuple[Summary, ...]:
@@ -48,6 +46,7 @@ def _at(run: Run, at: Mapping[str, str]) -> Run:
             for counter in run.counters
             if counter.arm.at == at
         ),
+        whole=run,
     )
 
 

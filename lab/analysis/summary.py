@@ -34,7 +34,7 @@ from lab.analysis.same_work import different_work
 from lab.lint.rules import inert
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
-from lab.model.finding import Finding
+from lab.model.finding import Finding, Gate
 from lab.model.measured import METRICS, Run
 from lab.model.plan import Plan, Role
 from lab.model.profile import Profile
@@ -49,7 +49,7 @@ COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
 class Tally:
     """One gate over the trials of a profile."""
 
-    gate: str
+    gate: Gate
     trials: int
     """In how many of them it fired."""
     example: Finding
@@ -326,7 +326,7 @@ def _median(values: Sequence[float]) -> float | None:
 def _tallies(observations: Sequence[Observation]) -> tuple[Tally, ...]:
     findings = [finding for item in observations for finding in item.findings]
     counts = Counter(finding.gate for finding in findings)
-    examples: dict[str, Finding] = {}
+    examples: dict[Gate, Finding] = {}
     for finding in findings:
         kept = examples.setdefault(finding.gate, finding)
         # A gate may withhold one metric in one trial and all in the next: show the worst.

@@ -321,7 +321,7 @@ def _reasons(threshold: Threshold, summary: Summary) -> str:
             have = row.counts.get(threshold.metric, 0)
             text = f"{row.profile.name} has {METRICS[threshold.metric].title} in {have}/{row.total}"
             gates = "; ".join(
-                f"{tally.gate}: {tally.example.reason}"
+                f"{tally.gate.name}: {tally.example.reason}"
                 for tally in row.tallies
                 if threshold.metric in tally.withheld
             )

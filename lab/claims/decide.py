@@ -19,6 +19,7 @@ from dataclasses import replace
 from lab import profiles, workloads
 from lab.analysis.compare import verdict_of
 from lab.analysis.confirm import limited_by
+from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.points import points
 from lab.analysis.summary import Row, Summary, summarise
 from lab.analysis.thresholds import figures, planned
@@ -28,6 +29,7 @@ from lab.claims.read import load
 from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.model.comparison import Between, Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
+from lab.model.finding import Gate
 from lab.model.measured import METRICS, Run
 from lab.model.nested import flatten, worded
 from lab.model.plan import Better, Plan
@@ -195,7 +197,7 @@ def _compared(claim: Claim, summary: Summary) -> Comparison:
     )
     by_cpu = summary.compare_whole("capacity", *sides)
     ratio = by_cpu.ratio
-    if ratio is None or {*withheld} != {"generator-bound"} or server_cores(summary.run, sides) != 1:
+    if ratio is None or {*withheld} != {GENERATOR_BOUND} or server_cores(summary.run, sides) != 1:
         return found
     low = ratio.low if by_cpu.may_be is MayBe.LARGER else None
     high = ratio.high if by_cpu.may_be is MayBe.SMALLER else None
@@ -353,12 +355,12 @@ def _withheld(claim: Claim, summary: Summary) -> str:
     return sentence
 
 
-def _gate(gate: str, rows: Sequence[Row]) -> str:
+def _gate(gate: Gate, rows: Sequence[Row]) -> str:
     """Say in how many trials of each side a gate fired, with the numbers of one trial."""
-    found = [(row, tally) for row in rows for tally in row.tallies if tally.gate == gate]
+    found = [(row, tally) for row in rows for tally in row.tallies if tally.gate is gate]
     where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in found)
     row, tally = found[-1]
-    return f"{gate} ({where} trials), with {row.profile.name} {tally.example.reason}"
+    return f"{gate.name} ({where} trials), with {row.profile.name} {tally.example.reason}"
 
 
 def _idle(claim: Claim, summary: Summary) -> str:

@@ -205,7 +205,7 @@ class Progress:
             return
         self._of_block = 0
         if not self._console.is_terminal:
-            gates = dict.fromkeys(each.gate for of in self._invalid.values() for each in of)
+            gates = dict.fromkeys(each.gate.name for of in self._invalid.values() for each in of)
             why = f" ({', '.join(gates)})" if gates else ""
             of = "" if self._plan.minutes is not None else f" of {self._plan.blocks}"
             self._console.print(
@@ -217,7 +217,8 @@ class Progress:
         void = {place: each for place, of in items for each in of if each.withholds is None}
         if trial.slot.block == 0 and len(void) == done:  # the next blocks would be in vain, too
             for each in {each.gate: each for each in void.values()}.values():
-                text = f"warning: no trial counts so far. {each.gate}: {each.reason}. {each.advice}"
+                said = f"{each.gate.name}: {each.reason}. {each.advice}"
+                text = f"warning: no trial counts so far. {said}"
                 self._console.print(text, markup=False, soft_wrap=True)
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:

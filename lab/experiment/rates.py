@@ -115,7 +115,9 @@ def capacity(summary: Summary) -> Capacity:
         if "throughput" in row.values
     }
     if not known:
-        seen = {tally.gate: tally.example.reason for row in summary.rows for tally in row.tallies}
+        seen = {
+            tally.gate.name: tally.example.reason for row in summary.rows for tally in row.tallies
+        }
         reasons = "; ".join(f"{gate}: {reason}" for gate, reason in seen.items())
         raise UnmeasuredError(
             f"no profile's capacity could be measured, so it has no share ({reasons}); close other "

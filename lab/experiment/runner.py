@@ -61,6 +61,11 @@ USUAL_WORKERS = 2
 """Worker processes of a profile that does not say how many it has."""
 
 
+def disturbed(findings: Sequence[Finding]) -> bool:
+    """Return whether something outside the experiment disturbed a trial."""
+    return any(finding.gate.outside for finding in findings)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What a run is made with; tests put scripted ones in."""
@@ -80,7 +85,8 @@ class Parts:
     keep: Callable[[ServerStartError], None] = lambda _error: None
     """Keeps the log of a server that did not start, and says where in the error."""
     judge: Callable[[Trial], Sequence[Finding]] = judge
-    """A trial with a finding from outside is made again: see `REPEATS`."""
+    again: Callable[[Sequence[Finding]], bool] = disturbed
+    """Whether a trial of which this is found is made again: see `REPEATS`."""
     backing: Sequence[RunningBacking] = ()
     """What its servers need, each asked before each trial."""
 
@@ -156,8 +162,7 @@ def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None 
                 trials.append(trial)
                 observer.finished(trial, findings)
                 failures.end_if_changed()
-                disturbed = any(finding.outside for finding in findings)
-                if not disturbed or attempt == REPEATS or not repeats_left:
+                if not parts.again(findings) or attempt == REPEATS or not repeats_left:
                     break
                 repeats_left -= 1
 

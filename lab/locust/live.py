@@ -285,7 +285,7 @@ def _cause(summary: Summary, row: Row) -> str:
 
 def _valid(row: Row) -> str:
     """Say how many trials count, and which gates the others met."""
-    gates = [tally.gate for tally in row.tallies if tally.example.withholds != frozenset()]
+    gates = [tally.gate.name for tally in row.tallies if tally.example.withholds != frozenset()]
     return f"{row.valid} of {row.total}" + (f": {', '.join(gates)}" if gates else "")
 
 

@@ -252,6 +252,10 @@ class Run:
     hosts: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     """Name -> what was read of each host that the load came from; none where it is the server's."""
 
+    whole: Run | None = None
+    """The run with a sweep of which this one is a single value's part; None for one that is
+    whole."""
+
     @property
     def shares_cores(self) -> bool:
         """Whether server and load had a core in common in any trial."""

@@ -104,7 +104,7 @@ def _remark(each: Shown) -> Cell:
         parts.append("made again")
         meaning = Meaning.MUTED
     elif each.observation.findings:
-        gates = ", ".join(finding.gate for finding in each.observation.findings)
+        gates = ", ".join(finding.gate.name for finding in each.observation.findings)
         parts.append(gates if each.observation.valid else f"does not count: {gates}")
         meaning = Meaning.WARNING if each.observation.valid else Meaning.BAD
     if trial.attempt:

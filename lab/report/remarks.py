@@ -9,6 +9,7 @@ from lab.analysis.gates.common import BUSY, generator_may_grow
 from lab.analysis.stats import percent
 from lab.analysis.summary import Row, Summary, Tally, reference_lines
 from lab.model.comparison import Comparison, Verdict
+from lab.model.finding import Gate
 from lab.model.measured import METRICS, Run
 from lab.model.plan import SMALLEST, Plan
 from lab.model.request import Request
@@ -66,7 +67,7 @@ def blocks(run: Run) -> int:
     return run.plan.blocks if run.plan.minutes is None else run.blocks
 
 
-def marks(summary: Summary) -> dict[str, int]:
+def marks(summary: Summary) -> dict[Gate, int]:
     """Return the number of each gate's footnote, in order of appearance."""
     gates = dict.fromkeys(tally.gate for row in summary.rows for tally in row.tallies)
     return {gate: number for number, gate in enumerate(gates, 1)}
@@ -161,9 +162,9 @@ def _told(asked: Sequence[Request]) -> Iterator[str]:
         )
 
 
-def _gate(summary: Summary, gate: str, number: int) -> str:
+def _gate(summary: Summary, gate: Gate, number: int) -> str:
     """Say where a gate fired, with the numbers of one trial, and what to do."""
-    tallies = [(row, tally) for row in summary.rows for tally in row.tallies if tally.gate == gate]
+    tallies = [(row, tally) for row in summary.rows for tally in row.tallies if tally.gate is gate]
     where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in tallies)
     row, worst = max(tallies, key=lambda each: len(each[1].withheld))
     names = worst.example.withholds
@@ -177,7 +178,7 @@ def _gate(summary: Summary, gate: str, number: int) -> str:
     if not all(each.example.withholds == names and _alike(of, each) for of, each in tallies):
         effect = f"at worst: {effect.replace('these trials', 'a trial')}"
     return (
-        f"[{number}] {gate} ({where}; {effect}). {row.profile.name}: {worst.example.reason}. "
+        f"[{number}] {gate.name} ({where}; {effect}). {row.profile.name}: {worst.example.reason}. "
         f"{worst.example.advice}"
     )
 

@@ -187,10 +187,11 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept", "generator")),
     },
     Tally: {
+        "gate": "gate.name",
         "reason": "example.reason",
         "advice": "example.advice",
         "withholds": _withholds,
-        "outside": "example.outside",
+        "outside": "gate.outside",
         "example": None,
     },
     Comparison: {

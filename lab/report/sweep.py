@@ -19,7 +19,7 @@ from lab.analysis.swept import (
     value_of,
 )
 from lab.model.comparison import Comparison, Verdict
-from lab.model.finding import Finding
+from lab.model.finding import Finding, Gate
 from lab.model.measured import METRICS
 from lab.model.warning import EndedEarly
 from lab.model.wording import counted
@@ -232,8 +232,8 @@ def _banners(found: Sequence[Summary]) -> Iterator[str]:
 
 def _notes(found: Sequence[Summary]) -> Iterator[str]:
     name = value_of(found[0])[0]
-    places: dict[str, list[str]] = defaultdict(list)
-    examples: dict[str, tuple[str, Finding]] = {}
+    places: dict[Gate, list[str]] = defaultdict(list)
+    examples: dict[Gate, tuple[str, Finding]] = {}
     for summary in found:
         for row in summary.rows:
             for tally in row.tallies:
@@ -242,7 +242,7 @@ def _notes(found: Sequence[Summary]) -> Iterator[str]:
                 examples.setdefault(tally.gate, (where, tally.example))
     for gate, all_places in places.items():
         first, example = examples[gate]
-        yield f"{gate} ({'; '.join(all_places)}). {first}: {example.reason}. {example.advice}"
+        yield f"{gate.name} ({'; '.join(all_places)}). {first}: {example.reason}. {example.advice}"
     if missing := [each for each in found if each.measured < each.planned]:
         said = (f"{value_of(each)[1]} has {each.measured} of {each.planned}" for each in missing)
         yield f"Trials are missing, as the run ended early: {name} {'; '.join(said)}."

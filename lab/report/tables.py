@@ -17,6 +17,7 @@ from lab.analysis.looks import shown
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step, Summary
 from lab.model.comparison import Comparison, Verdict
+from lab.model.finding import Gate
 from lab.model.measured import METRICS, Run
 from lab.model.plan import Plan
 from lab.model.request import labels
@@ -234,7 +235,7 @@ def _column(name: str) -> Column:
 def value_cell(row: Row, name: str) -> Cell:
     """Return what was measured of a metric; a hyphen where it is withheld."""
     value, least = row.values.get(name), row.at_least(name)
-    shared = any(tally.gate == "shared cores" for tally in row.tallies)
+    shared = any(tally.gate.floor for tally in row.tallies)
     if value is None and name == "throughput" and shared:
         value, least = row.values.get("served"), True
     if value is None:
@@ -245,7 +246,7 @@ def value_cell(row: Row, name: str) -> Cell:
     return Cell(quantity(name, value), Meaning.WARNING if bad else Meaning.PLAIN)
 
 
-def _validity(row: Row, numbered: Mapping[str, int]) -> Cell:
+def _validity(row: Row, numbered: Mapping[Gate, int]) -> Cell:
     """Say how many trials count, and which footnotes say what the others lack: `8/10 [1]`."""
     reasons = [f"[{numbered[tally.gate]}]" for tally in row.tallies]
     text = " ".join((f"{row.valid}/{row.total}", *reasons))

@@ -20,7 +20,6 @@ from lab.experiment.conduct import real_parts
 from lab.experiment.plan import alone
 from lab.experiment.runner import Silent, run
 from lab.generators.process import EngineGenerator, EngineSession, Recording
-from lab.model.finding import Finding
 from lab.model.measured import Trial, Window
 from lab.model.parts import Endpoint
 from lab.model.plan import Arm, Load
@@ -90,7 +89,8 @@ def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
         server=lambda _profile: planted,
         probes=(),
         facts=lambda _subject: {},
-        judge=lambda _trial: planted.again,
+        judge=lambda _trial: (),
+        again=lambda _findings: planted.again,
     )
     run(alone(arm, window=conditions.pace.whole), parts, Silent())
     if planted.outcome is None:
@@ -112,8 +112,8 @@ class _Planted:
     conditions: Conditions
     outcome: FaultOutcome | None = None
     """Of the last trial; None if it failed."""
-    again: tuple[Finding, ...] = ()
-    """Why that trial is to be made again, if it is."""
+    again: bool = False
+    """Whether that trial is to be made again."""
     target: Target = field(init=False)
     steady: EngineSession = field(init=False)
     name: str = EngineGenerator.name
@@ -132,7 +132,7 @@ class _Planted:
         self, profile: Profile, workload: Workload, folder: Path, cores: Sequence[int] | None
     ) -> Iterator[Process]:
         """Start *profile* with the options of the fault; see `lab.model.parts.Server`."""
-        self.outcome, self.again = None, ()
+        self.outcome, self.again = None, False
         changed = overlay(profile, self.fault.options, folder)
         with adapter(changed).start(changed, workload, folder, cores) as server:
             self.target = Target(server, folder)
@@ -190,8 +190,7 @@ class _Planted:
         outcome = counted(outcome, recording, bursts, outcome.planted[0] if fault.stops else None)
         idle = 0 < target.idle == len(target.bursts)
         self.outcome = replace(outcome, effect=had_effect(outcome, seen.effect and not idle))
-        if outcome.disturbed and not count(before).wrong:
-            self.again = (Finding("disturbed", "", "", outside=True),)
+        self.again = outcome.disturbed and not count(before).wrong
         return recording.windows
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import lab.analysis.gates
-from lab.analysis.gates import judge
+from lab.analysis.gates import GATES, judge
 from lab.model.measured import Failure
 from lab.model.plan import Load
 from lab.model.workload import Transport
@@ -26,7 +25,7 @@ TIME_BASED = PERCENTILES | {"throughput"}
 def gates(trial, plan):
     """Return gate -> withheld metrics, for comparison as a literal."""
     return {
-        finding.gate: "all" if finding.withholds is None else set(finding.withholds)
+        finding.gate.name: "all" if finding.withholds is None else set(finding.withholds)
         for finding in judge(make.under(trial, plan=plan))
     }
 
@@ -126,7 +125,11 @@ def test_one_process_that_keeps_one_connection_starves_the_others():
         ok=60_000, replies=(60_000,) + (0,) * 63, latency={33: 60_000}, latency_sum=2.0
     )
     (finding,) = judge(make.trial(window))
-    assert (finding.gate, finding.withholds, finding.outside) == ("starvation", None, False)
+    assert (finding.gate.name, finding.withholds, finding.gate.outside) == (
+        "starvation",
+        None,
+        False,
+    )
     assert finding.reason == "63 of 64 connections got no reply; the others shared 60,000"
 
 
@@ -203,7 +206,7 @@ def test_a_server_whose_workers_wait_is_remarked_and_counts():
     """All connections stand in line, so the figure is the number of workers: a legitimate limit."""
     trial = make.trial(readings=make.READINGS | IDLE)
     (finding,) = judge(trial)
-    assert (finding.gate, finding.withholds) == ("idle server", frozenset())
+    assert (finding.gate.name, finding.withholds) == ("idle server", frozenset())
     assert finding.reason.startswith(
         "nobody was at work: the server used 0.07 of 1 core, and the generator was busy for 35% of "
     )
@@ -214,7 +217,7 @@ def test_client_and_server_that_wait_for_each_other_measure_nothing():
     window = make.window(ok=128, replies=(2,) * 64, latency={900: 128}, latency_sum=0.12, cpu=0.01)
     trial = make.trial(window, readings=make.READINGS | IDLE)
     (finding,) = judge(trial)
-    assert (finding.gate, finding.withholds) == ("idle server", None)
+    assert (finding.gate.name, finding.withholds) == ("idle server", None)
     assert finding.reason.endswith("; 128 replies on 64 connections in 2 s")
 
 
@@ -227,7 +230,7 @@ def test_few_replies_are_void_only_where_they_explain_nothing(latency_sum, ok, w
     """One slow worker gives few replies too, to clients that all stand in its line."""
     window = make.window(ok=ok, replies=(2,) * 64, latency={900: ok}, latency_sum=latency_sum)
     (finding,) = judge(make.trial(window, readings=make.READINGS | IDLE))
-    assert (finding.gate, finding.withholds) == ("idle server", withholds)
+    assert (finding.gate.name, finding.withholds) == ("idle server", withholds)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +298,7 @@ def test_a_server_that_keeps_what_it_does_not_promise_is_remarked():
     peer = make.profile("baseline", server="command")
     kept, closed = make.trial(), make.trial(make.window(connections=4000))
     (finding,) = judge(make.under(kept, plan=make.plan(peer)))
-    assert (finding.gate, finding.withholds) == ("reconnects", frozenset())
+    assert (finding.gate.name, finding.withholds) == ("reconnects", frozenset())
     assert judge(make.under(closed, plan=make.plan(peer))) == ()
 
 
@@ -342,7 +345,7 @@ def test_a_unix_socket_has_no_timer_of_the_kernels():
     arm = trial.slot.arm
     local = replace(arm, workload=replace(arm.workload, transport=Transport.UNIX))
     (finding,) = judge(replace(trial, slot=replace(trial.slot, arm=local)))
-    assert (finding.gate, finding.withholds) == ("quantised", frozenset())
+    assert (finding.gate.name, finding.withholds) == ("quantised", frozenset())
 
 
 @pytest.mark.parametrize("centre", [40, 41, 44, 50, 200, 1000])
@@ -366,7 +369,7 @@ def test_handshakes_lost_on_the_way_are_named_so():
     """A firewall drops every twentieth: sent again, late, and not by this server's queue."""
     trial = waited({3: 3800, 1003: 190, 2004: 10}, {"tcp.TCPSynRetrans": 210})
     (finding,) = judge(trial)
-    assert finding.gate == "quantised"
+    assert finding.gate.name == "quantised"
     assert finding.reason == (
         "handshakes lost on the way: 210 sent again, none dropped by this server, 200 replies "
         "later than 0.9 s"
@@ -441,7 +444,7 @@ def test_a_server_that_stalls_to_the_end_has_no_percentile():
     """All replies came before it, at once: not one of them is the truth."""
     window = paced(4000, 1500, {1: 1.0}, queued=2436)
     (finding,) = judge(make.under(make.trial(window), plan=make.plan(load=OPEN)))
-    assert (finding.gate, finding.withholds) == ("cut off", {"p50", "p90", "p99"})
+    assert (finding.gate.name, finding.withholds) == ("cut off", {"p50", "p90", "p99"})
     assert "2,436 of 3,936 requests had no reply" in finding.reason
     assert "the oldest after 1.22 s or more" in finding.reason
 
@@ -504,7 +507,11 @@ def test_a_disturbed_trial_is_to_be_repeated_and_still_counts(reading, limit, ab
     disturbed = make.trial(readings=make.READINGS | {reading: above})
     assert judge(calm) == ()
     (finding,) = judge(disturbed)
-    assert (finding.gate, finding.withholds, finding.outside) == ("machine", frozenset(), True)
+    assert (finding.gate.name, finding.withholds, finding.gate.outside) == (
+        "machine",
+        frozenset(),
+        True,
+    )
 
 
 def test_a_trial_that_others_had_half_of_does_not_count():
@@ -541,7 +548,7 @@ def test_a_server_that_did_not_start_says_its_last_words():
         windows=(), failure="it ended with status 1\nIts last lines:\nno app found\n"
     )
     (finding,) = judge(trial)
-    assert (finding.gate, finding.withholds) == ("server died", None)
+    assert (finding.gate.name, finding.withholds) == ("server died", None)
     assert finding.reason == "it ended with status 1; its log ends: no app found"
 
 
@@ -550,7 +557,7 @@ def test_a_load_that_was_given_up_is_not_the_servers_death():
     said = "the load was given up: ab ended with status 104:\nreset by peer"
     trial = make.trial(windows=(), failure=said, failed=Failure.LOAD)
     (finding,) = judge(trial)
-    assert (finding.gate, finding.withholds) == ("no load", None)
+    assert (finding.gate.name, finding.withholds) == ("no load", None)
     assert finding.reason == "the load was given up: ab ended with status 104: reset by peer"
 
 
@@ -560,20 +567,40 @@ def test_a_server_that_ended_under_load_voids_the_trial():
     assert gates(trial, make.plan()) == {"server died": "all"}
 
 
-def named(folder):
-    """Return the names of gates that the findings made in a folder's modules have."""
-    calls = (
-        node
-        for file in folder.glob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Finding"
-    )
-    return {call.args[0].value if call.args else call.keywords[0].value.value for call in calls}
+def shown(gate):
+    """Return the names of the gates that its bad example fires, and of those of its good one."""
+    return [
+        [each.gate.name for each in judge(example, gate.beside.swept)]
+        for example in (gate.bad, gate.good)
+    ]
 
 
-def test_every_gate_has_a_row_on_its_page():
+@pytest.mark.parametrize("gate", GATES, ids=lambda gate: gate.name)
+def test_every_gate_fires_on_its_bad_example_alone(gate):
+    """Nothing is wrong with the good one, which differs in little."""
+    bad, good = shown(gate)
+    assert gate.name in bad
+    assert good == []
+
+
+def test_no_two_gates_have_a_name_or_a_place_in_common():
+    """So each has one footnote, and the order in which they are asked is known."""
+    assert len({gate.name for gate in GATES}) == len({gate.place for gate in GATES}) == len(GATES)
+
+
+def test_no_gate_is_known_by_its_name():
+    """Whoever looks for one in `lab` refers to it, or asks what it says of itself."""
+    names = {gate.name for gate in GATES}
+    for path in Path("lab").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            said = ast.unparse(node) if isinstance(node, ast.Compare) else ""
+            words = [each.value for each in ast.walk(node) if isinstance(each, ast.Constant)]
+            assert not ("gate" in said and names & {*words}), f"{path}: {said}"
+
+
+def test_every_gate_has_its_row_on_the_page():
     """Whoever reads the name in a report finds there when it fires, what it takes away, and why."""
     page = Path("docs/reference/gates-and-causes.md").read_text(encoding="utf-8")
-    table = page.partition("## Gates")[2].partition("\n## ")[0]
+    table = page.partition("<!-- gates -->")[2].partition("<!-- end -->")[0]
     rows = re.findall(r"^\| ([a-z][\w -]*) \|", table, re.MULTILINE)
-    assert set(rows) - {"gate"} == named(Path(lab.analysis.gates.__file__).parent)
+    assert rows == ["gate", *(gate.name for gate in GATES)]

@@ -182,7 +182,7 @@ def test_no_process_is_advised_that_would_be_refused(cores, gate, remark):
     others = {name: value for name, value in make.READINGS.items() if name != "server.cores"}
     idle = others | {"server.cpu_user": 0.5, "server.busiest": 0.4}
     trial = make.trial(make.window(**AT), readings=idle | cores)
-    (advice,) = [each.advice for each in judge(trial) if each.gate == "generator-bound"]
+    (advice,) = [each.advice for each in judge(trial) if each.gate.name == "generator-bound"]
     assert gate in advice
     assert ("--generators" in advice) == ("--generators" in gate)
     run = ladder({"b"})

@@ -33,7 +33,7 @@ def published(wall, ok, *, connections=100, readings=None, **changes):
 
 def fired(trial, plan):
     """Return gate -> withheld metrics of the findings."""
-    return {finding.gate: finding.withholds for finding in judge(make.under(trial, plan=plan))}
+    return {finding.gate.name: finding.withholds for finding in judge(make.under(trial, plan=plan))}
 
 
 @pytest.mark.parametrize("cpu", [0.0, 0.46])
@@ -159,7 +159,7 @@ def test_httparena_keepalive():
     )
     trial = make.trial(make.window(connections=4000), name="flask")
     (finding,) = judge(make.under(trial, plan=make.plan(profile)))
-    assert finding.gate == "reconnects"
+    assert finding.gate.name == "reconnects"
     assert {"throughput", "cpu"} <= finding.withholds
     (sentence,) = inert(profile)
     assert sentence.startswith("keepalive = 120: ")

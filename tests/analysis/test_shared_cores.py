@@ -35,7 +35,7 @@ def shared(speeds=ARMS, readings=SHARED, blocks=4, noise=0.0):
 
 def withheld(trial):
     """Return gate -> what it withholds."""
-    return {each.gate: each.withholds for each in judge(trial)}
+    return {each.gate.name: each.withholds for each in judge(trial)}
 
 
 def test_a_ratio_lies_between_what_was_served_and_what_the_cores_have_cpu_for():
@@ -154,7 +154,7 @@ def test_what_was_served_stands_where_the_limit_is_somebody_elses(window, readin
     """Handshakes that the server dropped are its own."""
     trial = make.trial(make.window(**window), readings=make.READINGS | readings)
     seen = observed(trial)
-    assert gate in {each.gate for each in seen.findings}
+    assert gate in {each.gate.name for each in seen.findings}
     assert "throughput" not in seen.metrics
     assert seen.metrics.keys() & {"served", "capacity"} == kept
 

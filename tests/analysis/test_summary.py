@@ -54,7 +54,7 @@ def test_an_invalid_trial_is_counted_and_never_averaged():
     run = altered(make.ladder_run(CALM), starved, name="http-socket", blocks=range(4))
     row = summarise(run).rows[1]
     assert (row.valid, row.total, row.counts["cpu"]) == (6, 10, 6)
-    assert [(tally.gate, tally.trials) for tally in row.tallies] == [("starvation", 4)]
+    assert [(tally.gate.name, tally.trials) for tally in row.tallies] == [("starvation", 4)]
 
 
 def test_a_step_is_from_the_profile_it_is_against():
@@ -233,7 +233,7 @@ def test_a_server_whose_load_was_given_up_did_start():
     summary = summarise(altered(make.ladder_run(CALM), given_up, name="http-socket"))
     assert summary.exit_code == 3
     assert not any("Never started" in banner for banner in warned(summary))
-    assert [tally.gate for tally in summary.rows[1].tallies] == ["no load"]
+    assert [tally.gate.name for tally in summary.rows[1].tallies] == ["no load"]
 
 
 def test_one_profile_with_valid_trials_is_nothing_to_compare():

@@ -19,6 +19,7 @@ from lab.generators.open_loop import make_engine
 from lab.generators.process import EngineGenerator
 from lab.generators.shares import divide_load, phases, shares
 from lab.generators.wires import HttpWire
+from lab.model.finding import Beside
 from lab.model.parts import Endpoint
 from lab.model.plan import Load
 from lab.model.request import Expectation, Request
@@ -127,7 +128,7 @@ def test_a_connection_that_gets_nothing_is_seen_among_those_of_all_processes():
     fed = make.window(process=2, ok=2000, replies=(63,) * 32)
     starved = make.window(process=2, ok=2000, replies=(65,) * 31 + (0,))
     assert starvation(make.trial(first, fed), {}) is None
-    assert starvation(make.trial(first, starved), {}).gate == "starvation"
+    assert starvation(make.trial(first, starved), Beside()).gate.name == "starvation"
 
 
 def test_one_that_is_killed_ends_the_trial_at_once(serve):

@@ -82,11 +82,11 @@ def test_clocks_that_cannot_be_read_together_give_no_reading(monkeypatch, when):
 def test_a_step_discards_the_trial(step):
     """From 50 ms on nothing of it counts, and it is made again."""
     (finding,) = judge(trial(**{"machine.clock_step": step}))
-    assert (finding.gate, finding.withholds, finding.outside) == ("machine", None, True)
+    assert (finding.gate.name, finding.withholds, finding.gate.outside) == ("machine", None, True)
     assert f"the wall clock was set by {step:+.3g} s" in finding.reason
 
 
 @pytest.mark.parametrize("readings", [{}, {"machine.clock_step": 0.049}])
 def test_what_is_no_step_is_no_finding(readings):
     """Nor is a reading that was not taken, as in runs of before."""
-    assert not [each for each in judge(trial(**readings)) if each.gate == "machine"]
+    assert not [each for each in judge(trial(**readings)) if each.gate.name == "machine"]

@@ -53,7 +53,7 @@ def test_a_stall_that_does_not_end_leaves_no_percentile(stalled):
     for found in observe(stalled(60.0, 3.0, healthy=RATE)):
         assert found.trial.windows[0].queued > RATE
         # The latter where it began before the window, so that nothing was answered at all.
-        assert {each.gate for each in found.findings} & {"cut off", "overload"}
+        assert {each.gate.name for each in found.findings} & {"cut off", "overload"}
         assert not found.metrics.keys() & {"p50", "p90", "p99"}
 
 
@@ -68,6 +68,6 @@ def test_a_stall_at_the_end_is_seen_while_connections_are_free(stalled):
         (window,) = found.trial.windows
         assert window.queued == 0
         assert window.unfinished > 0.25 * window.ok > 0
-        (finding,) = [each for each in found.findings if each.gate == "cut off"]
+        (finding,) = [each for each in found.findings if each.gate.name == "cut off"]
         assert finding.withholds >= {"p90", "p99"}
         assert not found.metrics.keys() & finding.withholds

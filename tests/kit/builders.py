@@ -4,8 +4,9 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+from lab.analysis.gates.example import READINGS, window
 from lab.experiment.plan import arm_of
-from lab.model.measured import Run, Trial, Window
+from lab.model.measured import Run, Trial
 from lab.model.plan import Load, Plan, Role, Slot
 from lab.model.profile import Profile
 from lab.model.request import Expectation
@@ -60,42 +61,6 @@ def altered(the_plan, profiles=None, workload=None, load=None):
         for each in profiles or the_plan.profiles
     )
     return replace(the_plan, arms=arms)
-
-
-def window(**changes):
-    """Return a sound window: 4,000 replies in 2 s by 64 connections, 32 ms each."""
-    values = {
-        "process": 1,
-        "wall": 2.0,
-        "ok": 4000,
-        "errors": {},
-        "unfinished": 64,
-        "retried": 0,
-        "connections": 0,
-        "replies": (63,) * 32 + (62,) * 32,
-        "received": 400_000,
-        "latency": {31_000: 3950, 40_000: 50},
-        "latency_sum": 128.0,
-        "cpu": 0.6,
-        "wait": 0.1,
-    }
-    return Window(**(values | changes))
-
-
-READINGS = {
-    "elapsed": 2.1,
-    "server.cpu_user": 1.5,
-    "server.cpu_system": 0.39,
-    "server.pss": 40e6,
-    "server.switches_voluntary": 42.0,
-    "server.cores": 1.0,
-    "server.busiest": 0.9,
-    "listener.drops": 0.0,
-    "tcp.TCPSynRetrans": 0.0,
-    "machine.foreign_cpu": 0.05,
-    "machine.steal": 0.0,
-}
-"""Readings of a sound trial: 1.89 s of CPU in 2.1 s, for 2,000 replies a second."""
 
 
 def trial(

@@ -119,7 +119,7 @@ class Script:
         pass
 
     def finished(self, trial: Trial, findings: Sequence[object]) -> None:
-        self.events.append(f"finished {trial.slot.arm.name} {[f.gate for f in findings]}")
+        self.events.append(f"finished {trial.slot.arm.name} {[f.gate.name for f in findings]}")
 
     def confirming(self, counters: Sequence[CounterRun]) -> None:
         self.events.append(f"confirming {[each.cause for each in counters]}")

@@ -95,7 +95,7 @@ def test_an_upstream_that_is_at_its_limit_withholds_throughput(tmp_path):
             each.join()
         readings = stop()
     (found,) = judge(make.trial(readings=make.READINGS | readings))
-    assert (found.gate, found.withholds) == ("upstream", TIME_BASED)
+    assert (found.gate.name, found.withholds) == ("upstream", TIME_BASED)
     assert readings["upstream.cpu"] >= 0.4
 
 
@@ -103,7 +103,7 @@ def test_an_upstream_that_is_at_its_limit_withholds_throughput(tmp_path):
 def test_an_upstream_may_be_busy_for_seven_tenths(share, gates):
     """From there on who asks it waits for longer than it works."""
     readings = make.READINGS | {"upstream.busiest": share}
-    assert [each.gate for each in judge(make.trial(readings=readings))] == gates
+    assert [each.gate.name for each in judge(make.trial(readings=readings))] == gates
 
 
 @pytest.mark.parametrize(
@@ -135,5 +135,5 @@ def test_a_server_that_waits_for_its_busy_backend_is_not_idle():
     idle = {"server.cpu_user": 0.1, "server.cpu_system": 0.0, "server.busiest": 0.1}
     lazy = make.window(cpu=0.1, wait=0.0)
     (found,) = judge(make.trial(lazy, readings=make.READINGS | idle))
-    assert found.gate == "idle server"
+    assert found.gate.name == "idle server"
     assert judge(make.trial(lazy, readings=make.READINGS | idle | {"backend.cpu": 1.5})) == ()

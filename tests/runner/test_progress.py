@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
+from lab.analysis.gates import machine, open_loop
+from lab.analysis.gates.replies import RECONNECTS
 from lab.experiment.conduct import Prepared
 from lab.experiment.minutes import with_minutes
 from lab.experiment.plan import orders
@@ -55,8 +57,9 @@ def printed(findings, again=()):
 
 
 NOTHING = frozenset()
-OVERLOAD, MACHINE = Finding("overload", "", ""), Finding("machine", "", "", frozenset({"cpu"}))
-MILD = Finding("remark", "", "", NOTHING)
+OVERLOAD = Finding(open_loop.OVERLOAD, "", "")
+MACHINE = Finding(machine.MACHINE, "", "", frozenset({"cpu"}))
+MILD = Finding(RECONNECTS, "", "", NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +92,7 @@ def test_a_block_is_one_line():
     assert printed([[OVERLOAD], [MACHINE], []]).count("\n") == 1
 
 
-CROWDED = Finding("machine", "other programs used 1.72 cores", "Stop other work.", None)
+CROWDED = Finding(machine.MACHINE, "other programs used 1.72 cores", "Stop other work.", None)
 
 
 def test_a_first_block_in_vain_is_a_warning():

@@ -147,7 +147,7 @@ def test_a_worker_that_is_killed_ends_the_run(tmp_path):
     assert sound
     assert all(len(trial.windows) == 2 for trial in sound)
     (finding,) = judge(last)
-    assert finding.gate == "no load"
+    assert finding.gate.name == "no load"
     assert "ended, or lost its connection" in finding.reason
     assert "Ended early" in report(tmp_path)
 
@@ -198,11 +198,11 @@ def test_an_interrupted_link_gives_no_figure(tmp_path):
             assert master.wait(120) in (0, 1, 3), said(tmp_path)
     first, *others = read_run(next(tmp_path.glob("results/*"))).trials
     assert first.failure is None
-    found = {finding.gate: finding for finding in judge(first)}
+    found = {finding.gate.name: finding for finding in judge(first)}
     assert found.keys() & {"link", "quantised"}, said(tmp_path)
     assert "lost on the way" in (found.get("link") or found["quantised"]).reason
     for trial in others:
-        assert not {each.gate for each in judge(trial)} & {"link", "quantised"}
+        assert not {each.gate.name for each in judge(trial)} & {"link", "quantised"}
 
 
 @pytest.mark.slow

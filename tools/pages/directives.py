@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lab.errors import UsageError
 from lab.report import markdown
-from tools.pages import claims, figures, instructions, proofs, results, runs
+from tools.pages import claims, figures, gates, instructions, proofs, results, runs
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
@@ -25,6 +25,8 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "command RUN": runs.command,
     "decision RUN: CLAIM": runs.decision,
     "figure FIGURE": figures.words,
+    "gates": gates.table,
+    "gates say": gates.sayings,
     "gates RUN": runs.gates,
     "headline RUN": runs.headline,
     "instructions cells": instructions.cells,
@@ -69,14 +71,14 @@ def pages() -> tuple[Path, ...]:
 
 def fill(text: str) -> str:
     """
-    Return *text* with what each of its directives asks for.
+    Return *text* with what each of its directives asks for, which may hold others.
 
     Raises:
         LabError: A directive has none of FORMS, or names something that is not there.
     """
     return DIRECTIVE.sub(
         lambda it: (
-            f"{it['opening']}{_text(it['directive'])}{it['closing']}"
+            f"{it['opening']}{fill(_text(it['directive']))}{it['closing']}"
             f"{figures.warnings(_figure(it)) if it['address'] else ''}"
         ),
         text,

@@ -104,7 +104,7 @@ def plan(name: str) -> str:
 def gates(name: str) -> str:
     """Return what the numbers in brackets of a run's tables stand for; nothing where none is."""
     found = remarks.marks(summary(name)).items()
-    return " ".join(f'`[{number}]` stands for "{gate}".' for gate, number in found)
+    return " ".join(f'`[{number}]` stands for "{gate.name}".' for gate, number in found)
 
 
 def machine(name: str) -> str:

@@ -8,6 +8,7 @@ from lab.analysis.causes import phrases
 from lab.analysis.causes.hypothesis import Aim, Hypothesis, usual_aim
 from lab.analysis.causes.signs import LOST_SHARE, Signs
 from lab.analysis.gates import LATE
+from lab.analysis.gates.network import ACCEPT_QUEUE
 from lab.analysis.metrics import merged_latency
 from lab.dialects.moves import listen
 from lab.model.diagnosis import Cause
@@ -21,7 +22,7 @@ LATE_REPLIES = 0.02
 
 
 def _shows(s: Signs) -> Cause | None:
-    if "accept queue" not in s.gates or s.lost <= LOST_SHARE:
+    if ACCEPT_QUEUE not in s.gates or s.lost <= LOST_SHARE:
         return None
     return Cause(
         NAME,

@@ -15,6 +15,7 @@ from lab.analysis.gates import BUSY, LATE
 from lab.analysis.gates.common import left_over
 from lab.analysis.metrics import merged_latency, quantile, server_cpu, usable_cores
 from lab.dialects.meaning import Settings
+from lab.model.finding import Gate
 from lab.model.measured import Trial, Window
 from lab.model.plan import Load
 
@@ -39,7 +40,7 @@ BEHIND = 0.7
 class Signs:
     """The figures of one trial; "a reply" is of correct ones."""
 
-    gates: Mapping[str, str]
+    gates: Mapping[Gate, str]
     """Gates that fired -> what each saw."""
     readings: Mapping[str, float]
     settings: Settings
@@ -115,7 +116,7 @@ class Signs:
         return self.share is not None and self.share >= BUSY
 
 
-def signs(trial: Trial, gates: Mapping[str, str]) -> Signs | None:
+def signs(trial: Trial, gates: Mapping[Gate, str]) -> Signs | None:
     """
     Return the figures of *trial*; None without a window, or without a reply.
 

@@ -6,59 +6,52 @@ a "fastest" server that answered one connection of 64, a client at its limit. A 
 causes and at broken promises, never at whether a figure is pleasing: trials dropped for their
 outcome take the coverage of a 95 % interval down to 89 %.
 
-To add a gate, write its function in the file of its subject - replies, the network, hosts of the
-load, the effort of server and generator - or in a file of its own, and name it in `GATES`.
+To add a gate, write it in the file of its subject - replies, the network, hosts of the load, the
+effort of server and generator - or in a file of its own; both are found by themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+import pkgutil
+from collections.abc import Mapping
 
-from lab.analysis.gates import backing, effect, effort, hosts, network, replies
 from lab.analysis.gates.common import BUSY, LATE, TIME_BASED
-from lab.model.finding import Finding
+from lab.analysis.gates.replies import NOT_MEASURED
+from lab.model.finding import Beside, Finding, Gate
 from lab.model.measured import Trial
 
-__all__ = ["BUSY", "LATE", "TIME_BASED", "judge"]
+__all__ = ["BUSY", "GATES", "LATE", "TIME_BASED", "judge"]
 
-Gate = Callable[[Trial, Mapping[str, Finding]], Finding | None]
-"""Judges a trial, knowing which gates before it have fired: name -> what was found."""
+_SUBJECTS = [
+    importlib.import_module(f"{__name__}.{each.name}") for each in pkgutil.iter_modules(__path__)
+]
 
-GATES: tuple[Gate, ...] = (
-    replies.died,
-    effect.without_effect,
-    replies.errors,
-    network.ports,
-    replies.starvation,
-    network.accept_queue,
-    effort.generator_bound,
-    effort.shared_cores,
-    backing.upstream,
-    effort.late_generator,
-    effort.overload,
-    effort.cut_off,
-    replies.reconnects,
-    network.quantised,
-    hosts.link,
-    hosts.skew,
-    effort.machine,
-    effort.idle_server,
+GATES: tuple[Gate, ...] = tuple(
+    sorted(
+        {each for file in _SUBJECTS for each in vars(file).values() if isinstance(each, Gate)},
+        key=lambda gate: gate.place,
+    )
 )
 """In the order in which each is asked, once."""
 
 
-def judge(trial: Trial) -> tuple[Finding, ...]:
+def judge(
+    trial: Trial, swept: Mapping[str, Mapping[str, float]] | None = None
+) -> tuple[Finding, ...]:
     """
     Return what is wrong with *trial*, most fundamental first; nothing for a sound one.
 
     A gate whose readings are absent does not fire. A finding that withholds the empty set is a
     remark: the trial counts, but it should be repeated if it may be.
+
+    Args:
+        trial: What was measured.
+        swept: See `Beside.swept`; None where the trial is judged by itself.
     """
-    if not trial.windows:
-        return (replies.no_window(trial),)
-    fired: dict[str, Finding] = {}
-    for gate in GATES:
-        found = gate(trial, fired)
+    fired: dict[Gate, Finding] = {}
+    for gate in GATES if trial.windows else NOT_MEASURED:
+        found = gate.looks(trial, Beside(fired, swept or {}))
         if found is not None:
-            fired[found.gate] = found
+            fired[gate] = found
     return tuple(fired.values())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from lab.analysis.gates import example
 from lab.analysis.gates.common import TIME_BASED
-from lab.model.finding import Finding
+from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Trial
 
 SATURATED = 0.7
@@ -13,15 +12,30 @@ SATURATED = 0.7
 front of it for 1.2 times as long as it is served (M/D/1), and at 0.9 for 4.5 times as long."""
 
 
-def upstream(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+def upstream(trial: Trial, _beside: Beside) -> Finding | None:
     """Judge whether the upstream, which is a part of the load, could keep up."""
     busiest = trial.readings.get("upstream.busiest", 0.0)
     if busiest < SATURATED:
         return None
     return Finding(
-        "upstream",
+        UPSTREAM,
         f"the upstream ran or waited for a CPU for {busiest:.0%} of the time",
         "Use fewer connections, or give the generator's side more cores; this throughput is its "
         "own.",
         withholds=TIME_BASED,
     )
+
+
+UPSTREAM = Gate(
+    "upstream",
+    100,
+    upstream,
+    Whose.GENERATOR,
+    fires="a process of what applications ask (a backing service with the role `upstream`) ran or "
+    "waited for a CPU for 70 % of the time",
+    withholds="time",
+    because="it is a part of the load, as the generator is. What comes by chance then waits for "
+    "1.2 times as long as it is served, and at 90 % for 4.5 times as long",
+    bad=example.trial(readings={"upstream.busiest": 0.7}),
+    good=example.trial(readings={"upstream.busiest": 0.69}),
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.analysis.metrics import server_cpu, usable_cores
+from lab.analysis.metrics import merged_latency, merged_service, quantile, server_cpu, usable_cores
 from lab.model.measured import Trial
 
 FAILED_SHARE = 0.01
@@ -27,6 +27,14 @@ BUSY = 0.9
 
 LATE = 0.9
 """Seconds: the kernel repeats a dropped handshake after 1 s, and 10 % is left for its ticks."""
+
+RATE_KEPT = 0.98
+"""Open loop: share of the planned requests with an outcome from which the rate was kept. What is
+under way at the window's edges is far less."""
+
+WAITED = 1.25
+"""Open loop: latency over service time, of the fastest tenth, above which every request waited to
+be sent. A server that merely stalls answers most requests at once."""
 
 PERCENTILES = frozenset({"p50", "p90", "p99", "service_p99"})
 
@@ -103,3 +111,16 @@ def server_used(trial: Trial, elapsed: float | None = None) -> float | None:
     if seconds is None or not elapsed:
         return None
     return (seconds + trial.readings.get("backend.cpu", 0.0)) / elapsed
+
+
+def fell_behind(trial: Trial) -> bool:
+    """Return whether an open loop's rate was not kept; False of a closed one."""
+    planned = trial.total("planned")
+    ended = sum(window.ok + sum(window.errors.values()) for window in trial.windows)
+    queued = trial.total("queued")
+    if not planned or (ended >= RATE_KEPT * planned and not queued):
+        return False
+    latency, service = merged_latency(trial.windows), merged_service(trial.windows)
+    if not latency or not service:
+        return True  # nothing was answered at all
+    return quantile(latency, 0.1) > WAITED * quantile(service, 0.1)

@@ -12,17 +12,14 @@ from __future__ import annotations
 import statistics
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
 
-from lab.model.finding import Finding
+from lab.analysis.gates import example
+from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Run, Trial
 from lab.model.plan import Role
 
 COUNTED = {"workers": "processes", "threads": "threads"}
 """Quantity of a sweep -> what the probes count of it."""
-
-_SAID = "without effect"
-"""Fact of a trial whose value did nothing: how that shows."""
 
 Counts = Mapping[str, float]
 """Value -> what was counted, the median of its trials."""
@@ -44,51 +41,55 @@ def counts(run: Run, profile: str) -> Counts:
     return {value: statistics.median(found) for value, found in seen.items()}
 
 
-def marked(run: Run) -> Run:
-    """Return *run* with a fact in each trial of a value that had no effect, for the gate."""
-    said = {
-        (profile.name, value): text
-        for profile in run.plan.profiles
-        for value, text in _without_effect(run, profile.name).items()
-    }
-    if not said:
-        return run
-    trials = []
-    for trial in run.trials:
-        arm = trial.slot.arm
-        text = said.get((arm.profile.name, "".join(arm.at.values())))
-        facts = {**trial.facts, _SAID: text} if text is not None else trial.facts
-        trials.append(replace(trial, facts=facts))
-    return replace(run, trials=tuple(trials))
+def swept(run: Run) -> Mapping[str, Counts]:
+    """Return what was counted of each profile of a run with a sweep: see `counts`."""
+    return {profile.name: counts(run, profile.name) for profile in run.plan.profiles}
 
 
-def _without_effect(run: Run, profile: str) -> dict[str, str]:
-    """Return the values that had none, each with how it shows."""
-    found = counts(run, profile)
+def without_effect(trial: Trial, beside: Beside) -> Finding | None:
+    """Judge whether the trial's server had what its value of a sweep asks for."""
+    arm = trial.slot.arm
+    found = beside.swept.get(arm.profile.name, {})
     if len(found) < 2:
-        return {}
-    ((name, _),) = run.plan.arms[0].at.items()
-    what, (first, *others) = COUNTED[name], sorted(found, key=int)
-    if all(found[each] == found[first] for each in others):
-        text = f"whatever {name} was to be, its server had {found[first]:g} {what}"
-        return dict.fromkeys(found, text)
-    return {
-        each: (
-            f"{name} = {each} asks for {asked} more than {name} = {first}, and its server had "
-            f"{found[each]:g} {what} instead of {found[first]:g}"
-        )
-        for each in others
-        if found[each] - found[first] < (asked := int(each) - int(first))
-    }
-
-
-def without_effect(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
-    """Judge whether the trial's server had what the value of a sweep asks for: see `marked`."""
-    if (said := trial.facts.get(_SAID)) is None:
+        return None
+    ((name, value),) = arm.at.items()
+    said = _shows(name, value, found)
+    if said is None:
         return None
     return Finding(
-        "no effect",
+        NO_EFFECT,
         said,
         "Look for what else sets the number. A server that starts a thread when a request needs it "
         "takes as many --connections.",
+    )
+
+
+NO_EFFECT = Gate(
+    "no effect",
+    30,
+    without_effect,
+    Whose.SERVER,
+    fires="in a sweep over workers or threads: from its smallest value to this one the server "
+    "gained fewer processes or threads than the values differ by",
+    withholds="everything",
+    because="a number in a file that something else overrides would be drawn as a flat line",
+    bad=example.trial(at={"workers": "8"}),
+    good=example.trial(at={"workers": "4"}),
+    beside=Beside(swept={"example": {"2": 3.0, "4": 5.0, "8": 6.0}}),
+)
+
+
+def _shows(name: str, value: str, found: Counts) -> str | None:
+    """Return how it shows that a value had no effect; None where it had one, or is not known."""
+    what, (first, *others) = COUNTED[name], sorted(found, key=int)
+    if value not in found:
+        return None
+    if all(found[each] == found[first] for each in others):
+        return f"whatever {name} was to be, its server had {found[first]:g} {what}"
+    asked = int(value) - int(first)
+    if found[value] - found[first] >= asked:
+        return None
+    return (
+        f"{name} = {value} asks for {asked} more than {name} = {first}, and its server had "
+        f"{found[value]:g} {what} instead of {found[first]:g}"
     )

@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from lab.analysis.gates import common
+from lab.analysis.gates import common, example
 from lab.analysis.gates.replies import explained_time
-from lab.analysis.metrics import merged_latency, merged_service, quantile, usable_cores
-from lab.model.finding import Finding
+from lab.analysis.metrics import usable_cores
+from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Trial
 from lab.model.wording import counted
-
-FOREIGN_CPU = 0.10
-"""Cores used by others, for each core of the server: from here on a trial is repeated."""
-
-FOREIGN_CPU_SEVERE = 0.50
-"""The same: from here on the trial is the others' as much as the server's, and does not count."""
-
-STEAL = 0.02
-"""Share of time that the hypervisor gave to others; the floor of every comparison is 2 %."""
-
-LATE_SHARE = 0.01
-"""Open loop: share of requests sent late from which p99 is made of the generator's own delays."""
-
-RATE_KEPT = 0.98
-"""Open loop: share of the planned requests with an outcome from which the rate was kept. What is
-under way at the window's edges is far less."""
-
-WAITED = 1.25
-"""Open loop: latency over service time, of the fastest tenth, above which every request waited to
-be sent. A server that merely stalls answers most requests at once."""
-
-CLOCK_STEP = 0.050
-"""Seconds that the wall clock was set forwards or back: far more than reading two clocks can differ
-by, and far less than any timer of a server that goes by it."""
 
 IDLE = 0.5
 """Share of its cores below which server or generator had nothing to do for most of the time."""
@@ -49,7 +25,7 @@ FEW_REPLIES = 3
 """Replies a connection below which their number may be that of the connections, not of the work."""
 
 
-def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+def generator_bound(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether the generator, not the server, was at its limit.
 
@@ -59,7 +35,7 @@ def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | No
     used = common.server_used(trial)
     if used is None and trial.slot.arm.load.requests is not None:
         used = common.server_used(trial, max(window.wall for window in trial.windows))
-    if used is None or (trial.slot.arm.load.rate is not None and not _fell_behind(trial)):
+    if used is None or (trial.slot.arm.load.rate is not None and not common.fell_behind(trial)):
         return None
     share = common.generator_share(trial)
     cores = common.server_cores(trial)
@@ -71,12 +47,29 @@ def generator_bound(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | No
     ):
         return None
     return Finding(
-        "generator-bound",
+        GENERATOR_BOUND,
         f"the generator was busy for {share:.0%} of the time, the server used {used:.2f} of "
         f"{counted(cores, 'core')}",
         f"{_relief(trial)}; throughput here is the generator's.",
         withholds=common.TIME_BASED,
     )
+
+
+GENERATOR_BOUND = Gate(
+    "generator-bound",
+    80,
+    generator_bound,
+    Whose.GENERATOR,
+    fires="the generator ran or waited for a CPU for 90 % of the time, and the server did not",
+    withholds="time",
+    because="Locust's own client needs <!-- result engine_cost: scenarios / keep-alive, nginx / "
+    "FastHttpUser in µs --><!-- --> of CPU for a request on a kept connection, <!-- result "
+    "engine_cost: scenarios / connection each, nginx / FastHttpUser in µs --><!-- --> with a "
+    "connection each, and the server less ([measured](../../benchmarks/results/engine_cost.json)); "
+    "its CPU share alone can read 40 % while it is at its limit",
+    bad=example.trial(cpu=1.8, wait=0.1, readings=example.IDLE),
+    good=example.trial(cpu=1.6, wait=0.1, readings=example.IDLE),
+)
 
 
 def _relief(trial: Trial) -> str:
@@ -94,7 +87,7 @@ def _relief(trial: Trial) -> str:
     )
 
 
-def shared_cores(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+def shared_cores(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether the load took CPU that the server could have used.
 
@@ -102,7 +95,7 @@ def shared_cores(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     replies. So throughput lies between what was served and what the server's cores have CPU for.
     In an open loop that keeps its rate a small load leaves the percentiles as they are.
     """
-    kept = trial.slot.arm.load.rate is not None and not _fell_behind(trial)
+    kept = trial.slot.arm.load.rate is not None and not common.fell_behind(trial)
     taken = sum(window.cpu / window.wall for window in trial.windows if window.wall > 0)
     if not trial.shares_cores or (kept and taken < SPARED):
         return None
@@ -111,12 +104,28 @@ def shared_cores(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
         f"; {idle:.2f} stood idle, so CPU alone did not limit it" if idle > SLACK * cores else ""
     )
     return Finding(
-        "shared cores",
+        SHARED_CORES,
         f"the load ran on the server's {counted(cores, 'core')} and used {taken:.2f}{slack}",
         "What was served is the least that the server can do; what its cores have CPU for, the "
         "most. CPU per request is mostly lower than without the load beside it.",
         withholds=common.PERCENTILES if kept else common.TIME_BASED,
     )
+
+
+SHARED_CORES = Gate(
+    "shared cores",
+    90,
+    shared_cores,
+    Whose.GENERATOR,
+    fires="the load ran on cores of the server's: always in a closed loop; in an open loop that "
+    "keeps its rate from a quarter of a core on",
+    withholds="time (percentiles alone in that open loop); "
+    "[two ends](../explanation/method.md#shared-cores) are said instead",
+    because="the load takes CPU from what it measures, and the more the faster the server is",
+    bad=example.trial(readings={"cores.shared": 1.0}),
+    good=example.trial(readings={"cores.shared": 0.0}),
+    floor=True,
+)
 
 
 def limiting_share(trials: Iterable[Trial]) -> float:
@@ -130,110 +139,14 @@ def limiting_share(trials: Iterable[Trial]) -> float:
     """
     shares = [
         common.generator_share(trial)
-        if trial.slot.arm.load.rate is None or _fell_behind(trial)
+        if trial.slot.arm.load.rate is None or common.fell_behind(trial)
         else 0.0
         for trial in trials
     ]
     return statistics.median_high(shares) if shares else 0.0
 
 
-def late_generator(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
-    """Judge whether an open loop's requests were sent when they were due."""
-    planned = trial.total("planned")
-    late = trial.total("late")
-    if late <= LATE_SHARE * planned:
-        return None
-    return Finding(
-        "late generator",
-        f"{late:,} of {planned:,} requests were sent late although a connection was free",
-        "Give the generator a core of its own, a second process, or a lower rate.",
-        withholds=common.TIME_BASED,
-    )
-
-
-def overload(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
-    """
-    Judge whether the server kept an open loop's rate.
-
-    If not, the queue grows for as long as the window lasts, and latencies are the window's length.
-    Throughput and CPU per request count: they are those of a server at its limit. Requests queued
-    at the end are not enough, since a server that stalls at that moment, and catches up, keeps the
-    rate; so even the fastest tenth of the replies must have waited to be sent.
-    """
-    asked = trial.slot.arm.load.rate
-    if asked is None or "generator-bound" in fired or not _fell_behind(trial):
-        return None
-    rate = sum(window.ok / window.wall for window in trial.windows if window.wall > 0)
-    queued = trial.total("queued")
-    return Finding(
-        "overload",
-        f"{rate:,.0f} of {asked:,.0f} requests/s were answered and {queued:,} "
-        "waited to be sent at the end: latency grows as long as this lasts",
-        f"Ask for less than {rate:,.0f} requests/s, or give the server more.",
-        withholds=common.PERCENTILES,
-    )
-
-
-def cut_off(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
-    """
-    Judge which percentiles of an open loop a stall at the window's end makes too low.
-
-    What has no reply then is in no percentile, whether it was sent or is still queued. In the last
-    q seconds at most q * rate requests became due, and one more of each generator process; the
-    rest of the unfinished have already waited for longer than q. A percentile is withheld where
-    these are more than may lie beyond it.
-    """
-    unfinished = trial.total("unfinished")
-    latency = merged_latency(trial.windows)
-    rate = trial.slot.arm.load.rate
-    if rate is None or not unfinished or not latency or "overload" in fired:
-        return None
-    known = latency.total() + unfinished
-    older = unfinished - len(trial.windows)
-    low = {
-        name
-        for name, share in {"p50": 0.5, "p90": 0.9, "p99": 0.99}.items()
-        if older - quantile(latency, share) * rate > (1 - share) * known
-    }
-    if not low:
-        return None
-    return Finding(
-        "cut off",
-        f"{unfinished:,} of {known:,} requests had no reply when the window closed, the oldest "
-        f"after {older / rate:.3g} s or more",
-        "Open it for longer, so that a stall also ends in it: --window.",
-        withholds=frozenset(low),
-    )
-
-
-def machine(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
-    """
-    Judge whether something outside disturbed the trial.
-
-    It asks for a repeat. A slight disturbance withholds nothing: in shuffled blocks it widens the
-    intervals (simulated: 8.3 % instead of 6.7 %) and leaves their coverage at 95 %, and the A/A
-    arm shows whether it was too much. A severe one withholds everything, and so does a step of the
-    wall clock, by which servers time out what has just begun.
-    """
-    readings = trial.readings
-    # Unpinned, the server may use every core. None read: the least that it can have.
-    cores = max(1.0, usable_cores(readings) or 1.0)
-    crowded = readings.get("machine.foreign_cpu", 0.0) > FOREIGN_CPU_SEVERE * cores
-    # What is printed is the limit that decided.
-    parts = _disturbances(readings, (FOREIGN_CPU_SEVERE if crowded else FOREIGN_CPU) * cores)
-    if not parts:
-        return None
-    return Finding(
-        "machine",
-        "; ".join(parts),
-        "Stop other work on this machine"
-        + (": while it lasts no block counts." if crowded else ", or give the run more blocks."),
-        withholds=None if crowded or _clock_stepped(readings) else frozenset(),
-        outside=True,
-    )
-
-
-def idle_server(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
+def idle_server(trial: Trial, beside: Beside) -> Finding | None:
     """
     Judge whether anybody was at work in a closed, timed loop.
 
@@ -245,7 +158,7 @@ def idle_server(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     reply or two and spent the rest of its time on nothing that a reply explains, client and server
     waited for each other, and the figure is the number of connections: nothing counts.
     """
-    if any(found.withholds != frozenset() or found.outside for found in fired.values()):
+    if any(found.withholds != frozenset() or found.gate.outside for found in beside.fired.values()):
         return None
     used, load = common.server_used(trial), trial.slot.arm.load
     if used is None or load.requests is not None or load.rate is not None:
@@ -263,42 +176,27 @@ def idle_server(trial: Trial, fired: Mapping[str, Finding]) -> Finding | None:
     if ok < FEW_REPLIES * connections and explained_time(trial) * common.LITTLE_EXCESS < 1:
         wall = max(window.wall for window in trial.windows)
         return Finding(
-            "idle server",
+            IDLE_SERVER,
             f"{idle}; {ok:,} replies on {counted(connections, 'connection')} in {wall:.3g} s",
             "Ask by hand over one kept connection: client and server may wait for each other.",
         )
     return Finding(
-        "idle server",
+        IDLE_SERVER,
         f"{idle}; so its workers wait, for another service, a lock, a disk or a timer",
         "More workers or threads show whether it is their number that limits.",
         withholds=frozenset(),
     )
 
 
-def _fell_behind(trial: Trial) -> bool:
-    planned = trial.total("planned")
-    ended = sum(window.ok + sum(window.errors.values()) for window in trial.windows)
-    queued = trial.total("queued")
-    if not planned or (ended >= RATE_KEPT * planned and not queued):
-        return False
-    latency, service = merged_latency(trial.windows), merged_service(trial.windows)
-    if not latency or not service:
-        return True  # nothing was answered at all
-    return quantile(latency, 0.1) > WAITED * quantile(service, 0.1)
-
-
-def _clock_stepped(readings: Mapping[str, float]) -> bool:
-    return abs(readings.get("machine.clock_step", 0.0)) > CLOCK_STEP
-
-
-def _disturbances(readings: Mapping[str, float], limit: float) -> list[str]:
-    found = []
-    if (foreign := readings.get("machine.foreign_cpu", 0.0)) > limit:
-        found.append(f"other programs used {foreign:.2f} cores (limit {limit:.2f})")
-    if (steal := readings.get("machine.steal", 0.0)) > STEAL:
-        found.append(f"the hypervisor took {steal:.1%} of the time (limit {STEAL:.0%})")
-    if readings.get("machine.throttled", 0.0) > 0:
-        found.append("the CPU quota of the control group was used up")
-    if _clock_stepped(readings):
-        found.append(f"the wall clock was set by {readings['machine.clock_step']:+.3g} s")
-    return found
+IDLE_SERVER = Gate(
+    "idle server",
+    190,
+    idle_server,
+    Whose.SERVER,
+    fires="neither server nor generator busy for half the time",
+    withholds="a remark; everything if the connections got a reply or two and nothing explains the "
+    "rest",
+    because="one request per connection in 30 s is published as 3.5 requests/s",
+    bad=example.trial(readings=example.IDLE),
+    good=example.trial(cpu=0.9, wait=0.1, readings=example.IDLE),
+)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from lab.analysis.gates import common
+from lab.analysis.gates import common, example
 from lab.analysis.gates.network import CONFIRMED
 from lab.analysis.metrics import merged_latency
-from lab.model.finding import Finding
+from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Trial
 
 SKEW = 0.02
@@ -17,7 +15,7 @@ LOST_TIME = 0.02
 """Share of the connections' time that may pass until what was lost is sent again: the same."""
 
 
-def skew(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+def skew(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether the workers' windows were open at the same time, so that their rates add up.
 
@@ -31,7 +29,7 @@ def skew(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     if worst.skew <= SKEW * worst.wall:
         return None
     return Finding(
-        "window skew",
+        WINDOW_SKEW,
         f"the workers' windows do not overlap: an order to {worst.host} and its answer took "
         f"{worst.skew:.3g} s, of a window of {worst.wall:.3g} s (limit {SKEW:.0%})",
         "Make the window longer (--window), or look for what delays the way to that host.",
@@ -39,7 +37,22 @@ def skew(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     )
 
 
-def link(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+WINDOW_SKEW = Gate(
+    "window skew",
+    170,
+    skew,
+    Whose.NETWORK,
+    fires="load from another host: an order to a worker and its answer took more than 2 % of the "
+    "window",
+    withholds="throughput",
+    because="the workers' rates add up only where they are of the same time. No clocks of two "
+    "machines are compared",
+    bad=example.trial(example.window(host="a"), example.window(host="b", skew=0.1)),
+    good=example.trial(example.window(host="a"), example.window(host="b", skew=0.04)),
+)
+
+
+def link(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether the way between load and server lost so much that it decides the figures.
 
@@ -60,9 +73,31 @@ def link(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     if share <= LOST_TIME:
         return None
     return Finding(
-        "link",
+        LINK,
         f"packets were lost on the way: {resent:,.0f} sent again, {sum(late.values()):,} replies "
         f"later than {common.LATE:g} s, which took {share:.0%} of the connections' time",
         "Look for errors of the link between the hosts (ip -s link) and what it is shared with.",
         withholds=common.TIME_BASED | {"cpu_vs_generator"},
     )
+
+
+LINK = Gate(
+    "link",
+    160,
+    link,
+    Whose.NETWORK,
+    fires="load from another host: replies later than 0.9 s took 2 % of the connections' time, "
+    "with a segment sent again for every second one and no drop here",
+    withholds="time",
+    because="so long the figures wait for TCP to send again what was lost on the way",
+    bad=example.trial(
+        host="a",
+        latency={31_000: 3980, 1_240_000: 20},
+        readings={"tcp.RetransSegs": 20.0},
+    ),
+    good=example.trial(
+        host="a",
+        latency={31_000: 3998, 1_240_000: 2},
+        readings={"tcp.RetransSegs": 20.0},
+    ),
+)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from lab.analysis.gates import common
+from lab.analysis.gates import common, example
 from lab.analysis.metrics import merged_latency, merged_service
-from lab.model.finding import Finding
+from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Trial
 from lab.model.workload import Transport
 
@@ -59,7 +59,7 @@ CONFIRMED = 0.5
 """Growth of a timer's counters, for each reply that waited for it, that shows that it was it."""
 
 
-def accept_queue(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+def accept_queue(trial: Trial, _beside: Beside) -> Finding | None:
     """Judge whether handshakes were dropped, and a client felt it. CPU per request still counts."""
     drops = trial.readings.get("listener.drops", 0)
     late = _late(trial)
@@ -67,7 +67,7 @@ def accept_queue(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     if drops < 1 or not (late or resent >= 1):
         return None
     return Finding(
-        "accept queue",
+        ACCEPT_QUEUE,
         f"{drops:,.0f} handshakes dropped from a full accept queue, {resent:,.0f} sent again, "
         f"{late:,} replies later than {common.LATE:g} s: the time is the kernel's retry timer",
         "Raise `listen` (and net.core.somaxconn) above the number of clients that connect at once.",
@@ -75,7 +75,20 @@ def accept_queue(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     )
 
 
-def quantised(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+ACCEPT_QUEUE = Gate(
+    "accept queue",
+    70,
+    accept_queue,
+    Whose.SERVER,
+    fires="handshakes dropped, and sent again or replies later than 0.9 s",
+    withholds="time",
+    because="the time is the kernel's retry timer; CPU per request still counts",
+    bad=example.trial(readings={"listener.drops": 50.0, "tcp.TCPSynRetrans": 50.0}),
+    good=example.trial(readings={"listener.drops": 50.0}),
+)
+
+
+def quantised(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether replies waited for a timer instead of a server at work.
 
@@ -92,7 +105,29 @@ def quantised(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     return _lost_handshakes(trial) or _cluster(trial)
 
 
-def ports(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+QUANTISED = Gate(
+    "quantised",
+    150,
+    quantised,
+    Whose.SERVER,
+    fires="replies cluster at a timer (40, 50, 200 ms; 1, 1.2, 1.4, 1.8, 3, 7 s) with next to none "
+    "around it, so long is not one to four round trips, and the server is not at its limit; or as "
+    "many handshakes were sent again without a drop here",
+    withholds="time, if the kernel counted that timer, or nothing counts it; else a remark, as the "
+    "application may wait on purpose",
+    because="a published p50 of exactly 50.00 ms: somebody polls",
+    bad=example.trial(
+        latency={3_000: 2000, 41_000: 2000},
+        readings={"server.cpu_user": 1.0, "server.busiest": 0.7, "tcp.DelayedACKs": 2000.0},
+    ),
+    good=example.trial(
+        latency={3_000: 2000, 33_000: 1000, 41_000: 1000},
+        readings={"server.cpu_user": 1.0, "server.busiest": 0.7, "tcp.DelayedACKs": 2000.0},
+    ),
+)
+
+
+def ports(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether connections failed because no local port was free.
 
@@ -108,12 +143,26 @@ def ports(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     waiting = trial.readings.get("tcp.time_wait")
     seen = "" if waiting is None else f"; {waiting:,.0f} connections are in TIME_WAIT"
     return Finding(
-        "ports",
+        PORTS,
         f"{failed:,} connections found no free local port ({share:.2%} of the requests){seen}",
         "Widen net.ipv4.ip_local_port_range, wait a minute, or let connections be kept.",
         withholds=frozenset({"errors"})
         | (common.TIME_BASED | {"cpu_vs_generator"} if share > common.FAILED_SHARE_TAIL else set()),
     )
+
+
+PORTS = Gate(
+    "ports",
+    50,
+    ports,
+    Whose.MACHINE,
+    fires="connections failed for want of a local port",
+    withholds="errors; from 0.1 % of the requests on, time as well",
+    because="the failure is the client's. TIME_WAIT alone proves nothing: sound trials had 131,072 "
+    "of them, the kernel's limit (measured)",
+    bad=example.trial(errors={"ports": 40}, readings={"tcp.time_wait": 131_072.0}),
+    good=example.trial(readings={"tcp.time_wait": 131_072.0}),
+)
 
 
 def port_failures(trial: Trial) -> int:
@@ -142,7 +191,7 @@ def _lost_handshakes(trial: Trial) -> Finding | None:
         return None
     ours = "none dropped by this server" if "listener.drops" in trial.readings else "by whom unseen"
     return Finding(
-        "quantised",
+        QUANTISED,
         f"handshakes lost on the way: {resent:,.0f} sent again, {ours}, {late:,} replies later "
         f"than {common.LATE:g} s",
         "Look for a firewall, a rate limit or a full connection table between client and server.",
@@ -200,7 +249,7 @@ def _count(latency: Counter[int], low: float, high: float) -> int:
 
 def _timer(value: float, share: float, whose: str, *, withheld: bool) -> Finding:
     return Finding(
-        "quantised",
+        QUANTISED,
         f"{share:.0%} of the replies took about {value * 1e3:,.0f} ms, and next to none a little "
         f"less or more: a timer{whose}",
         "Send a reply in one piece, with TCP_NODELAY; look for a pause in the server."

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from dataclasses import replace
 
 from lab import dialects
-from lab.analysis.gates import common
+from lab.analysis.gates import common, example
 from lab.analysis.gates.network import port_failures
 from lab.errors import WHOLE_LOG
-from lab.model.finding import Finding
+from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Failure, Trial
 
 WRONG_REPLIES = ("body", "malformed", "truncated")
@@ -31,37 +31,68 @@ WITH_CONNECTIONS = common.TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}
 """Metrics that hold the cost of connections."""
 
 
-def no_window(trial: Trial) -> Finding:
-    """Say why there is nothing to judge."""
-    failure = trial.failure or "it was not measured"
-    if trial.failed is Failure.LOAD:
-        return Finding(
-            "no load",
-            " ".join(failure.split()),
-            "The server had started. Its log is not kept: run the profile by hand to read it, or "
-            "use another generator.",
-        )
-    return Finding(
-        "server died",
-        _with_log_end(failure, trial.slot.arm.name),
-        "Mend that and run it again."
-        if failure.splitlines()[-1].startswith(WHOLE_LOG)
-        else "More of its log is in trials.ndjson, under failure.",
-    )
-
-
-def died(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
-    """Judge whether the server ended unasked."""
-    if trial.failure is None:
+def no_load(trial: Trial, _beside: Beside) -> Finding | None:
+    """Judge whether the generator gave up."""
+    if trial.windows or trial.failed is not Failure.LOAD:
         return None
     return Finding(
-        "server died",
-        _with_log_end(trial.failure, trial.slot.arm.name),
-        "More of its log is in trials.ndjson, under failure; the figures are those of a crash.",
+        NO_LOAD,
+        " ".join(_failure(trial).split()),
+        "The server had started. Its log is not kept: run the profile by hand to read it, or use "
+        "another generator.",
     )
 
 
-def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+NO_LOAD = Gate(
+    "no load",
+    10,
+    no_load,
+    Whose.GENERATOR,
+    fires="the server started, and the generator gave up",
+    withholds="everything",
+    because="nothing was measured",
+    bad=replace(example.TRIAL, windows=(), failure="it was given up", failed=Failure.LOAD),
+    good=example.TRIAL,
+)
+
+
+def died(trial: Trial, beside: Beside) -> Finding | None:
+    """Judge whether the server did not start, or ended unasked."""
+    if NO_LOAD in beside.fired or (trial.windows and trial.failure is None):
+        return None
+    failure, kept = _failure(trial), "More of its log is in trials.ndjson, under failure"
+    if trial.windows:
+        advice = f"{kept}; the figures are those of a crash."
+    elif failure.splitlines()[-1].startswith(WHOLE_LOG):
+        advice = "Mend that and run it again."
+    else:
+        advice = f"{kept}."
+    return Finding(DIED, _with_log_end(failure, trial.slot.arm.name), advice)
+
+
+DIED = Gate(
+    "server died",
+    20,
+    died,
+    Whose.SERVER,
+    fires="the server did not start; or one of its commands ended before the window did",
+    withholds="everything",
+    because="the figures are those of a crash",
+    bad=replace(example.TRIAL, failure="the server ended before the window's end: by signal 11"),
+    good=example.TRIAL,
+    failing=True,
+    explains=True,
+)
+
+NOT_MEASURED = (NO_LOAD, DIED)
+"""All that is asked of a trial without a window."""
+
+
+def _failure(trial: Trial) -> str:
+    return trial.failure or "it was not measured"
+
+
+def errors(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge failed requests: one rule of three steps.
 
@@ -85,11 +116,11 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     failed = counts.total() + again - port_failures(trial)
     if not ok:
         reason = f"no correct reply ({kinds or 'none came at all'})"
-        return Finding("errors", reason, "Ask the server by hand: it does not do the work.")
+        return Finding(ERRORS, reason, "Ask the server by hand: it does not do the work.")
     wrong = sum(counts[kind] for kind in WRONG_REPLIES)
     if wrong:
         return Finding(
-            "errors",
+            ERRORS,
             f"{wrong:,} of {ok + failed:,} replies were wrong ({kinds})",
             "Fix the application or say what a correct reply is; a wrong one costs nothing.",
         )
@@ -98,12 +129,28 @@ def errors(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
         return None
     severe = share >= common.FAILED_SHARE
     return Finding(
-        "errors",
+        ERRORS,
         f"{share:.2%} of {ok + failed:,} requests failed ({kinds})",
         "Run the profile by hand to read its log, which is not kept here"
         + ("." if not again and {*counts} == {"status"} else ", or use fewer connections."),
         withholds=None if severe else frozenset({"p99", "service_p99"}),
     )
+
+
+ERRORS = Gate(
+    "errors",
+    40,
+    errors,
+    Whose.SERVER,
+    fires="any wrong body; 1 % of requests failed, or were sent again on kept connections",
+    withholds="everything (p99 alone from 0.1 %)",
+    because="an error page costs next to nothing: a published comparison averages over runs in "
+    "which every connection failed, and the dead server appears to double its rate",
+    bad=example.trial(errors={"closed": 41}),
+    good=example.trial(errors={"closed": 4}),
+    failing=True,
+    explains=True,
+)
 
 
 def _with_sample(trial: Trial, kind: str) -> str:
@@ -121,7 +168,7 @@ def never_kept(trial: Trial) -> bool:
     return opened >= NEVER_KEPT * trial.total("ok")
 
 
-def starvation(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+def starvation(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether all connections of a timed load were served.
 
@@ -137,17 +184,32 @@ def starvation(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     starved = counts.count(0)
     if starved:
         reason = f"{starved} of {len(counts)} connections got no reply; the others shared {ok:,}"
-        return Finding("starvation", reason, advice)
+        return Finding(STARVATION, reason, advice)
     explained = explained_time(trial)
     if trial.slot.arm.load.rate is not None or explained * common.LITTLE_EXCESS >= 1:
         return None
     mean = trial.total("latency_sum") / ok
     return Finding(
-        "starvation",
+        STARVATION,
         f"connections / throughput is {mean / explained * 1e3:.3g} ms and the mean reply took "
         f"{mean * 1e3:.3g} ms: a part of the {len(counts)} connections waits unserved",
         advice,
     )
+
+
+STARVATION = Gate(
+    "starvation",
+    60,
+    starvation,
+    Whose.SERVER,
+    fires="a connection got no reply; or connections / throughput is 1.5 times the mean latency",
+    withholds="everything",
+    because="`http11-socket` with one process is the fastest of all while 63 of 64 connections get "
+    "nothing (measured)",
+    bad=example.trial(replies=(4000,) + (0,) * 63),
+    good=example.trial(replies=(3937,) + (1,) * 63),
+    explains=True,
+)
 
 
 def explained_time(trial: Trial) -> float:
@@ -167,7 +229,7 @@ def explained_time(trial: Trial) -> float:
     return taken / whole if taken > 0 and whole > 0 else 1.0
 
 
-def reconnects(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
+def reconnects(trial: Trial, _beside: Beside) -> Finding | None:
     """
     Judge whether connections are kept as the profile promises.
 
@@ -191,7 +253,7 @@ def reconnects(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     again = max(0, opened - failed - first) / ok
     if profile.keepalive and again > PROMISE_BROKEN:
         return Finding(
-            "reconnects",
+            RECONNECTS,
             f"the profile promises to keep connections, and {again:.2f} were opened for each reply",
             "Find out why the server closes them (its worker class, its keep-alive time), or write "
             "that it does: keepalive = false.",
@@ -201,13 +263,26 @@ def reconnects(trial: Trial, _fired: Mapping[str, Finding]) -> Finding | None:
     implied = dialects.settings(profile).implied_keepalive
     if not (implied or profile.keepalive) and fair and again < PLAINLY_KEPT:
         return Finding(
-            "reconnects",
+            RECONNECTS,
             f"connections are kept ({1 - again:.0%} of the replies needed no new one), which the "
             "profile does not promise",
             "Write keepalive = true into it, so that the promise is checked.",
             withholds=frozenset(),
         )
     return None
+
+
+RECONNECTS = Gate(
+    "reconnects",
+    140,
+    reconnects,
+    Whose.SERVER,
+    fires="more than one connection in ten replies where the profile promises keep-alive",
+    withholds="time, CPU",
+    because="gunicorn's `keepalive` is published with sync workers, which ignore it",
+    bad=example.trial(profile=replace(example.PROFILE, keepalive=True), connections=4000),
+    good=example.trial(profile=replace(example.PROFILE, keepalive=True), connections=400),
+)
 
 
 def _with_log_end(failure: str, profile: str) -> str:

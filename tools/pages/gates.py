@@ -1,0 +1,27 @@
+"""The table of gates in docs/reference/gates-and-causes.md, and what each says, made from them."""
+
+from __future__ import annotations
+
+from lab.analysis.gates import GATES, judge
+from lab.model.finding import Gate
+
+
+def table() -> str:
+    """Return a row for each gate; its texts may hold directives."""
+    rows = (
+        f"| {each.name} | {each.fires} | {each.whose} | {each.withholds} | {each.because} |"
+        for each in GATES
+    )
+    head = "| gate | fires when | whose limit | withholds | because |\n|---|---|---|---|---|"
+    return "\n".join((head, *rows, ""))
+
+
+def sayings() -> str:
+    """Return what each gate says of its bad example: an item of a list each."""
+    return "".join(f"- **{each.name}**: {_said(each)}\n" for each in GATES)
+
+
+def _said(gate: Gate) -> str:
+    findings = judge(gate.bad, gate.beside.swept)
+    (found,) = (each for each in findings if each.gate is gate)
+    return f"{found.reason}. {found.advice}"
