@@ -12,6 +12,7 @@ from lab.analysis.summary import summarise
 from lab.model.backing import BackingRole, BackingService
 from lab.model.claim import Article, Claim, Decision
 from lab.runs.folder import read_run
+from lab.system import project
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT
 
@@ -172,7 +173,7 @@ def test_what_stands_in_a_server_s_place_decides_nothing_of_it(theirs, decision)
 
 def test_parallelism_is_not_decided_on_one_core():
     """What four processes give cannot show on one core, so the ladder's run reverses nothing."""
-    stored = claims.verdicts([read_run(claims.RUNS / "ladder")])
+    stored = claims.verdicts([read_run(project.runs() / "ladder")])
     found = {each.claim.id: each for each in stored if each.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
         assert found[name].decision is Decision.UNTESTABLE
@@ -184,7 +185,7 @@ def test_parallelism_is_not_decided_on_one_core():
 
 def test_parallelism_is_bounded_where_the_server_had_two_cores():
     """With the load on the same two the published three and five times are excluded."""
-    stored = claims.verdicts([read_run(claims.RUNS / "ladder-two-cores")])
+    stored = claims.verdicts([read_run(project.runs() / "ladder-two-cores")])
     found = {each.claim.id: each for each in stored if each.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
         verdict = found[name]
@@ -250,7 +251,9 @@ def test_an_error_names_the_file_and_the_claim(tmp_path, text, problem):
 
 def test_a_claim_is_decided_under_each_load():
     """The article's own load drops connections, so it decides nothing; the sustained one does."""
-    stored = claims.verdicts([read_run(claims.RUNS / name) for name in ("ladder", "walkthrough")])
+    stored = claims.verdicts(
+        [read_run(project.runs() / name) for name in ("ladder", "walkthrough")]
+    )
     steps = [each for each in stored if each.claim.id == "ladder-processes-threads"]
     assert [each.run for each in steps] == ["ladder", "walkthrough"]
     assert steps[0].comparison.ratio is not None
@@ -283,7 +286,7 @@ def test_what_an_option_did_not_do_decides_where_the_interval_cannot():
     """A worker's age, which nobody looks at without a master, counted in a stored run."""
     (verdict,) = (
         each
-        for each in claims.verdicts([read_run(claims.RUNS / "lifetime")])
+        for each in claims.verdicts([read_run(project.runs() / "lifetime")])
         if each.claim.inaction is not None and each.run is not None
     )
     assert "no worker of max-worker-lifetime was replaced, where its limit is 30 s" in (
@@ -293,7 +296,7 @@ def test_what_an_option_did_not_do_decides_where_the_interval_cannot():
 
 def test_a_run_of_another_number_decides_no_claim():
     """`--path /10` is named fib, too, and is other work."""
-    stored = read_run(claims.RUNS / "ladder")
+    stored = read_run(project.runs() / "ladder")
     other = replace(stored.plan.workload, path="/10")
     run = replace(stored, plan=make.altered(stored.plan, workload=other))
     assert claims.decided(summarise(stored))
