@@ -17,13 +17,13 @@ from lab.analysis.compare import verdict_of
 from lab.analysis.gates.effect import COUNTED
 from lab.analysis.points import summaries
 from lab.analysis.swept import exit_code
+from lab.dialects.scale import scaled
 from lab.errors import ProfileError
 from lab.experiment.conduct import DEFAULT
-from lab.experiment.scale import scaled
 from lab.model.comparison import Verdict
+from lab.model.digest import digest_of
 from lab.model.measured import METRICS
 from lab.model.plan import Role
-from lab.profiles.digest import digest_of
 from lab.report import claims as claims_report
 from lab.report import markdown, summary_json, sweep
 from lab.runs.folder import read_json

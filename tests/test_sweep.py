@@ -17,10 +17,10 @@ from lab.analysis.swept import exit_code, reading
 from lab.claims.decide import is_about
 from lab.cli.report import report_command
 from lab.cli.run import run_command
+from lab.dialects.scale import scaled
 from lab.errors import UsageError
 from lab.experiment.conduct import prepare
 from lab.experiment.plan import arm_of
-from lab.experiment.scale import scaled
 from lab.experiment.sweep import Sweep, parse_sweep
 from lab.model.measured import Failure
 from lab.model.plan import Load, Role

@@ -1,7 +1,7 @@
 """
-Write lab/dialects/gunicorn.json: gunicorn's settings, and the options that set them.
+Write lab/dialects/gunicorn/settings.json: gunicorn's settings, and the options that set them.
 
-    python tools/gunicorn_settings.py > lab/dialects/gunicorn.json
+    python tools/gunicorn_settings.py > lab/dialects/gunicorn/settings.json
 
 They are those of the gunicorn that is installed.
 """

@@ -1,23 +1,81 @@
 """
-What each server's options mean: of a profile, whichever server it is for.
+The dialects of servers: what the options of each are and mean, and how it is told others.
 
-To add a server of which more is known than its command, add a module whose `read` returns the
-`Settings` of that server's profiles and None for any other, and name the module in `_READERS`.
-Nothing here starts a server, and no other part of the lab asks which server a profile is for.
+Who needs to know asks here, by a profile, a program or a file; no other part of the lab asks which
+server it is. To add a server that is known by its command alone, add an entry to `commands.toml`.
+To add one of whose options more is known, add a module with its `Dialect`, and name that in
+`_KNOWN`. Nothing here starts a server.
 """
 
 from __future__ import annotations
 
-from lab.dialects import gunicorn
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path, PurePath
+
+from lab.dialects.dialect import Dialect
+from lab.dialects.granian import GRANIAN
+from lab.dialects.gunicorn.dialect import GUNICORN
 from lab.dialects.meaning import Settings
-from lab.dialects.uwsgi import meant
+from lab.dialects.uwsgi.dialect import UWSGI
 from lab.model.profile import Profile
 
-_READERS = (meant.read, gunicorn.read)
+COMMANDS = Path(__file__).with_name("commands.toml")
+"""The servers that are known by their command alone."""
+
+STDIN = Path("-")
+"""What a command is called that standard input says."""
+
+_KNOWN: tuple[Dialect, ...] = (UWSGI, GUNICORN, GRANIAN)
+
+
+@cache
+def every() -> tuple[Dialect, ...]:
+    """Return all of them, those first whose options are known."""
+    entries = tomllib.loads(COMMANDS.read_text(encoding="utf-8"))
+    return (*_KNOWN, *(_by_command(program, said) for program, said in entries.items()))
+
+
+def _by_command(program: str, said: Mapping[str, Sequence[str]]) -> Dialect:
+    """Return that of an entry of `COMMANDS`."""
+    assert said.keys() <= {"listen", "workers", "threads"}, f"{COMMANDS}: {program} has {said}"
+    listen, workers, threads = (
+        tuple(said.get(key, ())) for key in ("listen", "workers", "threads")
+    )
+    return Dialect(program, program, listen, workers, threads)
+
+
+def named(program: str) -> Dialect | None:
+    """Return that of a program, by the last part of its path."""
+    return next((each for each in every() if each.program == PurePath(program).name), None)
+
+
+def of_command(words: Sequence[str]) -> Dialect | None:
+    """Return that of the first word that is a program's; of `env A=1 gunicorn` gunicorn's."""
+    return next(filter(None, map(named, words)), None)
+
+
+def of(profile: Profile) -> Dialect:
+    """Return that of a profile: of the first of its commands that has one."""
+    if profile.server == UWSGI.program:
+        return UWSGI
+    return next(filter(None, map(of_command, profile.commands)), Dialect())
 
 
 def settings(profile: Profile) -> Settings:
-    """Return what the options mean; of a server without a reader, the application alone."""
-    answers = (read(profile) for read in _READERS)
-    unknown = Settings(application=dict(profile.options).get("app"))
-    return next((found for found in answers if found is not None), unknown)
+    """Return what the options of a profile mean, whichever server it is for."""
+    return of(profile).settings(profile)
+
+
+def of_file(path: Path, text: str = "") -> Dialect | None:
+    """Return that of a configuration, by its name, or else by its *text*; None where none is."""
+    if path == STDIN:
+        return next(each for each in every() if each.reads_command)
+    by_name = (each for each in every() if path.name.endswith(each.endings or ("\0",)))
+    return next(by_name, None) or next((each for each in every() if each.recognises(text)), None)
+
+
+def of_code(code: str) -> Dialect:
+    """Return that of a rule of the linter's, by the rule's code."""
+    return next(each for each in every() if each.code and code.startswith(each.code))

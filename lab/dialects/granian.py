@@ -11,6 +11,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from lab.dialects.config import Config, Known
+from lab.dialects.dialect import Dialect
 from lab.dialects.spot import Setting, Spot
 from lab.errors import ProfileError
 
@@ -102,3 +103,25 @@ def _options(words: list[Setting]) -> Iterator[Setting]:
         ):
             value = after.value
         yield Setting(name, value, word.spot, value)
+
+
+class Granian(Dialect):
+    """Its options are those of its command."""
+
+    def read(self, path: Path, known: Known) -> Config:
+        """Return what a command sets, which stands in a file or is given as one's text."""
+        return read(path, known)
+
+
+GRANIAN = Granian(
+    program="granian",
+    name="granian",
+    listen=("--host", "{host}", "--port", "{port}"),
+    workers=("--workers",),
+    threads=("--blocking-threads",),
+    takes_no_value=takes_no_value,
+    code="GR",
+    file="granian",
+    endings=("granian",),
+    largest=1 << 16,
+)

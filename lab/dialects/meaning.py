@@ -20,9 +20,6 @@ class Computed(str):
 class Settings:
     """The options of one profile, and what they mean."""
 
-    server: str | None = None
-    """Name of the server that these options are for; None where nothing is known of it."""
-
     options: Mapping[str, object] = field(default_factory=dict)
     """Option -> value; of a repeated option the last."""
 

@@ -22,10 +22,10 @@ from lab.dialects.uwsgi import flat, ini, keeps_connections
 from lab.errors import ResultsError
 from lab.experiment.available import look, unserved
 from lab.experiment.plan import arm_of, named
+from lab.model.digest import digest_of
 from lab.model.measured import Run
 from lab.model.plan import Arm, CounterRun, Role
 from lab.model.profile import Profile
-from lab.profiles.digest import digest_of
 from lab.system.programs import folders
 from lab.workloads import workload
 

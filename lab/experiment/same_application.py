@@ -15,10 +15,10 @@ from lab.dialects.uwsgi.private import asked_over, proxied
 from lab.dialects.uwsgi.served import served_by
 from lab.errors import UsageError
 from lab.experiment.plan import app_of
+from lab.model.digest import digest_of
 from lab.model.profile import Own, Profile
 from lab.model.runtime import OWN, Altered, Variables
 from lab.model.workload import Wire, Workload
-from lab.profiles.digest import digest_of
 from lab.servers import adapter
 from lab.system.programs import placed
 from lab.system.runtime import runtime_of

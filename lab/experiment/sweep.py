@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lab import workloads
+from lab.dialects.scale import scaled
 from lab.errors import UsageError
 from lab.experiment.plan import arm_of, validate_load
-from lab.experiment.scale import scaled
 from lab.model.plan import Arm, Load
 from lab.model.profile import Profile
 from lab.model.workload import Workload

@@ -13,15 +13,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from lab import dialects
+from lab.dialects import STDIN
 from lab.dialects.config import Config, Known
-from lab.dialects.files import UnreadableError, read_bytes
+from lab.dialects.files import LARGEST, UnreadableError, read_bytes
 from lab.dialects.templates import CONFLICT, CONTROL
-from lab.dialects.uwsgi import places
 from lab.errors import ProfileError
 from lab.lint.fix import applied
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.judge import Chosen, judged
-from lab.lint.read import COMMAND, READERS, STDIN, reader_of
 from lab.lint.rules.rule import RULES, Rule
 from lab.lint.same import same
 
@@ -34,23 +34,17 @@ READ_AGAIN = 16 << 20
 ONE_BY_ONE = 100
 """Fixes of a round that are tried one after the other, where all together change too much."""
 
-LARGEST_COMMAND, LARGEST_PROJECT = 1 << 16, 1 << 18
-LARGEST = {".py": 1 << 18, COMMAND.name: LARGEST_COMMAND, STDIN.name: LARGEST_COMMAND}
-"""How a file's name ends -> bytes that it may have, where those are few: Python takes hundreds of
-bytes of memory for one of them."""
+LARGEST_PROJECT = 1 << 18
+"""Bytes that a pyproject.toml may have."""
 
 DOTS = 1000
 """That a line of a pyproject.toml may have: tomllib takes a key of 50,000 parts for 10 GB."""
 
-NO_FILES = frozenset({COMMAND, STDIN})
-"""What a command is called that is in no file."""
+BY_COMMAND = {each.program: each for each in dialects.every() if each.reads_command}
+"""Program -> its dialect, where its command is what is read."""
 
-COMMANDS = {
-    "uwsgi": "uwsgi.ini",
-    "gunicorn": "gunicorn.conf.py",
-    **dict.fromkeys(("uvicorn", "hypercorn", "daphne", "waitress-serve"), ""),
-}
-"""Program whose command is not read -> the file that is, "" where no rules are written for it."""
+NO_FILES = frozenset({STDIN, *map(Path, BY_COMMAND)})
+"""What a command is called that is in no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +162,8 @@ def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: boo
 def _located(name: str, known: Known) -> tuple[Path, Known]:
     """Return the path of what is read, and what is known then: a command is known by its text."""
     if name == "-":
-        return STDIN, replace(known, overlay={STDIN: sys.stdin.read(LARGEST_COMMAND + 1)})
+        most = max(each.largest for each in BY_COMMAND.values())
+        return STDIN, replace(known, overlay={STDIN: sys.stdin.read(most + 1)})
     path = Path(name)
     there = os.path.exists(name)  # noqa: PTH110 - of no name it says that it is too long
     file, _, section = name.rpartition(":")
@@ -177,8 +172,8 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     if there and path.is_file():
         return path, known
     words = [] if there else _split(name)
-    if COMMAND.name in map(_name, words):
-        return COMMAND, replace(known, overlay={COMMAND: name})
+    if server := next((word for word in map(_name, words) if word in BY_COMMAND), None):
+        return Path(server), replace(known, overlay={Path(server): name})
     raise ProfileError(path, _no_file(path, words) if there or words[1:] else _missing(file))
 
 
@@ -199,15 +194,16 @@ def _no_file(path: Path, words: Sequence[str]) -> str:
         if path.is_dir():
             return "is a folder: name the files in it, as in *.ini"
         return "is no file but a pipe, a socket or a device: write it to a file, and name that"
-    server = next((name for name in map(_name, words) if name in COMMANDS), "")
-    if not server:
+    dialect = dialects.of_command(words)
+    if dialect is None:
         return "there is no such file"
-    form = COMMANDS[server]
+    form, server = dialect.file, dialect.program
     if not form:
         return f"is a command of {server}, for which there are no rules"
     file = next((word for word in words if word.endswith(PurePath(form).suffix)), None)
     instead = f"name {file}" if file else f"write its options into a {form}, and name that"
-    return f"is a command of {server}, and only granian's is read: {instead}"
+    read = " and ".join(f"{each}'s" for each in BY_COMMAND)
+    return f"is a command of {server}, and only {read} is read: {instead}"
 
 
 def _missing(file: str) -> str:
@@ -218,25 +214,26 @@ def _missing(file: str) -> str:
 
 
 def _read(path: Path, known: Known) -> Config:
-    most = next((most for end, most in LARGEST.items() if path.name.endswith(end)), None)
+    named = dialects.of_file(path)
     try:
-        text = known.text(path, *(() if most is None else (most,)))
+        text = known.text(path, named.largest if named else LARGEST)
     except UnreadableError as error:
         raise ProfileError(path, str(error)) from None
     if "\0" in text:
         raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
-    reader = reader_of(path, text)
-    if reader is None:
-        kinds = ", ".join(end for end in READERS if end.startswith("."))
+    dialect = named or dialects.of_file(path, text)
+    if dialect is None:
+        every = (end for each in dialects.every() for end in each.endings)
+        kinds = ", ".join(end for end in every if end.startswith("."))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
-    if reader is places.read and (found := CONTROL.search(text) or CONFLICT.search(text)):
+    if dialect.templates and (found := CONTROL.search(text) or CONFLICT.search(text)):
         if found.re is CONTROL:
             problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
         else:
             problem = "is not merged to its end: choose a side of the conflict"
         raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
-    return reader(path, known)
+    return dialect.read(path, known)
 
 
 def _with_project(path: Path, chosen: Chosen) -> Chosen:

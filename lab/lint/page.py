@@ -7,9 +7,9 @@ from pathlib import Path
 from textwrap import indent
 
 from lab.dialects.uwsgi.table import uwsgi_options
+from lab.lint.examples import example
 from lab.lint.flaw import Flaw
 from lab.lint.judge import judged
-from lab.lint.read import example
 from lab.lint.rules.rule import SERVERS, Rule
 
 

@@ -13,10 +13,10 @@ import msgspec
 
 from lab.errors import ProfileError, UsageError
 from lab.model.backing import BackingService
+from lab.model.digest import digest_of, told
 from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.profiles.catalogue import read_header
-from lab.profiles.digest import digest_of, told
 from lab.system import project
 from lab.system.programs import find_command
 

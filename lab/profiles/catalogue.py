@@ -4,7 +4,7 @@ Find the profiles, and read one.
 A profile is a file that its server runs without the lab: an ini under profiles/ or of a user's
 own, or a TOML that names the commands of any other server, under profiles/peers/. A TOML beside an
 ini of the same name runs that ini together with what it needs in front of it. Of a user's own, also
-a gunicorn.conf.py and a command (`lab.profiles.commands`); those are served from a private copy.
+a gunicorn.conf.py and a command (`lab.dialects.command`); those are served from a private copy.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from lab import dialects
+from lab.dialects import command
 from lab.dialects.uwsgi import keeps_connections
 from lab.dialects.uwsgi.private import private
 from lab.errors import MissingError, ProfileError
+from lab.model.digest import digest_of
 from lab.model.profile import Own, Profile
 from lab.model.runtime import OURS, OWN, Altered, Runtime
-from lab.profiles import commands, resolve
-from lab.profiles.digest import digest_of
+from lab.profiles import resolve
 from lab.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
 from lab.system import project
@@ -91,17 +93,18 @@ def described(name: str, *, ours: bool = False) -> Profile:
     Raises:
         ProfileError: There is none, or its header is incomplete.
     """
-    if commands.is_command(name):
-        made = commands.command(name)
+    if command.is_command(name):
+        made = command.profile_of(name)
         return replace(made, name=f"{made.name}-own") if made.name in find() else made
     path, section = _located(name)
-    if path.suffix == ".py":
-        return commands.gunicorn(path)
+    dialect = dialects.of_file(path)
+    if dialect and (theirs := dialect.own(path)):
+        return theirs
     header = read_header(path)
     _ancestors(path, header)
     if path.suffix == ".toml":
         return read_peer(path, header)
-    theirs = not ours and _is_theirs(path)
+    own = Own(path.parent) if not ours and _is_theirs(path) else None
     summary = header.summary or (header.paragraphs[0] if header.paragraphs else path.name)
     return Profile(
         name=f"{path.stem}-{section}" if section else path.stem,
@@ -113,8 +116,8 @@ def described(name: str, *, ours: bool = False) -> Profile:
         digest="",
         section=section,
         reply=header.reply,
-        own=Own(path.parent) if theirs else None,
-        interfaces=(OWN, *header.interfaces) if theirs else header.interfaces,
+        own=own,
+        interfaces=(OWN, *header.interfaces) if own else header.interfaces,
         apps=header.apps,
         version=header.version or (UWSGI, "--version"),
     )
@@ -175,7 +178,7 @@ def is_ours(path: Path) -> bool:
 
 def is_theirs(name: str) -> bool:
     """Return whether a profile's name is that of a configuration of the user's, if it is one."""
-    return commands.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
+    return command.is_command(name) or (_is_path(name) and _is_theirs(_located(name)[0]))
 
 
 def _is_theirs(path: Path) -> bool:

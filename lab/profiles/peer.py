@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeGuard
 
 from lab.errors import ProfileError
+from lab.model.digest import digest_of, told
 from lab.model.profile import Peer, Profile
-from lab.profiles.digest import digest_of, told
 from lab.profiles.header import TEXTS, ProfileHeader, line_of, words
 from lab.system.programs import runs_on
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from lab.model.digest import digest_of
 from lab.model.profile import Profile
-from lab.profiles.digest import digest_of
 from lab.profiles.peer import APP, digest_of_peer
 
 CHECK = re.compile(r'env = FIB_HOME=.*|exec-asap = python3 -I -S "\$FIB_HOME/app/preflight\.py" .*')

@@ -18,6 +18,11 @@ def options(*pairs):
     return [sentence.partition(" = ")[0] for sentence in inert(profile)]
 
 
+def started_by(*words):
+    """Return a profile that a command starts."""
+    return make.started_by(make.profile("x", server="command"), words)
+
+
 HTTP, PAIR = ("http", "127.0.0.1:8000"), ("processes", "2")
 LIFETIME = ("max-worker-lifetime", "30")
 
@@ -116,7 +121,7 @@ def test_gunicorns_keepalive_needs_threads(words, text, fires):
     """Its sync workers close after every reply; a setting that is computed is not known."""
     run = json.dumps(["/venv/bin/gunicorn", *words, "app:app"])
     pairs = (("app", "app:app"), ("run", run), ("x.conf.py", text))
-    found = inert(replace(make.profile("x", server="command"), options=pairs))
+    found = inert(replace(started_by("/venv/bin/gunicorn", *words, "app:app"), options=pairs))
     assert bool(found) == fires
     assert not found or found[0].startswith("keepalive = 120: gunicorn's sync workers close")
 
@@ -124,7 +129,7 @@ def test_gunicorns_keepalive_needs_threads(words, text, fires):
 def test_another_servers_options_are_not_known():
     """Nothing is said of them."""
     pairs = (("run", json.dumps(["granian", "app:app"])), ("x.py", "keepalive = 120\n"))
-    assert inert(replace(make.profile("x", server="command"), options=pairs)) == ()
+    assert inert(replace(started_by("granian", "app:app"), options=pairs)) == ()
 
 
 def test_a_file_of_gunicorn_is_parsed_once(monkeypatch):
@@ -133,6 +138,6 @@ def test_a_file_of_gunicorn_is_parsed_once(monkeypatch):
     parse = ast.parse
     monkeypatch.setattr(ast, "parse", lambda text: parsed.append(text) or parse(text))
     run = ("run", json.dumps(["gunicorn"]))
-    profile = replace(make.profile("x"), server="command", options=(run, ("c.py", "threads = 31")))
+    profile = replace(started_by("gunicorn"), options=(run, ("c.py", "threads = 31")))
     assert [dialects.settings(profile).options for _ in range(2)] == [{"threads": 31}] * 2
     assert parsed == ["threads = 31"]

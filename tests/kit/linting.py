@@ -1,7 +1,7 @@
 """Configurations of a few lines, and what the linter finds in them."""
 
+from lab.lint.examples import example
 from lab.lint.judge import judged
-from lab.lint.read import example
 
 
 def found(text, code="UW", known=None):

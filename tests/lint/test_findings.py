@@ -3,8 +3,8 @@
 import pytest
 
 from lab.dialects.config import Known
+from lab.lint.examples import example
 from lab.lint.fix import applied
-from lab.lint.read import example
 from lab.lint.rules.rule import RULES
 from tests.kit.linting import found, found_by
 

@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from lab import dialects
 from lab.dialects.config import Known
 from lab.dialects.spot import Spot
 from lab.dialects.uwsgi import places
 from lab.errors import ProfileError
+from lab.lint.examples import example
 from lab.lint.fix import applied
 from lab.lint.flaw import Edit, Fix
 from lab.lint.judge import judged
 from lab.lint.lint import lint
-from lab.lint.read import EXAMPLES, example, reader_of
 from lab.lint.rules.rule import RULES
 
 A = Path("a.ini")
@@ -44,7 +45,7 @@ def test_lines_are_changed_and_nothing_else(text, fixes, after):
 
 def mended(text, fixes, folder, code="UW"):
     """Return what a file becomes by its fixes."""
-    path = folder / EXAMPLES[code[:2]]
+    path = folder / dialects.of_code(code).file
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     linted = lint(str(path), Known(), fixes=fixes)
     return linted.config.texts[path]
@@ -54,13 +55,13 @@ def mended(text, fixes, folder, code="UW"):
 @pytest.mark.parametrize("code", [each for each in sorted(RULES) if each.startswith("UW")])
 def test_mending_twice_is_mending_once(code, fixes, tmp_path):
     """And comments stay."""
-    text = f"{example(code, RULES[code].bad).texts[EXAMPLES['UW']]}; the end\n"
+    text = f"{example(code, RULES[code].bad).texts[Path('uwsgi.ini')]}; the end\n"
     once = mended(text, fixes, tmp_path)
     assert mended(once, fixes, tmp_path) == once
     assert "; the end" in once
 
 
-@pytest.mark.parametrize("code", [each for each in sorted(RULES) if reader_of(EXAMPLES[each[:2]])])
+@pytest.mark.parametrize("code", sorted(RULES))
 def test_a_fix_mends_what_it_is_for(code):
     """What a rule finds in its bad example is gone when it is fixed."""
     config = example(code, RULES[code].bad)
@@ -70,7 +71,7 @@ def test_a_fix_mends_what_it_is_for(code):
         assert not fixes, "some can be fixed and some not: give two rules"
         return
     texts = applied(config.texts, fixes)
-    again = reader_of(config.file)(config.file, Known(overlay=texts))
+    again = dialects.of_file(config.file).read(config.file, Known(overlay=texts))
     assert code not in {flaw.code for flaw in judged(again)}
 
 

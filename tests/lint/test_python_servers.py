@@ -2,8 +2,9 @@
 
 import pytest
 
-from lab.dialects import granian, gunicorn
+from lab.dialects import granian
 from lab.dialects.config import Known
+from lab.dialects.gunicorn import read as gunicorn
 from lab.errors import ProfileError
 from lab.lint.lint import lint
 from tools import granian_options, gunicorn_settings
@@ -37,12 +38,12 @@ def read(reader, folder, text):
 )
 def test_what_gunicorns_file_sets(text, expected, tmp_path):
     """Literals with their values and places; what is computed, or may not run, has none."""
-    assert read(gunicorn.read_file, tmp_path, text) == expected
+    assert read(gunicorn.read, tmp_path, text) == expected
 
 
 def test_after_an_import_of_everything_each_setting_is_there(tmp_path):
     """With a value that nobody knows, so that no rule calls one missing."""
-    settings = read(gunicorn.read_file, tmp_path, "from base import *")
+    settings = read(gunicorn.read, tmp_path, "from base import *")
     assert {"workers", "worker_class", "keepalive"} <= {option for option, *_ in settings}
     assert {value for _, value, *_ in settings} == {""}
 
@@ -50,7 +51,7 @@ def test_after_an_import_of_everything_each_setting_is_there(tmp_path):
 def test_a_file_that_is_not_python_is_refused(tmp_path):
     """With the line."""
     with pytest.raises(ProfileError, match=r"file:2: is not Python"):
-        read(gunicorn.read_file, tmp_path, "workers = 4\nthreads = ;\n")
+        read(gunicorn.read, tmp_path, "workers = 4\nthreads = ;\n")
 
 
 def test_the_carried_settings_are_those_of_the_installed_gunicorn():

@@ -2,9 +2,10 @@
 
 import pytest
 
+from lab import dialects
 from lab.dialects.config import Known
+from lab.lint.examples import example
 from lab.lint.judge import Chosen, judged
-from lab.lint.read import example, reader_of
 from tests.kit.linting import codes
 
 ORPHANS = "no-orphans = true"
@@ -65,7 +66,7 @@ def lint(tmp_path):
         for name, text in (("base.ini", base), ("main.ini", main)):
             (tmp_path / name).write_text(f"[uwsgi]\n{text}\n")
         path = tmp_path / named
-        return [flaw.code for flaw in judged(reader_of(path)(path, Known()))]
+        return [flaw.code for flaw in judged(dialects.of_file(path).read(path, Known()))]
 
     return codes
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lab.dialects.config import Known
+from lab.lint.examples import ELSEWHERE
 from lab.lint.lint import lint
-from lab.lint.read import ELSEWHERE
 from lab.lint.rules.rule import RULES
 from tests.kit.linting import codes
 

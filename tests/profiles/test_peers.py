@@ -11,7 +11,7 @@ import pytest
 from lab import claims, profiles
 from lab.analysis.causes import CAUSES
 from lab.errors import ProfileError
-from lab.profiles.digest import digest_of, told
+from lab.model.digest import digest_of, told
 from lab.system import project
 from tools.pages import systems
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from lab.dialects.command import profile_of
 from lab.experiment.plan import arm_of
 from lab.model.plan import Load
 from lab.model.profile import Profile
 from lab.model.runtime import Runtime, Variables
 from lab.model.workload import Workload
-from lab.profiles import commands
 from lab.servers import adapter
 from lab.workloads import workload
 from tests.kit.environments import empty_home
@@ -64,7 +64,7 @@ def test_a_profile_leaves_the_home_as_it_was(name, tmp_path, monkeypatch):
 def test_a_command_of_the_users_leaves_the_home_as_it_was(command, tmp_path, monkeypatch):
     """As well as a profile of this project."""
     home = empty_home(tmp_path, monkeypatch)
-    run(commands.command(command), workload(own=True), tmp_path / "trial")
+    run(profile_of(command), workload(own=True), tmp_path / "trial")
     assert list(home.iterdir()) == []
 
 
@@ -73,4 +73,4 @@ def test_a_folder_that_the_user_names_stays(tmp_path, monkeypatch):
     home = empty_home(tmp_path, monkeypatch)
     given = Runtime(variables=Variables.of({"XDG_RUNTIME_DIR": str(home)}, ""))
     asked = replace(workload(own=True), runtime=given)
-    run(commands.command(COMMANDS[0]), asked, tmp_path / "trial", at=home)
+    run(profile_of(COMMANDS[0]), asked, tmp_path / "trial", at=home)

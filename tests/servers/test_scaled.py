@@ -8,8 +8,8 @@ from functools import partial
 import pytest
 
 from lab import profiles
+from lab.dialects.scale import scaled
 from lab.experiment.plan import arm_of
-from lab.experiment.scale import scaled
 from lab.model.parts import Subject
 from lab.model.plan import Load
 from lab.model.request import Expectation

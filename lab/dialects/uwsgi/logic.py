@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,7 +98,7 @@ class Logic:
             case "dir":
                 holds = bool(said) and path.is_dir()
             case "hostname":
-                holds = said == socket.gethostname()
+                holds = said == os.uname().nodename
             case "plugin" if self.known.plugins is not None:
                 holds = as_text(said) in self.known.plugins
             case "reload":

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -152,7 +151,7 @@ def of_machine(folder: Path) -> dict[str, str]:
     user, group = str(os.getuid()), str(os.getgid())
     found = {"%": "%", "(": "%(", "[": "\033", "u": user, "g": group}
     found |= {"U": _name("/etc/passwd", user), "G": _name("/etc/group", group)}
-    found |= {"v": as_bytes(str(folder)), "V": "2.0.31", "h": as_bytes(socket.gethostname())}
+    found |= {"v": as_bytes(str(folder)), "V": "2.0.31", "h": as_bytes(os.uname().nodename)}
     return found | {"k": str(os.sysconf("SC_NPROCESSORS_ONLN"))}
 
 

@@ -15,8 +15,6 @@ from functools import cache
 
 from lab import dialects
 from lab.dialects.config import Config
-from lab.dialects.spot import Setting, Spot
-from lab.dialects.uwsgi import meant
 from lab.lint.case import Case
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES
@@ -44,16 +42,10 @@ def inert(profile: Profile) -> tuple[str, ...]:
     Of a repeated option the last counts. Nothing for servers whose options are not known here. An
     option that only says what is the default is no mistake, and one that harms another matter.
     """
-    read = dialects.settings(profile)
-    if read.server is None:
+    config = dialects.of(profile).config(profile)
+    if config is None:
         return ()
-    if read.movable:  # all pairs of uWSGI's, because some rules are about one that is repeated
-        case = Case.of(meant.config(profile))
-    else:
-        nowhere = Spot(profile.path, 0, 0)
-        said = ((name, str(value)) for name, value in read.options.items())
-        options = tuple(Setting(name, value, nowhere, value) for name, value in said)
-        case = Case(read.server, profile.path, options)
+    case = Case.of(config)
     # Every report asks, and a live page after each trial: so of the rules of that kind alone.
     found = (flaw for code in _inert_codes() for flaw in RULES[code].flaws(case))
     return tuple(f"{each.message}." for each in found if each.severity is Severity.NO_EFFECT)

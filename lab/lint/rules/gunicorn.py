@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
-from lab.dialects.gunicorn import carried, literal, names_read, spellings
+from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
 from lab.dialects.meaning import Computed
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
 

@@ -13,7 +13,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from lab.dialects.gunicorn import carried, literal, names_read, spellings
+from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
 from lab.dialects.meaning import Computed
 from lab.lint.rules.gunicorn import addresses, drop
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from lab import dialects
 from lab.dialects.config import Config
 from lab.dialects.spot import Setting, Spot
 from lab.lint.case import Case
@@ -73,7 +74,7 @@ class Rule:
 RULES: dict[str, Rule] = {}
 """Code -> rule; importing `lab.lint.rules` fills it."""
 
-SERVERS = {"UW": "uWSGI", "GU": "gunicorn", "GR": "granian"}
+SERVERS = {each.code: each.name for each in dialects.every() if each.code}
 """How a code begins -> the server that it is for."""
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lab import dialects, profiles
+from lab.dialects import command
+from lab.dialects.gunicorn import private
 from lab.errors import ProfileError
-from lab.profiles import commands
 
 CONF = """
 import os
@@ -40,7 +41,8 @@ def test_a_gunicorn_configuration_is_a_profile(conf):
         ("gunicorn", "--config", "{folder}/private.conf.py", "--bind", "{host}:{port}", "{app}"),
     )
     read = dialects.settings(found)
-    assert (read.server, read.application, read.options["threads"]) == ("gunicorn", "shop:app", 4)
+    assert dialects.of(found).program == "gunicorn"
+    assert (read.application, read.options["threads"]) == ("shop:app", 4)
     assert [str(each) for each in found.altered] == [
         "bind = unix:/run/shop.sock -> a free port",
         "daemon = True (would go to the background)",
@@ -53,7 +55,7 @@ def test_a_gunicorn_configuration_is_a_profile(conf):
 
 def test_the_copy_wins_over_the_configuration(conf, tmp_path):
     """Whatever that says, as Python itself runs it."""
-    text = dict(profiles.read(str(conf)).options)[commands.COPY]
+    text = dict(profiles.read(str(conf)).options)[private.COPY]
     space = {}
     exec(text.replace("{here}", str(tmp_path)).replace("{folder}", "/trial"), space)
     assert (space["daemon"], space["pidfile"], space["statsd_host"]) == (False, None, None)
@@ -182,7 +184,7 @@ def test_what_is_computed_is_not_taken_for_a_name(conf):
 def test_a_configuration_is_read_as_python_reads_it(conf, tmp_path, data):
     """With a byte order mark, or by the comment of its encoding."""
     conf.write_bytes(data)
-    text = dict(profiles.read(str(conf)).options)[commands.COPY]
+    text = dict(profiles.read(str(conf)).options)[private.COPY]
     space = {}
     exec(text.replace("{here}", str(tmp_path)).replace("{folder}", "/trial"), space)
     assert space.get("workers") == 2 or space.get("proc_name") == "é"
@@ -198,4 +200,4 @@ def test_a_command_may_name_an_application_by_its_module(words):
 
 def test_a_name_that_is_longer_than_a_files_is_a_command():
     """Of a command with many options no file system says that there is such a file."""
-    assert commands.is_command(f"gunicorn --access-logformat '{'%(r)s ' * 60}' a:b")
+    assert command.is_command(f"gunicorn --access-logformat '{'%(r)s ' * 60}' a:b")

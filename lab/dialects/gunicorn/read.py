@@ -1,4 +1,4 @@
-"""What gunicorn's settings mean: those of its configuration file and of its command."""
+"""What stands in a gunicorn.conf.py, which is a module of Python: it is read and never run."""
 
 from __future__ import annotations
 
@@ -10,27 +10,16 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from lab.dialects.config import Config, Known
-from lab.dialects.meaning import Computed, Settings
+from lab.dialects.meaning import Computed
 from lab.dialects.spot import Setting, Spot
 from lab.errors import ProfileError
-from lab.model.profile import Profile
 
-CARRIED = Path(__file__).with_name("gunicorn.json")
+CARRIED = Path(__file__).with_name("settings.json")
 """The settings of one version, which `tools/gunicorn_settings.py` wrote."""
-
-FLAGS = {
-    "--keep-alive": "keepalive",
-    "--worker-class": "worker_class",
-    "-k": "worker_class",
-    "--threads": "threads",
-    "--chdir": "chdir",
-    "--pythonpath": "pythonpath",
-}
-"""Word of the command -> setting."""
 
 NAMESPACES = frozenset({"exec", "globals", "locals", "vars", "setattr"})
 """Functions by which a module may bind any of its names."""
@@ -69,24 +58,7 @@ def hooks(text: str) -> tuple[str, ...]:
     return tuple(name for name, value in said if value and kinds.get(name) in calls)
 
 
-def read(profile: Profile) -> Settings | None:
-    """Return the settings of a profile that runs gunicorn; None for any other."""
-    runs = [json.loads(value) for name, value in profile.options if name == "run"]
-    command = next((run for run in runs if PurePath(run[0]).name == "gunicorn"), None)
-    if command is None:
-        return None
-    options: dict[str, object] = {}
-    for name, text in profile.options:
-        if name.endswith(".py"):
-            options |= assignments(text)
-    return Settings(
-        server="gunicorn",
-        options=options | _flags(command),
-        application=dict(profile.options).get("app"),
-    )
-
-
-def read_file(path: Path, known: Known) -> Config:
+def read(path: Path, known: Known) -> Config:
     """
     Read a configuration file, without running it.
 
@@ -292,16 +264,3 @@ def assignments(text: str) -> Mapping[str, object]:
         return {each.name: each.meaning for each in bindings(text)}
     except (SyntaxError, ValueError):
         return {}
-
-
-def _flags(command: list[str]) -> dict[str, object]:
-    found: dict[str, object] = {}
-    words = [part for word in command for part in _split(word)]
-    for word, value in zip(words, [*words[1:], ""], strict=True):
-        if word in FLAGS:
-            found[FLAGS[word]] = int(value) if value.isdecimal() else value
-    return found
-
-
-def _split(word: str) -> list[str]:
-    return word.split("=", 1) if word.startswith("--") else [word]

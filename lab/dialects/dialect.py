@@ -1,0 +1,112 @@
+"""
+What every server answers about its options: the one place where the lab knows one from another.
+
+The defaults say what is true of a server that is known by its command alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.dialects.config import Config, Known
+from lab.dialects.files import LARGEST
+from lab.dialects.meaning import Settings
+from lab.model.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One server: how its options are read, what they mean, and how it is told others."""
+
+    program: str = ""
+    """The last part of its command's first word; empty of a server that nobody here knows."""
+
+    name: str = ""
+    """As its project writes it."""
+
+    listen: tuple[str, ...] = ()
+    """The words of its command that say where it listens, with {host} and {port}."""
+
+    workers: tuple[str, ...] = ()
+    """How its command spells the number of worker processes, the usual way first."""
+
+    threads: tuple[str, ...] = ()
+    """The same of threads that serve requests."""
+
+    takes_no_value: Callable[[str], bool] | None = None
+    """Whether a word of its command is an option that no value follows; None: nobody here knows."""
+
+    code: str = ""
+    """How the codes of the linter's rules for it begin; empty where there are none."""
+
+    file: str = ""
+    """What its configuration is called where nobody says otherwise: its command's own name where
+    that command is what is read."""
+
+    endings: tuple[str, ...] = ()
+    """How the names of files end that it reads."""
+
+    largest: int = LARGEST
+    """Bytes of the largest of them that is read."""
+
+    templates: bool = False
+    """Whether another program, such as Ansible, often writes them."""
+
+    @property
+    def reads_command(self) -> bool:
+        """Whether its command is what is read of it, in place of a file."""
+        return bool(self.file) and self.file == self.program
+
+    def recognises(self, text: str) -> bool:
+        """Return whether a file of any name is one of its configurations."""
+        return False
+
+    def read(self, path: Path, known: Known) -> Config:
+        """
+        Return what stands in a file of its; nothing is run for that.
+
+        Raises:
+            ProfileError: It is none of its form.
+        """
+        raise NotImplementedError
+
+    def own(self, path: Path) -> Profile | None:
+        """
+        Return the profile of a file of the user's; None where its server is asked what it says.
+
+        Raises:
+            ProfileError: It cannot be read, or is none of its form.
+        """
+        return None
+
+    def config(self, profile: Profile) -> Config | None:
+        """Return the options of a profile as what was read; None where they are not known."""
+        return None
+
+    def settings(self, profile: Profile) -> Settings:
+        """Return what the options of a profile mean."""
+        return Settings(application=dict(profile.options).get("app"))
+
+    def refused(self, words: Sequence[str], folder: Path) -> str | None:
+        """Return why a user's command is not run in *folder*, and what to do; None if it is."""
+        return None
+
+    def fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return why a profile of it has no "workers" or "threads" to vary; None where it has."""
+        return None
+
+    def with_options(
+        self, options: tuple[tuple[str, str], ...], quantity: str, number: int
+    ) -> tuple[tuple[str, str], ...]:
+        """Return the options of a profile that no command starts, with so many of a quantity."""
+        raise NotImplementedError
+
+    def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
+        """Return the words behind its command's first one with so many of a quantity."""
+        return (self.spelt(quantity)[0], str(number), *words)
+
+    def spelt(self, quantity: str) -> tuple[str, ...]:
+        """Return how its command spells "workers" or "threads"; empty without an option for it."""
+        return self.workers if quantity == "workers" else self.threads

@@ -1,0 +1,1 @@
+"""gunicorn: its settings, in its configuration file and in its command."""

@@ -1,0 +1,116 @@
+"""What gunicorn's settings mean: those of its configuration file and of its command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+
+from lab.dialects.config import Config, Known
+from lab.dialects.dialect import Dialect
+from lab.dialects.gunicorn.private import BIND, PROGRAM, own
+from lab.dialects.gunicorn.read import assignments, read, takes_no_value
+from lab.dialects.meaning import Settings
+from lab.dialects.spot import Setting, Spot
+from lab.model.profile import Profile
+
+FLAGS = {
+    "--keep-alive": "keepalive",
+    "--worker-class": "worker_class",
+    "-k": "worker_class",
+    "--threads": "threads",
+    "--chdir": "chdir",
+    "--pythonpath": "pythonpath",
+}
+"""Word of the command -> setting."""
+
+BACKGROUND = {"--daemon", "-D"}
+
+FILE = "gunicorn.conf.py"
+"""What it reads by itself in the folder that it is started in."""
+
+LOOPS = re.compile("gevent|eventlet|tornado|uvicorn|asgi")
+"""Worker classes that have a loop, and no threads for requests."""
+
+
+class Gunicorn(Dialect):
+    """Its settings are names of a module, or options of its command."""
+
+    def read(self, path: Path, known: Known) -> Config:
+        """Return what a configuration file sets."""
+        return read(path, known)
+
+    def own(self, path: Path) -> Profile:
+        """Return the profile of a configuration file, served from a private copy."""
+        return own(path)
+
+    def config(self, profile: Profile) -> Config:
+        """Return what the files of a profile and its command set, which stands nowhere."""
+        nowhere = Spot(profile.path, 0, 0)
+        said = ((name, str(value)) for name, value in self._options(profile).items())
+        settings = tuple(Setting(name, value, nowhere, value) for name, value in said)
+        return Config(self.name, profile.path, settings)
+
+    def settings(self, profile: Profile) -> Settings:
+        """Return what its settings mean; how many requests it serves at once is not known."""
+        return Settings(
+            options=self._options(profile), application=dict(profile.options).get("app")
+        )
+
+    def refused(self, words: Sequence[str], folder: Path) -> str | None:
+        """Refuse what would act beyond a trial, and what a file says that it reads by itself."""
+        options = {word.partition("=")[0] for word in words}
+        if options & BACKGROUND:
+            return "it would go to the background: leave --daemon out"
+        if options & {"--config", "-c"}:
+            return f"name its configuration itself, as in lab run {FILE}"
+        if (folder / FILE).is_file():
+            return f"{self.name} reads the {FILE} of this folder, too: lab run {FILE}"
+        return None
+
+    def fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return why a profile has no threads to vary."""
+        worker = str(self._options(profile).get("worker_class", ""))
+        if quantity == "threads" and LOOPS.search(worker):
+            return f"has no threads to vary: its worker class, {worker}, serves by a loop"
+        return None
+
+    def _options(self, profile: Profile) -> dict[str, object]:
+        """Return what a profile's files say, and over it what its command says."""
+        options: dict[str, object] = {}
+        for name, text in profile.options:
+            if name.endswith(".py"):
+                options |= assignments(text)
+        command = next(each for each in profile.commands if PROGRAM in _names(each))
+        return options | _flags(command)
+
+
+def _names(command: Sequence[str]) -> list[str]:
+    return [PurePath(word).name for word in command]
+
+
+def _flags(command: Sequence[str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    words = [part for word in command for part in _split(word)]
+    for word, value in zip(words, [*words[1:], ""], strict=True):
+        if word in FLAGS:
+            found[FLAGS[word]] = int(value) if value.isdecimal() else value
+    return found
+
+
+def _split(word: str) -> list[str]:
+    return word.split("=", 1) if word.startswith("--") else [word]
+
+
+GUNICORN = Gunicorn(
+    program=PROGRAM,
+    name="gunicorn",
+    listen=BIND,
+    workers=("--workers", "-w"),
+    threads=("--threads",),
+    takes_no_value=takes_no_value,
+    code="GU",
+    file=FILE,
+    endings=(".py",),
+    largest=1 << 18,  # Python takes hundreds of bytes of memory for one of them
+)

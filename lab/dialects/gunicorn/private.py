@@ -1,0 +1,96 @@
+"""
+A gunicorn.conf.py of the user's as a trial may run it.
+
+What a trial of it must not do as well, such as to write a real server's log, a second configuration
+file undoes, which the first one is read by.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from lab.dialects.gunicorn.read import assignments, hooks, python_text
+from lab.dialects.meaning import Computed
+from lab.dialects.private import FREE_PORT, LOG, PID, STATSD, started_by
+from lab.errors import ProfileError
+from lab.model.digest import digest_of, told
+from lab.model.profile import Own, Profile
+from lab.model.runtime import Altered
+
+PROGRAM, BIND = "gunicorn", ("--bind", "{host}:{port}")
+
+COPY = "private.conf.py"
+SETTINGS = """\
+# The private copy of {here}/NAME that a trial is served from.
+HOOKS__file__ = "{here}/NAME"
+with open(__file__, "rb") as _file:
+    exec(compile(_file.read(), __file__, "exec"))
+daemon = syslog = False
+control_socket_disable = True
+pidfile = statsd_host = certfile = keyfile = logconfig = logconfig_json = None
+logconfig_dict = dict()
+for _log in ("accesslog", "errorlog"):
+    if globals().get(_log) not in (None, "-"):
+        globals()[_log] = "{folder}/" + _log
+"""
+UNPRIVILEGED = "user = group = None\n"
+
+LEFT_OUT = {
+    "daemon": "would go to the background",
+    "pidfile": PID,
+    "statsd_host": STATSD,
+    **dict.fromkeys(("syslog", "logconfig", "logconfig_dict", "logconfig_json"), LOG),
+    **dict.fromkeys(("certfile", "keyfile"), "the lab asks without TLS"),
+}
+MOVED = {"bind": FREE_PORT, "accesslog": "the trial's folder", "errorlog": "the trial's folder"}
+
+
+def own(path: Path) -> Profile:
+    """
+    Return the profile of a gunicorn.conf.py.
+
+    Raises:
+        ProfileError: It cannot be read, or is no Python.
+    """
+    try:
+        text = python_text(path.read_bytes(), path)
+        str(path.absolute()).encode()
+    except OSError as error:
+        raise ProfileError(path, f"cannot be read: {error.strerror}") from None
+    except UnicodeEncodeError:
+        problem = "its path is no UTF-8, and Python reads no private copy of it: rename it"
+        raise ProfileError(path, problem) from None
+    said = assignments(text)
+    app = said.get("wsgi_app")
+    command = (PROGRAM, "--config", f"{{folder}}/{COPY}", *BIND, "{app}")
+    called = ", ".join(hooks(text))
+    run = f"# Its hooks run, and nobody here knows what they do: {called}.\n" if called else ""
+    copy = SETTINGS.replace("HOOKS", run).replace("NAME", path.name)
+    copy += UNPRIVILEGED * (os.geteuid() != 0)
+    served = isinstance(app, str) and not isinstance(app, Computed)
+    options = (("app", str(app)),) if served else ()
+    made = started_by(path.with_suffix("").name, path, command, options)
+    return replace(
+        made,
+        summary=path.name,
+        options=(*made.options, (path.name, text), (COPY, copy)),
+        digest=digest_of((*made.options, (path.name, told(path.name, text)))),
+        peer=replace(made.peer, fill=(COPY,)),
+        interfaces=made.interfaces if options else ("wsgi",),
+        own=Own(path.parent, tuple(_altered(said))),
+    )
+
+
+def _altered(settings: Mapping[str, object]) -> Iterator[Altered]:
+    """Yield what the copy has otherwise than the settings of a gunicorn.conf.py."""
+    reasons = dict(LEFT_OUT)
+    if os.geteuid():
+        reasons |= dict.fromkeys(("user", "group"), "you are not root, so it runs as you")
+    for name, value in settings.items():
+        if value in (None, False, "-", ""):
+            continue
+        if name in reasons or name in MOVED:
+            yield Altered(name, str(value), MOVED.get(name), reasons.get(name, ""))

@@ -1,0 +1,43 @@
+"""
+What the private copies of servers that are started by a command have in common.
+
+They run as they are, but listen where the lab asks, and reach nothing beyond their trial.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from lab.model.digest import digest_of
+from lab.model.profile import Own, Peer, Profile
+from lab.model.runtime import OWN
+
+FREE_PORT = "a free port"
+"""What becomes of an address."""
+
+PID, STATSD, LOG = (
+    "would overwrite a real server's",
+    "would report the trial's figures",
+    "would write to the real log",
+)
+"""Why an option is left out that names a pidfile, a host for figures, or a log."""
+
+
+def started_by(
+    name: str, path: Path, words: tuple[str, ...], options: tuple[tuple[str, str], ...]
+) -> Profile:
+    """Return the profile of a configuration of the user's that one command starts."""
+    told_so = (*options, ("run", json.dumps(words)))
+    return Profile(
+        name=name,
+        server="command",
+        path=path,
+        summary="",
+        against=None,
+        options=told_so,
+        digest=digest_of(told_so),
+        interfaces=(OWN, "wsgi"),
+        peer=Peer(commands=(words,)),
+        own=Own(path.parent),
+    )

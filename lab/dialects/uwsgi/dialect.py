@@ -1,0 +1,123 @@
+"""What the options of a uWSGI profile mean: as those of an ini do, by the same reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from lab.dialects.config import Config, Known
+from lab.dialects.dialect import Dialect
+from lab.dialects.meaning import Settings
+from lab.dialects.moves.move import Options, with_values
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import OFF, application, places
+from lab.dialects.uwsgi.forms import FORMS
+from lab.dialects.uwsgi.table import uwsgi_options
+from lab.model.profile import Profile
+
+AT_ONCE = ("threads", "async", "gevent", "asyncio")
+"""Options that say how many requests a worker process serves at a time."""
+
+NUMBERS = {
+    "workers": ("processes", re.compile("cheaper.*"), "by which workers come and go"),
+    "threads": (
+        "threads",
+        re.compile("asyncio|async|gevent|ugreen"),
+        "which serves requests at once without threads",
+    ),
+}
+"""Quantity -> the option, the options that do not go with it, and why."""
+
+HEADER = re.compile(r"^[ \t]*\[uwsgi\]", re.MULTILINE)
+"""What only an ini of its has, whatever the file's name is."""
+
+
+class Uwsgi(Dialect):
+    """
+    Its options stand in an ini, or one of the other forms that it reads.
+
+    Of a profile that starts it by a command of its own, as behind a proxy, the options are not
+    known here: they are what its ini says.
+    """
+
+    def recognises(self, text: str) -> bool:
+        """Return whether it has a section of uWSGI's."""
+        return HEADER.search(text) is not None
+
+    def read(self, path: Path, known: Known) -> Config:
+        """Return what uWSGI gets from a file."""
+        return places.read(path, known)
+
+    def config(self, profile: Profile) -> Config | None:
+        """Return a profile's options as what was read, which stands nowhere."""
+        return None if profile.commands else self._written(profile)
+
+    def settings(self, profile: Profile) -> Settings:
+        """Return what the options of an ini mean."""
+        if profile.commands:
+            return super().settings(profile)
+        written, options = self._written(profile), dict(profile.options)
+        return Settings(
+            options=options,
+            off=OFF,
+            application=application(options),
+            processes=written.processes if _are_numbers(written, "processes") else None,
+            at_once=written.at_once if _are_numbers(written, *AT_ONCE) else None,
+            routed=bool(written.sockets("router")),
+            logs=not written.on("disable-logging"),
+            accept_lock=written.on("thunder-lock"),
+            implied_keepalive=True,
+            movable=True,
+        )
+
+    def fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return which option of an ini does not go with such a number, and why."""
+        read, (_, other, why) = self.settings(profile), NUMBERS[quantity]
+        names = (each for each in read.options if other.fullmatch(each) and read.sets(each))
+        found = next(names, None)
+        return found and f"has {found} = {read.options[found]}, {why}: leave it out in a copy"
+
+    def with_options(self, options: Options, quantity: str, number: int) -> Options:
+        """Return an ini's options with so many of a quantity."""
+        # uWSGI switches it on from two threads on; with one it would be another difference.
+        threads = {"enable-threads": "true"} if quantity == "threads" else {}
+        return with_values(options, {NUMBERS[quantity][0]: number, **threads})
+
+    def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
+        """Return the words of its command with the number at their end, where it wins."""
+        more = ("--enable-threads",) if quantity == "threads" else ()
+        return (*_named(words), self.spelt(quantity)[0], str(number), *more)
+
+    def _written(self, profile: Profile) -> Config:
+        nowhere = Spot(profile.path, 0, 0)
+        settings = (Setting(name, value, nowhere, value) for name, value in profile.options)
+        return Config(self.name, profile.path, tuple(settings), table=uwsgi_options())
+
+
+def _are_numbers(written: Config, *names: str) -> bool:
+    """Return whether these options are written as numbers, as far as they are written."""
+    found = (written.last(name) for name in names)
+    return all(each.value.isdecimal() for each in found if each is not None)
+
+
+def _named(words: Iterable[str]) -> Iterator[str]:
+    """Yield *words* of uWSGI with --ini before each ini, so that what stands behind it wins."""
+    before = ""
+    for word in words:
+        if word.endswith(".ini") and not before.startswith("-"):
+            yield "--ini"
+        yield word
+        before = word
+
+
+UWSGI = Uwsgi(
+    program="uwsgi",
+    name="uWSGI",
+    workers=("--processes", "--workers", "-p"),
+    threads=("--threads",),
+    code="UW",
+    file="uwsgi.ini",
+    endings=(".ini", *FORMS),
+    templates=True,
+)

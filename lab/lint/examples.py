@@ -1,0 +1,41 @@
+"""The configurations that a rule's examples are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from lab import dialects
+from lab.dialects.config import Config, Known
+
+MUCH = Known(
+    container=True,
+    here=True,
+    root=True,
+    db_connections=100,
+    somaxconn=4096,
+    plugins=frozenset({"python"}),
+    python=(3, 12),
+    overlay={Path("venv/pyvenv.cfg").absolute(): "home = /usr/bin\nversion = 3.11.7\n"},
+)
+"""What is known of the rules' examples: so much that each rule has something to say."""
+
+ELSEWHERE = {"UW107": Known(options=frozenset({"static-map"})), "UW116": Known(root=False)}
+"""Code -> what is known of its rule's examples, where that is something else."""
+
+
+def example(code: str, text: str, known: Known | None = None) -> Config:
+    """
+    Return the configuration that a rule's example is.
+
+    Args:
+        code: The rule's.
+        text: The whole file; of uWSGI without any section, what stands below `[uwsgi]`.
+        known: What is known besides; without it, what makes the rule speak.
+    """
+    dialect = dialects.of_code(code)
+    path = Path(dialect.file)
+    sections = any(line.lstrip("\ufeff \t").startswith("[") for line in text.splitlines())
+    whole = text if code[:2] != "UW" or sections else f"[uwsgi]\n{text}"
+    known = known or ELSEWHERE.get(code, MUCH)
+    return dialect.read(path, replace(known, overlay={**known.overlay, path: f"{whole}\n"}))

@@ -1,0 +1,131 @@
+"""The dialects of servers: asked by profile, program and file, and named nowhere else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from lab import dialects
+from lab.dialects.command import profile_of
+from lab.dialects.scale import scaled
+from lab.errors import UsageError
+from tests.kit import builders as make
+
+ROOT = Path(__file__).resolve().parents[2]
+
+HINTS = {
+    "lab/analysis/comparable.py",  # distributions
+    "lab/analysis/gates/replies.py",  # where a gate has its reason from
+    "lab/cli/lint.py",
+    "lab/cli/run.py",
+    "lab/lint/lint.py",
+    "lab/profiles/catalogue.py",
+    "lab/runs/fitness.py",  # distributions, and how to install them
+    "lab/servers/last_words.py",
+}
+"""Files that may name servers: in a help, a hint of an error, a reason."""
+
+ADDED = """
+[moonserve]
+listen = ["--at", "{host}:{port}"]
+workers = ["--moons", "-m"]
+"""
+
+
+@pytest.fixture
+def added(tmp_path, monkeypatch):
+    """Add a server to the file of those that are known by their command alone."""
+    path = tmp_path / "commands.toml"
+    path.write_text(dialects.COMMANDS.read_text() + ADDED)
+    monkeypatch.setattr(dialects, "COMMANDS", path)
+    dialects.every.cache_clear()
+    yield
+    monkeypatch.undo()
+    dialects.every.cache_clear()
+
+
+def test_a_server_that_is_one_entry_listens_where_the_lab_asks(added):
+    """Its own address is moved, as that of any other."""
+    found = profile_of("moonserve --at :80 -m 3 shop:app")
+    assert found.commands == (("moonserve", "--at", "{host}:{port}", "-m", "3", "shop:app"),)
+    assert [str(each) for each in found.altered] == ["--at = :80 -> a free port"]
+
+
+def test_a_server_that_is_one_entry_can_be_swept(added):
+    """Over what the entry spells, and nothing else."""
+    profile = profile_of("moonserve -m3 shop:app")
+    (command,) = scaled(profile, "workers", 5).commands
+    assert command == ("moonserve", "--moons", "5", "--at", "{host}:{port}", "shop:app")
+    with pytest.raises(UsageError, match="moonserve has no option for them"):
+        scaled(profile, "threads", 5)
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("/venv/bin/gunicorn a:b", "gunicorn"),
+        ("env A=1 granian a:b", "granian"),
+        ("python3 -m uvicorn a:b", "uvicorn"),
+        ("./start {port}", ""),
+    ],
+)
+def test_a_profile_s_dialect_is_that_of_its_program(command, program):
+    """Wherever that stands in the command; of another one nothing is known."""
+    profile = make.started_by(make.profile("x", server="command"), tuple(command.split()))
+    assert dialects.of(profile).program == program
+
+
+def test_a_profile_without_a_command_is_one_of_uwsgi():
+    """`uwsgi X.ini` starts it."""
+    assert dialects.of(make.profile("x")).program == "uwsgi"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "program"),
+    [
+        ("a.ini", "", "uwsgi"),
+        ("a.yaml", "", "uwsgi"),
+        ("prod.conf.py", "", "gunicorn"),
+        ("granian", "", "granian"),
+        ("-", "", "granian"),
+        ("vassal", "[uwsgi]\n", "uwsgi"),
+    ],
+)
+def test_a_file_s_dialect_is_that_of_its_name_or_text(name, text, program):
+    """What none of them reads has none."""
+    assert dialects.of_file(Path(name), text).program == program
+    assert dialects.of_file(Path("a.txt"), "hello") is None
+
+
+def words(path):
+    """Yield the texts of a module that are no docstrings."""
+    tree = ast.parse(path.read_text())
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value
+
+
+def test_no_other_part_of_the_lab_names_a_server():
+    """But for uWSGI, which the lab itself starts; in hints of errors, and where the rules are."""
+    names = "|".join(each.program for each in dialects.every() if each.program != "uwsgi")
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "lab").rglob("*.py")
+        if not path.is_relative_to(ROOT / "lab" / "dialects")
+        and not path.is_relative_to(ROOT / "lab" / "lint" / "rules")
+        and any(re.search(rf"\b({names})\b", text) for text in words(path))
+    }
+    assert found <= HINTS
+
+
+def test_nothing_here_starts_or_asks_anybody():
+    """So the linter can stand on it."""
+    for path in (ROOT / "lab" / "dialects").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            aliases = (each for each in getattr(node, "names", ()) if isinstance(each, ast.alias))
+            names = {getattr(node, "module", ""), *(each.name for each in aliases)}
+            assert not {"subprocess", "socket"} & names, path
