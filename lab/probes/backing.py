@@ -46,15 +46,15 @@ def _read(subject: Subject, role: BackingRole) -> tuple[float, dict[tuple[int, i
     """Return the CPU seconds of all trees of *role*, and for how long each process was busy."""
     roots = [pid for pid, its in subject.backing if its is role]
     snapshot = read_snapshot(*roots)
-    members = [each for each in snapshot.tree(*roots) if each.pid not in roots]
+    members = [member for member in snapshot.tree(*roots) if member.pid not in roots]
     used = sum(sum(cpu(snapshot.tree(root), root)) for root in roots)
-    return used, {each.key: _busy(each.pid) for each in members}
+    return used, {member.key: _busy(member.pid) for member in members}
 
 
 def _busy(pid: int) -> float:
     """Return the seconds for which the live threads of a process ran or waited for a CPU."""
     try:
-        threads = [(each / "schedstat").read_text() for each in (PROC / f"{pid}/task").iterdir()]
-        return sum(int(number) for each in threads for number in each.split()[:2]) / 1e9
+        schedstats = [(task / "schedstat").read_text() for task in (PROC / f"{pid}/task").iterdir()]
+        return sum(int(number) for times in schedstats for number in times.split()[:2]) / 1e9
     except (OSError, ValueError):  # it has ended meanwhile, or the kernel does not count
         return 0.0

@@ -29,8 +29,8 @@ class Quota:
 
 def read_quota(pid: int | str = "self", mount: Path = MOUNT) -> Quota | None:
     """Read the tightest CPU quota on *pid*; None without one, or where none can be read."""
-    found = [quota for folder in _folders(pid, mount) if (quota := _read(folder)) is not None]
-    return min(found, key=lambda quota: quota.cores, default=None)
+    quotas = [quota for folder in _folders(pid, mount) if (quota := _read(folder)) is not None]
+    return min(quotas, key=lambda quota: quota.cores, default=None)
 
 
 def parse_max(text: str) -> float | None:

@@ -39,14 +39,14 @@ class CpuProbe:
 
 def parse_switches(status: str) -> dict[str, float]:
     """Parse the context switches in a /proc/PID/task/TID/status; what is not there is absent."""
-    found = {}
+    switches = {}
     for line in status.splitlines():
         key, _, value = line.partition(":")
         kind, _, rest = key.partition("_")
         if rest == "ctxt_switches" and kind in ("voluntary", "nonvoluntary"):
             name = "switches_voluntary" if kind == "voluntary" else "switches_involuntary"
-            found[name] = float(value)
-    return found
+            switches[name] = float(value)
+    return switches
 
 
 def parse_wait(schedstat: str) -> dict[str, float]:

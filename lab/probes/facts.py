@@ -41,7 +41,8 @@ def facts(subject: Subject) -> dict[str, str]:
         found["listeners"] = str(len(listeners))
     if subject.server in pids:
         found["processes"] = str(len(pids) - 1)
-        found["threads"] = str(sum(each.threads for each in members if each.pid != subject.server))
+        threads = (process.threads for process in members if process.pid != subject.server)
+        found["threads"] = str(sum(threads))
     return found
 
 
@@ -62,15 +63,15 @@ def classify(maps: str) -> str | None:
 
 
 def _fib(pids: list[int]) -> str | None:
-    found = set()
+    builds = set()
     unreadable = False
     for pid in pids:
         try:
-            found.add(classify(Path(PROC, str(pid), "maps").read_text(errors="replace")))
+            builds.add(classify(Path(PROC, str(pid), "maps").read_text(errors="replace")))
         except (FileNotFoundError, ProcessLookupError):
             continue  # ended meanwhile
         except OSError:
             unreadable = True  # another user's: it may have the module
-    if "cython" in found:
+    if "cython" in builds:
         return "cython"
-    return "pure" if "pure" in found and not unreadable else None
+    return "pure" if "pure" in builds and not unreadable else None

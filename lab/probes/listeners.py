@@ -67,16 +67,16 @@ def read_listeners(pids: Iterable[int]) -> list[Listener] | None:
     for pid in pids:
         for inode, descriptor in _read_sockets(pid).items():
             sockets.setdefault(inode, {})[pid] = descriptor
-    found: list[Listener] | None
+    listening: list[Listener] | None
     try:
         # Any of its holders will do.
         asked = [_ask(inode, *next(iter(at.items()))) for inode, at in sockets.items()]
-        found = [listener for listener in asked if listener is not None]
+        listening = [listener for listener in asked if listener is not None]
     except PermissionError:
-        found = list_listeners(sockets)
-    if found is None:
+        listening = list_listeners(sockets)
+    if listening is None:
         return None
-    return [replace(each, holders=frozenset(sockets[each.inode])) for each in found]
+    return [replace(listener, holders=frozenset(sockets[listener.inode])) for listener in listening]
 
 
 def list_listeners(inodes: Collection[int]) -> list[Listener] | None:
@@ -92,7 +92,7 @@ def list_listeners(inodes: Collection[int]) -> list[Listener] | None:
             timeout=SS_TIMEOUT,
             check=True,
         )
-        return [each for each in parse_ss(done.stdout) if each.inode in inodes]
+        return [listener for listener in parse_ss(done.stdout) if listener.inode in inodes]
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
 
@@ -133,7 +133,7 @@ def ss_path() -> str | None:
 
 def _read_sockets(pid: int) -> dict[int, int]:
     """Return inode -> descriptor of a process's sockets; none if it ended."""
-    found = {}
+    sockets = {}
     try:
         descriptors = list((PROC / str(pid) / "fd").iterdir())
     except OSError:
@@ -144,8 +144,8 @@ def _read_sockets(pid: int) -> dict[int, int]:
         except OSError:
             continue
         if target:
-            found[int(target[1])] = int(descriptor.name)
-    return found
+            sockets[int(target[1])] = int(descriptor.name)
+    return sockets
 
 
 def _ask(inode: int, pid: int, descriptor: int) -> Listener | None:

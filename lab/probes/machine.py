@@ -91,11 +91,11 @@ def read_turbo() -> bool | None:
 
 def read_siblings(cpus: Iterable[int]) -> list[set[int]]:
     """Return, for each CPU, those on its core; alone where the kernel does not tell."""
-    found = []
+    siblings = []
     for cpu in sorted(cpus):
         text = read_text(_CPU / f"cpu{cpu}/topology/thread_siblings_list")
-        found.append(parse_cpu_list(text) if text else {cpu})
-    return found
+        siblings.append(parse_cpu_list(text) if text else {cpu})
+    return siblings
 
 
 def read_text(path: Path) -> str | None:
@@ -157,12 +157,12 @@ def parse_boot(text: str) -> dict[str, str]:
     >>> parse_boot("quiet mitigations=off root=/dev/sda1")
     {'mitigations': 'off'}
     """
-    found = {}
+    parameters = {}
     for word in text.split():
         name, _, value = word.partition("=")
         if name in BOOT_PARAMETERS:
-            found[name] = value
-    return found
+            parameters[name] = value
+    return parameters
 
 
 def present(**values: Any) -> dict[str, Any]:

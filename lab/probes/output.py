@@ -101,11 +101,11 @@ def _read_outputs(tree: Iterable[ProcessState], root: int) -> _Outputs:
     for process in tree:
         for descriptor in () if process.pid == root else (1, 2):
             try:
-                found = (PROC / str(process.pid) / "fd" / str(descriptor)).stat()
+                status = (PROC / str(process.pid) / "fd" / str(descriptor)).stat()
             except OSError:
                 continue  # closed, ended, or another user's
             read = True
-            piped |= stat.S_ISFIFO(found.st_mode)
-            if stat.S_ISREG(found.st_mode):
-                sizes[found.st_dev, found.st_ino] = found.st_size
+            piped |= stat.S_ISFIFO(status.st_mode)
+            if stat.S_ISREG(status.st_mode):
+                sizes[status.st_dev, status.st_ino] = status.st_size
     return _Outputs(sizes, piped, read)

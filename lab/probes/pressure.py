@@ -184,19 +184,19 @@ def _ours(subject: Subject) -> tuple[int, ...]:
 
 
 def _with_reaped(members: Iterable[ProcessState]) -> float:
-    return sum(each.own + each.reaped_user + each.reaped_system for each in members)
+    return sum(member.own + member.reaped_user + member.reaped_system for member in members)
 
 
 def _read_cores(*sets: frozenset[int]) -> list[CpuTimes | None]:
     """Return what the CPUs of each of the *sets* did, all at one moment."""
-    found: list[CpuTimes | None] = []
+    times: list[CpuTimes | None] = []
     text = read_text(PROC / "stat") or ""
     for usable in sets:
         try:
-            found.append(parse_cores(text, usable))
+            times.append(parse_cores(text, usable))
         except ValueError:
-            found.append(None)
-    return found
+            times.append(None)
+    return times
 
 
 def _read_affinity(members: Iterable[ProcessState]) -> frozenset[int]:
@@ -212,13 +212,13 @@ def _read_affinity(members: Iterable[ProcessState]) -> frozenset[int]:
 
 def _read_pressure() -> dict[str, float]:
     """Read what the kernel tells; built without it, or booted with psi=0, it tells nothing."""
-    found = {}
+    shares = {}
     for name in RESOURCES:
         try:
-            found[name] = parse_pressure((PROC / "pressure" / name).read_text())
+            shares[name] = parse_pressure((PROC / "pressure" / name).read_text())
         except (OSError, ValueError):
             continue
-    return found
+    return shares
 
 
 def _read_throttled(subject: Subject) -> float | None:

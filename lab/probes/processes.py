@@ -67,14 +67,14 @@ class Snapshot:
         children: defaultdict[int, list[int]] = defaultdict(list)
         for process in self.processes.values():
             children[process.parent].append(process.pid)
-        found: dict[int, ProcessState] = {}
+        members: dict[int, ProcessState] = {}
         waiting = [pid for pid in roots if pid in self.processes]
         while waiting:
             pid = waiting.pop()
-            if pid not in found:
-                found[pid] = self.processes[pid]
+            if pid not in members:
+                members[pid] = self.processes[pid]
                 waiting += children[pid]
-        return list(found.values())
+        return list(members.values())
 
 
 def parse_stat(text: str) -> ProcessState:

@@ -58,7 +58,9 @@ class SocketProbe:
         snapshot = read_snapshot(subject.server)
         listeners = read_listeners(_pids(snapshot, subject))
         discarded = (
-            None if listeners is None else {each.inode: each.discarded for each in listeners}
+            None
+            if listeners is None
+            else {listener.inode: listener.discarded for listener in listeners}
         )
         return partial(_readings, subject, snapshot, discarded, read_counters())
 
@@ -76,20 +78,20 @@ def drops(growths: Iterable[Growth], counters: Mapping[str, float]) -> dict[str,
     growths = tuple(growths)
     if not {"TCPDeferAcceptDrop", "ListenDrops"} <= counters.keys():
         return {}
-    plain = sum(each.discarded for each in growths if not each.defers)
-    deferred = sum(each.discarded for each in growths if each.defers)
+    plain = sum(growth.discarded for growth in growths if not growth.defers)
+    deferred = sum(growth.discarded for growth in growths if growth.defers)
     overflowed = deferred - counters["TCPDeferAcceptDrop"] if deferred else 0.0
     if overflowed < 0 < counters["ListenDrops"] - plain:
         return {}
     total = min(plain + max(0.0, overflowed), counters["ListenDrops"])
-    found = {"listener.drops": float(total)}
+    readings = {"listener.drops": float(total)}
     for public, name in ((True, "public"), (False, "inner")):
-        here = [each.discarded for each in growths if each.public == public]
+        here = [growth.discarded for growth in growths if growth.public == public]
         most = min(total, sum(here))
-        least = total - min(total, sum(each.discarded for each in growths) - sum(here))
+        least = total - min(total, sum(growth.discarded for growth in growths) - sum(here))
         if here and most == least:
-            found[f"listener.{name}.drops"] = float(most)
-    return found
+            readings[f"listener.{name}.drops"] = float(most)
+    return readings
 
 
 def router(
@@ -105,13 +107,13 @@ def router(
     that of uWSGI's statistics, and nothing is passed on.
     """
     listeners = tuple(listeners)
-    public = {pid for each in listeners if each.port == port for pid in each.holders}
-    inner = {pid for each in listeners if each.port != port for pid in each.holders}
+    public = {pid for listener in listeners if listener.port == port for pid in listener.holders}
+    inner = {pid for listener in listeners if listener.port != port for pid in listener.holders}
     earlier = {process.key: process.own for process in before.processes.values()}
 
     def used(pids: set[int]) -> float:
         members = [now.processes[pid] for pid in pids if pid in now.processes]
-        return sum(each.own - earlier.get(each.key, 0.0) for each in members)
+        return sum(member.own - earlier.get(member.key, 0.0) for member in members)
 
     passing = used(public - inner)
     if not inner or not public - inner or now.at <= before.at:
@@ -134,12 +136,12 @@ def _readings(
         return {}
     growths = [
         Growth(
-            public=each.port == subject.port,
+            public=listener.port == subject.port,
             # Where it is unknown a drop may be missed, and none is invented.
-            defers=each.defers is not False,
-            discarded=each.discarded - discarded.get(each.inode, 0),
+            defers=listener.defers is not False,
+            discarded=listener.discarded - discarded.get(listener.inode, 0),
         )
-        for each in listeners
+        for listener in listeners
     ]
     readings = _queues(listeners, subject.port) | drops(growths, counters)
     share = router(listeners, subject.port, before, snapshot)
@@ -148,12 +150,12 @@ def _readings(
 
 def _queues(listeners: Iterable[Listener], port: int | None) -> dict[str, float]:
     """Return the public queue; of several sockets on one port, as with SO_REUSEPORT, the sum."""
-    public = [each for each in listeners if each.port == port]
+    public = [listener for listener in listeners if listener.port == port]
     if not public:
         return {}
     return {
-        "listener.public.queue": float(sum(each.queue for each in public)),
-        "listener.public.limit": float(sum(each.limit for each in public)),
+        "listener.public.queue": float(sum(listener.queue for listener in public)),
+        "listener.public.limit": float(sum(listener.limit for listener in public)),
     }
 
 

@@ -46,13 +46,13 @@ class TcpProbe:
 
 def read_counters() -> dict[str, int]:
     """Read COUNTERS of this process's network namespace; one that is not there is absent."""
-    found: dict[str, int] = {}
+    counters: dict[str, int] = {}
     for file in ("netstat", "snmp"):
         try:
-            found |= parse_counters((PROC / "self/net" / file).read_text())
+            counters |= parse_counters((PROC / "self/net" / file).read_text())
         except (OSError, ValueError):
             continue
-    return {name: found[name] for name in COUNTERS if name in found}
+    return {name: counters[name] for name in COUNTERS if name in counters}
 
 
 def grown_since(before: Mapping[str, int]) -> dict[str, float]:
@@ -69,13 +69,13 @@ def parse_counters(text: str) -> dict[str, int]:
         ValueError: A line of names is not followed by as many numbers of the same protocol.
     """
     lines = text.splitlines()
-    found: dict[str, int] = {}
+    counters: dict[str, int] = {}
     for head, values in zip(lines[::2], lines[1::2], strict=True):
         names, numbers = head.split(), values.split()
         if names[:1] != numbers[:1]:
             raise ValueError(f"{head[:40]!r} is followed by {values[:40]!r}")
-        found.update(zip(names[1:], map(int, numbers[1:]), strict=True))
-    return found
+        counters.update(zip(names[1:], map(int, numbers[1:]), strict=True))
+    return counters
 
 
 def parse_time_wait(text: str) -> int:

@@ -30,8 +30,8 @@ def header(content: Mapping[str, Any]) -> Content:
     workload, load = old["workload"], old["load"]
     kept = {key: old[key] for key in ("reference", "blocks", "warmup", "window", "seed")}
     arms = [
-        _arm(each, each["name"], "profile", _asked(each, workload), load)
-        for each in old["profiles"]
+        _arm(profile, profile["name"], "profile", _asked(profile, workload), load)
+        for profile in old["profiles"]
     ]
     counters = [_counter(each, workload, load) for each in content.get("counters", ())]
     return dict(content) | {"plan": kept | {"arms": arms}, "counters": counters}

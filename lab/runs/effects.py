@@ -76,8 +76,8 @@ def _ratios(
     arms = decode(encode(written), _Made, run).plan.arms
     digests = {each.profile.name: as_today(each.profile).digest for each in arms}
     for step in summary["steps"]:
-        found = step.get("step", {}).get(METRIC, {})
-        if "ratio" in found:
+        comparison = step.get("step", {}).get(METRIC, {})
+        if "ratio" in comparison:
             name, before = step["profile"], step["before"]
-            estimate = Estimate(*(found[key] for key in FIELDS if key in found))
+            estimate = Estimate(*(comparison[key] for key in FIELDS if key in comparison))
             yield (name, digests[name]), (before, digests[before]), estimate

@@ -140,12 +140,12 @@ def _read_python() -> dict[str, Any]:
 
 def _read_distributions() -> dict[str, str]:
     """Return the version of every installed distribution by its normalised name."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for distribution in metadata.distributions():
         name = distribution.metadata["Name"]
         if name:
-            found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), distribution.version)
-    return dict(sorted(found.items()))
+            versions.setdefault(re.sub(r"[-_.]+", "-", name).lower(), distribution.version)
+    return dict(sorted(versions.items()))
 
 
 def _read_uwsgi() -> dict[str, Any]:
@@ -178,7 +178,7 @@ def _read_git() -> dict[str, Any]:
 
 
 def _read_tools() -> dict[str, str]:
-    found = {}
+    versions = {}
     for name, option, pattern in (
         ("wrk", "-v", r"wrk (?:debian/)?(\S+)"),
         ("ab", "-V", r"Version (\S+)"),
@@ -187,8 +187,8 @@ def _read_tools() -> dict[str, str]:
     ):
         version = re.search(pattern, output_of(name, option) or "")
         if version:
-            found[name] = version[1]
-    return found
+            versions[name] = version[1]
+    return versions
 
 
 def _read_now() -> dict[str, Any]:

@@ -308,8 +308,8 @@ def _programs(environment: Mapping[str, Any], moment: Moment) -> Iterator[Check]
 
 def _parameter(environment: Mapping[str, Any], name: str) -> str | None:
     """Return a parameter of the kernel; None where it could not be read."""
-    found: str | None = environment.get("kernel", {}).get("parameters", {}).get(name)
-    return found
+    value: str | None = environment.get("kernel", {}).get("parameters", {}).get(name)
+    return value
 
 
 def _judged(

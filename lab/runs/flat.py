@@ -16,8 +16,8 @@ from lab.model.profile import Own, Peer
 Content = Mapping[str, Any]
 """What JSON was decoded to."""
 
-PEER = tuple(each.name for each in fields(Peer))
-OWN = tuple(each.name for each in fields(Own))
+PEER = tuple(field.name for field in fields(Peer))
+OWN = tuple(field.name for field in fields(Own))
 
 
 def flat(header: Content) -> Content:

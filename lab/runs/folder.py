@@ -101,8 +101,12 @@ class Place:
 TrialLine = make_dataclass(
     "TrialLine",
     [
-        (each.name, Place if each.name == "slot" else get_type_hints(Trial)[each.name], copy(each))
-        for each in fields(Trial)
+        (
+            field.name,
+            Place if field.name == "slot" else get_type_hints(Trial)[field.name],
+            copy(field),
+        )
+        for field in fields(Trial)
     ],
     frozen=True,
     slots=True,
@@ -296,7 +300,7 @@ def _trial(
     if arm is None:
         wrong = " as the A/A arm" if (place.arm, Role.PROFILE) in arms else ""
         raise ResultsError(path, f"damaged: run.json has no profile {place.arm}{wrong}", number)
-    parts = {each.name: getattr(read, each.name) for each in fields(Trial)}
+    parts = {field.name: getattr(read, field.name) for field in fields(Trial)}
     return Trial(**parts | {"slot": Slot(place.block, place.position, arm)})
 
 
@@ -354,7 +358,7 @@ def encode_trial(trial: Trial) -> bytes:
     """Return *trial* as a line of `trials.ndjson` has it, without the line's end."""
     slot = trial.slot
     place = Place(slot.block, slot.position, slot.arm.name, slot.arm.role)
-    parts = {each.name: getattr(trial, each.name) for each in fields(Trial)}
+    parts = {field.name: getattr(trial, field.name) for field in fields(Trial)}
     return encode(TrialLine(**parts | {"slot": place}))
 
 

@@ -37,11 +37,11 @@ def problems(
             which = f"block {slot.block}, position {slot.position}, attempt {trial.attempt}"
             yield number, f"the trial of line {seen[key]} a second time ({which})"
         seen.setdefault(key, number)
-        found = _misplaced(trial, plan) or _impossible(trial)
-        if found is None and trial.environment not in environments:
-            found = f"its environment, {trial.environment[:12]}, is none of run.json's"
-        if found is not None:
-            yield number, found
+        contradiction = _misplaced(trial, plan) or _impossible(trial)
+        if contradiction is None and trial.environment not in environments:
+            contradiction = f"its environment, {trial.environment[:12]}, is none of run.json's"
+        if contradiction is not None:
+            yield number, contradiction
 
 
 def _misplaced(trial: Trial, plan: Plan) -> str | None:
@@ -70,8 +70,8 @@ def _impossible(trial: Trial) -> str | None:
         if trial.readings.get(name, 0.0) < 0:
             return f"readings: {name} is {trial.readings[name]:g}"
     for number, window in enumerate(trial.windows):
-        if (found := _wrong(window)) is not None:
-            return f"windows[{number}]: {found}"
+        if (contradiction := _wrong(window)) is not None:
+            return f"windows[{number}]: {contradiction}"
     return None
 
 
@@ -88,8 +88,8 @@ def _wrong(window: Window) -> str | None:
     for name in ("latency", "service"):
         for us, count in getattr(window, name).items():
             counts[f"{name} at {us} µs"] = min(us, count)
-    for number, each in enumerate(window.requests):
-        told = (*each.latency.items(), *each.errors.items())
+    for number, request in enumerate(window.requests):
+        told = (*request.latency.items(), *request.errors.items())
         counts |= {f"request {number}, {what}": count for what, count in told}
     for name, count in counts.items():
         if count < 0:
@@ -104,7 +104,7 @@ def _disagreement(window: Window) -> str | None:
     if window.queued > window.unfinished:
         return f"{window.queued:,} of {window.unfinished:,} unfinished requests were queued"
     if window.requests:
-        told = sum(sum(each.latency.values()) for each in window.requests)
+        told = sum(sum(request.latency.values()) for request in window.requests)
         if told != window.ok:
             return f"ok is {window.ok:,}, and its requests had {told:,} replies"
     # ab says how long each request took, the wrong ones too.

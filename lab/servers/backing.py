@@ -54,13 +54,13 @@ def running(
     with ExitStack() as stack:
         stack.callback(os.environ.update, before)
         stack.callback(os.environ.clear)
-        found = []
-        for each in services:
-            if not each.theirs:
-                own = cores and cores[each.role is BackingRole.UPSTREAM]
-                found.append(RunningBacking(each, own))
-                stack.callback(found[-1].stop)
-        yield tuple(found)
+        started = []
+        for service in services:
+            if not service.theirs:
+                own = cores and cores[service.role is BackingRole.UPSTREAM]
+                started.append(RunningBacking(service, own))
+                stack.callback(started[-1].stop)
+        yield tuple(started)
 
 
 class RunningBacking:
@@ -110,8 +110,8 @@ class RunningBacking:
                 ids = f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}"
                 own = ("setpriv", *ids, "--init-groups")
             if service.version and not service.release:
-                said = self._step(service.version, STEP).partition("\n")[0]
-                self.service = replace(service, release=said)
+                release = self._step(service.version, STEP).partition("\n")[0]
+                self.service = replace(service, release=release)
             for command in service.prepare:
                 self._step((*own, *command), STEP)
             run = [(*own, *command) for command in service.run]

@@ -37,8 +37,8 @@ def main() -> None:
     _close_inherited()
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # Handlers that do nothing instead of SIG_IGN, which the commands would inherit.
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
-        signal.signal(each, _nothing)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        signal.signal(number, _nothing)
     wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
 
@@ -156,13 +156,13 @@ def _descendants() -> list[int]:
             # The name in parentheses may hold anything; the parent is the second field after it.
             parent = int(stat.rpartition(b")")[2].split()[1])
             children.setdefault(parent, []).append(int(folder.name))
-    found: list[int] = []
+    descendants: list[int] = []
     waiting = [os.getpid()]
     while waiting:
         below = children.get(waiting.pop(), [])
-        found += below
+        descendants += below
         waiting += below
-    return found
+    return descendants
 
 
 def _nothing(_number: int, _frame: FrameType | None) -> None:

@@ -85,7 +85,7 @@ class Reason:
     @property
     def advice(self) -> str:
         """What to do; empty where that is not known."""
-        return next((said for words, said in ADVICE.items() if re.search(words, self.text)), "")
+        return next((advice for words, advice in ADVICE.items() if re.search(words, self.text)), "")
 
 
 def reason(log: str) -> Reason | None:
@@ -97,18 +97,18 @@ def reason(log: str) -> Reason | None:
     """
     lines = DATE.sub("", log).splitlines()
     end = next((i for i, line in enumerate(lines) if line.startswith(NOT_LOADED)), None)
-    every = _exceptions(lines[:end])
-    found = [(number, each) for number, each in every if not CONSEQUENCE.match(each.text)]
+    exceptions = _exceptions(lines[:end])
+    reasons = [(number, each) for number, each in exceptions if not CONSEQUENCE.match(each.text)]
     if end is not None:
-        found = [(number, each) for number, each in found if number >= end - NEAR]
-    if found:
-        return found[-1][1]
+        reasons = [(number, each) for number, each in reasons if number >= end - NEAR]
+    if reasons:
+        return reasons[-1][1]
     if end is not None:
         return None
     for pattern in GIVING_UP:
-        said = [line for line in lines if re.fullmatch(pattern, line.strip())]
-        if said:
-            return Reason(said[-1].strip())
+        last = [line for line in lines if re.fullmatch(pattern, line.strip())]
+        if last:
+            return Reason(last[-1].strip())
     return None
 
 
@@ -131,7 +131,7 @@ def _exceptions(lines: Sequence[str]) -> Iterator[tuple[int, Reason]]:
 def _reason(text: str, frames: Sequence[tuple[re.Match[str], str]]) -> Reason:
     if text.endswith(NO_LIBRARY):
         return Reason(f"{text}\n{UNREADABLE}")
-    own = [each for each in frames if not FOREIGN.search(each[0]["file"])]
+    own = [frame for frame in frames if not FOREIGN.search(frame[0]["file"])]
     if not own:
         return Reason(text)
     match, code = own[-1]

@@ -62,7 +62,7 @@ def listeners(port: int) -> frozenset[str]:
 
     Source: Linux, net/ipv4/tcp_ipv4.c, tcp_get_idx: the rows of listening sockets come first.
     """
-    found: set[str] = set()
+    sockets: set[str] = set()
     for table in (Path("/proc/net/tcp"), Path("/proc/net/tcp6")):
         # A kernel without IPv6 has no second one.
         with suppress(FileNotFoundError), table.open(encoding="ascii") as rows:
@@ -73,5 +73,5 @@ def listeners(port: int) -> frozenset[str]:
                 if state != _LISTEN:
                     break
                 if int(address.rpartition(":")[2], 16) == port:
-                    found.add(f"socket:[{inode}]")
-    return frozenset(found)
+                    sockets.add(f"socket:[{inode}]")
+    return frozenset(sockets)

@@ -118,7 +118,7 @@ def _problem(
 
 def _frames(frames: Sequence[Sequence[Any]], folder: Path) -> Iterator[str]:
     """Yield the last frames in files of the user's own, below each other."""
-    own = [each for each in frames if not FOREIGN.search(each[0])][-FRAMES:]
+    own = [frame for frame in frames if not FOREIGN.search(frame[0])][-FRAMES:]
     places = [f"{file.removeprefix(f'{folder}/')}:{line}" for file, line, _ in own]
     wide = max(map(len, places), default=0)
     for place, (_, _, code) in zip(places, own, strict=True):
@@ -185,7 +185,9 @@ def _written(sought: Sought, name: str) -> str:
 def _modules(folder: Path) -> list[str]:
     """Return what a folder offers for import."""
     try:
-        found = list(folder.iterdir())
+        entries = list(folder.iterdir())
     except OSError:
         return []
-    return [path.stem for path in found if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    return [
+        path.stem for path in entries if path.suffix == ".py" or (path / "__init__.py").is_file()
+    ]

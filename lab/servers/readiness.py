@@ -137,8 +137,8 @@ def _ask_http(endpoint: Endpoint, workload: Workload, silence: float, whole: flo
     if satisfies(asked.expect, status, body):
         return None
     passing = status in GATEWAY and status != asked.expect.status
-    said = f"it answers {describe(asked, workload.host, status, body)}"
-    return _Seen(said, final=not passing, answers=status < 500)
+    wrong = f"it answers {describe(asked, workload.host, status, body)}"
+    return _Seen(wrong, final=not passing, answers=status < 500)
 
 
 def _ask_echo(endpoint: Endpoint, workload: Workload, silence: float, whole: float) -> _Seen | None:
@@ -150,8 +150,8 @@ def _ask_echo(endpoint: Endpoint, workload: Workload, silence: float, whole: flo
     back = exchange(endpoint, sent, silence, whole)
     if back == sent:
         return None
-    said = f"it does not send back what came: {difference(sent, back)}"
-    return _Seen(said, final=True, answers=True)
+    wrong = f"it does not send back what came: {difference(sent, back)}"
+    return _Seen(wrong, final=True, answers=True)
 
 
 def describe(asked: Request, host: str, status: int, body: bytes) -> str:
@@ -161,8 +161,8 @@ def describe(asked: Request, host: str, status: int, body: bytes) -> str:
         refused = host.partition(":")[0]
         why = f"ALLOWED_HOSTS does not hold {refused}; --host www.example.org"
         return f"{asked} with 400 Bad Request: {why}"
-    said = body[:120].decode("utf-8", "replace")
-    text = f"{asked} with {status} {said!r}{'...' if len(body) > 120 else ''}"
+    beginning = body[:120].decode("utf-8", "replace")
+    text = f"{asked} with {status} {beginning!r}{'...' if len(body) > 120 else ''}"
     if status != expect.status:
         return f"{text}; expected is status {expect.status}"
     if expect.body is not None and body != expect.body:
@@ -190,9 +190,9 @@ def _foreign_owner(tree: int, port: int) -> str | None:
 
 
 def _sockets(process: psutil.Process) -> frozenset[str]:
-    found: set[str] = set()
+    sockets: set[str] = set()
     with suppress(OSError):  # it has ended meanwhile, or is somebody else's
-        for each in Path(f"/proc/{process.pid}/fd").iterdir():
+        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
             with suppress(FileNotFoundError):  # closed meanwhile
-                found.add(str(each.readlink()))
-    return frozenset(found)
+                sockets.add(str(descriptor.readlink()))
+    return frozenset(sockets)

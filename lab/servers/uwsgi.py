@@ -149,8 +149,8 @@ def _hand_over(folder: Path, options: dict[str, str]) -> None:
         -1 if each is None else int(each) if each.isdecimal() else each for each in (user, group)
     ]
     with suppress(LookupError):  # uWSGI says that there is no such user
-        for each in (folder, log):
-            shutil.chown(each, *ids)
+        for path in (folder, log):
+            shutil.chown(path, *ids)
 
 
 def _values(pairs: Sequence[tuple[str, str]], names: Collection[str]) -> tuple[str, ...]:

@@ -64,14 +64,14 @@ def program(runtime: Runtime, name: str) -> str:
     """
     if Path(name).name == UWSGI:
         return _uwsgi(runtime)
-    found = shutil.which(name, path=_path(runtime))
-    if runtime.python is not None and found is not None and _is_elsewhere(found, runtime.python):
-        found = None
-    if found is None and runtime.python is not None:
+    path = shutil.which(name, path=_path(runtime))
+    if runtime.python is not None and path is not None and _is_elsewhere(path, runtime.python):
+        path = None
+    if path is None and runtime.python is not None:
         raise MissingError(f"{runtime.python} has no {name}: {pip(runtime.python)} {name}")
-    if found is None:
+    if path is None:
         raise MissingError(f"{name} is not installed")
-    return found
+    return path
 
 
 def command_of(runtime: Runtime, *words: str) -> tuple[str, ...]:
@@ -140,17 +140,17 @@ def _version(folder: Path) -> str:
         text = (folder / "pyvenv.cfg").read_text(encoding="utf-8")
     except OSError:  # such as one of conda
         text = f"version = {output_of(str(interpreter(folder)), '--version') or ''}"
-    found = re.search(r"^version(?:_info)? *=\D*(\d+\.\d+(?:\.\d+)?)", text, re.MULTILINE)
-    if found is None:
+    version = re.search(r"^version(?:_info)? *=\D*(\d+\.\d+(?:\.\d+)?)", text, re.MULTILINE)
+    if version is None:
         raise MissingError(f"{folder}: its Python does not tell its version; make it anew")
-    return found[1]
+    return version[1]
 
 
 @cache
 def version_of_uwsgi(path: str) -> str:
     """Return the version of the Python that a uwsgi has in it; empty if that is unknown."""
-    found = re.search(r"^\d+\.\d+\.\d+", output_of(path, "--python-version") or "", re.MULTILINE)
-    return found[0] if found else ""
+    version = re.search(r"^\d+\.\d+\.\d+", output_of(path, "--python-version") or "", re.MULTILINE)
+    return version[0] if version else ""
 
 
 def pip(folder: Path) -> str:

@@ -31,11 +31,11 @@ def main() -> None:
     # One that was torn by the lab's end was not made: its line comes first.
     *folders, _torn = sys.stdin.buffer.read().split(b"\n")
     deadline = time.monotonic() + DEADLINE
-    while (left := [each for each in folders if os.path.lexists(each)]) and (
+    while (left := [folder for folder in folders if os.path.lexists(folder)]) and (
         time.monotonic() < deadline
     ):
-        for each in left:
-            shutil.rmtree(each, ignore_errors=True)
+        for folder in left:
+            shutil.rmtree(folder, ignore_errors=True)
         time.sleep(AGAIN)
 
 
