@@ -197,3 +197,32 @@ def test_servers_are_asked_and_not_told_apart():
         and "server" in ast.unparse(node)
     ]
     assert len(tests) <= 2, tests
+
+
+def test_the_report_decides_nothing():
+    """It takes values from the analysis: classes, constants, and readings of single figures."""
+    readings = {
+        "derive",
+        "facts",
+        "half_width",
+        "merged_latency",
+        "order_of",
+        "quantiles",
+        "reading",
+    }
+    for path in files("lab/report"):
+        for name in imports(path):
+            if name.startswith("lab.analysis."):
+                taken = name.rpartition(".")[2]
+                assert taken[0].isupper() or taken in readings, f"{path} imports {name}"
+
+
+def test_a_conclusion_has_no_sentence():
+    """What a run comes to is names, kinds and numbers; lab.report puts them into words."""
+    concluding = ("columns", "conclude", "conclusion", "descent", "footnotes", "limits")
+    for name in (*concluding, "machine", "points", "swept", "together", "undecided"):
+        tree = ast.parse((ROOT / "lab" / "analysis" / f"{name}.py").read_text())
+        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert id(node) in said or len(node.value.split()) < 5, (name, node.value)

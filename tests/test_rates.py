@@ -10,8 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.analysis.conclude import conclude
 from lab.analysis.points import points, summaries
 from lab.analysis.summary import summarise
+from lab.analysis.together import RunConclusion, conclude_run
 from lab.cli.run import run_command
 from lab.errors import UnmeasuredError, UsageError
 from lab.experiment.conduct import Outcome
@@ -105,9 +107,8 @@ def test_several_rates_print_one_json_document(monkeypatch, capsys, rates):
         lambda *_: SimpleNamespace(generators=1, plan=summary.run.plan),
     )
     monkeypatch.setattr("lab.options.understood.announcement", lambda _: ())
-    monkeypatch.setattr(
-        "lab.cli.run.conduct", lambda *_: Outcome(Path("x"), (summary,) * len(rates.split(",")))
-    )
+    found = RunConclusion((conclude(summary),) * len(rates.split(",")), None)
+    monkeypatch.setattr("lab.cli.run.conduct", lambda *_: Outcome(Path("x"), found))
     run_command.main(["--rate", rates, "--json"], standalone_mode=False)
     printed = json.loads(capsys.readouterr().out)
     assert [each["run"] for each in (printed if "," in rates else [printed])] == [
@@ -176,4 +177,4 @@ def test_several_rates_are_one_run_with_a_report_for_each(tmp_path):
         "# fib: /9000, rate 100/s", "# fib: /9000, rate 200/s",
     ]  # fmt: skip
     assert {path.name for path in folder.glob("*.html")} == {"report-100.html", "report-200.html"}
-    assert summary_json.render(*summaries(read_run(folder))) == written
+    assert summary_json.render(conclude_run(summaries(read_run(folder)))) == written

@@ -14,6 +14,8 @@ import pytest
 from lab import claims
 from lab.analysis.points import summaries
 from lab.analysis.swept import exit_code, reading
+from lab.analysis.thresholds import judge_points
+from lab.analysis.together import conclude_run, conclude_sweep
 from lab.claims.decide import is_about
 from lab.cli.report import report_command
 from lab.cli.run import run_command
@@ -29,7 +31,6 @@ from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.sweep import document, documents, sentence
-from lab.report.thresholds import verdict
 from lab.report.warnings import STATUS
 from lab.runs.folder import read_run
 from lab.workloads import workload
@@ -191,16 +192,18 @@ def test_the_sentence_says_where_each_profile_differs(crossing):
         r"b is better than a at connections 300, 1000 \(most at \d+: 3\.\d+x \[.*\]\); "
         r"b is worse than a at connections 1 \(most at 1: 0\.\d+x \[.*\]\) by requests/s; "
         r"noise check passed at \d of 4 values\.",
-        sentence(crossing),
+        sentence(conclude_sweep(crossing)),
     )
 
 
 def test_a_table_has_a_row_for_each_value(crossing):
     """And a column for each profile; the ratios are of the same value."""
-    measured = document(crossing).tables[0]
+    measured = document(conclude_sweep(crossing)).tables[0]
     assert [row[0].text for row in measured.rows] == list(VALUES)
     assert [column.title for column in measured.columns] == ["connections", "a", "b"]
-    throughputs = next(t for t in document(crossing).tables if "against a" in t.title)
+    throughputs = next(
+        t for t in document(conclude_sweep(crossing)).tables if "against a" in t.title
+    )
     assert throughputs.rows[0][1].text.endswith("worse")
     assert throughputs.rows[2][1].text.endswith("better")
 
@@ -218,7 +221,7 @@ def test_the_title_says_what_was_asked_in_every_size(name, title):
         for t in run.trials
     )
     run = replace(run, plan=replace(run.plan, arms=arms), trials=trials)
-    assert document(summaries(run)).title == title
+    assert document(conclude_sweep(summaries(run))).title == title
 
 
 def test_what_does_not_count_is_drawn_and_said(crossing):
@@ -233,7 +236,7 @@ def test_what_does_not_count_is_drawn_and_said(crossing):
     found = summaries(replace(run, trials=crowded))
     assert not reading(found[1], "b", "throughput").counts
     assert reading(found[0], "b", "throughput").counts
-    said = document(found)
+    said = document(conclude_sweep(found))
     assert said.tables[0].rows[1][2].text == "-"
     assert any(note.startswith("machine (b at 20, 5/5)") for note in said.notes)
 
@@ -244,16 +247,16 @@ def test_a_run_that_ended_early_says_what_is_missing():
     kept = [
         t for t in run.trials if not (t.slot.block == 4 and t.slot.arm.at["connections"] == "20")
     ]
-    said = document(summaries(replace(run, trials=tuple(kept))))
+    said = document(conclude_sweep(summaries(replace(run, trials=tuple(kept)))))
     assert "Trials are missing, as the run ended early: connections 20 has 12 of 15." in said.notes
 
 
 def test_the_chart_is_described_for_whoever_cannot_see_it(crossing):
     """With the ends of each line; the page holds it, and the tables below."""
-    picture = figures.of_sweep(crossing)
+    picture = figures.of_sweep(conclude_sweep(crossing))
     assert picture.title == "What connections changed"
     assert "By connections, from 1 to 1000. a, requests/s:" in picture.description
-    page = html_page.render_sweep(crossing)
+    page = html_page.render_sweep(conclude_sweep(crossing))
     assert page.count("<svg") == 1
     assert "<td>300</td>" in page
 
@@ -262,7 +265,7 @@ def test_a_long_name_has_room_beside_its_line():
     """Each name is drawn whole."""
     name = "a-profile-with-a-long-name-and-a-few-letters-more"
     speeds = {"a": (1000, 2000, 3000, 4000), name: (4000, 3000, 2000, 1000)}
-    figure = figures.of_sweep(summaries(swept(**speeds))).figure
+    figure = figures.of_sweep(conclude_sweep(summaries(swept(**speeds)))).figure
     figure.canvas.draw()
     names = [each for axes in figure.axes for each in axes.texts if each.get_text() == name]
     assert names
@@ -276,7 +279,7 @@ ARTICLE = ("1", "5", *map(str, range(20, 301, 20)))
 def test_no_word_of_a_chart_is_written_over_another():
     """Neither values along the axis nor the names of lines that all are at 0, as of no errors."""
     speeds = dict.fromkeys(("a", "b", "c", "d"), (2000.0,) * 17)
-    figure = figures.of_sweep(summaries(swept(ARTICLE, **speeds))).figure
+    figure = figures.of_sweep(conclude_sweep(summaries(swept(ARTICLE, **speeds)))).figure
     figure.canvas.draw()
     values = [each for each in figure.axes[0].get_xticklabels() if each.get_text()]
     assert [values[0].get_text(), values[-1].get_text()] == ["1", "300"]
@@ -294,8 +297,8 @@ def test_no_word_of_a_chart_is_written_over_another():
 
 def test_of_many_values_each_is_asked_for_by_itself(crossing):
     """The report shows all together, and says how to see one; the file has all of them."""
-    assert len(list(documents(crossing))) == 5
-    assert any("--at 1`" in note for note in document(crossing).notes)
+    assert len(list(documents(conclude_run(crossing)))) == 5
+    assert any("--at 1`" in note for note in document(conclude_sweep(crossing)).notes)
 
 
 def test_a_sweep_is_run_and_told(tmp_path):
@@ -307,7 +310,7 @@ def test_a_sweep_is_run_and_told(tmp_path):
     assert {t["slot"]["arm"] for t in trials(tmp_path)} == {"tuned@1", "tuned@4"}
     written = (folder / "summary.json").read_text()
     assert [each["load"]["connections"] for each in json.loads(written)] == [1, 4]
-    assert summary_json.render(*summaries(read_run(folder))) == written
+    assert summary_json.render(conclude_run(summaries(read_run(folder)))) == written
     report = (folder / "report.md").read_text()
     assert [line for line in report.splitlines() if line.startswith("# ")] == [
         "# fib: connections 1, 4",
@@ -328,7 +331,7 @@ def test_where_nothing_can_be_compared_the_sentence_says_so():
     run = swept(a=(2000, 2000), b=(1000, 6000), values=("1", "20"))
     crowded = {"machine.foreign_cpu": 1.5}
     trials = tuple(replace(t, readings={**t.readings, **crowded}) for t in run.trials)
-    said = document(summaries(replace(run, trials=trials)))
+    said = document(conclude_sweep(summaries(replace(run, trials=trials))))
     assert said.headline.startswith("Nothing can be compared by requests/s")
     assert said.tables == ()
 
@@ -364,7 +367,7 @@ def test_a_value_without_effect_does_not_count(counts, full):
     """The mark is hollow, and a note says what the probes counted."""
     found = counted(counts)
     assert drawn(found) == full
-    notes = [note for note in document(found).notes if note.startswith("no effect")]
+    notes = [note for note in document(conclude_sweep(found)).notes if note.startswith("no effect")]
     assert len(notes) == (not all(full))
     if counts == (2, 3, 3):
         assert "workers = 4 asks for 3 more than workers = 1, and its server had 3 " in notes[0]
@@ -377,18 +380,18 @@ def test_what_could_not_be_counted_is_not_judged():
 
 def test_what_served_stands_beside_the_figures():
     """The processes as counted, and the memory, which is what more workers cost."""
-    said = document(counted((2, 3, 5)))
+    said = document(conclude_sweep(counted((2, 3, 5))))
     titles = [table.title for table in said.tables]
     served = next(table for table in said.tables if table.title.startswith("Processes of each"))
     assert [row[1].text for row in served.rows] == ["2", "3", "5"]
     assert "memory (PSS)" in titles
-    threads = document(counted((2, 3, 5), quantity="threads")).tables
+    threads = document(conclude_sweep(counted((2, 3, 5), quantity="threads"))).tables
     assert any(table.title.startswith("Threads of each server") for table in threads)
 
 
 def test_each_value_is_compared_with_the_first():
     """With an interval, from the same blocks, so that one profile alone is worth a sweep."""
-    said = document(counted((2, 3, 5)))
+    said = document(conclude_sweep(counted((2, 3, 5))))
     table = next(
         t for t in said.tables if t.title == "requests/s against workers 1, profile by profile"
     )
@@ -397,9 +400,11 @@ def test_each_value_is_compared_with_the_first():
     assert re.search(
         r"a is better at workers 2, 4 than at 1 \(most at 4: 3\.\d+x \[", said.headline
     )
-    flat = document(counted((2, 3, 5), a=(1000, 1000, 1000)))
+    flat = document(conclude_sweep(counted((2, 3, 5), a=(1000, 1000, 1000))))
     assert "a: no value differs measurably from workers 1 by requests/s" in flat.headline
-    assert not any("profile by profile" in t.title for t in document(crossed()).tables)
+    assert not any(
+        "profile by profile" in t.title for t in document(conclude_sweep(crossed())).tables
+    )
 
 
 def crossed():
@@ -412,10 +417,10 @@ def test_one_server_core_is_said_first(cores, first):
     """It shows nothing of what more workers do on several; a sweep of connections needs no word."""
     run = swept(("1", "2"), name="workers", a=(1000, 1900))
     trials = tuple(replace(t, readings={**t.readings, "server.cores": cores}) for t in run.trials)
-    said = document(summaries(replace(run, trials=trials))).headline
+    said = document(conclude_sweep(summaries(replace(run, trials=trials)))).headline
     opening = "With one server core this does not show what more workers do on several. "
     assert said.startswith(opening) is first
-    assert not document(crossed()).headline.startswith(opening)
+    assert not document(conclude_sweep(crossed())).headline.startswith(opening)
 
 
 def test_a_claim_is_not_decided_by_a_profile_with_another_number():
@@ -438,14 +443,14 @@ def test_a_value_that_an_interruption_left_without_a_trial_is_said():
     run = swept(("1", "20"), a=(2000, 2000), b=(1000, 6000))
     kept = tuple(t for t in run.trials if t.slot.arm.at["connections"] == "1")
     found = summaries(replace(run, trials=kept))
-    said = document(found)
+    said = document(conclude_sweep(found))
     assert "Trials are missing, as the run ended early: connections 20 has 0 of 15." in said.notes
     assert "Ended early: 15 of 30 planned trials were measured." in said.banners
-    assert sentence(found).endswith(
+    assert sentence(conclude_sweep(found)).endswith(
         "noise check passed at 1 of 1 value, and could not be made at 1."
     )
     assert [row[1].text for row in said.tables[0].rows][1] == "-"
-    assert html_page.render_sweep(found).count("<svg") == 1
+    assert html_page.render_sweep(conclude_sweep(found)).count("<svg") == 1
 
 
 @pytest.mark.parametrize(
@@ -607,8 +612,8 @@ def test_the_noise_of_a_sweep_is_judged_over_all_values():
     found = noisy(0.025)
     assert 0 < sum(each.exit_code == 3 for each in found) < 9
     assert exit_code(found) == 0
-    assert verdict(found, ())[1] == 0
-    banners = document(found).banners
+    assert judge_points(found, ())[1] == 0
+    banners = document(conclude_sweep(found)).banners
     assert not [each for each in banners if "Exit status 3" in each]
     assert "Noisy machine: the same server against itself" in banners[0]
 
@@ -624,7 +629,7 @@ def test_a_machine_too_noisy_for_a_sweep_ends_it_with_3(noise, said):
     """Where one value's noise is large, and where the same server twice is not the same."""
     found = noisy(**noise)
     assert exit_code(found) == 3
-    first = document(found).banners[0]
+    first = document(conclude_sweep(found)).banners[0]
     assert re.search(said, first)
     assert first.endswith(STATUS)
 
@@ -636,8 +641,8 @@ def test_a_run_for_large_differences_passes_with_noise_below_them():
     run = found[0].run
     coarse = summaries(replace(run, plan=replace(run.plan, smallest=0.2)))
     assert exit_code(coarse) == 0
-    assert not [each for each in document(coarse).banners if "Noisy" in each]
-    assert "for differences of 20% or more" in document(coarse).context[0]
+    assert not [each for each in document(conclude_sweep(coarse)).banners if "Noisy" in each]
+    assert "for differences of 20% or more" in document(conclude_sweep(coarse)).context[0]
 
 
 def test_servers_that_died_at_one_value_end_a_sweep_with_1():

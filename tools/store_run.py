@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 
 from lab.analysis.points import summaries
+from lab.analysis.together import conclude_run
 from lab.errors import ResultsError
 from lab.model.measured import Run
 from lab.report import markdown, summary_json
@@ -64,9 +65,9 @@ def store(folder: Path, name: str) -> Path:
         stored = replace(read_run(draft), name=name)
         if len(stored.trials) != len(run.trials):
             raise ResultsError(folder, "was not copied whole")
-        found = summaries(stored)
-        write_text(draft / "summary.json", summary_json.render(*found))
-        write_text(draft / "report.md", markdown.render(*found))
+        found = conclude_run(summaries(stored))
+        write_text(draft / "summary.json", summary_json.render(found))
+        write_text(draft / "report.md", markdown.render(found))
         if target.exists():
             shutil.rmtree(old, ignore_errors=True)
             target.rename(old)

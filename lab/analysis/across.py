@@ -17,6 +17,8 @@ from dataclasses import dataclass, replace
 
 from lab.analysis.compare import LEAST_FLOOR, below, reach, verdict_of
 from lab.analysis.health import gravest
+from lab.analysis.looks import shown
+from lab.analysis.machine import Facts, facts
 from lab.analysis.stats import error_of, interval, smallest_found
 from lab.analysis.summary import COMPARED, Summary
 from lab.model.comparison import Estimate, Verdict, worded
@@ -64,6 +66,48 @@ class Across:
     def reference(self) -> str:
         """Name of the profile that every other is divided by."""
         return self.after.run.plan.reference
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """By which changes are told."""
+        return shown(self.after.run.plan.load)
+
+    @property
+    def machine(self) -> Facts:
+        """Where the second run was made."""
+        return facts(self.after.run.environments)
+
+    @property
+    def alone(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Profiles that are in the first run only, and in the second; in alphabetical order."""
+        runs = (self.before.run, self.after.run)
+        first, second = ({profile.name for profile in run.plan.profiles} for run in runs)
+        return tuple(sorted(first - second)), tuple(sorted(second - first))
+
+    @property
+    def undecided(self) -> dict[str, tuple[int, float]]:
+        """Metric -> how many changes are, and the smallest ratio that would have been found."""
+        found = {}
+        for metric in self.metrics:
+            sizes = [
+                each.detectable * (1 + each.floor)
+                for each in self.changes
+                if each.metric == metric
+                and each.verdict is Verdict.UNDECIDED
+                and each.detectable is not None
+            ]
+            if sizes:
+                found[metric] = len(sizes), min(sizes)
+        return found
+
+    @property
+    def capped(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Profiles with which each run's generator was at its limit."""
+        first, second = (
+            tuple(row.profile.name for row in each.rows if row.at_least("throughput"))
+            for each in (self.before, self.after)
+        )
+        return first, second
 
     @property
     def exit_code(self) -> int:

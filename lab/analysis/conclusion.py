@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import enum
-import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.analysis.compare import surely
-from lab.analysis.confirm import limited_by
-from lab.analysis.health import HEADLINE, told_apart
+from lab.analysis.columns import RequestRow
+from lab.analysis.footnotes import (
+    GateFired,
+    GeneratorLimit,
+    SentLate,
+    SeveralSettings,
+)
+from lab.analysis.limits import Limit, NoEffect
+from lab.analysis.machine import Facts, Network
 from lab.analysis.summary import Summary
-from lab.model.comparison import Comparison, Verdict
+from lab.analysis.undecided import (
+    Outlook,
+    Undecided,
+)
+from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
+from lab.model.workload import Wire
 
 
 class Trust(enum.StrEnum):
@@ -21,6 +31,22 @@ class Trust(enum.StrEnum):
     YES = "can be trusted"
     CARE = "with care"
     NO = "not to be trusted"
+
+
+class Term(enum.StrEnum):
+    """A word or a mark of a report that a reader may want explained."""
+
+    MEDIAN = "median"
+    RATIO = "ratio"
+    VERDICT = "verdict"
+    BELOW = "below"
+    ALL_REQUESTS = "all requests"
+    """The time of a counted load."""
+    DUE = "due"
+    """Percentiles of an open loop."""
+    SATURATED = "saturated"
+    """Percentiles of a load without a pause."""
+    REFERENCE_LINE = "reference line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +81,9 @@ class Uncounted:
     capped: bool = False
     """Whether the generator's limit is the reason."""
 
+    nothing: bool = False
+    """Whether nothing else of any profile counts either."""
+
 
 @dataclass(frozen=True, slots=True)
 class NoiseCheck:
@@ -70,6 +99,9 @@ class NoiseCheck:
 class Conclusion:
     """What a run comes to, in the order in which it is said."""
 
+    summary: Summary
+    """What was found, which this is of."""
+
     uncounted: Uncounted | None
     baseline: str
     """Name of the profile that all are compared with."""
@@ -80,6 +112,9 @@ class Conclusion:
     compared: bool
     """Whether any profile can be compared by it."""
 
+    alone: bool
+    """Whether there is no other profile."""
+
     moved: Moved | None
     """What changed most: the best, else the worst; None where nothing is told from the baseline."""
 
@@ -89,143 +124,95 @@ class Conclusion:
     limit: Diagnosis | None
     """What limits that profile, else the baseline."""
 
+    limits: tuple[Limit, ...]
+    """What limits each profile: of each what limits it first, then what else its trials fit."""
+
+    silent: tuple[str, ...]
+    """Profiles of which no trial could show a cause, where others' could."""
+
+    no_effect: tuple[NoEffect, ...]
+    """Options that do nothing where they stand."""
+
     noise: NoiseCheck | None
     """None where it could not be made."""
 
     trust: Trust
+    metrics: tuple[str, ...]
+    """By which a run is looked at, and what is open is told."""
+
+    measured: tuple[str, ...]
+    """Of the table of measurements."""
+
+    asked: tuple[RequestRow, ...]
+    """Requests of a mix that have a row."""
+
+    compared_by: tuple[str, ...]
+    """Metrics of the tables of changes."""
+
+    panels: tuple[str, ...]
+    """Metrics of the figure of changes."""
+
+    noisy: tuple[str, ...]
+    """Metrics by which the same server twice is further apart than wanted."""
+
+    levels: tuple[float, ...]
+    """Of the intervals of its steps, the most frequent first."""
+
+    left_early: tuple[int, ...]
+    """Blocks after which rows of the tables ended at a look."""
+
+    outlook: Outlook | None
+    """How far a run of minutes came; None of another one, and where there is nothing to tell."""
+
+    undecided: tuple[Undecided, ...]
+    """By metric, of those that leave anything open."""
+
+    fragile: bool
+    """Whether one or two blocks decide any change of the tables."""
+
+    gates: tuple[GateFired, ...]
+    """In the order of their footnotes' numbers."""
+
+    made_again: int
+    """Trials that were repeats."""
+
+    generator_limit: GeneratorLimit | None
+    """Figures that the generator's limit bounds; None where it bounds none."""
+
+    sent_again: Mapping[str, float]
+    """Profile -> share of its requests; of those where it is worth a note."""
+
+    several_settings: tuple[SeveralSettings, ...]
+    """Steps that are more than one setting."""
+
+    sent_late: SentLate | None
+    """Of an open loop; None of another load."""
+
+    telling: tuple[str, ...]
+    """Names of values in the run's folder that may be secrets."""
+
+    protocols: Mapping[Wire, tuple[str, ...]]
+    """Who is asked in which, where not all are asked in one."""
+
+    blocks: int
+    """What was planned, or what the run's minutes allowed."""
+
+    lines: tuple[str, ...]
+    """Names of the reference lines."""
+
+    terms: tuple[Term, ...]
+    """What the report says that needs a legend."""
+
+    machine: Facts
+    """Where the run was made."""
+
+    network: Network | None
+    """The other hosts that its load came from; None where it came from the same one."""
+
     detectable: float | None
     """Ratio that the median step would show with 80 % power; None where no step says."""
 
-
-def conclude(summary: Summary) -> Conclusion:
-    """Return what a run comes to."""
-    metric = judged_by(summary)
-    farthest = _farthest(summary, metric)
-    baseline = summary.run.plan.profiles[0].name
-    who = farthest.changed if farthest is not None else baseline
-    return Conclusion(
-        uncounted=_uncounted(summary),
-        baseline=baseline,
-        metric=metric,
-        compared=bool(_against(summary, metric)),
-        moved=None if farthest is None else _moved(summary, farthest),
-        cpu=None if farthest is None else _cpu(summary, farthest),
-        limit=limited_by(summary.diagnoses.get(who, ())),
-        noise=_noise_check(summary, metric),
-        trust=_trust(summary),
-        detectable=_detectable(summary, metric),
-    )
-
-
-def judged_by(summary: Summary) -> str:
-    """Return the name of the metric that a run is judged by: throughput where it tells anything."""
-    if summary.run.plan.load.rate is not None:
-        return "cpu"
-    # A step's ratio to the baseline is there whenever both have a trial that counts.
-    if not _against(summary, "throughput"):
-        return "cpu"
-    return "cpu" if _at_limit(summary) else "throughput"
-
-
-def _trust(summary: Summary) -> Trust:
-    if summary.aa[HEADLINE].ratio is None or not any(row.values for row in summary.rows):
-        return Trust.NO
-    return Trust.CARE if summary.warnings else Trust.YES
-
-
-def _against(summary: Summary, metric: str) -> dict[str, Comparison]:
-    """Return how each profile compares with the baseline, of those that can be compared."""
-    found = {step.profile: step.baseline[metric] for step in summary.steps}
-    return {profile: each for profile, each in found.items() if each.ratio is not None}
-
-
-def _at_limit(summary: Summary) -> bool:
-    """Return whether the generator's limit leaves all throughputs undecided, and CPU can tell."""
-    found = _against(summary, "throughput").values()
-    open_ = all(each.verdict is Verdict.UNDECIDED for each in found)
-    limited = any(each.may_be is not None for each in found)
-    return open_ and limited and bool(_against(summary, "cpu"))
-
-
-def _uncounted(summary: Summary) -> Uncounted | None:
-    """Return whose throughput does not count; nothing in an open loop, where it is the plan's."""
-    if summary.run.plan.load.rate is not None:
-        return None
-    if _at_limit(summary):
-        names = (row.profile.name for row in summary.rows if row.at_least("throughput"))
-        return Uncounted(tuple(names), {}, capped=True)
-    compared = {summary.run.plan.profiles[0].name, *(step.profile for step in summary.steps)}
-    rows = [
-        row
-        for row in summary.rows
-        if row.profile.name in compared and "throughput" not in row.values
-    ]
-    if not rows:
-        return None
-    found = (each for row in rows for each in row.tallies if "throughput" in each.withheld)
-    gates = {each.gate.name: each.example.reason for each in found}
-    return Uncounted(tuple(row.profile.name for row in rows), gates)
-
-
-def _farthest(summary: Summary, metric: str) -> Comparison | None:
-    """Return what changed most against the baseline: the best, else the worst; None if nothing."""
-    against = _against(summary, metric).values()
-    better = [each for each in against if each.verdict is Verdict.FASTER]
-    worse = [each for each in against if each.verdict is Verdict.SLOWER]
-    return max(better or worse, key=surely, default=None)
-
-
-def _moved(summary: Summary, farthest: Comparison) -> Moved:
-    """
-    Return how far a profile is from the baseline, settings and application each by themselves.
-
-    They are told apart where its line of descent is in the run: up to the last profile that serves
-    what the baseline serves only settings differ, and the next one serves another application.
-    """
-    baseline, metric = farthest.reference, farthest.metric
-    if not summary.another_application(farthest.changed, baseline):
-        return Moved(farthest)
-    steps = {step.profile: step for step in summary.steps}
-    step = steps[farthest.changed]
-    while step.before is not None and summary.another_application(step.before, baseline):
-        step = steps[step.before]
-    if step.before is None:
-        return Moved(farthest, farthest)
-    settings = further = None
-    if step.before != baseline:
-        settings = summary.compare(metric, step.before, baseline)
-    if step.profile != farthest.changed:
-        further = summary.compare(metric, farthest.changed, step.profile)
-    application = summary.compare(metric, step.profile, step.before)
-    return Moved(farthest, application, settings, further, step.instead_of)
-
-
-def _cpu(summary: Summary, farthest: Comparison) -> Comparison | None:
-    """Return what more requests cost; None for another application, which does another work."""
-    if farthest.metric != "throughput" or farthest.verdict is not Verdict.FASTER:
-        return None
-    if summary.another_application(farthest.changed, farthest.reference):
-        return None
-    found = _against(summary, "cpu").get(farthest.changed)
-    return None if found is None or found.verdict is Verdict.UNDECIDED else found
-
-
-def _noise_check(summary: Summary, metric: str) -> NoiseCheck | None:
-    if summary.aa[HEADLINE].ratio is None:
-        return None
-    names = ("cpu",) if metric == "cpu" else ("throughput", "cpu")
-    known = [summary.aa[name] for name in names if summary.aa[name].ratio is not None]
-    ratios = (each.ratio for each in known if each.ratio is not None)
-    # How far from 1 it may lie: the half-width alone forgets that the middle may be off it, too.
-    within = max(max(each.high, 1 / each.low) - 1 for each in ratios)
-    smallest = summary.run.plan.smallest
-    return NoiseCheck(within, all(told_apart(each, smallest) for each in known))
-
-
-def _detectable(summary: Summary, metric: str) -> float | None:
-    sizes = [
-        each.detectable * (1 + summary.floors[metric])
-        for step in summary.steps
-        if (each := step.step.get(metric)) is not None and each.detectable is not None
-    ]
-    return statistics.median(sizes) if sizes else None
+    def limit_of(self, profile: str) -> Diagnosis | None:
+        """Return what limits *profile*; None where nothing explains it."""
+        found = (each for limit in self.limits if limit.first for each in limit.members)
+        return next((each for each in found if each.profile == profile), None)

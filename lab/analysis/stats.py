@@ -63,16 +63,6 @@ def upper(level: float) -> float:
     return level / 2 + 0.5
 
 
-def percent(level: float) -> str:
-    """
-    Return the level of an interval as it is printed.
-
-    >>> percent(0.995), percent(0.96)
-    ('99.5%', '96%')
-    """
-    return f"{100 * level:g}%"
-
-
 def error_of(estimate: Estimate) -> float:
     """Return the standard error of the logarithm, which a t-interval of n values tells."""
     return _half(estimate) / t_quantile(upper(estimate.level), estimate.n - 1)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab import dialects
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import own
 from lab.analysis.confirm import diagnoses
+from lab.analysis.descent import reference_lines, steps_from
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.gates.replies import never_kept
@@ -110,6 +111,13 @@ class Row:
         """Return whether the true value may be higher: the generator was at its limit."""
         return metric == "throughput" and metric in self.values and self.generator >= BUSY
 
+    def known(self, metric: str) -> tuple[float | None, bool]:
+        """Return what is known of *metric*, and whether that is the least that it can be."""
+        floor = any(tally.gate.floor for tally in self.tallies)
+        if metric == "throughput" and metric not in self.values and floor:
+            return self.values.get("served"), True
+        return self.values.get(metric), self.at_least(metric)
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -124,6 +132,10 @@ class Step:
     """With *before*; empty without."""
     baseline: Mapping[str, Comparison]
     """With the plan's first profile; empty for that one."""
+    other_than_before: bool = False
+    """Whether *before* surely serves another application, so that more than settings differs."""
+    other_than_baseline: bool = False
+    """Whether the plan's first profile does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,10 +176,11 @@ class Summary:
         """Return whether *metric* is known of any profile."""
         return any(metric in row.values for row in self.rows)
 
-    def another_application(self, changed: str, reference: str) -> bool:
-        """Return whether two profiles surely serve different ones, so that more differs."""
-        served = {self.applications.get(name) for name in (changed, reference)}
-        return None not in served and len(served) == 2
+    def comparisons(self, metrics: Collection[str]) -> Iterator[Comparison]:
+        """Yield those of each step and with the baseline, by *metrics*."""
+        for step in self.steps:
+            for found in (step.step, step.baseline):
+                yield from (each for name, each in found.items() if name in metrics)
 
     def compare(self, metric: str, changed: str, reference: str) -> Comparison:
         """Compare two profiles' own trials, with the run's own noise."""
@@ -195,13 +208,16 @@ def summarise(run: Run) -> Summary:
     lines = reference_lines(plan)
     compared = [profile for profile in plan.profiles if profile not in lines]
     ceiling = shared_ceiling(observations, plan, floors["cpu"])
-    before = _before(plan)
+    before = steps_from(plan)
+    applications = _applications(plan)
     said, status = _health(run, observations, rows, noise, (measured, planned), ceiling=ceiling)
     return Summary(
         run=run,
         observations=observations,
         rows=rows,
-        steps=tuple(_step(each, before[each.name], plan, comparisons) for each in compared[1:]),
+        steps=tuple(
+            _step(each, before[each.name], plan, comparisons, applications) for each in compared[1:]
+        ),
         aa=noise,
         floors=floors,
         warnings=(*said, *filter(None, [different_work(observations, plan)])),
@@ -211,7 +227,7 @@ def summarise(run: Run) -> Summary:
         diagnoses=diagnoses(run, observations, floors),
         shares=_shares(plan, comparisons),
         inert=without_effect(plan),
-        applications=_applications(plan),
+        applications=applications,
     )
 
 
@@ -230,13 +246,6 @@ def _applications(plan: Plan) -> dict[str, str]:
         if arm.profile.reply is None
     }
     return {name: application for name, application in found.items() if application is not None}
-
-
-def reference_lines(plan: Plan) -> tuple[Profile, ...]:
-    """Return the profiles that only show what their server can do; none that a run begins with."""
-    if plan.profiles[0].reply is not None:
-        return ()
-    return tuple(profile for profile in plan.profiles if profile.reply is not None)
 
 
 def _shares(plan: Plan, comparisons: Comparisons) -> dict[str, dict[str, Comparison]]:
@@ -348,7 +357,17 @@ def _facts(observations: Sequence[Observation]) -> dict[str, str]:
     return {name: " / ".join(values) for name, values in sorted(seen.items())}
 
 
-def _step(profile: Profile, before: str | None, plan: Plan, comparisons: Comparisons) -> Step:
+def _step(
+    profile: Profile,
+    before: str | None,
+    plan: Plan,
+    comparisons: Comparisons,
+    applications: Mapping[str, str],
+) -> Step:
+    def differs(reference: str | None) -> bool:
+        served = {applications.get(name) for name in (profile.name, reference) if name}
+        return None not in served and len(served) == 2
+
     def by_metric(reference: str) -> dict[str, Comparison]:
         sides = own(profile.name), own(reference)
         return {name: comparisons.of(name, *sides) for name in COMPARED}
@@ -359,39 +378,6 @@ def _step(profile: Profile, before: str | None, plan: Plan, comparisons: Compari
         instead_of=profile.against if before != profile.against else None,
         step=by_metric(before) if before is not None else {},
         baseline=by_metric(plan.profiles[0].name),
+        other_than_before=differs(before),
+        other_than_baseline=differs(plan.profiles[0].name),
     )
-
-
-def _before(plan: Plan) -> dict[str, str | None]:
-    """
-    Return by profile the one that it is a step from; none comes back to itself by such steps.
-
-    A run holds only the profiles that it runs, so where `against` is not among them the ladder's
-    order is what is left of the line of descent: the one that the plan has before it, of the same
-    server if there is one, and no reference line, which nothing is a step from.
-    """
-    names = {profile.name for profile in plan.profiles}
-    found = {
-        profile.name: profile.against
-        for profile in plan.profiles
-        if profile.against is None or profile.against in names
-    }
-    found[plan.profiles[0].name] = None  # all others are compared with it
-    lines = reference_lines(plan)
-    for place, profile in enumerate(plan.profiles):
-        if profile.name in found:
-            continue
-        earlier = [
-            each
-            for each in plan.profiles[:place]
-            if each not in lines and profile.name not in _descent(each.name, found)
-        ]
-        alike = [each for each in earlier if each.server == profile.server]
-        found[profile.name] = (alike or earlier)[-1].name if earlier else None
-    return found
-
-
-def _descent(name: str | None, before: Mapping[str, str | None]) -> Iterator[str]:
-    while name is not None:
-        yield name
-        name = before.get(name)

@@ -96,7 +96,7 @@ def shown(found: Sequence[Summary]) -> tuple[str, ...]:
     return ("throughput", "cpu", *(name for name, there in optional.items() if there))
 
 
-def order_of(values: list[str]) -> list[float] | None:
+def order_of(values: Sequence[str]) -> list[float] | None:
     """
     Return the values as numbers to place them by; None where they are none.
 

@@ -19,10 +19,11 @@ import enum
 import math
 import operator
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
+from lab.analysis import swept
 from lab.analysis.across import Across, Change, change
 from lab.analysis.health import gravest
 from lab.analysis.metrics import derive
@@ -157,6 +158,14 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     found = summary.compare_whole(threshold.metric, threshold.profile, threshold.against)
     missing = "" if found.ratio is not None else _reasons(threshold, summary)
     return _judge_noisy(threshold, summary, found, floor, missing)
+
+
+def judge_points(
+    found: Sequence[Summary], thresholds: Sequence[Threshold]
+) -> tuple[tuple[Judgement, ...], int]:
+    """Return what a run says to *thresholds* at each of its values, and its exit status."""
+    judgements = tuple(judge_run(each, summary) for summary in found for each in thresholds)
+    return judgements, exit_code(judgements, swept.exit_code(found))
 
 
 def judge_across(threshold: Threshold, found: Across) -> Judgement:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from lab import claims
 from lab.analysis.health import gravest
-from lab.analysis.stats import percent
 from lab.analysis.summary import Summary
 from lab.analysis.swept import exit_code
 from lab.claims.batches import Batch
@@ -33,6 +32,7 @@ from lab.model.workload import Workload
 from lab.options import Asked, Understood, application, understand
 from lab.report import claims as claims_report
 from lab.report.edge import say
+from lab.report.numbers import percent
 from lab.runs.environment import split_cores
 from lab.runs.folder import read_run
 from lab.runs.lock import locked
@@ -249,7 +249,7 @@ def _in_time(ready: Sequence[Ready], budget: float) -> int:
             say("lab: " + "\n".join(error.lines), err=True)
             status = gravest(status, 3 if error.exit_code == 3 else 1)
         else:
-            own = exit_code(outcome.summaries)
+            own = exit_code(outcome.conclusion.summaries)
             status = gravest(status, own)
             decides = ": it decides no claim" if own == 3 else ""
             say(f"Run folder: {outcome.folder}, exit status {own}{decides}", err=True)

@@ -17,8 +17,10 @@ from lab.analysis.thresholds import (
     check,
     exit_code,
     judge_across,
+    judge_points,
     parse,
 )
+from lab.analysis.together import RunConclusion, conclude_run
 from lab.cli.options import offered
 from lab.errors import UsageError
 from lab.report import across as across_report
@@ -27,7 +29,7 @@ from lab.report.console import Console
 from lab.report.edge import say, say_json
 from lab.report.files import pages
 from lab.report.sweep import WHOLE, documents
-from lab.report.thresholds import verdict
+from lab.report.thresholds import lines
 from lab.runs.folder import find_run, read_run, write_text
 
 RESULTS = click.option(
@@ -68,13 +70,13 @@ def report_command(
     found = read_run(find_run(results, run))
     for each in thresholds:
         check(each, [profile.name for profile in found.plan.profiles])
-    said = _chosen(summaries(found), at)
+    said = conclude_run(_chosen(summaries(found), at))
     if page is not None:
         for name, text in pages(page, said):
             write_text(Path(name), text)
             say(name)
     elif as_markdown:
-        say(markdown.render(*said), end="")
+        say(markdown.render(said), end="")
     else:
         show(said, as_json=as_json)
     return judged(said, thresholds)
@@ -141,19 +143,19 @@ def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
     return [said[values.index(at)]]
 
 
-def show(said: Sequence[Summary], *, as_json: bool) -> None:
+def show(said: RunConclusion, *, as_json: bool) -> None:
     """Print the report of a run, and of a few values each one's, too."""
     if as_json:
-        say_json(summary_json.render(*said))
+        say_json(summary_json.render(said))
         return
     shown = list(documents(said))
-    for content in shown if len(said) <= WHOLE else shown[:1]:
+    for content in shown if len(said.points) <= WHOLE else shown[:1]:
         terminal.show_document(content, Console())
 
 
-def judged(said: Sequence[Summary], thresholds: Sequence[Threshold]) -> int:
+def judged(said: RunConclusion, thresholds: Sequence[Threshold]) -> int:
     """Print what a run says to *thresholds* on standard error, and return its exit status."""
-    lines, status = verdict(said, thresholds)
-    for line in lines:
+    judgements, status = judge_points(said.summaries, thresholds)
+    for line in lines(judgements):
         say(line, err=True)
     return status

@@ -38,9 +38,9 @@ def run_command(*, names: tuple[str, ...], **given: Any) -> int:
     understood = understand(asked)
 
     outcome = made(asked, understood)
-    show(outcome.summaries, as_json=asked.json)
+    show(outcome.conclusion, as_json=asked.json)
     say(f"\nRun folder: {outcome.folder}", err=asked.json)
-    return judged(outcome.summaries, understood.thresholds)
+    return judged(outcome.conclusion, understood.thresholds)
 
 
 def made(asked: Asked, understood: Understood) -> Outcome:

@@ -20,7 +20,8 @@ from typing import Any
 
 from lab import probes, profiles
 from lab.analysis.points import summaries
-from lab.analysis.summary import Summary, without_effect
+from lab.analysis.summary import without_effect
+from lab.analysis.together import RunConclusion, conclude_run
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
 from lab.experiment.available import available, import_applications, warnings
 from lab.experiment.cores import count_generators, share_cores
@@ -106,11 +107,10 @@ class Outcome:
     """What a run left."""
 
     folder: Path
-    summaries: tuple[Summary, ...]
-    """One for each rate of the plan."""
+    conclusion: RunConclusion
 
 
-Files = Callable[[Sequence[Summary]], Iterable[tuple[str, str]]]
+Files = Callable[[RunConclusion], Iterable[tuple[str, str]]]
 """Returns name and content of each file that is derived from a run."""
 
 
@@ -242,7 +242,7 @@ def conduct(
             except BaseException as error:  # also what ends a greenlet: Locust's STOP button
                 _end_early(writer, files, error)
                 raise
-            return Outcome(writer.folder, _summarise(writer, files))
+            return Outcome(writer.folder, _conclude(writer, files))
 
 
 def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
@@ -250,7 +250,7 @@ def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
     kept = writer.has_trials
     if kept:
         with suppress(ResultsError):  # such as a full disk, which is what ended the run
-            _summarise(writer, files)
+            _conclude(writer, files)
         error.add_note(f"Run folder: {writer.folder}")
         error.folder = writer.folder  # type: ignore[attr-defined] # see LabError
     else:
@@ -365,9 +365,9 @@ def _points(options: Options, workload: Workload) -> Iterator[Point]:
         yield Point({"rate": name}, replace(options.load, rate=rate), workload)
 
 
-def _summarise(writer: RunWriter, files: Files) -> tuple[Summary, ...]:
-    """Write what is derived from the run, and return it."""
-    found = summaries(read_run(writer.folder))
+def _conclude(writer: RunWriter, files: Files) -> RunConclusion:
+    """Write what is derived from the run, and return what it comes to."""
+    found = conclude_run(summaries(read_run(writer.folder)))
     for name, text in files(found):
         writer.write_text(name, text)
     return found

@@ -151,7 +151,7 @@ def planned(
         say("capacity first, in a closed loop:")
         sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
         closed = replace(options, sizes=sizes, minutes=None, confirm=False)
-        (summary,) = compare(closed).summaries
+        (summary,) = compare(closed).conclusion.summaries
         found = capacity(summary)
         measured = found.rate
         say(f"capacity: {found}")

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from lab.analysis.confirm import limited_by
+from lab.analysis.conclude import conclude
+from lab.analysis.conclusion import Conclusion
 from lab.analysis.points import summaries
-from lab.analysis.summary import Row, Summary
+from lab.analysis.summary import Row, Step, Summary
+from lab.analysis.together import conclude_run
 from lab.experiment.conduct import Outcome, Prepared
 from lab.experiment.plan import named
 from lab.experiment.progress import Course
@@ -101,7 +103,7 @@ class Live:
         self._course = Course(plan)
         self._now: tuple[Slot, int, str] | None = None
         self._outcome: Outcome | None = None
-        self.said = Lookout(lambda: summaries(self._run))
+        self.said = Lookout(self._said)
         """What the trials so far say, rate by rate."""
         self.pages = Lookout(self._pages)
         """The report of the blocks so far: name -> HTML; none before the end of the first."""
@@ -137,14 +139,14 @@ class Live:
     def ended(self, outcome: Outcome) -> None:
         """Take the end's word for everything."""
         self._outcome = outcome
-        self.said.settle(outcome.summaries)
+        self.said.settle(outcome.conclusion.points)
         self._leave(outcome.folder)
 
     def interrupted(self, error: BaseException) -> None:
         """Remember what ended it early, and in which folder; see `lab.errors.LabError.folder`."""
         # What the STOP button raises in the middle of a run has no words of its own.
         self.stopped = (str(error) or "Stopped.", *getattr(error, "__notes__", ()))
-        self.said.settle(summaries(self._run))
+        self.said.settle(self._said())
         self._leave(getattr(error, "folder", None))
 
     def _leave(self, folder: Path | None) -> None:
@@ -194,7 +196,8 @@ class Live:
 
     def rows(self) -> Iterator[dict[str, str]]:
         """Yield the table of profiles in ladder order: text by the keys of `COLUMNS`."""
-        for summary, row, name in self._rows():
+        for found, row, name in self._rows():
+            summary = found.summary
             compared = {metric: _over_first_said(summary, row, metric) for metric in RATIOS}
             if row.profile.name == summary.run.plan.reference:
                 compared = {metric: f"A/A {_ratio(summary.aa[metric])}" for metric in RATIOS}
@@ -204,13 +207,14 @@ class Live:
                 "valid": _valid(row),
                 **{metric: quantity(metric, row.values.get(metric)) for metric in MEDIANS},
                 **{f"{metric}_ratio": text for metric, text in compared.items()},
-                "limited_by": _cause(summary, row) or UNKNOWN,
+                "limited_by": _cause(found, row) or UNKNOWN,
                 "now": self._stage(*self._now) if self._now and self._concerns(name) else "",
             }
 
     def figures(self) -> Iterator[dict[str, object]]:
         """Yield the same with numbers in full, for other programs; None where nothing is known."""
-        for summary, row, name in self._rows():
+        for conclusion, row, name in self._rows():
+            summary = conclusion.summary
             found: dict[str, object] = {
                 "profile": name,
                 "trials": row.total,
@@ -222,22 +226,25 @@ class Live:
                 scaled = None if value is None else f"{value * METRICS[metric].scale:.6g}"
                 found[f"{metric} [{METRICS[metric].unit}]"] = scaled
             for metric in RATIOS:
-                comparison = _over_first(summary, row).get(metric)
+                comparison = _over_first(summary, row, metric)
                 interval = comparison.ratio if comparison is not None else None
                 found[f"{metric} ratio"] = getattr(interval, "value", None)
                 for part in ("low", "high", "n"):
                     found[f"{metric} {part}"] = getattr(interval, part, None)
                 verdict = comparison.verdict.value if comparison and interval else None
                 found[f"{metric} verdict"] = verdict
-            yield found | {"limited by": _cause(summary, row)}
+            yield found | {"limited by": _cause(conclusion, row)}
 
-    def _rows(self) -> Iterator[tuple[Summary, Row, str]]:
-        """Yield each row with its summary, and its name: the profile's, and the rate's of many."""
+    def _said(self) -> tuple[Conclusion, ...]:
+        return tuple(map(conclude, summaries(self._run)))
+
+    def _rows(self) -> Iterator[tuple[Conclusion, Row, str]]:
+        """Yield each row with its conclusion and its name: of many rates with its own."""
         said = self.said.look()
-        for summary in said:
-            at = summary.run.plan.arms[0].at if len(said) > 1 else {}
-            for row in summary.rows:
-                yield summary, row, named(row.profile.name, at)
+        for found in said:
+            at = found.summary.run.plan.arms[0].at if len(said) > 1 else {}
+            for row in found.summary.rows:
+                yield found, row, named(row.profile.name, at)
 
     def _concerns(self, name: str) -> bool:
         """Return whether the trial under way is one of this row, or a counter-run of it."""
@@ -254,7 +261,7 @@ class Live:
         plan = replace(self._run.plan, blocks=whole)
         trials = tuple(each for each in self._run.trials if each.slot.block < whole)
         so_far = summaries(replace(self._run, plan=plan, trials=trials))
-        return dict(pages(Path("report.html"), so_far))
+        return dict(pages(Path("report.html"), conclude_run(so_far)))
 
 
 def _of(number: int, plan: Plan) -> str:
@@ -262,25 +269,27 @@ def _of(number: int, plan: Plan) -> str:
     return str(number) if plan.minutes is not None else f"{number} of {plan.blocks}"
 
 
-def _over_first(summary: Summary, row: Row) -> Mapping[str, Comparison]:
-    """Return the row's comparisons with the first profile's; a reference line has none."""
-    steps = {step.profile: step.baseline for step in summary.steps}
-    return steps.get(row.profile.name, {})
+def _step(summary: Summary, row: Row) -> Step | None:
+    """Return the row's comparisons; a reference line has none, and neither has the first row."""
+    return next((each for each in summary.steps if each.profile == row.profile.name), None)
+
+
+def _over_first(summary: Summary, row: Row, metric: str) -> Comparison | None:
+    step = _step(summary, row)
+    return None if step is None else step.baseline.get(metric)
 
 
 def _over_first_said(summary: Summary, row: Row, metric: str) -> str:
     """Say how the row compares with the first profile, and where that serves something else."""
-    comparison = _over_first(summary, row).get(metric)
-    said = _ratio(comparison)
-    first = summary.run.plan.profiles[0].name
-    other = said != UNKNOWN and summary.another_application(row.profile.name, first)
+    said, step = _ratio(_over_first(summary, row, metric)), _step(summary, row)
+    other = said != UNKNOWN and step is not None and step.other_than_baseline
     return f"{said}, {ANOTHER}" if other else said
 
 
-def _cause(summary: Summary, row: Row) -> str:
+def _cause(found: Conclusion, row: Row) -> str:
     """Return what limits a profile, and how far that is proved; empty when nothing explains it."""
-    found = limited_by(summary.diagnoses.get(row.profile.name, ()))
-    return standing_of(found) if found is not None else ""
+    limit = found.limit_of(row.profile.name)
+    return standing_of(limit) if limit is not None else ""
 
 
 def _valid(row: Row) -> str:

@@ -21,6 +21,7 @@ from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
+from lab.analysis.thresholds import judge_points
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
 from lab.experiment.progress import varying
@@ -45,7 +46,7 @@ from lab.report.console import Console
 from lab.report.edge import guard_streams, say
 from lab.report.files import files
 from lab.report.sweep import documents
-from lab.report.thresholds import verdict
+from lab.report.thresholds import lines
 
 log = logging.getLogger("lab")
 """Everything that the lab says while Locust runs, whose own handlers write it."""
@@ -112,7 +113,7 @@ class ComparisonShape(LoadTestShape):
         """Print the run's report below Locust's own tables, as the last thing that is seen."""
         if self.outcome is not None:
             guard_streams()
-            for content in documents(self.outcome.summaries):
+            for content in documents(self.outcome.conclusion):
                 terminal.show_document(content, Console())
             say(f"\nRun folder: {self.outcome.folder}")
 
@@ -148,10 +149,10 @@ class ComparisonShape(LoadTestShape):
             log.warning("--run-time is for --host; a comparison ends with its last block")
         self._warn_of_master(asked)
         self.outcome = carry_out(asked, understood, self._conduct, log.info)
-        lines, environment.process_exit_code = verdict(
-            self.outcome.summaries, understood.thresholds
+        judgements, environment.process_exit_code = judge_points(
+            self.outcome.conclusion.summaries, understood.thresholds
         )
-        for line in lines:
+        for line in lines(judgements):
             log.info("%s", line)
         log.info("next come Locust's own statistics, of all trials: what counts the report says")
 

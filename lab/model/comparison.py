@@ -63,6 +63,11 @@ class MayBe(enum.StrEnum):
         return low, ratio.high if self is MayBe.SMALLER else math.inf
 
 
+def at_limit(limited: str | None, may_be: MayBe) -> str:
+    """Say of a ratio that it is a bound, since *limited* was kept; None for both sides."""
+    return f"{limited or 'both'} at the generator's limit: the ratio may be {may_be}"
+
+
 @dataclass(frozen=True, slots=True)
 class Between:
     """Ends of a ratio that cannot be measured itself; None for an end that is not known."""
@@ -132,12 +137,15 @@ class Comparison:
         return "" if self.may_be is None else bounds.get(self.may_be, "")
 
     @property
+    def limited(self) -> str | None:
+        """The profile that the generator kept from being faster; None for both, and for none."""
+        sides = {MayBe.LARGER: self.changed, MayBe.SMALLER: self.reference}
+        return None if self.may_be is None else sides.get(self.may_be)
+
+    @property
     def caveat(self) -> str:
         """What is to be said of a ratio whose throughput is a lower bound; empty otherwise."""
-        if self.may_be is None:
-            return ""
-        sides = {MayBe.LARGER: self.changed, MayBe.SMALLER: self.reference, MayBe.EITHER: "both"}
-        return f"{sides[self.may_be]} at the generator's limit: the ratio may be {self.may_be}"
+        return "" if self.may_be is None else at_limit(self.limited, self.may_be)
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,6 +257,11 @@ class Run:
     whole."""
 
     @property
+    def tool(self) -> str:
+        """The generator's kind: "engine", "ab" or "locust"."""
+        return self.generator.split()[0]
+
+    @property
     def shares_cores(self) -> bool:
         """Whether server and load had a core in common in any trial."""
         return any(trial.shares_cores for trial in self.trials)
@@ -265,3 +270,8 @@ class Run:
     def blocks(self) -> int:
         """Blocks of which a trial was made."""
         return len({trial.slot.block for trial in self.trials})
+
+    @property
+    def allotted(self) -> int:
+        """Blocks that were planned, or that the minutes allowed."""
+        return self.plan.blocks if self.plan.minutes is None else self.blocks

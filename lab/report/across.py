@@ -6,14 +6,11 @@ from collections.abc import Sequence
 
 from lab.analysis.across import Across, Change
 from lab.analysis.comparable import DifferingKey
-from lab.analysis.looks import shown
-from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Judgement
-from lab.model.comparison import Estimate, Verdict
+from lab.model.comparison import Estimate
 from lab.model.measured import METRICS
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
-from lab.report.remarks import blocks
 from lab.report.summary_json import to_json
 from lab.report.tables import MEANINGS, Cell, Document, Meaning, Table, texts
 from lab.report.thresholds import judgement_table
@@ -42,11 +39,11 @@ def document(
     judged = (judgement_table(judgements),) if judgements else ()
     changes = tuple(
         _table(metric, [each for each in found.changes if each.metric == metric])
-        for metric in shown(after.plan.load)
+        for metric in found.metrics
     )
     return Document(
         title=f"{before.name} -> {after.name}",
-        context=(_question(found), *machine_lines(after.environments)),
+        context=(_question(found), *machine_lines(found.machine)),
         banners=tuple(
             f"{summary.run.name}: {told(warning)}"
             for summary in (found.before, found.after)
@@ -87,7 +84,7 @@ def render_json(
 def _question(found: Across) -> str:
     return (
         f"How each profile's ratio to {found.reference} changed from the first run to the second; "
-        f"{blocks(found.before.run)} and {blocks(found.after.run)} blocks"
+        f"{found.before.run.allotted} and {found.after.run.allotted} blocks"
     )
 
 
@@ -124,35 +121,20 @@ def _blocks(change: Change) -> str:
 
 def _notes(found: Across, differing: Sequence[DifferingKey]) -> list[str]:
     runs = (found.before.run, found.after.run)
-    first, second = ({profile.name for profile in run.plan.profiles} for run in runs)
     notes = [
-        f"Only in {run.name}: {', '.join(sorted(alone))}."
-        for run, alone in zip(runs, (first - second, second - first), strict=True)
+        f"Only in {run.name}: {', '.join(alone)}."
+        for run, alone in zip(runs, found.alone, strict=True)
         if alone
     ]
-    for metric in shown(found.after.run.plan.load):
-        open_ones = [
-            change.detectable * (1 + change.floor)
-            for change in found.changes
-            if change.metric == metric
-            and change.verdict is Verdict.UNDECIDED
-            and change.detectable is not None
-        ]
-        if open_ones:
-            notes.append(
-                f"{METRICS[metric].title}: {len(open_ones)} undecided. Two such runs would find a "
-                f"change of {min(open_ones):.3g}x with 80% power; more blocks find smaller ones."
-            )
-    for summary in (found.before, found.after):
-        notes += _limited(summary)
-    notes += [f"Differs: {each.key}: {each.before} / {each.after}." for each in differing]
-    return notes
-
-
-def _limited(summary: Summary) -> list[str]:
-    """Say with which profiles a run's generator was at its limit."""
-    names = [row.profile.name for row in summary.rows if row.at_least("throughput")]
-    if not names:
-        return []
-    why = f"{summary.run.name}: the generator was at its limit with {', '.join(names)}"
-    return [f"{why}; a ratio of requests/s with such a profile may be another one."]
+    notes += [
+        f"{METRICS[metric].title}: {number} undecided. Two such runs would find a "
+        f"change of {smallest:.3g}x with 80% power; more blocks find smaller ones."
+        for metric, (number, smallest) in found.undecided.items()
+    ]
+    notes += [
+        f"{run.name}: the generator was at its limit with {', '.join(names)}; a ratio of "
+        "requests/s with such a profile may be another one."
+        for run, names in zip(runs, found.capped, strict=True)
+        if names
+    ]
+    return notes + [f"Differs: {each.key}: {each.before} / {each.after}." for each in differing]

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lab.analysis.stats import CONFIDENCE, percent
+from lab.analysis.stats import CONFIDENCE
 from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.model.comparison import Comparison, Estimate
 from lab.model.warning import RunWarning
 from lab.model.wording import counted
-from lab.report.numbers import UNKNOWN, bounded
+from lab.report.numbers import UNKNOWN, bounded, percent
 from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
 from lab.report.warnings import by_kind, example, told

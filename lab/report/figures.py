@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import matplotlib as mpl
 
-from lab.analysis.summary import Summary
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.together import SweepConclusion
 from lab.report import svg
 from lab.report.plots import cores, forest, percentiles, sweep, trials
 from lab.report.svg import Picture
 
-FIGURES: Mapping[str, Callable[[Summary], Picture | None]] = {
+FIGURES: Mapping[str, Callable[[Conclusion], Picture | None]] = {
     "forest": forest.draw,
-    "time": cores.draw,
-    "percentiles": percentiles.draw,
-    "trials": trials.draw,
+    "time": lambda found: cores.draw(found.summary),
+    "percentiles": lambda found: percentiles.draw(found.summary),
+    "trials": lambda found: trials.draw(found.summary),
 }
 """By name, in the order in which a report shows them."""
 
 
 @mpl.rc_context(svg.STYLE)
-def pictures(summary: Summary) -> dict[str, Picture]:
+def pictures(found: Conclusion) -> dict[str, Picture]:
     """Return the figures by name, without those for which the run has nothing to show."""
-    drawn = ((name, draw(summary)) for name, draw in FIGURES.items())
+    drawn = ((name, draw(found)) for name, draw in FIGURES.items())
     return {name: picture for name, picture in drawn if picture is not None}
 
 
 @mpl.rc_context(svg.STYLE)
-def of_sweep(found: Sequence[Summary]) -> Picture | None:
+def of_sweep(found: SweepConclusion) -> Picture | None:
     """Return the figure of a sweep; None where nothing was measured."""
     return sweep.draw(found)

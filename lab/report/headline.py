@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Uncounted, conclude
-from lab.analysis.summary import Summary
+from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Uncounted
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.measured import METRICS
@@ -25,21 +24,21 @@ class Fact:
     note: str = ""
 
 
-def sentence(summary: Summary) -> str:
+def sentence(found: Conclusion) -> str:
     """
     Return the verdict in one sentence, after another on whom it does not speak of.
 
     What changed most, what limits that, and whether the machine passed the noise check.
     """
-    found = conclude(summary)
-    first = _uncounted(found.uncounted, nothing=not any(row.values for row in summary.rows))
-    won = _won(found, alone=not summary.steps)
+    first = _uncounted(found.uncounted)
+    won = _won(found)
     parts = (won, _limit(found), _noise(found.noise))
     return f"{first}{'; '.join(filter(None, parts))}."
 
 
-def facts(summary: Summary) -> tuple[Fact, ...]:
+def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
     """Return what the verdict rests on."""
+    summary = conclusion.summary
     plan = summary.run.plan
     names = ("cpu",) if plan.load.rate is not None else ("throughput", "cpu")
     found = []
@@ -52,7 +51,6 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
     floors = ", ".join(known)
     titles = ", ".join(METRICS[name].title for name in names)
     found.append(Fact("Floor", floors, f"{titles}: a change must be wholly beyond it"))
-    conclusion = conclude(summary)
     if conclusion.detectable is not None:
         note = f"in {METRICS[conclusion.metric].title}, with 80% power; the median step's"
         found.append(Fact("Smallest detectable change", f"{figure(conclusion.detectable)}x", note))
@@ -64,21 +62,21 @@ def facts(summary: Summary) -> tuple[Fact, ...]:
             f"{summary.measured} of {summary.planned} planned slots, the A/A arm's included",
         )
     )
-    again = sum(trial.attempt > 0 for trial in summary.run.trials)
-    found.append(
-        Fact("Repeated trials", str(again), "after a disturbance from outside; all are kept")
-    )
+    again = str(conclusion.made_again)
+    found.append(Fact("Repeated trials", again, "after a disturbance from outside; all are kept"))
     return tuple(found)
 
 
-def _uncounted(found: Uncounted | None, *, nothing: bool) -> str:
-    """Say of which profiles the throughput does not count, and why: in full if *nothing* does."""
+def _uncounted(found: Uncounted | None) -> str:
+    """Say of which profiles the throughput does not count, and why: in full if nothing does."""
     if found is None:
         return ""
     who = _first(found.profiles)
     if found.capped:
         return f"Requests/s of {who} are the generator's limit, so CPU per request decides. "
-    why = ", ".join(f"{gate}: {said}" if nothing else gate for gate, said in found.gates.items())
+    why = ", ".join(
+        f"{gate}: {said}" if found.nothing else gate for gate, said in found.gates.items()
+    )
     return f"Requests/s of {who} do not count ({why or 'no reply'}). "
 
 
@@ -89,10 +87,10 @@ def _first(names: Sequence[str]) -> str:
     return f"{names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}"
 
 
-def _won(found: Conclusion, *, alone: bool) -> str:
+def _won(found: Conclusion) -> str:
     baseline, title = found.baseline, METRICS[found.metric].title
     if not found.compared:
-        if alone:
+        if found.alone:
             return f"{baseline} ran alone, so there is nothing to compare it with"
         return "Nothing can be compared"
     if found.moved is None:

@@ -18,8 +18,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from lab.analysis.conclusion import conclude
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
+from lab.analysis.together import SweepConclusion
 from lab.dialects.difference import difference
 from lab.model.claim import ClaimVerdict
 from lab.model.measured import Window
@@ -27,7 +29,7 @@ from lab.model.nested import flatten
 from lab.model.profile import Profile
 from lab.model.wording import visible
 from lab.report import headline, summary_json, sweep
-from lab.report.causes import Group, groups, inert_reasons, tested
+from lab.report.causes import ended, said, tested
 from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
 from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
@@ -38,10 +40,6 @@ INTERVAL = re.compile(r"x \[[\d.,]+, [\d.,]+\]")
 
 def _whole(text: str) -> str:
     return INTERVAL.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
-
-
-def _ended(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."
 
 
 def _shown(value: Any) -> Any:
@@ -58,11 +56,11 @@ _PAGES = Environment(
     undefined=StrictUndefined,
     finalize=_shown,
 )
-_PAGES.filters |= {"whole": _whole, "ended": _ended}
+_PAGES.filters |= {"whole": _whole, "ended": ended}
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Chip:
     """What limits some profiles, or which of their options does nothing."""
 
     profiles: tuple[tuple[str, str], ...]
@@ -87,25 +85,25 @@ class Configuration:
     """Sign (+, -, ~ or nothing) and text."""
 
 
-def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
+def render(found: Conclusion, verdicts: Sequence[ClaimVerdict] = ()) -> str:
     """
     Return the report as an HTML page; it ends with a newline.
 
     Args:
-        summary: What the run found.
+        found: What the run comes to.
         verdicts: What it says to published claims, if it was asked.
     """
     # matplotlib takes half a second to import, and most commands draw nothing.
     from lab.report import details, figures, svg  # noqa: PLC0415
     from lab.report.plots import percentiles  # noqa: PLC0415
 
-    run = summary.run
+    summary, run = found.summary, found.summary.run
     drawn = {
         name: Markup(svg.inline(name, picture))  # noqa: S704 - drawn here, its text is escaped
-        for name, picture in figures.pictures(summary).items()
+        for name, picture in figures.pictures(found).items()
     }
     lines = percentiles.curves(summary)
-    page = document(summary)
+    page = document(found)
     return _PAGES.get_template("report.html").render(
         page=page,
         measured=next(table for table in page.tables if table.topic is Topic.MEASURED),
@@ -113,10 +111,10 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         # What limited each profile is shown as chips instead.
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
         sentence=page.headline,
-        trust=conclude(summary).trust,
-        facts=headline.facts(summary),
+        trust=found.trust,
+        facts=headline.facts(found),
         figures=drawn,
-        limits=_limits(summary),
+        limits=_limits(found),
         spent=details.spent_table(summary),
         curves=details.curves_table(lines),
         lines=[curve.profile for curve in percentiles.chosen(summary, lines)],
@@ -131,17 +129,12 @@ def render(summary: Summary, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         light=declarations(LIGHT),
         dark=declarations(DARK),
         data=_packed(_data(summary)),
-        summary=_packed(summary_json.render(summary).encode()),
+        summary=_packed(summary_json.document(found).encode()),
     )
 
 
-def render_sweep(found: Sequence[Summary]) -> str:
-    """
-    Return the report of all values of a sweep as an HTML page; it ends with a newline.
-
-    Args:
-        found: What was found at each value, in the order of the values.
-    """
+def render_sweep(found: SweepConclusion) -> str:
+    """Return the report of all values of a sweep as an HTML page; it ends with a newline."""
     from lab.report import figures, svg  # noqa: PLC0415
 
     picture = figures.of_sweep(found)
@@ -149,46 +142,41 @@ def render_sweep(found: Sequence[Summary]) -> str:
     return template.render(
         page=sweep.document(found),
         figure=picture and Markup(svg.inline("sweep", picture)),  # noqa: S704 - as above
-        lines=[profile.name for profile in found[0].run.plan.profiles[:MOST_LINES]],
-        run=found[0].run,
+        lines=found.profiles[:MOST_LINES],
+        run=found.run,
         light=declarations(LIGHT),
         dark=declarations(DARK),
     )
 
 
-def _limits(summary: Summary) -> tuple[Limit, ...]:
+def _limits(found: Conclusion) -> tuple[Chip, ...]:
     """Return a row for all profiles with the same cause, as the other reports do."""
-    found = [_limit(group) for group in groups(summary)]
-    if summary.diagnoses:
-        silent = [
-            (row.profile.name, "")
-            for row in summary.rows
-            if not row.values and row.profile.name not in summary.diagnoses
-        ]
-        if silent:
-            found.append(Limit(tuple(silent), "none", "no trial counts"))
-    found += [
-        Limit(tuple((name, "") for name in names), "none", "no effect", sentence)
-        for sentence, names in inert_reasons(summary.inert).items()
-    ]
-    return tuple(found)
+    chips = [_limit(limit) for limit in found.limits]
+    if found.silent:
+        chips.append(_plain(found.silent, "no trial counts"))
+    chips += [_plain(each.profiles, "no effect", each.reason) for each in found.no_effect]
+    return tuple(chips)
 
 
-def _limit(group: Group) -> Limit:
-    shown = group.diagnosis
+def _plain(profiles: Sequence[str], chip: str, text: str = "") -> Chip:
+    return Chip(tuple((name, "") for name in profiles), "none", chip, text)
+
+
+def _limit(limit: Limit) -> Chip:
+    shown = limit.example
     if shown is None:
-        return Limit(tuple((name, "") for name in group.names), "none", group.said)
-    several = len(group.members) > 1
-    return Limit(
-        profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in group.members),
+        return _plain(limit.profiles, said(limit))
+    several = len(limit.members) > 1
+    return Chip(
+        profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in limit.members),
         kind=shown.standing.name.lower(),
-        chip=group.said,
+        chip=said(limit),
         text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
         # Made to stand behind a colon; here it is a sentence.
         rules_out=shown.cause.rules_out[:1].upper() + shown.cause.rules_out[1:],
         tested=tuple(
             f"{each.profile}, {tested(each)}" if several else tested(each)
-            for each in group.members
+            for each in limit.members
             if each.counter is not None
         ),
     )

@@ -1,5 +1,5 @@
 """
-The machine and the versions, a line each, out of what `lab.runs.environment` read.
+The machine and the versions, a line each.
 
 Any part of an environment may be absent; what was not read is not mentioned.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lab.model.measured import Run
-from lab.model.nested import flatten, worded
+from lab.analysis.machine import Facts, Network, facts
+from lab.model.nested import worded
 from lab.model.wording import counted
 
 MACHINE = {
@@ -43,31 +43,27 @@ COMMIT = 12
 """Characters of a commit that name it for a person."""
 
 
-def machine_lines(environments: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
-    """Return lines for a report's head, of the environment in which the run began."""
-    known = dict(flatten(next(iter(environments.values()), {})))
-    for name in ("python", "uwsgi"):  # of the user's own environment, where that serves
-        known[f"{name}.version"] = known.get(f"runtime.{name}", known.get(f"{name}.version"))
+def machine_lines(facts: Facts) -> tuple[str, ...]:
+    """Return lines for a report's head: the machine, and the versions."""
+    known = dict(facts)
     if commit := known.get("git.commit"):
         known["git.commit"] = commit[:COMMIT] + (" (modified)" if known.get("git.dirty") else "")
     return tuple(filter(None, (worded(known, words) for words in (MACHINE, VERSIONS))))
 
 
-def network_lines(run: Run) -> tuple[str, ...]:
+def environment_lines(environment: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the same of one environment, as `lab.runs.environment` read it."""
+    return machine_lines(facts({"": environment}))
+
+
+def network_lines(found: Network | None) -> tuple[str, ...]:
     """Return lines that say from which other hosts the load came, and how far they are."""
-    if not run.hosts:
+    if found is None:
         return ()
-    windows = [window for trial in run.trials for window in trial.windows if window.host]
-    nearest: dict[str, float] = {}
-    for window in windows:
-        if window.rtt is not None:
-            nearest[window.host] = min(window.rtt, nearest.get(window.host, window.rtt))
-    away = [f"{nearest[name] * 1e3:.2g} ms" for name in sorted(nearest, key=lambda n: nearest[n])]
-    ends = " to ".join(dict.fromkeys((away[0], away[-1]))) if away else "at a distance not known"
-    hosts = counted(len(run.hosts), "host")
-    said = [f"load over a network, {ends}{' away' if away else ''}, from {hosts}"]
-    alike: dict[str, list[str]] = {}
-    for name, facts in run.hosts.items():
-        alike.setdefault(worded(dict(flatten(facts)), HOST), []).append(name)
-    said += [f"{', '.join(names)}: {text}" for text, names in alike.items()]
+    away = "at a distance not known"
+    if found.nearest is not None:
+        ends = (f"{seconds * 1e3:.2g} ms" for seconds in found.nearest)
+        away = f"{' to '.join(dict.fromkeys(ends))} away"
+    said = [f"load over a network, {away}, from {counted(found.count, 'host')}"]
+    said += [f"{', '.join(names)}: {worded(facts, HOST)}" for names, facts in found.hosts]
     return tuple(said)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lab.analysis.summary import Summary
+from lab.analysis.together import RunConclusion
 from lab.model.wording import visible
 from lab.report.sweep import documents
 from lab.report.tables import Document, Table
@@ -12,9 +12,9 @@ from lab.report.tables import Document, Table
 WARNING = "> **Warning:** "
 
 
-def render(*summaries: Summary) -> str:
+def render(found: RunConclusion) -> str:
     """Return a run's report as Markdown (GitHub's, with tables), those of all values."""
-    return "\n".join(map(render_document, documents(summaries)))
+    return "\n".join(map(render_document, documents(found)))
 
 
 def render_document(content: Document) -> str:

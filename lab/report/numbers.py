@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lab.model.comparison import Comparison, Estimate, MayBe
 from lab.model.measured import METRICS
@@ -90,6 +90,26 @@ def interval(estimate: Estimate, written: Callable[[float], str] = figure) -> st
     '[0.980, 1.04]'
     """
     return f"[{written(estimate.low)}, {written(estimate.high)}]"
+
+
+def percent(level: float) -> str:
+    """
+    Return the level of an interval as it is printed.
+
+    >>> percent(0.995), percent(0.96)
+    ('99.5%', '96%')
+    """
+    return f"{100 * level:g}%"
+
+
+def levels(found: Sequence[float]) -> str:
+    """
+    Return the levels of intervals.
+
+    >>> levels((0.96, 0.995))
+    '96% or 99.5%'
+    """
+    return " or ".join(map(percent, found))
 
 
 def share(value: float) -> str:

@@ -17,11 +17,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from lab.analysis.across import Change
-from lab.analysis.conclusion import Conclusion, conclude
-from lab.analysis.looks import shown
+from lab.analysis.conclusion import Conclusion, Uncounted
 from lab.analysis.stats import half_width
-from lab.analysis.summary import Part, Row, Summary, Tally
+from lab.analysis.summary import Part, Row, Step, Tally
 from lab.analysis.thresholds import Judgement
+from lab.analysis.together import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
 from lab.model.measured import METRICS, Metric
@@ -69,51 +69,59 @@ class Trials:
     planned: int
 
 
-def _format(_: Summary) -> int:
+@dataclass(frozen=True, slots=True)
+class SummaryDocument:
+    """What a run found."""
+
+    found: Conclusion
+    """What the run comes to."""
+
+
+def _format(_: SummaryDocument) -> int:
     """Version of the format; fields may be added within one."""
     return FORMAT
 
 
-def _conclusion(summary: Summary) -> Conclusion:
-    """What the run comes to, as its first sentence says it."""
-    return conclude(summary)
-
-
-def _trials(summary: Summary) -> Trials:
+def _trials(document: SummaryDocument) -> Trials:
+    summary = document.found.summary
     return Trials(summary.measured, summary.planned)
 
 
-def _environments(summary: Summary) -> Sequence[str]:
+def _environments(document: SummaryDocument) -> Sequence[str]:
     """Digests; `run.json` holds what they stand for."""
-    return sorted(summary.run.environments)
+    return sorted(document.found.summary.run.environments)
 
 
-def _machine(summary: Summary) -> Sequence[str]:
+def _machine(document: SummaryDocument) -> Sequence[str]:
     """The machine and the versions, for people."""
-    return machine_lines(summary.run.environments)
+    return machine_lines(document.found.machine)
 
 
-def _banners(summary: Summary) -> Sequence[str]:
+def _banners(document: SummaryDocument) -> Sequence[str]:
     """What a reader must know before any number."""
-    return printable(map(told, summary.warnings))
+    return printable(map(told, document.found.summary.warnings))
 
 
-def _notes(summary: Summary) -> Sequence[str]:
+def _notes(document: SummaryDocument) -> Sequence[str]:
     """The report's footnotes."""
-    return printable(notes(summary, shown(summary.run.plan.load)))
+    return printable(notes(document.found))
 
 
-def _metrics(_: Summary) -> Mapping[str, Metric]:
+def _metrics(_: SummaryDocument) -> Mapping[str, Metric]:
     return METRICS
 
 
-def _shares(summary: Summary) -> Mapping[str, Mapping[str, Comparison]] | None:
-    return summary.shares or None
+def _shares(document: SummaryDocument) -> Mapping[str, Mapping[str, Comparison]] | None:
+    """
+    By profile and reference line of the same server: the line's CPU per request over the profile's,
+    the share of it that its server cannot do without; absent without such a line.
+    """
+    return document.found.summary.shares or None
 
 
-def _applications(summary: Summary) -> Mapping[str, str] | None:
+def _applications(document: SummaryDocument) -> Mapping[str, str] | None:
     """What each profile serves, so that settings and application are not taken for one another."""
-    return summary.applications or None
+    return document.found.summary.applications or None
 
 
 def _baseline(plan: Plan) -> str:
@@ -150,27 +158,31 @@ def _rules_out(diagnosis: Diagnosis) -> str | None:
 
 
 PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
-    Summary: {
+    SummaryDocument: {
         "format": _format,
-        "run": "run.name",
-        "command": "run.command",
-        "generator": "run.generator",
-        "workload": "run.plan.workload.name",
-        "path": "run.plan.workload.path",
-        "load": "run.plan.load",
-        "plan": "run.plan",
+        "run": "found.summary.run.name",
+        "command": "found.summary.run.command",
+        "generator": "found.summary.run.generator",
+        "workload": "found.summary.run.plan.workload.name",
+        "path": "found.summary.run.plan.workload.path",
+        "load": "found.summary.run.plan.load",
+        "plan": "found.summary.run.plan",
         "trials": _trials,
         "environments": _environments,
         "machine": _machine,
         "banners": _banners,
         "notes": _notes,
         "metrics": _metrics,
-        "profiles": "rows",
-        "conclusion": _conclusion,
-        "skipped": "run.skipped",
+        "profiles": "found.summary.rows",
+        "conclusion": "found",
+        "skipped": "found.summary.run.skipped",
         "shares": _shares,
         "applications": _applications,
-        **dict.fromkeys(("observations", "rows", "measured", "planned", "warnings")),
+        **{
+            name: f"found.summary.{name}"
+            for name in ("steps", "aa", "floors", "exit_code", "diagnoses", "inert")
+        },
+        "found": None,
     },
     Plan: {"baseline": _baseline, "arms": None, "backing": None, "inert": None},
     Metric: dict.fromkeys(("name", "unit", "scale")),
@@ -186,6 +198,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "parts": _parts,
         **dict.fromkeys(("profile", "total", "counts", "tallies", "never_kept", "generator")),
     },
+    Step: dict.fromkeys(("other_than_before", "other_than_baseline")),
     Tally: {
         "gate": "gate.name",
         "reason": "example.reason",
@@ -209,7 +222,45 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "rules_out": _rules_out,
         "profile": None,
     },
-    Conclusion: {"limit": None, "limited_by": "limit.cause.name", "standing": "limit.standing"},
+    Conclusion: {
+        "limited_by": "limit.cause.name",
+        "standing": "limit.standing",
+        **dict.fromkeys(
+            (
+                "summary",
+                "limit",
+                "limits",
+                "silent",
+                "no_effect",
+                "alone",
+                "metrics",
+                "levels",
+                "left_early",
+                "outlook",
+                "undecided",
+                "fragile",
+                "gates",
+                "made_again",
+                "generator_limit",
+                "sent_again",
+                "several_settings",
+                "sent_late",
+                "telling",
+                "protocols",
+                "blocks",
+                "lines",
+                "terms",
+                "measured",
+                "asked",
+                "compared_by",
+                "panels",
+                "noisy",
+                "machine",
+                "network",
+            )
+        ),
+    },
+    Uncounted: {"nothing": None},
     CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},
     Estimate: {"ratio": "value", "value": None},
     Change: {"change": "ratio", "ratio": None},
@@ -224,9 +275,14 @@ def sources(kind: type) -> Mapping[str, Source]:
     return {name: source for name, source in found.items() if source is not None}
 
 
-def render(*summaries: Summary) -> str:
-    """Return a summary as JSON, several as a list of them; it ends with a newline."""
-    return joined([to_json(each) for each in summaries])
+def render(found: RunConclusion) -> str:
+    """Return a run's summary as JSON, that of several values as a list; it ends with a newline."""
+    return joined([document(each) for each in found.points])
+
+
+def document(found: Conclusion) -> str:
+    """Return the summary of one load as JSON; it ends with a newline."""
+    return to_json(SummaryDocument(found))
 
 
 def joined(documents: Sequence[str]) -> str:

@@ -8,36 +8,23 @@ from __future__ import annotations
 
 import enum
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.health import told_apart
-from lab.analysis.looks import shown
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.limits import Limit
 from lab.analysis.stats import half_width
-from lab.analysis.summary import Part, Row, Step, Summary
+from lab.analysis.summary import Part, Row, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Gate
 from lab.model.measured import METRICS, Run
 from lab.model.plan import Plan
-from lab.model.request import labels
 from lab.report import headline
-from lab.report.causes import Group, groups, tested
+from lab.report.causes import profiles_of, said, tested, trials_of
 from lab.report.machine import machine_lines, network_lines
 from lab.report.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
-from lab.report.remarks import legend, marks, notes, plan_line
+from lab.report.remarks import legend, notes, plan_line
 from lab.report.warnings import told
-
-OPEN = ("throughput", "cpu", "p50", "p90", "p99", "service_p99", "memory", "drops", "errors")
-TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
-COUNTED = ("throughput", "cpu", "drops", "errors")
-"""Metrics of the table of measurements. A counted load has the time for all requests and the
-slowest reply in place of percentiles: nearly all of what it shows is in its last replies. Requests
-sent again stand beside the errors where a server that keeps connections ended some unasked."""
-
-
-MOST_PARTS = 40
-"""Requests of a mix that have a row of their own: those that failed, then the most usual."""
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
@@ -120,29 +107,29 @@ def number(value: float | None) -> Cell:
     return NOTHING if value is None else Cell(figure(value))
 
 
-def document(summary: Summary) -> Document:
-    """Return what the report of *summary* says."""
-    run = summary.run
-    tables = [_measurements(summary)]
-    if any(row.parts for row in summary.rows):
-        tables.append(_parts(summary))
-    if found := groups(summary):
-        tables.append(_limits(found))
-    tables.append(_changes(summary))
+def document(found: Conclusion) -> Document:
+    """Return what the report of one load says."""
+    summary, run = found.summary, found.summary.run
+    tables = [_measurements(found)]
+    if found.asked:
+        tables.append(_parts(found))
+    if found.limits:
+        tables.append(_limits(found.limits))
+    tables.append(_changes(found))
     # A run of two profiles would say the same twice.
     if any(step.before != run.plan.profiles[0].name for step in summary.steps):
-        tables.append(_against_baseline(summary))
+        tables.append(_against_baseline(found))
     if summary.shares:
         tables.append(_shares(summary.shares))
     return Document(
         title=_title(run.plan),
-        context=(plan_line(summary), *network_lines(run), *machine_lines(run.environments)),
-        banners=tuple(printable(map(told, summary.warnings))),
+        context=(plan_line(found), *network_lines(found.network), *machine_lines(found.machine)),
+        banners=tuple(printable(map(told, found.summary.warnings))),
         tables=with_content(tables),
-        notes=tuple(printable(notes(summary, shown(run.plan.load)))),
-        legend=legend(summary),
+        notes=tuple(printable(notes(found))),
+        legend=legend(found),
         footer=footer(run),
-        headline=headline.sentence(summary),
+        headline=headline.sentence(found),
     )
 
 
@@ -162,18 +149,14 @@ def _title(plan: Plan) -> str:
     return ", ".join((asked, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))
 
 
-def _measurements(summary: Summary) -> Table:
-    load = summary.run.plan.load
-    counted = load.requests is not None
-    names = COUNTED if counted else TIMED if load.rate is None else OPEN
-    if any(row.values.get("retried") and not row.never_kept for row in summary.rows):
-        names = (*names, "retried")
-    if summary.has("system"):
-        names = (*names[:2], "system", *names[2:])
+def _measurements(found: Conclusion) -> Table:
+    summary = found.summary
+    counted = summary.run.plan.load.requests is not None
+    names = found.measured
     columns = [_column(name) for name in names]
     if counted:
         columns[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
-    numbered = marks(summary)
+    numbered = {fired.gate: number for number, fired in enumerate(found.gates, 1)}
     rows = []
     for row in summary.rows:
         cells = [value_cell(row, name) for name in names]
@@ -188,23 +171,20 @@ def _measurements(summary: Summary) -> Table:
     )
 
 
-def _parts(summary: Summary) -> Table:
+def _parts(found: Conclusion) -> Table:
     """Put what came of each of several requests side by side: those that failed, and the usual."""
-    asks = summary.run.plan.workload.requests
-    found = {row.profile.name: {each.request: each for each in row.parts} for row in summary.rows}
-    failed = Counter(each.request for row in summary.rows for each in row.parts if each.errors)
-    weights = Counter(dict(zip(labels(asks), (each.weight for each in asks), strict=True)))
-    shown = sorted(weights, key=lambda name: (-failed[name], -weights[name]))[:MOST_PARTS]
+    profiles = [row.profile.name for row in found.summary.rows]
     rows = [
         (
-            Cell(name),
-            Cell(share(weights[name] / weights.total())),
-            *(_part(parts.get(name)) for parts in found.values()),
+            Cell(each.request),
+            Cell(share(each.share)),
+            *(_part(each.parts.get(name)) for name in profiles),
         )
-        for name in shown
+        for each in found.asked
     ]
-    some = f" ({len(shown)} of {len(weights)})" if len(shown) < len(weights) else ""
-    columns = (*texts(("request", "share")), *(Column(name, "ms") for name in found))
+    number = len(found.summary.run.plan.workload.requests)
+    some = f" ({len(rows)} of {number})" if len(rows) < number else ""
+    columns = (*texts(("request", "share")), *(Column(name, "ms") for name in profiles))
     return Table(f"p50 of each request, and its errors{some}", columns, tuple(rows), Topic.PARTS)
 
 
@@ -234,10 +214,7 @@ def _column(name: str) -> Column:
 
 def value_cell(row: Row, name: str) -> Cell:
     """Return what was measured of a metric; a hyphen where it is withheld."""
-    value, least = row.values.get(name), row.at_least(name)
-    shared = any(tally.gate.floor for tally in row.tallies)
-    if value is None and name == "throughput" and shared:
-        value, least = row.values.get("served"), True
+    value, least = row.known(name)
     if value is None:
         return NOTHING
     if least:
@@ -255,61 +232,58 @@ def _validity(row: Row, numbered: Mapping[Gate, int]) -> Cell:
     return Cell(text, Meaning.WARNING if reasons else Meaning.PLAIN)
 
 
-def _limits(found: Sequence[Group]) -> Table:
+def _limits(found: Sequence[Limit]) -> Table:
     """Put the causes of a ladder in a few lines: profiles that share one share its line."""
     rows = []
-    for group in found:
-        each = group.diagnosis
+    for limit in found:
+        each = limit.example
         evidence, counter = "", ""
         if each is not None:
-            whose = "" if group.profiles == each.profile else f"{each.profile}: "
+            whose = f"{each.profile}: " if len(limit.members) > 1 else ""
             evidence, counter = f"{whose}{each.cause.evidence}", tested(each)
-        meaning = Meaning.PLAIN if group.first and each is not None else Meaning.MUTED
-        cells = (group.profiles, group.trials, evidence, counter)
-        rows.append((Cell(group.said, meaning), *map(Cell, cells)))
+        meaning = Meaning.PLAIN if limit.first and each is not None else Meaning.MUTED
+        cells = (profiles_of(limit), trials_of(limit), evidence, counter)
+        rows.append((Cell(said(limit), meaning), *map(Cell, cells)))
     columns = texts(("cause", "profiles", "trials", "evidence", "counter-run"))
     return Table("Limited by", columns, tuple(rows), Topic.LIMITS)
 
 
-def _changes(summary: Summary) -> Table:
+def _changes(found: Conclusion) -> Table:
     """Put each step under the profile that it changes, as in its ladder; else name that one."""
-    reference = summary.run.plan.reference
-    name = Cell(f"{reference}, again (A/A)", Meaning.MUTED)
-    names, smallest = _compared(summary), summary.run.plan.smallest
-    noise = (_noise(summary.aa[each], smallest) for each in names)
+    summary, names = found.summary, found.compared_by
+    name = Cell(f"{summary.run.plan.reference}, again (A/A)", Meaning.MUTED)
+    noise = (_noise(summary.aa[each], noisy=each in found.noisy) for each in names)
     rows = [(name, *noise, _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
-        rows.append((Cell(step_name(summary, step, above)), *_ratios(step.step, names)))
+        rows.append((Cell(step_name(step, above)), *_ratios(step.step, names)))
         above = step.profile
     return _ratio_table("Each step, against the profile above it", rows, names)
 
 
-def step_name(summary: Summary, step: Step, above: str) -> str:
+def step_name(step: Step, above: str) -> str:
     """Name the profile; with the one that it is a step from, where that is not the one above."""
     if step.before is None:
         return f"{step.profile} (a start of its own)"
     name = step.profile if step.before == above else f"{step.profile} / {step.before}"
-    return _marked(summary, name, step.profile, step.before)
+    return _marked(name, another=step.other_than_before)
 
 
-def _marked(summary: Summary, name: str, changed: str, reference: str) -> str:
+def _marked(name: str, *, another: bool) -> str:
     """Return *name*, and say beside it where not the settings alone were changed."""
-    other = summary.another_application(changed, reference)
-    return f"{name} ({headline.ANOTHER})" if other else name
+    return f"{name} ({headline.ANOTHER})" if another else name
 
 
-def _against_baseline(summary: Summary) -> Table:
-    baseline = summary.run.plan.profiles[0].name
-    names = _compared(summary)
+def _against_baseline(found: Conclusion) -> Table:
     rows = [
         (
-            Cell(_marked(summary, step.profile, step.profile, baseline)),
-            *_ratios(step.baseline, names),
+            Cell(_marked(step.profile, another=step.other_than_baseline)),
+            *_ratios(step.baseline, found.compared_by),
         )
-        for step in summary.steps
+        for step in found.summary.steps
     ]
-    return _ratio_table(f"All steps together, against {baseline}", rows, names)
+    title = f"All steps together, against {found.baseline}"
+    return _ratio_table(title, rows, found.compared_by)
 
 
 def _shares(own: Mapping[str, Mapping[str, Comparison]]) -> Table:
@@ -329,12 +303,6 @@ def _share(comparison: Comparison | None) -> Cell:
     return Cell(f"{share(comparison.ratio.value)} {interval(comparison.ratio, share)}")
 
 
-def _compared(summary: Summary) -> tuple[str, ...]:
-    """Return the metrics of the tables of changes; with a backend, what it cost with it."""
-    own = shown(summary.run.plan.load)
-    return (*own, "system") if summary.has("system") else own
-
-
 def _ratio_table(title: str, rows: Sequence[tuple[Cell, ...]], names: Sequence[str]) -> Table:
     columns = (*texts(("profile", *(METRICS[name].title for name in names))), Column("n"))
     return Table(title, columns, tuple(rows), Topic.CHANGES)
@@ -352,11 +320,11 @@ def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell
     return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
 
 
-def _noise(aa: Comparison, smallest: float) -> Cell:
+def _noise(aa: Comparison, *, noisy: bool) -> Cell:
     """Show the A/A arm: nothing was changed, so its width is the noise."""
     if aa.ratio is None:
         return NOTHING
-    wide = Meaning.MUTED if told_apart(aa, smallest) else Meaning.WARNING
+    wide = Meaning.WARNING if noisy else Meaning.MUTED
     return Cell(f"{ratio(aa.ratio)} noise {share(half_width(aa.ratio))}", wide)
 
 

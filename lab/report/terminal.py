@@ -19,7 +19,7 @@ from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from lab.analysis.summary import Summary
+from lab.analysis.conclusion import Conclusion
 from lab.report.console import Console
 from lab.report.edge import cleaned
 from lab.report.tables import Column, Document, Meaning, Table, document
@@ -46,13 +46,8 @@ def columns(console: Console) -> int:
     return max(console.width, PIPED_WIDTH)
 
 
-def show(summary: Summary, console: Console) -> None:
-    """Print the report on *console*, as wide as `columns` says."""
-    show_document(document(summary), console)
-
-
 def show_document(content: Document, console: Console) -> None:
-    """Print *content* as `show` does."""
+    """Print *content* on *console*, as wide as `columns` says."""
     content = cleaned(content)
     if console.is_terminal:
         _write(content, console)
@@ -60,9 +55,9 @@ def show_document(content: Document, console: Console) -> None:
         console.file.write(render_document(content, columns(console)))
 
 
-def render(summary: Summary, width: int = PIPED_WIDTH) -> str:
+def render(found: Conclusion, width: int = PIPED_WIDTH) -> str:
     """Return the report as plain text of *width* columns, without spaces at the ends of lines."""
-    return render_document(document(summary), width)
+    return render_document(document(found), width)
 
 
 def render_document(content: Document, width: int = PIPED_WIDTH) -> str:

@@ -9,7 +9,6 @@ from functools import singledispatch
 from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.looks import END, STOPPED
 from lab.analysis.same_work import ALIKE
-from lab.analysis.stats import percent
 from lab.model.comparison import Estimate
 from lab.model.measured import METRICS
 from lab.model.warning import (
@@ -25,6 +24,7 @@ from lab.model.warning import (
     SharedCeiling,
 )
 from lab.model.wording import counted
+from lab.report.numbers import percent
 
 STATUS = " Exit status 3 stands for this: measured, but noisier than wanted."
 

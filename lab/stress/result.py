@@ -199,6 +199,24 @@ class StressResult:
         found = self.controls().items()
         return tuple(name for name, felt in found if felt and (felt.lost or felt.late))
 
+    def bearable(self, profiles: Collection[str]) -> int | None:
+        """
+        Return a rate that each of some profiles has room for: half of what it answered rightly.
+
+        None where that is below 1; each of them has a control.
+        """
+        rates = []
+        for profile in profiles:
+            control = self.outcome(profile, CONTROL)
+            assert control is not None
+            counts, slices = control.counts, control.series
+            assert counts is not None
+            # To the last reply, so that a queue which the load left behind counts with its time.
+            seconds = slices.at[-1] if slices else 0.0
+            right = counts.attempted - counts.lost - counts.wrong
+            rates.append(int(right / seconds / 2) if seconds else 0)
+        return min(rates) if min(rates) >= 1 else None
+
     def uncontrolled(self) -> tuple[str, ...]:
         """Return the profiles of which nothing is known without a fault."""
         return tuple(name for name, felt in self.controls().items() if felt is None)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lab.model.wording import counted
-from lab.report.machine import machine_lines
+from lab.report.machine import environment_lines
 from lab.report.numbers import count, figure
 from lab.report.tables import Cell, Column, Document, Meaning, Table
 from lab.stress.counting import LATE
@@ -16,7 +14,7 @@ def document(result: StressResult) -> Document:
     """Return what there is to say of *result*."""
     return Document(
         title=f"Faults under load: {result.workload}",
-        context=(_load(result), *machine_lines({"": result.machine})),
+        context=(_load(result), *environment_lines(result.machine)),
         banners=banners(result),
         tables=(table(result),),
         notes=notes(result),
@@ -138,7 +136,7 @@ def banners(result: StressResult) -> tuple[str, ...]:
         texts.append(
             f"Without any fault, requests were lost or late on {', '.join(unfit)}: this machine "
             "was too busy, or the load is too much for it. What faults do there cannot be "
-            f"told. Try {_rate(result, unfit)}."
+            f"told. Try {_rate(result.bearable(unfit))}."
         )
     if uncontrolled := result.uncontrolled():
         texts.append(
@@ -154,19 +152,8 @@ def banners(result: StressResult) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _rate(result: StressResult, profiles: Sequence[str]) -> str:
-    """Return a rate that each of some profiles has room for: half of what it answered rightly."""
-    rates = []
-    for profile in profiles:
-        control = result.outcome(profile, CONTROL)
-        assert control is not None
-        counts, slices = control.counts, control.series
-        assert counts is not None
-        # To the last reply, so that a queue which the load left behind counts with its time.
-        seconds = slices.at[-1] if slices else 0.0
-        right = counts.attempted - counts.lost - counts.wrong
-        rates.append(int(right / seconds / 2) if seconds else 0)
-    return f"--rate {min(rates)}" if min(rates) >= 1 else "a lower --rate"
+def _rate(rate: int | None) -> str:
+    return "a lower --rate" if rate is None else f"--rate {rate}"
 
 
 def legend(result: StressResult) -> tuple[str, ...]:

@@ -8,11 +8,13 @@ import pytest
 
 from lab import claims
 from lab.analysis.across import across
+from lab.analysis.conclude import conclude
 from lab.analysis.gates import judge
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.looks import settled
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
+from lab.analysis.together import conclude_run
 from lab.claims.decide import decide
 from lab.model.claim import Claim, Decision
 from lab.model.comparison import MayBe, Verdict
@@ -100,9 +102,9 @@ def test_a_ratio_says_what_else_it_may_be(busy, may_be, cell):
     found = summary.steps[0].step
     assert found["throughput"].may_be == may_be
     assert found["cpu"].may_be is None
-    text = markdown.render(summary)
+    text = markdown.render(conclude_run([summary]))
     assert cell.format(ratio(found["throughput"].ratio)) in text
-    content = json.loads(summary_json.render(summary))
+    content = json.loads(summary_json.render(conclude_run([summary])))
     assert content["steps"][0]["step"]["throughput"].get("may_be") == may_be
     values = {row["name"]: row["values"] for row in content["profiles"]}
     assert {name for name in values if values[name]["throughput"].get("at_least")} == busy
@@ -118,7 +120,7 @@ def test_a_run_at_the_generators_limit_is_judged_by_cpu_per_request():
     """The ratio of two lower bounds says nothing, and more blocks change nothing."""
     summary = summarise(ladder({"a", "b", "c"}))
     assert all(settled(step.step["throughput"]) for step in summary.steps)
-    said = headline.sentence(summary)
+    said = headline.sentence(conclude(summary))
     assert said.startswith(
         "Requests/s of a and 2 more are the generator's limit, so CPU per request decides. "
     )
@@ -132,38 +134,44 @@ def test_a_run_at_the_generators_limit_is_judged_by_cpu_per_request():
 )
 def test_the_figure_of_the_ladder_says_it_too(busy, sign, said, verdict):
     """By a sign at the ratio, for which there is room, and in words where it is described."""
-    picture = figures.pictures(summarise(ladder(busy)))["forest"]
+    picture = figures.pictures(conclude(summarise(ladder(busy))))["forest"]
     assert re.search(rf">{sign} 2\.0\dx {verdict}<", svg.standalone("forest", picture))
     assert f"b at {said} 2.0" in picture.description
-    free = figures.pictures(summarise(ladder(set())))["forest"]
+    free = figures.pictures(conclude(summarise(ladder(set()))))["forest"]
     assert not re.search("[≥≤]|at (least|most)", svg.standalone("forest", free))
 
 
 def test_every_form_of_the_report_says_at_least():
     """The terminal's, Markdown, the page and its first sentence; one remark says what to do."""
     summary = summarise(ladder({"b", "c"}))
-    for text in (terminal.render(summary), markdown.render(summary), html_page.render(summary)):
+    for text in (
+        terminal.render(conclude(summary)),
+        markdown.render(conclude_run([summary])),
+        html_page.render(conclude(summary)),
+    ):
         said = " ".join(text.split())
         assert said.count("at least: the busiest generator process was at its limit, 90%") == 1
         assert "(b 90%, c 90%)" in said
         assert "Use --generators 2 where the generator has a CPU for each, or read CPU per" in said
         assert "at least 4,0" in said
-    assert "c serves at least 2.0" in headline.sentence(summary)
+    assert "c serves at least 2.0" in headline.sentence(conclude(summary))
 
 
 @pytest.mark.parametrize(
-    ("generator", "remedy"),
+    ("generator", "processes", "remedy"),
     [
-        ("engine", "Use --generators 2 where"),
-        ("engine x2", "Use --generators 3 where"),
-        ("locust", "Use --processes 2 where"),
-        ("locust fasthttp x4", "Use --processes 5 where"),
-        ("ab", "Use the lab's engine instead of ab"),
+        ("engine", 1, "Use --generators 2 where"),
+        ("engine x2", 2, "Use --generators 3 where"),
+        ("locust", 1, "Use --processes 2 where"),
+        ("locust fasthttp x4", 4, "Use --processes 5 where"),
+        ("ab", 1, "Use the lab's engine instead of ab"),
     ],
 )
-def test_the_remark_names_what_gives_the_load_more(generator, remedy):
+def test_the_remark_names_what_gives_the_load_more(generator, processes, remedy):
     """By the door that the run came through, and how many processes it had."""
-    assert remedy in markdown.render(summarise(ladder({"b"}, generator=generator)))
+    run = ladder({"b"}, generator=generator)
+    trials = tuple(replace(each, windows=each.windows * processes) for each in run.trials)
+    assert remedy in markdown.render(conclude_run([summarise(replace(run, trials=trials))]))
 
 
 @pytest.mark.parametrize(
@@ -187,7 +195,7 @@ def test_no_process_is_advised_that_would_be_refused(cores, gate, remark):
     assert ("--generators" in advice) == ("--generators" in gate)
     run = ladder({"b"})
     trials = tuple(replace(each, readings=others | cores) for each in run.trials)
-    assert remark in markdown.render(summarise(replace(run, trials=trials)))
+    assert remark in markdown.render(conclude_run([summarise(replace(run, trials=trials))]))
 
 
 def test_a_threshold_and_a_comparison_of_runs_say_it_too():

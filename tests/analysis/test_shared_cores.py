@@ -7,11 +7,13 @@ import pytest
 
 from lab.analysis.comparable import MismatchError, require_comparable
 from lab.analysis.compare import verdict_of
+from lab.analysis.conclude import conclude
 from lab.analysis.gates import judge
 from lab.analysis.gates.common import at_limit, server_cores
 from lab.analysis.observations import observed
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import Judged, judge_run, parse
+from lab.analysis.together import conclude_run
 from lab.claims.decide import decide, decision_of
 from lab.model.claim import Claim, Decision
 from lab.model.comparison import Between, Comparison, Verdict
@@ -67,11 +69,17 @@ def test_no_verdict_beyond_what_both_ends_allow():
 def test_every_form_of_the_report_says_the_ends_and_no_ratio():
     """In the tables of changes; what was served stands as the least in that of measurements."""
     summary = summarise(shared())
-    for text in (markdown.render(summary), terminal.render(summary), html_page.render(summary)):
+    for text in (
+        markdown.render(conclude_run([summary])),
+        terminal.render(conclude(summary)),
+        html_page.render(conclude(summary)),
+    ):
         assert "between 0.549x and 0.929x, worse" in text
         assert "at least 10,600" in text
         assert "cores shared" in text
-    step = json.loads(summary_json.render(summary))["steps"][0]["step"]["throughput"]
+    step = json.loads(summary_json.render(conclude_run([summary])))["steps"][0]["step"][
+        "throughput"
+    ]
     assert "ratio" not in step
     assert step["between"]["high"] == pytest.approx(0.929, abs=1e-3)
 
@@ -80,7 +88,7 @@ def test_the_arrangement_is_in_the_plan_of_the_report():
     """Which CPUs each had."""
     run = shared()
     plan = replace(run.plan, server_cores="0-1", generator_cores="1")
-    said = markdown.render(summarise(replace(run, plan=plan)))
+    said = markdown.render(conclude_run([summarise(replace(run, plan=plan))]))
     assert "generator: engine; server on 0-1, load on 1, cores shared" in said
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.report.tables import document
 from tests.kit import builders as make
@@ -9,7 +10,7 @@ from tests.kit import builders as make
 
 def titles(run):
     """Return the columns of the tables of figures and of changes."""
-    measured, *_, changes = document(summarise(run)).tables
+    measured, *_, changes = document(conclude(summarise(run))).tables
     return [[each.title for each in table.columns] for table in (measured, changes)]
 
 

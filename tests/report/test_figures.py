@@ -6,6 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError
 from lab.report import svg
@@ -19,7 +20,7 @@ from tools.pages import directives
 def drawn(summary):
     """Return the figures of a run as files, by name."""
     files = {}
-    for name, picture in pictures(summary).items():
+    for name, picture in pictures(conclude(summary)).items():
         files[f"{name}.svg"] = svg.standalone(name, picture).encode()
         files[f"{name}.png"] = svg.png(picture)
     return files

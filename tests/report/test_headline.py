@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.conclusion import judged_by
+from lab.analysis.conclude import conclude, judged_by
 from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
 from lab.model.comparison import Estimate
 from lab.model.diagnosis import Cause, Diagnosis, Standing
 from lab.report import figures, headline, html_page, markdown, svg, terminal
@@ -46,7 +47,7 @@ def crowded():
 
 def test_why_nothing_counts_is_said_first(crowded):
     """With the figure, and no advice that cannot help: more blocks would count as little."""
-    page = document(crowded)
+    page = document(conclude(crowded))
     assert "(machine: other programs used 1.68 cores (limit 0.50))" in page.headline
     (banner,) = page.banners
     assert banner.startswith("Nothing can be compared")
@@ -55,20 +56,20 @@ def test_why_nothing_counts_is_said_first(crowded):
 
 def test_tables_without_a_value_are_left_out(crowded):
     """What was measured says how many trials count, and why."""
-    assert [table.title for table in document(crowded).tables] == ["Measured"]
-    assert "Each step, against the profile above it" not in html_page.render(crowded)
+    assert [table.title for table in document(conclude(crowded)).tables] == ["Measured"]
+    assert "Each step, against the profile above it" not in html_page.render(conclude(crowded))
 
 
 def test_without_a_noise_check_no_floor_is_known(crowded):
     """The least that it may be is no reading."""
-    floors = {fact.label: fact.value for fact in headline.facts(crowded)}
+    floors = {fact.label: fact.value for fact in headline.facts(conclude(crowded))}
     assert floors["Floor"] == "-, -"
 
 
 def test_who_is_not_spoken_of_is_named_first(bound):
     """`tuned` is four times as fast, and says nothing of what the others allow to be said."""
     assert judged_by(bound) == "throughput"
-    said = headline.sentence(bound)
+    said = headline.sentence(conclude(bound))
     assert said.startswith("Requests/s of tuned do not count (generator-bound). No profile differs")
 
 
@@ -78,14 +79,18 @@ def test_a_reference_line_is_not_missed(bound):
     *others, tuned = plan.profiles
     line = replace(tuned, reply="Pong!")
     summary = summarise(replace(bound.run, plan=make.altered(plan, profiles=(*others, line))))
-    assert headline.sentence(summary).startswith("No profile differs measurably from baseline")
+    assert headline.sentence(conclude(summary)).startswith(
+        "No profile differs measurably from baseline"
+    )
 
 
 def test_the_machine_stayed_within_what_its_interval_reaches(bound):
     """An interval off the middle reaches further than its half-width: 1.055x [1.012, 1.1]."""
     off = replace(bound.aa["throughput"], ratio=Estimate(1.055, 1.012, 1.1, 10))
     summary = replace(bound, aa=bound.aa | {"throughput": off})
-    assert "the same server twice stayed within 10% of itself" in headline.sentence(summary)
+    assert "the same server twice stayed within 10% of itself" in headline.sentence(
+        conclude(summary)
+    )
 
 
 def test_what_can_be_found_is_what_would_get_a_verdict(bound):
@@ -93,7 +98,7 @@ def test_what_can_be_found_is_what_would_get_a_verdict(bound):
     step = replace(bound.steps[0].step["throughput"], detectable=1.1)
     steps = (replace(bound.steps[0], step={"throughput": step}),)
     summary = replace(bound, steps=steps, floors=bound.floors | {"throughput": 0.2})
-    assert {fact.label: fact.value for fact in headline.facts(summary)}[
+    assert {fact.label: fact.value for fact in headline.facts(conclude(summary))}[
         "Smallest detectable change"
     ] == "1.32x"
 
@@ -116,7 +121,7 @@ def served(applications, names=None):
 
 def opening(summary):
     """Return what the sentence says of the changes, without the intervals."""
-    said = re.sub(r" \[[\d., ]+\]", "", headline.sentence(summary))
+    said = re.sub(r" \[[\d., ]+\]", "", headline.sentence(conclude(summary)))
     return re.split("; (?:what limits|noise check)", said)[0]
 
 
@@ -128,9 +133,12 @@ def test_settings_and_another_application_are_two_factors():
         "By settings, safety serves 2.00x the requests/s of baseline; "
         "by another application, tuned serves 2.00x the requests/s of safety"
     )
-    assert headline.sentence(summary).count("x [") == 2
-    for report in (terminal.render(summary, 400), markdown.render(summary)):
-        assert headline.sentence(summary) in report
+    assert headline.sentence(conclude(summary)).count("x [") == 2
+    for report in (
+        terminal.render(conclude(summary), 400),
+        markdown.render(conclude_run([summary])),
+    ):
+        assert headline.sentence(conclude(summary)) in report
 
 
 def test_what_follows_another_application_is_a_factor_of_its_own():
@@ -178,13 +186,17 @@ def test_one_application_everywhere_is_not_mentioned():
     plan = mixed.run.plan
     asked = replace(plan.workload, name="mysite:app", app="mysite:app")
     summary = summarise(replace(mixed.run, plan=make.altered(plan, workload=asked)))
-    for said in (terminal.render(same), terminal.render(summary), markdown.render(summary)):
+    for said in (
+        terminal.render(conclude(same)),
+        terminal.render(conclude(summary)),
+        markdown.render(conclude_run([summary])),
+    ):
         assert "another application" not in said
 
 
 def test_tables_mark_each_comparison_with_another_application():
     """A step by its own pair, and all steps together by the baseline's."""
-    text = terminal.render(served([ARTICLES, ARTICLES, OURS, OURS]), 160)
+    text = terminal.render(conclude(served([ARTICLES, ARTICLES, OURS, OURS])), 160)
     steps, together = text.split("All steps together")
     assert re.findall(r"^(\w+) \(another application\)", steps, re.MULTILINE) == ["tuned"]
     marked = re.findall(r"^(\w+) \(another application\)", together, re.MULTILINE)
@@ -200,14 +212,14 @@ def test_the_figure_marks_them_with_a_diamond_and_in_words():
         (True, True),
         (False, True),
     ]
-    picture = figures.pictures(summary)["forest"]
+    picture = figures.pictures(conclude(summary))["forest"]
     marks = [line.get_marker() for axes in picture.figure.axes for line in axes.get_lines()]
-    shown = len(forest.metrics(summary))
+    shown = len(conclude(summary).panels)
     # `tuned` twice and `granian` once in each panel, and the key.
     assert marks.count(forest.OTHER) == 3 * shown + 1
     drawn = svg.standalone("forest", picture)
     assert drawn.count("another application") >= 3  # the row, the key, the description
-    plain = figures.pictures(served([OURS] * 4))["forest"]
+    plain = figures.pictures(conclude(served([OURS] * 4)))["forest"]
     assert "another application" not in svg.standalone("forest", plain)
 
 
@@ -224,13 +236,13 @@ def test_the_sentence_says_what_limits_what_changed_most(summary, standing, said
     found = Diagnosis("http-socket", Cause("router", "evidence"), 9, 10, standing)
     other = Diagnosis("baseline", Cause("logging", "evidence"), 9, 10, Standing.CONFIRMED)
     diagnoses = {"http-socket": (found,), "baseline": (other,)}
-    assert said in headline.sentence(replace(summary, diagnoses=diagnoses))
+    assert said in headline.sentence(conclude(replace(summary, diagnoses=diagnoses)))
 
 
 def test_where_nothing_changed_it_says_what_limits_the_baseline(bound):
     """So that the reader knows where to look next."""
     found = Diagnosis("baseline", Cause("router", "evidence"), 9, 10, Standing.CONFIRMED)
-    said = headline.sentence(replace(bound, diagnoses={"baseline": (found,)}))
+    said = headline.sentence(conclude(replace(bound, diagnoses={"baseline": (found,)})))
     assert (
         "No profile differs measurably from baseline by requests/s; baseline is limited by r"
         in said
@@ -241,7 +253,9 @@ def test_the_sentence_says_whether_the_noise_check_passed(bound):
     """By the same rule as the run's banner and its exit status."""
     off = replace(bound.aa["throughput"], ratio=Estimate(1.3, 1.2, 1.4, 10))
     noisy = replace(bound, aa=bound.aa | {"throughput": off})
-    assert "noise check passed: the same server twice stayed within" in headline.sentence(bound)
+    assert "noise check passed: the same server twice stayed within" in headline.sentence(
+        conclude(bound)
+    )
     assert "noise check failed: the same server twice differed by up to 40%, more than wanted" in (
-        headline.sentence(noisy)
+        headline.sentence(conclude(noisy))
     )

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
 from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.report import html_page, markdown
 from lab.runs.folder import read_run
@@ -60,13 +62,13 @@ def parse(page):
 @pytest.fixture(scope="module")
 def ladder():
     """Return the page of the stored ladder, the largest run that the project publishes."""
-    return html_page.render(summarise(read_run(RUNS / "ladder")))
+    return html_page.render(conclude(summarise(read_run(RUNS / "ladder"))))
 
 
 @pytest.fixture(scope="module")
 def page(summary):
     """Return the page of a run with everything in it."""
-    return html_page.render(summary)
+    return html_page.render(conclude(summary))
 
 
 def test_the_largest_stored_run_is_a_small_page(ladder):
@@ -124,7 +126,7 @@ def test_every_figure_says_what_it_shows(ladder):
 def test_it_says_what_the_other_reports_say(page, summary):
     """Every note, banner and table cell of the Markdown report is on the page."""
     text = "".join(parse(page).text).replace("\u00a0", " ")
-    report = markdown.render(summary).replace("\\", "")
+    report = markdown.render(conclude_run([summary])).replace("\\", "")
     # What limited each is a list there, not a table.
     report = re.sub(r"## Limited by\n.*?(?=\n## )", "", report, flags=re.DOTALL)
     for line in report.splitlines():
@@ -136,7 +138,7 @@ def test_it_says_what_the_other_reports_say(page, summary):
 
 def test_the_same_run_gives_the_same_bytes(page, sustained):
     """Neither the clock nor a random id is on the page."""
-    assert page == html_page.render(summarise(replace(sustained)))
+    assert page == html_page.render(conclude(summarise(replace(sustained))))
 
 
 def test_the_page_holds_its_run(page, sustained, tmp_path):
@@ -153,7 +155,7 @@ def test_the_page_holds_its_run(page, sustained, tmp_path):
 
 def test_causes_carry_their_standing(diagnosed):
     """A cause, what is only consistent, a withdrawn one struck out, an idle option, and neither."""
-    page = html_page.render(diagnosed)
+    page = html_page.render(conclude(diagnosed))
     parse(page)
     assert "cause: router</span>" in page
     assert "consistent with: router</span>" in page
@@ -165,7 +167,7 @@ def test_causes_carry_their_standing(diagnosed):
 
 def test_profiles_with_the_same_cause_share_a_row(diagnosed):
     """It is said once, and beside each profile stands in how many of its trials it shows."""
-    page = html_page.render(diagnosed)
+    page = html_page.render(conclude(diagnosed))
     (row,) = re.findall(r"<div><dt>(?:(?!</dt>).)*</dt><dd>\s*<span[^>]*>consistent with.*?</dd>",
                         page, re.DOTALL)  # fmt: skip
     assert re.sub("<[^>]*>", " ", row).split()[:4] == [
@@ -180,7 +182,7 @@ def test_claims_are_a_table_of_their_own(page, summary):
     claim = Claim("a", "an article", "it is 3 times as fast", "fib", "baseline",
                   "processes-threads", ratio=3.08)  # fmt: skip
     verdict = ClaimVerdict(claim, Decision.NONE, "Not so.", comparison=comparison)
-    judged = html_page.render(summary, [verdict])
+    judged = html_page.render(conclude(summary), [verdict])
     assert "an article: it is 3 times as fast" in judged
     assert ">3.08x<" in judged
     assert 'id="claims"' not in page
@@ -190,20 +192,20 @@ def test_what_a_run_says_is_never_markup(sustained):
     """A log's last line cannot become an element of the page."""
     hostile = "<script>alert(1)</script>"
     run = replace(sustained, skipped={"peer": hostile}, command=hostile, name=hostile)
-    assert hostile not in html_page.render(summarise(run))
+    assert hostile not in html_page.render(conclude(summarise(run)))
 
 
 def test_a_counted_load_and_an_open_loop_have_pages(walkthrough, open_loop):
     """Whatever the load, the page is whole."""
     for run in (walkthrough, open_loop):
-        parse(html_page.render(summarise(run)))
+        parse(html_page.render(conclude(summarise(run))))
 
 
 def test_a_run_in_which_nothing_worked_has_a_page():
     """Without one window there is no figure, and the reason is there."""
     run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=2)
     failed = [replace(t, windows=(), readings={}, failure="no app") for t in run.trials]
-    page = html_page.render(summarise(replace(run, trials=tuple(failed))))
+    page = html_page.render(conclude(summarise(replace(run, trials=tuple(failed)))))
     assert "<svg" not in page
     assert "not to be trusted" in page
     assert "no app" in page

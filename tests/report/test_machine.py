@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from lab.analysis.machine import facts, network
 from lab.report.machine import machine_lines, network_lines
 from tests.kit import builders as make
 
@@ -15,7 +16,7 @@ def test_the_machine_and_the_versions_are_a_line_each():
         "uwsgi": {"version": "2.0.31"},
         "git": {"commit": "0123456789abcdef"},
     }
-    assert machine_lines({"digest": environment}) == (
+    assert machine_lines(facts({"digest": environment})) == (
         "AMD EPYC, 2 cores, Linux 6.8.0",
         "Python 3.11.9, uWSGI 2.0.31, commit 0123456789ab",
     )
@@ -23,8 +24,8 @@ def test_the_machine_and_the_versions_are_a_line_each():
 
 def test_what_was_not_read_is_not_mentioned():
     """An empty environment gives no line, and neither does none."""
-    assert machine_lines({"digest": {"cpu": {}}}) == ()
-    assert machine_lines({}) == ()
+    assert machine_lines(facts({"digest": {"cpu": {}}})) == ()
+    assert machine_lines(facts({})) == ()
 
 
 def test_versions_are_found_where_the_environment_has_them():
@@ -34,7 +35,7 @@ def test_versions_are_found_where_the_environment_has_them():
         "fib": {"implementation": "cython"},
         "git": {"commit": "0123456789abcdef", "dirty": True},
     }
-    (line,) = machine_lines({"digest": environment})
+    (line,) = machine_lines(facts({"digest": environment}))
     assert line == "Locust 2.43.0, fib cython, commit 0123456789ab (modified)"
 
 
@@ -54,7 +55,7 @@ def test_a_load_over_a_network_says_how_far_and_from_where():
         make.window(host="b", rtt=0.0052),
         make.window(host="c"),
     )
-    assert network_lines(run) == (
+    assert network_lines(network(run)) == (
         "load over a network, 0.21 ms to 5.2 ms away, from 3 hosts",
         "a, b: EPYC, 2 cores, MTU 1500",
         "c: Linux 6.8",
@@ -63,6 +64,8 @@ def test_a_load_over_a_network_says_how_far_and_from_where():
 
 def test_a_distance_that_is_not_known_is_not_invented():
     """As with a client that does not tell; and of a load from here nothing is said."""
-    (line, _) = network_lines(loaded({"a": {"python": {"version": "3.13"}}}, make.window(host="a")))
+    (line, _) = network_lines(
+        network(loaded({"a": {"python": {"version": "3.13"}}}, make.window(host="a")))
+    )
     assert line == "load over a network, at a distance not known, from 1 host"
-    assert network_lines(loaded({}, make.window())) == ()
+    assert network_lines(network(loaded({}, make.window()))) == ()

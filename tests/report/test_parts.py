@@ -3,11 +3,14 @@
 import json
 from dataclasses import replace
 
+from lab.analysis.columns import MOST_PARTS
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
 from lab.model.measured import Answers
 from lab.model.request import Expectation, Request
 from lab.report import html_page, markdown, summary_json
-from lab.report.tables import MOST_PARTS, Topic, document
+from lab.report.tables import Topic, document
 from tests.kit import builders as make
 
 CART = Request("/cart", "POST", weight=1, expect=Expectation(302))
@@ -32,7 +35,7 @@ def mixed(*requests, failed=0):
 
 def rows(run):
     """Return the texts of the table."""
-    tables = document(summarise(run)).tables
+    tables = document(conclude(summarise(run))).tables
     (table,) = [each for each in tables if each.topic is Topic.PARTS]
     return table.title, [[cell.text for cell in row] for row in table.rows]
 
@@ -50,17 +53,19 @@ def test_each_request_has_a_row():
 def test_every_form_of_the_report_has_it():
     """And the summary has the figures."""
     summary = summarise(mixed(Request("/items/3", weight=9), CART, failed=7))
-    assert "| POST /cart | 10% | 5.00 | 5.00, 21 errors |" in markdown.render(summary)
-    assert "p50 of each request, and its errors" in html_page.render(summary)
-    parts = json.loads(summary_json.render(summary))["profiles"][1]["parts"]
+    assert "| POST /cart | 10% | 5.00 | 5.00, 21 errors |" in markdown.render(
+        conclude_run([summary])
+    )
+    assert "p50 of each request, and its errors" in html_page.render(conclude(summary))
+    parts = json.loads(summary_json.render(conclude_run([summary])))["profiles"][1]["parts"]
     assert parts[1] == {"request": "POST /cart", "p50": 0.005, "replies": 30, "errors": 21}
 
 
 def test_one_request_has_no_table():
     """The table of measurements says it all."""
     summary = summarise(make.ladder_run({"a": (2000, 4e-4), "b": (4000, 2e-4)}, blocks=3))
-    assert all(each.topic is not Topic.PARTS for each in document(summary).tables)
-    assert "parts" not in json.loads(summary_json.render(summary))["profiles"][0]
+    assert all(each.topic is not Topic.PARTS for each in document(conclude(summary)).tables)
+    assert "parts" not in json.loads(summary_json.render(conclude_run([summary])))["profiles"][0]
 
 
 def test_a_thousand_requests_have_no_thousand_rows():

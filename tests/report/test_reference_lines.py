@@ -7,7 +7,9 @@ from html import unescape
 import jsonschema
 import pytest
 
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
 from lab.report import html_page, markdown, summary_json, terminal
 from tests.kit import builders as make
 from tools.pages import schema
@@ -34,7 +36,7 @@ def lined():
 
 def test_a_share_is_of_a_profile_of_the_same_server(lined):
     """What uWSGI needs for a reply is no part of another server's work."""
-    content = json.loads(summary_json.render(lined))
+    content = json.loads(summary_json.render(conclude_run([lined])))
     assert list(content["shares"]) == ["baseline", "tuned"]
     share = content["shares"]["tuned"]["bare"]
     assert (share["changed"], share["reference"]) == ("bare", "tuned")
@@ -46,16 +48,16 @@ def test_a_share_is_of_a_profile_of_the_same_server(lined):
 def test_a_run_without_reference_lines_has_no_shares():
     """What does not apply is absent."""
     summary = summarise(make.ladder_run({"baseline": (2000, 480e-6), "tuned": (8000, 118e-6)}))
-    assert "shares" not in json.loads(summary_json.render(summary))
+    assert "shares" not in json.loads(summary_json.render(conclude_run([summary])))
 
 
 def test_every_report_shows_the_shares_and_says_what_a_reference_line_is(lined):
     """On a terminal, in Markdown and on the page."""
-    text = terminal.render(lined)
+    text = terminal.render(conclude(lined))
     assert max(map(len, text.splitlines())) <= 100
     legend = "bare, constant: reference lines, the same reply to every request"
-    page = unescape(html_page.render(lined))
-    for report in (text, markdown.render(lined), page):
+    page = unescape(html_page.render(conclude(lined)))
+    for report in (text, markdown.render(conclude_run([lined])), page):
         assert (
             "What the server itself needs, as a share of each profile's CPU per request" in report
         )
@@ -69,9 +71,11 @@ def test_a_reference_line_is_not_unexplained(lined, diagnosed):
     """Nobody looked for what limits it."""
     causes = {"baseline": diagnosed.diagnoses["baseline"]}
     summary = replace(lined, diagnoses=causes)
-    limits = terminal.render(summary).split("Limited by\n")[1].split("\n\n")[0]
+    limits = terminal.render(conclude(summary)).split("Limited by\n")[1].split("\n\n")[0]
     assert "unexplained" in limits
     assert "bare" not in limits
-    section = html_page.render(summary).split('<section id="limits">')[1].split("</section>")[0]
+    section = (
+        html_page.render(conclude(summary)).split('<section id="limits">')[1].split("</section>")[0]
+    )
     assert "unexplained" in section
     assert "bare" not in section

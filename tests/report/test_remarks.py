@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.model.comparison import Verdict
 from lab.model.request import Request
@@ -26,7 +27,7 @@ def strangers(shares):
         trials.append(trial)
     (note,) = (
         each
-        for each in notes(summarise(replace(run, trials=tuple(trials))), ("cpu",))
+        for each in notes(conclude(summarise(replace(run, trials=tuple(trials)))))
         if "] machine (" in each
     )
     return note
@@ -37,7 +38,7 @@ def asking(path, body=b""):
     run = make.ladder_run(LADDER)
     workload = replace(run.plan.workload, requests=(Request(path, body=body),))
     arms = tuple(replace(each, workload=workload) for each in run.plan.arms)
-    return notes(summarise(replace(run, plan=replace(run.plan, arms=arms))), ("cpu",))
+    return notes(conclude(summarise(replace(run, plan=replace(run.plan, arms=arms)))))
 
 
 def test_who_would_share_a_secret_is_warned():
@@ -79,16 +80,16 @@ def test_what_the_blocks_find_is_what_would_get_a_verdict():
         floors=summary.floors | {"cpu": 0.2},
     )
     assert any(
-        "This many blocks detect changes of 1.32x" in each for each in notes(summary, ("cpu",))
+        "This many blocks detect changes of 1.32x" in each for each in notes(conclude(summary))
     )
 
 
 def test_two_protocols_are_named():
     """A ratio across them is of servers and protocols; where all are asked in one, nothing is."""
     run = make.ladder_run(LADDER)
-    assert not any("protocols" in each for each in notes(summarise(run), ("cpu",)))
+    assert not any("protocols" in each for each in notes(conclude(summarise(run))))
     first, *others = run.plan.arms
     asked = replace(first, workload=replace(first.workload, wire=Wire.UWSGI))
     mixed = replace(run, plan=replace(run.plan, arms=(asked, *others)))
-    (note,) = (each for each in notes(summarise(mixed), ("cpu",)) if "protocols" in each)
+    (note,) = (each for each in notes(conclude(summarise(mixed))) if "protocols" in each)
     assert "a connection for each request: baseline; HTTP: tuned" in note

@@ -13,9 +13,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
 from lab.model.wording import shown
 from lab.report import html_page, markdown, summary_json, terminal
+from lab.report.tables import document
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
 
@@ -37,12 +40,12 @@ def test_requests_sent_again_stand_beside_the_errors(kept):
         again = replace(window, retried=3, connections=3 if kept else window.ok)
         trials.append(replace(trial, windows=(again,)))
     summary = summarise(replace(run, trials=tuple(trials)))
-    for text in (terminal.render(summary, 160), markdown.render(summary)):
+    for text in (terminal.render(conclude(summary), 160), markdown.render(conclude_run([summary]))):
         assert ("sent again" in text) == kept
     if kept:
         assert "| errors | sent again | valid trials |" in text
         assert "| 0 | 3 | 2/2 |" in text
-    values = json.loads(summary_json.render(summary))["profiles"][0]["values"]
+    values = json.loads(summary_json.render(conclude_run([summary])))["profiles"][0]["values"]
     assert (values["errors"]["median"], values["retried"]["median"]) == (0, 3)
 
 
@@ -53,31 +56,36 @@ def test_a_wrong_reply_is_quoted_and_does_nothing():
     wrong = {"errors": {"status": 7}, "sample": f"status: 500 {said}"}
     trials = [replace(each, windows=(replace(each.windows[0], **wrong),)) for each in run.trials]
     summary = summarise(replace(run, trials=tuple(trials)))
-    flat = " ".join(terminal.render(summary, 400).split())
+    flat = " ".join(terminal.render(conclude(summary), 400).split())
     assert f"(7 status: 500 {' '.join(said.split())})" in flat
     assert r"(7 status: 500 '\<script>alert(1)\</script> \| [red]\\x1b[31m" in markdown.render(
-        summary
+        conclude_run([summary])
     )
-    page = html_page.render(summary)
+    page = html_page.render(conclude(summary))
     assert "<script>alert" not in page
     assert "7 status: 500 &#39;&lt;script&gt;alert(1)" in page
-    found = json.loads(summary_json.render(summary))["profiles"][0]["findings"]
+    found = json.loads(summary_json.render(conclude_run([summary])))["profiles"][0]["findings"]
     assert said in json.dumps(found, ensure_ascii=False).replace("\\\\", "\\")
-    for text in (flat, page, markdown.render(summary), summary_json.render(summary)):
+    for text in (
+        flat,
+        page,
+        markdown.render(conclude_run([summary])),
+        summary_json.render(conclude_run([summary])),
+    ):
         assert "\x1b" not in text
 
 
 @pytest.mark.parametrize("width", [100, 160])
 def test_the_terminals_report(sustained, width):
     """At 100 and at 160 columns no line is longer, and the words are these."""
-    text = terminal.render(summarise(sustained), width)
+    text = terminal.render(conclude(summarise(sustained)), width)
     assert max(map(len, text.splitlines())) <= width
     check(f"sustained-{width}.txt", text)
 
 
 def test_the_walkthroughs_report(walkthrough):
     """A counted load shows the time for all requests where its throughput is withheld."""
-    check("walkthrough.txt", terminal.render(summarise(walkthrough)))
+    check("walkthrough.txt", terminal.render(conclude(summarise(walkthrough))))
 
 
 def test_a_noisy_runs_report_opens_with_the_banner():
@@ -85,19 +93,19 @@ def test_a_noisy_runs_report_opens_with_the_banner():
     run = make.ladder_run(
         {"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, noise=0.2, blocks=5
     )
-    text = terminal.render(summarise(run))
+    text = terminal.render(conclude(summarise(run)))
     assert text.index("Noisy machine") < text.index("Measured")
     check("noisy.txt", text)
 
 
 def test_the_markdown_report(sustained):
     """The same words as the terminal's, in GitHub's tables."""
-    check("sustained.md", markdown.render(summarise(sustained)))
+    check("sustained.md", markdown.render(conclude_run([summarise(sustained)])))
 
 
 def test_the_json_report(walkthrough):
     """Raw numbers for scripts; what is not known is absent."""
-    text = summary_json.render(summarise(walkthrough))
+    text = summary_json.render(conclude_run([summarise(walkthrough)]))
     check("walkthrough.json", text)
     baseline = json.loads(text)["profiles"][0]
     assert "throughput" not in baseline["values"]
@@ -106,8 +114,9 @@ def test_the_json_report(walkthrough):
 
 def test_the_same_run_gives_the_same_bytes(sustained):
     """Neither the clock nor the order of a set is in a report."""
-    first, again = summarise(sustained), summarise(replace(sustained))
-    for render in (terminal.render, markdown.render, summary_json.render):
+    first, again = (conclude_run([summarise(each)]) for each in (sustained, replace(sustained)))
+    assert terminal.render(*first.points) == terminal.render(*again.points)
+    for render in (markdown.render, summary_json.render):
         assert render(first) == render(again)
 
 
@@ -115,35 +124,39 @@ def test_a_pipe_gets_plain_text_of_100_columns(monkeypatch, sustained):
     """No colours and no padding where the reader is a file."""
     monkeypatch.delenv("COLUMNS", raising=False)
     stream = io.StringIO()
-    terminal.show(summarise(sustained), Console(file=stream, width=80))
-    assert stream.getvalue() == terminal.render(summarise(sustained), 100)
+    terminal.show_document(document(conclude(summarise(sustained))), Console(file=stream, width=80))
+    assert stream.getvalue() == terminal.render(conclude(summarise(sustained)), 100)
 
 
 def test_a_terminal_gets_colour_and_the_same_words(sustained):
     """Colour repeats a word and never replaces one; a log's own colours do not leak."""
     stream = io.StringIO()
     console = Console(file=stream, width=100, force_terminal=True, color_system="standard")
-    terminal.show(summarise(sustained), console)
+    terminal.show_document(document(conclude(summarise(sustained))), console)
     assert "\x1b[32m" in stream.getvalue()
     assert "\x1b[31mno app" not in stream.getvalue()
 
 
 def test_every_table_of_the_markdown_is_whole(sustained):
     """Each row of a table has as many cells as its header."""
-    rows = [line for line in markdown.render(summarise(sustained)).splitlines() if "|" in line]
+    rows = [
+        line
+        for line in markdown.render(conclude_run([summarise(sustained)])).splitlines()
+        if "|" in line
+    ]
     assert {line.count("|") for line in rows if line.startswith("|")} == {10, 6, 5}
 
 
 def test_causes_are_grouped_and_a_withdrawn_one_limits_nothing(diagnosed):
     """One line for profiles with the same cause; what its counter-run left standing comes first."""
-    report = terminal.render(diagnosed)
+    report = terminal.render(conclude(diagnosed))
     assert max(map(len, report.splitlines())) <= 100
     check("diagnosed.txt", report)
 
 
 def test_the_json_holds_causes_and_idle_options(diagnosed):
     """With the counter-run's ratio, and under the profile's name."""
-    content = json.loads(summary_json.render(diagnosed))
+    content = json.loads(summary_json.render(conclude_run([diagnosed])))
     (router, logging) = content["diagnoses"]["baseline"]
     assert (router["cause"], router["standing"], router["trials"], router["of"]) == (
         "router", "cause", 9, 10,
@@ -156,6 +169,6 @@ def test_the_json_holds_causes_and_idle_options(diagnosed):
 
 def test_an_open_loops_report(open_loop):
     """It says the rate, what a user waits, and how late the generator was; no throughput ratio."""
-    report = terminal.render(summarise(open_loop))
+    report = terminal.render(conclude(summarise(open_loop)))
     assert max(map(len, report.splitlines())) <= 100
     check("open-loop.txt", report)

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 
 from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
 from lab.report import summary_json
 from lab.runs import earlier
 from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
@@ -49,7 +50,9 @@ def test_what_is_written_now_is_valid(diagnosed, walkthrough, open_loop):
     """With causes and without, of every kind of load."""
     summaries = [diagnosed, summarise(walkthrough), summarise(open_loop)]
     for summary in summaries:
-        validator("summary.schema.json").validate(json.loads(summary_json.render(summary)))
+        validator("summary.schema.json").validate(
+            json.loads(summary_json.render(conclude_run([summary])))
+        )
         run = summary.run
         header = RunHeader(FORMAT, run.command, run.generator, 0.0, run.plan, run.environments, {})
         validator("run.schema.json").validate(json.loads(encode_header(header)))
@@ -58,7 +61,7 @@ def test_what_is_written_now_is_valid(diagnosed, walkthrough, open_loop):
 
 def test_a_damaged_summary_is_not_valid(walkthrough):
     """The schema is no empty promise: a missing verdict is found."""
-    content = json.loads(summary_json.render(summarise(walkthrough)))
+    content = json.loads(summary_json.render(conclude_run([summarise(walkthrough)])))
     del content["aa"]["cpu"]["verdict"]
     with pytest.raises(jsonschema.ValidationError, match="'verdict' is a required property"):
         validator("summary.schema.json").validate(content)

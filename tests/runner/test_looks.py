@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
 from lab.errors import Interrupted, UsageError
@@ -18,7 +19,7 @@ from lab.experiment.schedule import Blocks, Pilot
 from lab.model.measured import Run
 from lab.model.plan import Better, CounterRun, Role
 from lab.report import terminal
-from lab.report.minutes import outlook
+from lab.report.remarks import outlook
 from lab.report.warnings import told
 from tests.kit import builders as make
 from tests.kit.golden import check_golden
@@ -98,7 +99,7 @@ def report(server, found):
     """Return what was said to who watches, and what the report says beside its tables."""
     summary = summarise(found)
     said = [event for event in server.events if "decided" in event]
-    lines = terminal.render(summary, 160).splitlines()
+    lines = terminal.render(conclude(summary), 160).splitlines()
     start = lines.index("Each step, against the profile above it")
     return "\n".join((*said, "", *map(told, summary.warnings), *lines[start:])) + "\n"
 
@@ -127,12 +128,13 @@ def test_what_the_report_of_stored_trials_says_is_what_the_run_was_told():
 def test_the_report_says_what_more_minutes_would_do():
     """From the pace of the run itself, for the step that is nearest to an end."""
     said = summarise(lab(Server(moved=0.12), 3))
-    (line,) = outlook(said)
+    line = outlook(conclude(said).outlook)
     assert line == (
         "2 decided, or below 5%; 1 open: the nearest, b, is between 0.935x and 1.06x; "
         "3 more minutes would decide it: --minutes 6."
     )
-    assert outlook(summarise(lab(Server(moved=0.06), 3))) == ["All 3 steps decided, or below 5%."]
+    said = conclude(summarise(lab(Server(moved=0.06), 3)))
+    assert outlook(said.outlook) == "All 3 steps decided, or below 5%."
 
 
 def test_a_run_ends_when_all_is_decided():

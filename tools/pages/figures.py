@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 
+from lab.analysis.conclude import conclude
+from lab.analysis.together import conclude_sweep
 from lab.errors import ResultsError
 from lab.report import markdown, svg
 from lab.report.figures import FIGURES, of_sweep, pictures
@@ -47,11 +49,11 @@ def _picture(figure: str) -> svg.Picture:
     if name == "headline":
         return headline.draw(summary(run))
     if name == "sweep":
-        drawn = of_sweep(swept(run))
+        drawn = of_sweep(conclude_sweep(swept(run)))
         if drawn is None:
             raise ResultsError(RUNS / run, "has nothing to draw")
         return drawn
-    found = pictures(summary(run)).get(name)
+    found = pictures(conclude(summary(run))).get(name)
     if found is None:
         raise ResultsError(RUNS / run, f"has no figure {name!r}, only {', '.join(FIGURES)}")
     return found

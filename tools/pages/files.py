@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
+from lab.analysis.together import conclude_run
 from lab.errors import ResultsError
 from lab.model.measured import Run
 from lab.report import sweep
@@ -77,7 +78,7 @@ def document(name: str) -> Document:
         ResultsError: There is no such run, or it has no such value.
     """
     found = (summary(name),) if " at " in name else swept(name)
-    return next(sweep.documents(found))
+    return next(sweep.documents(conclude_run(found)))
 
 
 @functools.cache

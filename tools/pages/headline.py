@@ -17,11 +17,11 @@ from matplotlib.figure import Figure
 
 from lab import claims
 from lab.analysis.summary import Summary
+from lab.analysis.undecided import levels as levels_of
 from lab.errors import ResultsError
 from lab.model.comparison import Comparison
 from lab.report.headline import ANOTHER
-from lab.report.minutes import levels
-from lab.report.numbers import bounded, figure
+from lab.report.numbers import bounded, figure, levels
 from lab.report.palette import LIGHT
 from lab.report.plots.forest import COLOURS
 from lab.report.plots.layout import MUTED, aside, key, note, panel
@@ -84,7 +84,7 @@ def draw(summary: Summary) -> Picture:
             place += 1
             _row(axes, place, name, found.get(name), published.get(name))
         place += 1
-    measured = _measured(found, levels(summary))
+    measured = _measured(found, levels(levels_of(summary)))
     _key(canvas, measured, dot=all(each.between is None for each in found.values()))
     first = summary.run.plan.profiles[0].name
     return Picture(

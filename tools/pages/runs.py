@@ -6,13 +6,14 @@ import shlex
 from dataclasses import replace
 
 from lab import claims as published
+from lab.analysis.conclude import conclude
+from lab.analysis.machine import facts
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
 from lab.model.comparison import Verdict
 from lab.report import markdown, numbers, remarks
-from lab.report.causes import groups
+from lab.report.causes import said
 from lab.report.machine import machine_lines
-from lab.report.minutes import levels as levels_of
 from lab.report.tables import Document
 from tools.pages.files import RUNS, document, stored, summary
 
@@ -69,14 +70,14 @@ def decision(name: str, claim: str) -> str:
 
 def levels(name: str) -> str:
     """Return the levels of the intervals of a run's steps."""
-    return levels_of(summary(name))
+    return numbers.levels(conclude(summary(name)).levels)
 
 
 def limit(name: str, profile: str) -> str:
     """Return what limits a profile and how far that is proved, as the report's table says it."""
-    for group in groups(summary(name)):
-        if group.first and profile in group.names:
-            return f"{group.said}{mark(summary(name))}"
+    for each in conclude(summary(name)).limits:
+        if each.first and profile in each.profiles:
+            return f"{said(each)}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"does not say what limits {profile}")
 
 
@@ -98,15 +99,15 @@ def command(name: str) -> str:
 
 def plan(name: str) -> str:
     """Return what load the servers of a run had, and how often."""
-    return remarks.plan_line(summary(name))
+    return remarks.plan_line(conclude(summary(name)))
 
 
 def gates(name: str) -> str:
     """Return what the numbers in brackets of a run's tables stand for; nothing where none is."""
-    found = remarks.marks(summary(name)).items()
-    return " ".join(f'`[{number}]` stands for "{gate.name}".' for gate, number in found)
+    found = enumerate(conclude(summary(name)).gates, 1)
+    return " ".join(f'`[{number}]` stands for "{each.gate.name}".' for number, each in found)
 
 
 def machine(name: str) -> str:
     """Return where a run was made."""
-    return "; ".join(machine_lines(stored(name).environments))
+    return "; ".join(machine_lines(facts(stored(name).environments)))

@@ -22,10 +22,10 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import msgspec
 
 import lab.model
-from lab.analysis.summary import Row, Summary, Tally
+from lab.analysis.summary import Row, Tally
 from lab.model.measured import Trial
 from lab.model.profile import Own, Peer
-from lab.report.summary_json import Source, sources
+from lab.report.summary_json import Source, SummaryDocument, sources
 from lab.runs import folder
 from tools.pages.files import DOCS, written
 
@@ -37,7 +37,7 @@ FILES: Mapping[str, tuple[type, str]] = {
         folder.TrialLine,
         "A line of trials.ndjson: one trial with its raw readings",
     ),
-    "summary.schema.json": (Summary, "summary.json: what the run found"),
+    "summary.schema.json": (SummaryDocument, "summary.json: what the run found"),
 }
 """File -> the type of its content, and its title."""
 
@@ -47,9 +47,9 @@ NAMES = {Row: "Profile", Tally: "Finding"}
 
 def schema(kind: type, title: str) -> dict[str, Any]:
     """Return the schema of *kind*, every property with the description that its field has."""
-    written = _written(kind) if kind is Summary else kind
+    written = _written(kind) if kind is SummaryDocument else kind
     _, components = msgspec.json.schema_components((written,), schema_hook=_path)
-    if kind is not Summary:
+    if kind is not SummaryDocument:
         known = _model() | vars(folder) | {"TrialLine": Trial}
         for name, component in components.items():
             _describe(component, _words(known[name]))

@@ -17,13 +17,13 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.analysis.conclusion import Conclusion
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Verdict
 from lab.model.measured import METRICS
 from lab.model.plan import Better
 from lab.report.headline import ANOTHER
-from lab.report.minutes import levels
-from lab.report.numbers import bounded, figure
+from lab.report.numbers import bounded, figure, levels
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
 from lab.report.svg import Picture
@@ -65,25 +65,10 @@ class _Row:
     baseline_differs: bool = False
 
 
-def metrics(summary: Summary) -> tuple[str, ...]:
-    """Return the names of the metrics that have a panel."""
-    load = summary.run.plan.load
-    names: tuple[str, ...] = ("throughput", "cpu", "p99", "memory")
-    if load.rate is not None:
-        names = ("cpu", "p50", "p99", "memory")
-    elif load.requests is not None:
-        names = ("throughput", "cpu", "memory")
-    rows = _rows(summary)
-    return tuple(
-        name
-        for name in names
-        if any(each.ratio for row in rows for each in _both(row, name) if each is not None)
-    )
-
-
-def draw(summary: Summary) -> Picture | None:
+def draw(found: Conclusion) -> Picture | None:
     """Return the figure; None where nothing can be compared."""
-    shown, rows = metrics(summary), _rows(summary)
+    summary = found.summary
+    shown, rows = found.panels, _rows(summary)
     if not shown:
         return None
     canvas = paper(ABOVE + ROW * len(rows) + BELOW)
@@ -99,7 +84,7 @@ def draw(summary: Summary) -> Picture | None:
                 aside(axes, row.label, (0, place), -8, ("axes fraction", "data"), color=colour)
     _numbers(axes, rows, shown, (WIDTH - RIGHT - left * WIDTH) / (width * PLOT))
     _key(canvas, labels, any(row.step_differs or row.baseline_differs for row in rows))
-    return Picture("What each step changed", _describe(summary, shown[0]), canvas)
+    return Picture("What each step changed", _describe(found, shown[0]), canvas)
 
 
 def _rows(summary: Summary) -> list[_Row]:
@@ -111,11 +96,11 @@ def _rows(summary: Summary) -> list[_Row]:
         baseline = {} if step.before == first else step.baseline
         rows.append(
             _Row(
-                step_name(summary, step, above),
+                step_name(step, above),
                 step.step,
                 baseline,
-                step.before is not None and summary.another_application(step.profile, step.before),
-                summary.another_application(step.profile, first),
+                step.other_than_before,
+                step.other_than_baseline,
             )
         )
         above = step.profile
@@ -200,7 +185,9 @@ def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
     if comparison is None or comparison.ratio is None:
         return "no pair counts", LIGHT["undecided"]
     colour = LIGHT["muted"] if aa else COLOURS[comparison.verdict]
-    word = "noise" if aa else comparison.said.removeprefix(f"{Verdict.UNDECIDED}, but ")
+    small = comparison.verdict is Verdict.UNDECIDED and comparison.below is not None
+    word = f"below {comparison.below:.0%}" if small else comparison.said
+    word = "noise" if aa else word
     side = SIDES.get(comparison.bound, "")
     return f"{side}{figure(comparison.ratio.value)}x {word}", colour
 
@@ -258,16 +245,18 @@ def _key(canvas: Figure, labels: float, others: bool) -> None:
         note(axes, 88, 0, ANOTHER)
 
 
-def _describe(summary: Summary, name: str) -> str:
-    first = summary.run.plan.profiles[0].name
-    parts = [
-        f"{step.profile}{'' if step.step else f' (to {first})'} {bounded(said)} {said.said}"
-        f"{f', {ANOTHER}' if summary.another_application(said.changed, said.reference) else ''}"
-        for step in summary.steps
-        if (said := step.step.get(name) or step.baseline.get(name)) is not None and said.ratio
-    ]
+def _describe(found: Conclusion, name: str) -> str:
+    parts = []
+    for step in found.summary.steps:
+        said = step.step.get(name) or step.baseline.get(name)
+        if said is not None and said.ratio:
+            to, another = "", step.other_than_before
+            if not step.step:
+                to, another = f" (to {found.baseline})", step.other_than_baseline
+            aside = f", {ANOTHER}" if another else ""
+            parts.append(f"{step.profile}{to} {bounded(said)} {said.said}{aside}")
     return (
         "Ratio of each profile to the one it is a step from, with "
-        f"{levels(summary)} intervals. "
+        f"{levels(found.levels)} intervals. "
         f"{METRICS[name].title}: {'; '.join(parts) or 'no step'}. The tables below hold all of it."
     )

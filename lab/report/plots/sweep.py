@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 
-from lab.analysis.summary import Summary
-from lab.analysis.swept import order_of, reading, shown, value_of
+from lab.analysis.swept import order_of, reading
+from lab.analysis.together import SweepConclusion
 from lab.model.measured import METRICS
 from lab.report.numbers import quantity
 from lab.report.palette import LIGHT, MOST_LINES
@@ -44,17 +44,12 @@ WIDE = 8
 """Times the smallest value from which on the largest makes the axis logarithmic."""
 
 
-def draw(found: Sequence[Summary]) -> Picture | None:
-    """
-    Return the figure; None where nothing was measured.
-
-    Args:
-        found: What was found at each value, in the order of the values.
-    """
+def draw(found: SweepConclusion) -> Picture | None:
+    """Return the figure; None where nothing was measured."""
     metrics = [
         metric
-        for metric in shown(found)
-        if any(reading(each, name, metric) for each in found for name in _drawn(found))
+        for metric in found.measured
+        if any(reading(each, name, metric) for each in found.summaries for name in _drawn(found))
     ]
     if not metrics:
         return None
@@ -69,12 +64,12 @@ def draw(found: Sequence[Summary]) -> Picture | None:
         if number:
             axes.tick_params(axis="x", labelbottom=False)
         else:
-            axes.set_xlabel(value_of(found[0])[0])
-    return Picture(f"What {value_of(found[0])[0]} changed", _describe(found, metrics), canvas)
+            axes.set_xlabel(found.quantity)
+    return Picture(f"What {found.quantity} changed", _describe(found, metrics), canvas)
 
 
-def _panel(axes: Axes, found: Sequence[Summary], metric: str) -> None:
-    values = [value_of(summary)[1] for summary in found]
+def _panel(axes: Axes, found: SweepConclusion, metric: str) -> None:
+    values = found.values
     places = order_of(values) or [float(number) for number in range(len(values))]
     if min(places) > 0 and max(places) / min(places) >= WIDE:
         axes.set_xscale("log")
@@ -119,7 +114,7 @@ def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[s
 
 
 def _line(
-    axes: Axes, found: Sequence[Summary], which: tuple[str, str, int], places: Sequence[float]
+    axes: Axes, found: SweepConclusion, which: tuple[str, str, int], places: Sequence[float]
 ) -> End | None:
     """Draw one profile's line; return its end, or None where there is nothing to draw."""
     name, metric, number = which
@@ -127,7 +122,7 @@ def _line(
     colour = LIGHT[f"series{number + 1}"]
     points = [
         (place, each)
-        for place, summary in zip(places, found, strict=True)
+        for place, summary in zip(places, found.summaries, strict=True)
         if (each := reading(summary, name, metric)) is not None
         and (METRICS[metric].exact or each.median > 0)
     ]
@@ -154,12 +149,11 @@ def _limits(low: float, high: float) -> tuple[float, float]:
     return max(m for m in marks if m <= low), min(m for m in marks if m >= high)
 
 
-def _describe(found: Sequence[Summary], metrics: Sequence[str]) -> str:
+def _describe(found: SweepConclusion, metrics: Sequence[str]) -> str:
     """Say the first, the best and the last of each line."""
-    quantity_name, first = value_of(found[0])
-    texts = [f"By {quantity_name}, from {first} to {value_of(found[-1])[1]}."]
+    texts = [f"By {found.quantity}, from {found.values[0]} to {found.values[-1]}."]
     for metric, name in itertools.product(metrics, _drawn(found)):
-        read = [reading(summary, name, metric) for summary in found]
+        read = [reading(summary, name, metric) for summary in found.summaries]
         medians = [each.median for each in read if each is not None and each.counts]
         if medians:
             ends = f"{quantity(metric, medians[0])} to {quantity(metric, medians[-1])}"
@@ -168,5 +162,5 @@ def _describe(found: Sequence[Summary], metrics: Sequence[str]) -> str:
     return " ".join(texts)
 
 
-def _drawn(found: Sequence[Summary]) -> tuple[str, ...]:
-    return tuple(profile.name for profile in found[0].run.plan.profiles[:MOST_LINES])
+def _drawn(found: SweepConclusion) -> tuple[str, ...]:
+    return found.profiles[:MOST_LINES]

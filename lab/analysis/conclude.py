@@ -1,0 +1,212 @@
+"""From all that was found to what a run comes to."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+
+from lab.analysis.columns import asked, compared, measured, panels
+from lab.analysis.compare import surely
+from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Term, Trust, Uncounted
+from lab.analysis.confirm import limited_by
+from lab.analysis.descent import reference_lines
+from lab.analysis.footnotes import (
+    gates_fired,
+    generator_limit,
+    protocols,
+    sent_again,
+    sent_late,
+    several_settings,
+)
+from lab.analysis.health import HEADLINE, told_apart
+from lab.analysis.limits import limits, no_effect, silent
+from lab.analysis.looks import shown
+from lab.analysis.machine import facts, network
+from lab.analysis.summary import Summary
+from lab.analysis.undecided import (
+    left_early,
+    levels,
+    outlook,
+    undecided,
+)
+from lab.model.comparison import Comparison, Verdict
+from lab.model.plan import Plan
+
+
+def conclude(summary: Summary) -> Conclusion:
+    """Return what a run comes to."""
+    run, metric = summary.run, judged_by(summary)
+    metrics, lines = shown(run.plan.load), reference_lines(run.plan)
+    farthest = _farthest(summary, metric)
+    baseline = summary.run.plan.profiles[0].name
+    who = farthest.changed if farthest is not None else baseline
+    return Conclusion(
+        summary=summary,
+        uncounted=_uncounted(summary),
+        baseline=baseline,
+        metric=metric,
+        compared=bool(_against(summary, metric)),
+        alone=not summary.steps,
+        moved=None if farthest is None else _moved(summary, farthest),
+        cpu=None if farthest is None else _cpu(summary, farthest),
+        limit=limited_by(summary.diagnoses.get(who, ())),
+        limits=limits(summary),
+        silent=silent(summary),
+        no_effect=no_effect(summary.inert),
+        noise=_noise_check(summary, metric),
+        trust=_trust(summary),
+        metrics=metrics,
+        measured=measured(summary),
+        asked=asked(summary),
+        compared_by=compared(summary),
+        panels=panels(summary),
+        noisy=tuple(
+            name
+            for name, aa in summary.aa.items()
+            if aa.ratio is not None and not told_apart(aa, run.plan.smallest)
+        ),
+        levels=levels(summary),
+        left_early=left_early(summary, metrics),
+        outlook=outlook(summary, metric),
+        undecided=undecided(summary, metrics),
+        fragile=any(each.fragile for each in summary.comparisons(metrics)),
+        gates=gates_fired(summary),
+        made_again=sum(trial.attempt > 0 for trial in run.trials),
+        generator_limit=generator_limit(summary, metrics),
+        sent_again=sent_again(summary),
+        several_settings=several_settings(summary),
+        sent_late=sent_late(run),
+        telling=tuple(sorted({name for each in run.plan.workload.asks for name in each.telling})),
+        protocols=protocols(run),
+        blocks=run.allotted,
+        lines=tuple(profile.name for profile in lines),
+        terms=tuple(_terms(run.plan)),
+        machine=facts(run.environments),
+        network=network(run),
+        detectable=_detectable(summary, metric),
+    )
+
+
+def _terms(plan: Plan) -> Iterator[Term]:
+    yield from (Term.MEDIAN, Term.RATIO, Term.VERDICT, Term.BELOW)
+    if plan.load.requests is not None:
+        yield Term.ALL_REQUESTS
+    else:
+        yield Term.SATURATED if plan.load.rate is None else Term.DUE
+    if reference_lines(plan):
+        yield Term.REFERENCE_LINE
+
+
+def judged_by(summary: Summary) -> str:
+    """Return the name of the metric that a run is judged by: throughput where it tells anything."""
+    if summary.run.plan.load.rate is not None:
+        return "cpu"
+    # A step's ratio to the baseline is there whenever both have a trial that counts.
+    if not _against(summary, "throughput"):
+        return "cpu"
+    return "cpu" if _at_limit(summary) else "throughput"
+
+
+def _trust(summary: Summary) -> Trust:
+    if summary.aa[HEADLINE].ratio is None or not any(row.values for row in summary.rows):
+        return Trust.NO
+    return Trust.CARE if summary.warnings else Trust.YES
+
+
+def _against(summary: Summary, metric: str) -> dict[str, Comparison]:
+    """Return how each profile compares with the baseline, of those that can be compared."""
+    found = {step.profile: step.baseline[metric] for step in summary.steps}
+    return {profile: each for profile, each in found.items() if each.ratio is not None}
+
+
+def _at_limit(summary: Summary) -> bool:
+    """Return whether the generator's limit leaves all throughputs undecided, and CPU can tell."""
+    found = _against(summary, "throughput").values()
+    open_ = all(each.verdict is Verdict.UNDECIDED for each in found)
+    limited = any(each.may_be is not None for each in found)
+    return open_ and limited and bool(_against(summary, "cpu"))
+
+
+def _uncounted(summary: Summary) -> Uncounted | None:
+    """Return whose throughput does not count; nothing in an open loop, where it is the plan's."""
+    if summary.run.plan.load.rate is not None:
+        return None
+    if _at_limit(summary):
+        names = (row.profile.name for row in summary.rows if row.at_least("throughput"))
+        return Uncounted(tuple(names), {}, capped=True)
+    compared = {summary.run.plan.profiles[0].name, *(step.profile for step in summary.steps)}
+    rows = [
+        row
+        for row in summary.rows
+        if row.profile.name in compared and "throughput" not in row.values
+    ]
+    if not rows:
+        return None
+    found = (each for row in rows for each in row.tallies if "throughput" in each.withheld)
+    gates = {each.gate.name: each.example.reason for each in found}
+    nothing = not any(row.values for row in summary.rows)
+    return Uncounted(tuple(row.profile.name for row in rows), gates, nothing=nothing)
+
+
+def _farthest(summary: Summary, metric: str) -> Comparison | None:
+    """Return what changed most against the baseline: the best, else the worst; None if nothing."""
+    against = _against(summary, metric).values()
+    better = [each for each in against if each.verdict is Verdict.FASTER]
+    worse = [each for each in against if each.verdict is Verdict.SLOWER]
+    return max(better or worse, key=surely, default=None)
+
+
+def _moved(summary: Summary, farthest: Comparison) -> Moved:
+    """
+    Return how far a profile is from the baseline, settings and application each by themselves.
+
+    They are told apart where its line of descent is in the run: up to the last profile that serves
+    what the baseline serves only settings differ, and the next one serves another application.
+    """
+    baseline, metric = farthest.reference, farthest.metric
+    steps = {step.profile: step for step in summary.steps}
+    step = steps[farthest.changed]
+    if not step.other_than_baseline:
+        return Moved(farthest)
+    while step.before in steps and steps[step.before].other_than_baseline:
+        step = steps[step.before]
+    if step.before is None:
+        return Moved(farthest, farthest)
+    settings = further = None
+    if step.before != baseline:
+        settings = summary.compare(metric, step.before, baseline)
+    if step.profile != farthest.changed:
+        further = summary.compare(metric, farthest.changed, step.profile)
+    application = summary.compare(metric, step.profile, step.before)
+    return Moved(farthest, application, settings, further, step.instead_of)
+
+
+def _cpu(summary: Summary, farthest: Comparison) -> Comparison | None:
+    """Return what more requests cost; None for another application, which does another work."""
+    if farthest.metric != "throughput" or farthest.verdict is not Verdict.FASTER:
+        return None
+    if any(each.other_than_baseline for each in summary.steps if each.profile == farthest.changed):
+        return None
+    found = _against(summary, "cpu").get(farthest.changed)
+    return None if found is None or found.verdict is Verdict.UNDECIDED else found
+
+
+def _noise_check(summary: Summary, metric: str) -> NoiseCheck | None:
+    if summary.aa[HEADLINE].ratio is None:
+        return None
+    names = ("cpu",) if metric == "cpu" else ("throughput", "cpu")
+    known = [summary.aa[name] for name in names if summary.aa[name].ratio is not None]
+    ratios = (each.ratio for each in known if each.ratio is not None)
+    # How far from 1 it may lie: the half-width alone forgets that the middle may be off it, too.
+    within = max(max(each.high, 1 / each.low) - 1 for each in ratios)
+    smallest = summary.run.plan.smallest
+    return NoiseCheck(within, all(told_apart(each, smallest) for each in known))
+
+
+def _detectable(summary: Summary, metric: str) -> float | None:
+    sizes = [
+        each.detectable * (1 + summary.floors[metric])
+        for step in summary.steps
+        if (each := step.step.get(metric)) is not None and each.detectable is not None
+    ]
+    return statistics.median(sizes) if sizes else None

@@ -1,0 +1,124 @@
+"""What limits the profiles of a run: each cause with all that share it, and what does nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.confirm import limited_by
+from lab.analysis.summary import Summary
+from lab.model.diagnosis import Diagnosis, Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Profiles with the same cause in the same standing."""
+
+    stretches: tuple[tuple[str, ...], ...]
+    """Their names in ladder order, those together that follow one another in it."""
+
+    cause: str | None = None
+    """None where nothing explains them."""
+
+    standing: Standing | None = None
+
+    first: bool = True
+    """Whether it is what limits them, and not a further cause."""
+
+    members: tuple[Diagnosis, ...] = ()
+    """One a profile; empty where nothing explains them."""
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """In ladder order."""
+        return tuple(name for names in self.stretches for name in names)
+
+    @property
+    def trials(self) -> tuple[tuple[int, int], ...]:
+        """How many show it, of how many that could: the smallest share, and the largest if that is
+        another one.
+        """
+        shares = sorted(
+            {(each.trials / max(1, each.of), each.trials, each.of) for each in self.members},
+            key=lambda share: (share[0], f"{share[1]}/{share[2]}"),
+        )
+        return tuple(dict.fromkeys(share[1:] for share in (*shares[:1], *shares[-1:])))
+
+    @property
+    def example(self) -> Diagnosis | None:
+        """The one with a counter-run, or else the first profile's."""
+        tested = (each for each in self.members if each.counter is not None)
+        return next(tested, next(iter(self.members), None))
+
+
+@dataclass(frozen=True, slots=True)
+class NoEffect:
+    """Options that do nothing where they stand."""
+
+    reason: str
+    """As the linter's rule gives it."""
+
+    profiles: tuple[str, ...]
+
+
+def limits(summary: Summary) -> tuple[Limit, ...]:
+    """
+    Return the causes, what limits a profile before what else fits, in ladder order.
+
+    None where no trial was looked at for causes.
+    """
+    found: dict[tuple[bool, str, Standing], list[Diagnosis]] = {}
+    unexplained = []
+    for row in summary.rows:
+        own = summary.diagnoses.get(row.profile.name, ())
+        limit = limited_by(own)
+        for each in own:
+            found.setdefault((each is not limit, each.cause.name, each.standing), []).append(each)
+        # With no trial that counts, the gates explain it; of a constant reply nobody asks.
+        if limit is None and row.values and row.profile.reply is None:
+            unexplained.append(row.profile.name)
+    if not summary.diagnoses:
+        return ()
+    ladder = [row.profile.name for row in summary.rows]
+    result = [
+        Limit(
+            _stretches([each.profile for each in members], ladder),
+            cause,
+            standing,
+            not further,
+            tuple(members),
+        )
+        for (further, cause, standing), members in sorted(
+            found.items(), key=lambda item: item[0][0]
+        )
+    ]
+    if unexplained:
+        result.append(Limit(_stretches(unexplained, ladder)))
+    return tuple(result)
+
+
+def silent(summary: Summary) -> tuple[str, ...]:
+    """Return the profiles of which no trial could show a cause, where others' could."""
+    if not summary.diagnoses:
+        return ()
+    names = (row.profile.name for row in summary.rows if not row.values)
+    return tuple(name for name in names if name not in summary.diagnoses)
+
+
+def no_effect(inert: Mapping[str, Sequence[str]]) -> tuple[NoEffect, ...]:
+    """Return the reasons of options without effect, each with its profiles; see `Summary.inert`."""
+    where: dict[str, list[str]] = {}
+    for profile, reasons in inert.items():
+        for reason in reasons:
+            where.setdefault(reason, []).append(profile)
+    return tuple(NoEffect(reason, tuple(names)) for reason, names in where.items())
+
+
+def _stretches(names: Sequence[str], ladder: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    found: list[list[str]] = []
+    for name in names:
+        if found and ladder.index(found[-1][-1]) + 1 == ladder.index(name):
+            found[-1].append(name)
+        else:
+            found.append([name])
+    return tuple(map(tuple, found))

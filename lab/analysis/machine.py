@@ -1,0 +1,82 @@
+"""The machine of a run, its software, and the other hosts that its load came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lab.model.measured import Run
+from lab.model.nested import flatten
+
+FACTS = (
+    "cpu.model",
+    "cpu.cores",
+    "machine.virtualisation",
+    "kernel.release",
+    "python.version",
+    "uwsgi.version",
+    "distributions.locust",
+    "fib.implementation",
+    "git.commit",
+    "git.dirty",
+)
+"""Dotted keys of what a reader is told of an environment."""
+
+HOST = (
+    "cpu.model",
+    "cpu.cores",
+    "kernel.release",
+    "python.version",
+    "distributions.locust",
+    "network.mtu",
+)
+"""The same of a host that the load comes from."""
+
+Facts = Mapping[str, Any]
+"""Dotted key -> value; what was not read is absent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Where the load of a run came from, if not from the server's host."""
+
+    hosts: tuple[tuple[tuple[str, ...], Facts], ...]
+    """Names of those that are alike, and what they are."""
+
+    nearest: tuple[float, float] | None
+    """Seconds of the shortest round trip to the nearest host, and to the farthest; None where they
+    are not known."""
+
+    @property
+    def count(self) -> int:
+        """Number of hosts."""
+        return sum(len(names) for names, _ in self.hosts)
+
+
+def facts(environments: Mapping[str, Mapping[str, object]]) -> Facts:
+    """Return what a reader is told of the environment in which a run began."""
+    known = dict(flatten(next(iter(environments.values()), {})))
+    for name in ("python", "uwsgi"):  # of the user's own environment, where that serves
+        known[f"{name}.version"] = known.get(f"runtime.{name}", known.get(f"{name}.version"))
+    return _chosen(known, FACTS)
+
+
+def network(run: Run) -> Network | None:
+    """Return from which other hosts the load came, and how far they are; None from none."""
+    if not run.hosts:
+        return None
+    nearest: dict[str, float] = {}
+    for window in (window for trial in run.trials for window in trial.windows if window.host):
+        if window.rtt is not None:
+            nearest[window.host] = min(window.rtt, nearest.get(window.host, window.rtt))
+    alike: dict[tuple[tuple[str, Any], ...], list[str]] = {}
+    for name, found in run.hosts.items():
+        key = tuple(_chosen(dict(flatten(found)), HOST).items())
+        alike.setdefault(key, []).append(name)
+    ends = (min(nearest.values()), max(nearest.values())) if nearest else None
+    return Network(tuple((tuple(names), dict(key)) for key, names in alike.items()), ends)
+
+
+def _chosen(known: Facts, keys: tuple[str, ...]) -> Facts:
+    return {key: known[key] for key in keys if known.get(key)}

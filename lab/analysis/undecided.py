@@ -1,0 +1,194 @@
+"""What a run leaves open: by metric what it would take, and what more minutes would do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.compare import LEAST_FLOOR, MOST_SAME
+from lab.analysis.looks import EARLY, SMALL, settled
+from lab.analysis.stats import CONFIDENCE, blocks_to_decide, half_width
+from lab.analysis.summary import Summary
+from lab.model.comparison import Comparison, Verdict
+from lab.model.measured import Run
+
+MOST_MORE = 2.0
+"""More time is offered for steps that need at most so many times the blocks that were made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """The steps that one metric leaves open."""
+
+    metric: str
+    undecided: int
+    steps: int
+    """Of how many."""
+
+    below: int
+    """How many of the undecided are surely below 10 %."""
+
+    detectable: tuple[float, ...]
+    """Least and most ratio that so many blocks would find of them, with 80 % power; one alone where
+    no more are known."""
+
+    soonest: str | None
+    """Profile that more blocks would decide first; None where that is not known of any, and for a
+    run of minutes: see `Outlook`."""
+
+    blocks: int | None
+    """About how many that takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoreTime:
+    """What more minutes would decide."""
+
+    minutes: int
+    """Beside those of the run."""
+
+    total: int
+    """With them."""
+
+    decides: int
+    """About how many of the open steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How far a run of minutes came."""
+
+    decided: int
+    """Steps that are, or of which the change is surely small."""
+
+    undecided: int
+
+    nearest: Comparison | None
+    """The open step that the least time would decide, else the narrowest; None where too few
+    trials of all of them count."""
+
+    more: MoreTime | None
+    """None where *blocks* would hardly decide any."""
+
+    blocks: int
+    """The most that there may be."""
+
+
+def levels(summary: Summary) -> tuple[float, ...]:
+    """Return the levels of the intervals of its steps, the most frequent first."""
+    found = [
+        each.ratio.level
+        for step in summary.steps
+        for comparisons in (step.step, step.baseline)
+        for each in comparisons.values()
+        if each.ratio is not None
+    ]
+    return tuple(sorted(set(found or [CONFIDENCE]), key=lambda level: -found.count(level)))
+
+
+def left_early(summary: Summary, metrics: Sequence[str]) -> tuple[int, ...]:
+    """Return the numbers of blocks after which rows of the tables ended at a look."""
+    ratios = [each.ratio for each in _shown(summary, metrics) if each.ratio is not None]
+    return tuple(sorted({each.n for each in ratios if each.level == EARLY}))
+
+
+def undecided(summary: Summary, metrics: Sequence[str]) -> tuple[Undecided, ...]:
+    """Return by metric how many steps stay open, what would have been found, what decides next."""
+    return tuple(filter(None, (_of_metric(summary, name) for name in metrics)))
+
+
+def outlook(summary: Summary, metric: str) -> Outlook | None:
+    """
+    Return how many steps are decided, and what more minutes would do for the others.
+
+    None but for a run of minutes that ended by itself, and where there is nothing to tell.
+
+    Args:
+        summary: What was found.
+        metric: By which the run is judged.
+    """
+    run = summary.run
+    if run.plan.minutes is None or not run.ended:
+        return None
+    steps = [found for step in summary.steps if (found := step.step.get(metric)) is not None]
+    still_open = [each for each in steps if not _decided(each)]
+    decided, most = len(steps) - len(still_open), run.plan.blocks
+    if not still_open:
+        return Outlook(decided, 0, None, None, most) if decided > 1 else None
+    known = [each for each in still_open if each.ratio is not None]
+    if not known:
+        return Outlook(decided, len(still_open), None, None, most)
+    needs = sorted(_needed(summary, known), key=lambda each: each[0])
+    if not needs:
+        return Outlook(decided, len(still_open), min(known, key=_width), None, most)
+    blocks, nearest = needs[0]
+    within = [each for each, _ in needs if each <= MOST_MORE * run.blocks] or [blocks]
+    more = math.ceil((within[-1] - run.blocks) * _block_seconds(run) / 60)
+    total = math.ceil(_seconds(run) / 60) + more
+    decides = 1 if len(still_open) == 1 else len(within)
+    return Outlook(decided, len(still_open), nearest, MoreTime(more, total, decides), most)
+
+
+def _of_metric(summary: Summary, name: str) -> Undecided | None:
+    steps = [(step.profile, step.step[name]) for step in summary.steps if name in step.step]
+    still_open = [(who, each) for who, each in steps if each.verdict is Verdict.UNDECIDED]
+    # What is told from 1 has no verdict yet: that needs the floor on top.
+    sizes = sorted(
+        each.detectable * (1 + summary.floors[name])
+        for _, each in still_open
+        if each.detectable is not None
+    )
+    if not sizes:
+        return None
+    needs = sorted((each.blocks_needed, who) for who, each in still_open if each.blocks_needed)
+    known = bool(needs) and summary.run.plan.minutes is None
+    return Undecided(
+        metric=name,
+        undecided=len(still_open),
+        steps=len(steps),
+        below=sum(each.below is not None for _, each in still_open),
+        detectable=(*sizes[:1], *sizes[1:][-1:]),
+        soonest=needs[0][1] if known else None,
+        blocks=needs[0][0] if known else None,
+    )
+
+
+def _shown(summary: Summary, metrics: Sequence[str]) -> Iterator[Comparison]:
+    """Yield the comparisons of the tables of changes, and those with reference lines."""
+    yield from summary.comparisons(metrics)
+    for shares in summary.shares.values():
+        yield from shares.values()
+
+
+def _width(comparison: Comparison) -> float:
+    assert comparison.ratio is not None
+    return half_width(comparison.ratio)
+
+
+def _decided(comparison: Comparison) -> bool:
+    return comparison.verdict is Verdict.SAME or settled(comparison)
+
+
+def _needed(summary: Summary, still_open: Sequence[Comparison]) -> Iterator[tuple[int, Comparison]]:
+    """Yield how many blocks would decide each; leave out what the most blocks would not decide."""
+    run = summary.run
+    for each in still_open:
+        if each.ratio is not None:
+            sizes = summary.floors[each.metric], LEAST_FLOOR, MOST_SAME
+            blocks = blocks_to_decide(each.ratio, *sizes, run.blocks, small=SMALL)
+            if blocks is not None and blocks <= run.plan.blocks:
+                yield blocks, each
+
+
+def _seconds(run: Run) -> float:
+    """Return about how long the run took: its last trial as long as the others."""
+    first, last = run.trials[0].started_at, run.trials[-1].started_at
+    return (last - first) * len(run.trials) / max(1, len(run.trials) - 1)
+
+
+def _block_seconds(run: Run) -> float:
+    """Return about how long one more block would take."""
+    last = max(trial.slot.block for trial in run.trials)
+    held = sum(trial.slot.block == last for trial in run.trials)
+    return _seconds(run) / len(run.trials) * held
