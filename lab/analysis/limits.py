@@ -39,8 +39,7 @@ class Limit:
         another one.
         """
         shares = sorted(
-            {(each.trials / max(1, each.of), each.trials, each.of) for each in self.members},
-            key=lambda share: (share[0], f"{share[1]}/{share[2]}"),
+            {(each.trials / max(1, each.of), each.trials, each.of) for each in self.members}
         )
         return tuple(dict.fromkeys(share[1:] for share in (*shares[:1], *shares[-1:])))
 
