@@ -22,6 +22,7 @@ from lab.analysis.undecided import (
 )
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
+from lab.model.warning import RunWarning
 from lab.model.workload import Wire
 
 
@@ -102,6 +103,10 @@ class Conclusion:
     summary: Summary
     """What was found, which this is of."""
 
+    trust: Trust
+    warnings: tuple[RunWarning, ...]
+    """What a reader must know before any number, gravest first."""
+
     uncounted: Uncounted | None
     baseline: str
     """Name of the profile that all are compared with."""
@@ -124,6 +129,15 @@ class Conclusion:
     limit: Diagnosis | None
     """What limits that profile, else the baseline."""
 
+    noise: NoiseCheck | None
+    """None where it could not be made."""
+
+    noisy: tuple[str, ...]
+    """Metrics by which the same server twice is further apart than wanted."""
+
+    detectable: float | None
+    """Ratio that the median step would show with 80 % power; None where no step says."""
+
     limits: tuple[Limit, ...]
     """What limits each profile: of each what limits it first, then what else its trials fit."""
 
@@ -133,48 +147,20 @@ class Conclusion:
     no_effect: tuple[NoEffect, ...]
     """Options that do nothing where they stand."""
 
-    noise: NoiseCheck | None
-    """None where it could not be made."""
-
-    trust: Trust
-    metrics: tuple[str, ...]
-    """By which a run is looked at, and what is open is told."""
-
-    measured: tuple[str, ...]
-    """Of the table of measurements."""
-
-    asked: tuple[RequestRow, ...]
-    """Requests of a mix that have a row."""
-
-    compared_by: tuple[str, ...]
-    """Metrics of the tables of changes."""
-
-    panels: tuple[str, ...]
-    """Metrics of the figure of changes."""
-
-    noisy: tuple[str, ...]
-    """Metrics by which the same server twice is further apart than wanted."""
-
-    levels: tuple[float, ...]
-    """Of the intervals of its steps, the most frequent first."""
-
-    left_early: tuple[int, ...]
-    """Blocks after which rows of the tables ended at a look."""
+    undecided: tuple[Undecided, ...]
+    """By metric, of those that leave anything open."""
 
     outlook: Outlook | None
     """How far a run of minutes came; None of another one, and where there is nothing to tell."""
 
-    undecided: tuple[Undecided, ...]
-    """By metric, of those that leave anything open."""
+    left_early: tuple[int, ...]
+    """Blocks after which rows of the tables ended at a look."""
+
+    levels: tuple[float, ...]
+    """Of the intervals of its steps, the most frequent first."""
 
     fragile: bool
     """Whether one or two blocks decide any change of the tables."""
-
-    gates: tuple[GateFired, ...]
-    """In the order of their footnotes' numbers."""
-
-    made_again: int
-    """Trials that were repeats."""
 
     generator_limit: GeneratorLimit | None
     """Figures that the generator's limit bounds; None where it bounds none."""
@@ -182,20 +168,23 @@ class Conclusion:
     sent_again: Mapping[str, float]
     """Profile -> share of its requests; of those where it is worth a note."""
 
-    several_settings: tuple[SeveralSettings, ...]
-    """Steps that are more than one setting."""
-
     sent_late: SentLate | None
     """Of an open loop; None of another load."""
 
-    telling: tuple[str, ...]
-    """Names of values in the run's folder that may be secrets."""
+    several_settings: tuple[SeveralSettings, ...]
+    """Steps that are more than one setting."""
 
     protocols: Mapping[Wire, tuple[str, ...]]
     """Who is asked in which, where not all are asked in one."""
 
-    blocks: int
-    """What was planned, or what the run's minutes allowed."""
+    telling: tuple[str, ...]
+    """Names of values in the run's folder that may be secrets."""
+
+    made_again: int
+    """Trials that were repeats."""
+
+    gates: tuple[GateFired, ...]
+    """In the order of their footnotes' numbers."""
 
     lines: tuple[str, ...]
     """Names of the reference lines."""
@@ -209,8 +198,20 @@ class Conclusion:
     network: Network | None
     """The other hosts that its load came from; None where it came from the same one."""
 
-    detectable: float | None
-    """Ratio that the median step would show with 80 % power; None where no step says."""
+    metrics: tuple[str, ...]
+    """By which changes are judged, and what is open is told."""
+
+    compared_by: tuple[str, ...]
+    """Metrics of the tables of changes."""
+
+    measured: tuple[str, ...]
+    """Metrics of the table of measurements."""
+
+    asked: tuple[RequestRow, ...]
+    """Requests of a mix that have a row."""
+
+    panels: tuple[str, ...]
+    """Metrics of the figure of changes."""
 
     def limit_of(self, profile: str) -> Diagnosis | None:
         """Return what limits *profile*; None where nothing explains it."""

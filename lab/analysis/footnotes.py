@@ -66,8 +66,8 @@ class GeneratorLimit:
     more: More | None
     """What would help; None where nobody was kept."""
 
-    number: int
-    """Of generators or processes, for the load to have one more."""
+    number: int | None
+    """Of generators or processes, for the load to have one more; None where they do not help."""
 
     bounded: tuple[Bounded, ...]
 
@@ -117,8 +117,9 @@ def generator_limit(summary: Summary, metrics: Sequence[str]) -> GeneratorLimit 
             sides[each.changed, each.reference] = None
     if not busy and not ratios:
         return None
-    more = _more(summary.run) if busy else None
-    number = max((len(trial.windows) for trial in summary.run.trials), default=1) + 1
+    more, number = _more(summary.run) if busy else None, None
+    if more in (More.GENERATORS, More.PROCESSES):
+        number = max(len(trial.windows) for trial in summary.run.trials) + 1
     bounded = tuple(Bounded(*key, tuple(sides)) for key, sides in ratios.items())
     return GeneratorLimit(busy, more, number, bounded)
 

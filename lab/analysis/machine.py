@@ -38,11 +38,18 @@ Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
+class Hosts:
+    """Hosts that are alike."""
+
+    names: tuple[str, ...]
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
     """Where the load of a run came from, if not from the server's host."""
 
-    hosts: tuple[tuple[tuple[str, ...], Facts], ...]
-    """Names of those that are alike, and what they are."""
+    hosts: tuple[Hosts, ...]
 
     nearest: tuple[float, float] | None
     """Seconds of the shortest round trip to the nearest host, and to the farthest; None where they
@@ -51,7 +58,7 @@ class Network:
     @property
     def count(self) -> int:
         """Number of hosts."""
-        return sum(len(names) for names, _ in self.hosts)
+        return sum(len(each.names) for each in self.hosts)
 
 
 def facts(environments: Mapping[str, Mapping[str, object]]) -> Facts:
@@ -75,7 +82,7 @@ def network(run: Run) -> Network | None:
         key = tuple(_chosen(dict(flatten(found)), HOST).items())
         alike.setdefault(key, []).append(name)
     ends = (min(nearest.values()), max(nearest.values())) if nearest else None
-    return Network(tuple((tuple(names), dict(key)) for key, names in alike.items()), ends)
+    return Network(tuple(Hosts(tuple(names), dict(key)) for key, names in alike.items()), ends)
 
 
 def _chosen(known: Facts, keys: tuple[str, ...]) -> Facts:

@@ -65,5 +65,5 @@ def network_lines(found: Network | None) -> tuple[str, ...]:
         ends = (f"{seconds * 1e3:.2g} ms" for seconds in found.nearest)
         away = f"{' to '.join(dict.fromkeys(ends))} away"
     said = [f"load over a network, {away}, from {counted(found.count, 'host')}"]
-    said += [f"{', '.join(names)}: {worded(facts, HOST)}" for names, facts in found.hosts]
+    said += [f"{', '.join(each.names)}: {worded(each.facts, HOST)}" for each in found.hosts]
     return tuple(said)

@@ -48,7 +48,7 @@ def plan_line(found: Conclusion) -> str:
         work = f"{counted(load.connections, 'client')} at full load, {kept}"
     else:
         work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
-    said = counted(found.blocks, "block")
+    said = counted(run.allotted, "block")
     each = "" if load.requests is not None else f" of {plan.window:g} s"
     time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
     cores = ""

@@ -17,7 +17,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from lab.analysis.across import Change
-from lab.analysis.conclusion import Conclusion, Uncounted
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.limits import Limit
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step, Tally
 from lab.analysis.thresholds import Judgement
@@ -38,7 +39,7 @@ Version of the format; fields may be added within one, so a reader ignores what 
 
 1: the first.
 2: `diagnoses` and `inert`, the load's `rate`; later `shares`, `applications`, `below`, `level`
-   and `conclusion`.
+   and `conclusion`, which has all that a report says in words.
 """
 
 Source = str | Callable[[Any], Any]
@@ -99,7 +100,7 @@ def _machine(document: SummaryDocument) -> Sequence[str]:
 
 def _banners(document: SummaryDocument) -> Sequence[str]:
     """What a reader must know before any number."""
-    return printable(map(told, document.found.summary.warnings))
+    return printable(map(told, document.found.warnings))
 
 
 def _notes(document: SummaryDocument) -> Sequence[str]:
@@ -122,6 +123,11 @@ def _shares(document: SummaryDocument) -> Mapping[str, Mapping[str, Comparison]]
 def _applications(document: SummaryDocument) -> Mapping[str, str] | None:
     """What each profile serves, so that settings and application are not taken for one another."""
     return document.found.summary.applications or None
+
+
+def _warnings(conclusion: Conclusion) -> Sequence[str]:
+    """Kind of each warning that the reader must know before any number; `banners` words them."""
+    return [type(each).__name__ for each in conclusion.warnings]
 
 
 def _baseline(plan: Plan) -> str:
@@ -223,44 +229,14 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "profile": None,
     },
     Conclusion: {
+        "warnings": _warnings,
         "limited_by": "limit.cause.name",
         "standing": "limit.standing",
-        **dict.fromkeys(
-            (
-                "summary",
-                "limit",
-                "limits",
-                "silent",
-                "no_effect",
-                "alone",
-                "metrics",
-                "levels",
-                "left_early",
-                "outlook",
-                "undecided",
-                "fragile",
-                "gates",
-                "made_again",
-                "generator_limit",
-                "sent_again",
-                "several_settings",
-                "sent_late",
-                "telling",
-                "protocols",
-                "blocks",
-                "lines",
-                "terms",
-                "measured",
-                "asked",
-                "compared_by",
-                "panels",
-                "noisy",
-                "machine",
-                "network",
-            )
-        ),
+        # `profiles` has the findings of the gates; columns and panels are a report's.
+        **dict.fromkeys(("summary", "limit", "gates")),
+        **dict.fromkeys(("compared_by", "measured", "asked", "panels")),
     },
-    Uncounted: {"nothing": None},
+    Limit: {"profiles": "profiles", "trials": "trials", "stretches": None, "members": None},
     CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},
     Estimate: {"ratio": "value", "value": None},
     Change: {"change": "ratio", "ratio": None},

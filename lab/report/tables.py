@@ -124,7 +124,7 @@ def document(found: Conclusion) -> Document:
     return Document(
         title=_title(run.plan),
         context=(plan_line(found), *network_lines(found.network), *machine_lines(found.machine)),
-        banners=tuple(printable(map(told, found.summary.warnings))),
+        banners=tuple(printable(map(told, found.warnings))),
         tables=with_content(tables),
         notes=tuple(printable(notes(found))),
         legend=legend(found),
