@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test t test-slow test-peers framework test-framework acceptance lint check compare endure image serve clean
+.PHONY: FORCE help setup peers databases test t coverage test-slow test-peers framework test-framework acceptance lint check compare endure image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -47,6 +47,9 @@ test: $(TESTS) ## run the tests (5 minutes)
 
 t: $(TESTS) ## run one file or folder of them, in one process: make t F=tests/lint/test_findings.py
 	@$(BIN)/python -m pytest -q $(or $(F),$(error which? make t F=tests/lint/test_findings.py)) $(ARGS)
+
+coverage: $(TESTS) ## say how much of the rooms that need no server the tests run; a floor each (5 minutes of CPU)
+	@$(BIN)/python tools/covered.py
 
 test-slow: $(TESTS) ## run the tests that take longer
 	@$(BIN)/python -m pytest -m slow --timeout 900 $(ARGS)

@@ -10,7 +10,15 @@ from tests.kit.lab_process import ROOT
 
 LAYERS = {
     "tools/setup.sh": ["setup", "compare", "serve", "image", "framework"],
-    "tools/setup.sh tests": ["test", "t F=tests/fib", "test-slow", "lint", "check", "endure"],
+    "tools/setup.sh tests": [
+        "test",
+        "t F=tests/fib",
+        "coverage",
+        "test-slow",
+        "lint",
+        "check",
+        "endure",
+    ],
     "tools/setup.sh peers": ["peers", "test-peers"],
 }
 
