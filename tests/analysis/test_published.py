@@ -17,6 +17,7 @@ from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.lint.rules import inert
 from lab.model.plan import Load
+from lab.model.profile import Peer
 from lab.report.warnings import words
 from tests.kit import builders as make
 
@@ -151,11 +152,12 @@ def test_httparena_keepalive():
     that promises none. Chosen: 64 connections that are busy all the time.
     """
     text = 'worker_class = "sync"\nkeepalive = 120\n'
-    run = json.dumps(["gunicorn", "--config", "{here}/flask.conf.py", "app:app"])
+    command = ("gunicorn", "--config", "{here}/flask.conf.py", "app:app")
     profile = replace(
         make.profile("flask", server="command"),
         keepalive=True,
-        options=(("run", run), ("flask.conf.py", text)),
+        peer=Peer((command,)),
+        options=(("run", json.dumps(command)), ("flask.conf.py", text)),
     )
     trial = make.trial(make.window(connections=4000), name="flask")
     (finding,) = judge(make.under(trial, plan=make.plan(profile)))
