@@ -22,6 +22,7 @@ from lab.model.profile import Profile
 from lab.model.runtime import OURS, OWN, Runtime
 from lab.model.workload import Workload
 from lab.profiles import backing
+from lab.profiles.reading import Reading
 from lab.servers import adapter, preflight
 from lab.servers.application import Sought
 from lab.servers.command import fill, places
@@ -49,6 +50,8 @@ class Installed:
     """Why it cannot, such as "needs granian (pip install granian), which is not installed"."""
     version: str = ""
     """The first line that its server prints of its version; empty where it has none to print."""
+    reading: Reading | None = None
+    """Of its ini; None where it has none."""
 
 
 def look(name: str, runtime: Runtime = OURS) -> Installed:
@@ -87,7 +90,7 @@ class _Checked:
 def _checked(name: str, runtime: Runtime) -> _Checked:
     """Read a profile, and look for what it needs."""
     try:
-        profile = profiles.read(name, runtime)
+        profile, reading = profiles.with_reading(name, runtime)
     except MissingError as error:
         return _Checked(Installed(profiles.described(name), str(error)))
     needs = profile.peer.needs or ""
@@ -96,12 +99,12 @@ def _checked(name: str, runtime: Runtime) -> _Checked:
     hint = f" ({needs})" if needs else ""
     missing = _missing(profile, runtime, hint)
     if missing is not None or not profile.version:
-        return _Checked(Installed(profile, missing))
+        return _Checked(Installed(profile, missing, reading=reading))
     words = places(profile, runtime)
     asked = tuple(fill(word, words, profile.path) for word in profile.version)
     with suppress(MissingError):
         asked = command_of(runtime, *asked)
-    return _Checked(Installed(profile, None), asked, hint)
+    return _Checked(Installed(profile, None, reading=reading), asked, hint)
 
 
 def _missing(profile: Profile, runtime: Runtime, hint: str) -> str | None:
@@ -134,8 +137,8 @@ def _with_version(checked: _Checked) -> Installed:
     said = [line.strip() for line in (done.stdout if done else "").splitlines() if line.strip()]
     if done is None or done.returncode:
         why = said[-1] if said else f"{profile.version[0]} does not tell its version"
-        return Installed(profile, f"cannot run{checked.hint}: {why}")
-    return Installed(profile, None, said[0] if said else "")
+        return replace(checked.installed, missing=f"cannot run{checked.hint}: {why}")
+    return replace(checked.installed, version=said[0] if said else "")
 
 
 def _told(*command: str) -> subprocess.CompletedProcess[str] | None:
@@ -193,13 +196,16 @@ def available(
         raise UsageError(f"no profile can run here: {'; '.join(said)}")
     for each in chosen:
         adapter(each.profile).check(each.profile)  # now, and not when its turn comes
-        profiles.check_startable(each.profile, runtime)
+        profiles.check_startable(each.profile, runtime, each.reading)
     return chosen, skipped, workload
 
 
-def warnings(chosen: Sequence[Profile], runtime: Runtime) -> tuple[str, ...]:
+def warnings(found: Sequence[Installed], runtime: Runtime) -> tuple[str, ...]:
     """Return what is wrong with the user's own configurations, in a line each."""
-    return tuple(line for profile in chosen for line in profiles.warnings(profile, runtime))
+    theirs = (each for each in found if not profiles.is_ours(each.profile.path))
+    return tuple(
+        line for each in theirs for line in profiles.warnings(each.profile, runtime, each.reading)
+    )
 
 
 def import_applications(

@@ -155,7 +155,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
     fewest = min(point.load.connections for point in points)
     generators = count_generators(options.generators, fewest, cores)
     chosen = [each.profile for each in found]
-    unread = warnings(chosen, workload.runtime)
+    unread = warnings(found, workload.runtime)
     try:
         theirs = import_applications(found, workload, unread)
     except ServerStartError as error:

@@ -37,7 +37,10 @@ class Chosen:
 
 
 def judged(
-    config: Config, chosen: Chosen | None = None, shared: Collection[Path] = ()
+    config: Config,
+    chosen: Chosen | None = None,
+    shared: Collection[Path] = (),
+    every: Sequence[Flaw] | None = None,
 ) -> list[Flaw]:
     """
     Return what is wrong with a configuration, in the order of the places.
@@ -46,9 +49,10 @@ def judged(
         config: As it was read.
         chosen: The rules that count; all without it.
         shared: Files, by their real paths, that another configuration includes.
+        every: What all rules find, where they have been asked.
     """
     chosen, case = chosen or Chosen(), Case.of(config)
-    every = list(flaws(case))
+    every = list(flaws(case)) if every is None else every
     broken = {(each.spot.file, each.spot.line, each.code) for each in every if _ends(each)}
     wanted = (flaw for flaw in every if flaw.code in chosen)
     found = [

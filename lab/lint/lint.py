@@ -16,6 +16,7 @@ from typing import Any
 from lab import dialects
 from lab.dialects import STDIN
 from lab.dialects.config import Config, Known
+from lab.dialects.dialect import Dialect
 from lab.dialects.files import LARGEST, UnreadableError, read_bytes
 from lab.dialects.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
@@ -108,10 +109,7 @@ def lint(
         ProfileError: There is no such file, or it is none that can be read.
     """
     path, known = _located(name, known)
-    if container is None:
-        folders = (path.absolute().parent, Path.cwd())
-        container = any((each / "Dockerfile").exists() for each in folders)
-    known = replace(known, container=container)
+    known = replace(known, container=in_container(path) if container is None else container)
     chosen = _with_project(path, Chosen(select, ignore))
     before = config = _read(path, known)
     flaws = judged(config, chosen, shared)
@@ -125,6 +123,37 @@ def lint(
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
     return Linted(config, flaws, changed)
+
+
+def linted(
+    config: Config,
+    every: Sequence[Flaw],
+    *,
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+) -> Linted:
+    """
+    Return the same of a configuration that has been read and judged.
+
+    Args:
+        config: As it was read.
+        every: What all rules find in it.
+        select: See `lint`.
+        ignore: See `lint`.
+
+    Raises:
+        ProfileError: It is none that is judged, such as a template.
+    """
+    path = config.file
+    _check_text(path, config.texts[path], dialects.of_file(path))
+    chosen = _with_project(path, Chosen(select, ignore))
+    return Linted(config, judged(config, chosen, every=every), {})
+
+
+def in_container(path: Path) -> bool:
+    """Return whether a Dockerfile says that a configuration is for one."""
+    folders = (path.absolute().parent, Path.cwd())
+    return any((each / "Dockerfile").exists() for each in folders)
 
 
 def included(names: Sequence[str], known: Known) -> frozenset[Path]:
@@ -219,21 +248,26 @@ def _read(path: Path, known: Known) -> Config:
         text = known.text(path, named.largest if named else LARGEST)
     except UnreadableError as error:
         raise ProfileError(path, str(error)) from None
-    if "\0" in text:
-        raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
     dialect = named or dialects.of_file(path, text)
+    _check_text(path, text, dialect)
     if dialect is None:
         every = (end for each in dialects.every() for end in each.endings)
         kinds = ", ".join(end for end in every if end.startswith("."))
         hint = "or of any name with a line [uwsgi]"
         raise ProfileError(path, f"is none of the files that can be read: {kinds}, {hint}")
-    if dialect.templates and (found := CONTROL.search(text) or CONFLICT.search(text)):
+    return dialect.read(path, known)
+
+
+def _check_text(path: Path, text: str, dialect: Dialect | None) -> None:
+    """Refuse what is no text, or none that its server gets."""
+    if "\0" in text:
+        raise ProfileError(path, "is no text, for it has bytes of value 0: save it as UTF-8")
+    if dialect and dialect.templates and (found := CONTROL.search(text) or CONFLICT.search(text)):
         if found.re is CONTROL:
             problem = f"is a template, for it has {found[1]!r}: name a file that is made of it"
         else:
             problem = "is not merged to its end: choose a side of the conflict"
         raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
-    return dialect.read(path, known)
 
 
 def _with_project(path: Path, chosen: Chosen) -> Chosen:

@@ -9,10 +9,12 @@ from lab.profiles.catalogue import (
     read,
     read_header,
     usual,
+    with_reading,
 )
 from lab.profiles.renamed import as_today
 from lab.profiles.show import shown
 from lab.profiles.startable import check_startable, warnings
 
 __all__ = ["as_today", "check_startable", "described", "find", "is_ours",
-           "is_theirs", "ladder", "read", "read_header", "shown", "usual", "warnings"]  # fmt: skip
+           "is_theirs", "ladder", "read", "read_header", "shown", "usual", "warnings",
+           "with_reading"]  # fmt: skip

@@ -26,6 +26,7 @@ from lab.model.runtime import OURS, OWN, Altered, Runtime
 from lab.profiles import resolve
 from lab.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
+from lab.profiles.reading import Reading
 from lab.system import project
 from lab.system.programs import plugins
 from lab.system.runtime import UWSGI, program
@@ -37,8 +38,15 @@ def find() -> tuple[str, ...]:
 
 
 def read(name: str, runtime: Runtime = OURS, *, ours: bool = False) -> Profile:
+    """Read and resolve a profile, as `with_reading` does."""
+    return with_reading(name, runtime, ours=ours)[0]
+
+
+def with_reading(
+    name: str, runtime: Runtime = OURS, *, ours: bool = False
+) -> tuple[Profile, Reading | None]:
     """
-    Read and resolve a profile.
+    Read and resolve a profile, and return it with the reading of its ini; None without one.
 
     Args:
         name: Of a profile of this project, or the path of an ini, with a section or without, of a
@@ -53,14 +61,14 @@ def read(name: str, runtime: Runtime = OURS, *, ours: bool = False) -> Profile:
     """
     profile = described(name, ours=ours)
     if profile.commands:
-        return profile
+        return profile, None
     uwsgi = program(runtime, UWSGI)
     absent = [each for each in read_header(profile.path).plugins if each not in plugins(uwsgi)]
     if absent:
         hint = "make setup" if runtime == OURS else f"it is {uwsgi}"
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
     here = runtime.started_in(profile.cwd)
-    options = resolve.read_options(profile.path, project.root(), here, profile.section)
+    options, reading = resolve.read(profile.path, project.root(), here, profile.section)
     own, altered = profile.own, tuple[Altered, ...]()
     if own is not None:
         try:
@@ -72,13 +80,14 @@ def read(name: str, runtime: Runtime = OURS, *, ours: bool = False) -> Profile:
             line = line_of(read_header(profile.path).text, str(error).partition(" ")[0])
             raise ProfileError(profile.path, str(error), line) from None
     served = tuple((f"{APP}{family}", app) for family, app in profile.apps)
-    return replace(
+    profile = replace(
         profile,
         options=options,
         digest=digest_of((*options, *served)),
         keepalive=keeps_connections(options),
         own=own,
     )
+    return profile, reading
 
 
 def described(name: str, *, ours: bool = False) -> Profile:

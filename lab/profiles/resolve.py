@@ -26,12 +26,12 @@ from lab.dialects.uwsgi import APPLICATION, places
 from lab.dialects.uwsgi.acting import acting
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
 from lab.errors import ProfileError
-from lab.lint.case import Case
 from lab.lint.flaw import Flaw
 from lab.lint.rules.rule import RULES
 from lab.model.runtime import OURS, Runtime
 from lab.profiles import asking
 from lab.profiles.header import line_of
+from lab.profiles.reading import Reading
 from lab.system import temporary
 from lab.system.programs import output_of, plugins
 from lab.system.runtime import UWSGI, environment_of, program
@@ -69,8 +69,15 @@ TWICE, CIRCLE = "UW017", "UW019"
 def read_options(
     path: Path, root: Path, runtime: Runtime = OURS, section: str = ""
 ) -> tuple[tuple[str, str], ...]:
+    """Return the options of `read` alone."""
+    return read(path, root, runtime, section)[0]
+
+
+def read(
+    path: Path, root: Path, runtime: Runtime = OURS, section: str = ""
+) -> tuple[tuple[tuple[str, str], ...], Reading]:
     """
-    Return the resolved options of an ini file in order, repeats kept.
+    Return the resolved options of an ini file in order, repeats kept, and the reading of it.
 
     Address and folders are written {host}, {port}, {root} and {here}, so that they are the same in
     every checkout and on every port; and for what may be a secret of the user's stands $(NAME).
@@ -89,12 +96,14 @@ def read_options(
     config, lines = _read(path, runtime, section)
     if lines is None:
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
-    _check(config, runtime)
+    reading = Reading(config)
+    _check(reading, runtime)
     replacements = ((str(root.resolve()), "{root}"), (str(path.absolute().parent), "{here}"))
     options = parse_config(lines)
     named = [(key, _portable(_as_number(key, value), replacements)) for key, value in options]
     hide = runtime.variables.hide
-    return tuple((key, value if key in APPLICATION else hide(value)) for key, value in named)
+    said = ((key, value if key in APPLICATION else hide(value)) for key, value in named)
+    return tuple(said), reading
 
 
 @cache
@@ -118,8 +127,8 @@ def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str]
         plugins=plugins(program(runtime, UWSGI)),
     )
     found = places.read(path, known)
-    for flaw in RULES[CIRCLE].flaws(found):
-        raise _refused(flaw, runtime)
+    if found.circle is not None:
+        raise _refused(next(RULES[CIRCLE].flaws(found)), runtime)
     act = acting(found)
     if act is None:
         cwd = known.cwd if found.relative else None
@@ -200,13 +209,12 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
     return value.replace(HOST, "{host}").replace(PORT, "{port}")
 
 
-def _check(config: Config, runtime: Runtime) -> None:
+def _check(reading: Reading, runtime: Runtime) -> None:
     """Refuse what uWSGI takes in silence: text for a number, a section that is there twice."""
-    case = Case.of(config)
-    for flaw in RULES[TWICE].flaws(case):
+    for flaw in reading.found((TWICE,)):
         raise _refused(flaw, runtime)
-    found = (flaw for code in NUMBERS for flaw in RULES[code].flaws(case))
-    flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in found}
+    flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in reading.found(NUMBERS)}
+    config = reading.case
     wrong = [
         (each.option, flaws[each.spot.file, each.spot.line])
         for each in config.settings

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
+from lab.dialects.config import Known
 from lab.errors import MissingError, ProfileError
-from lab.lint.flaw import Severity
-from lab.lint.lint import Linted, lint
+from lab.lint.flaw import Flaw, Severity
+from lab.lint.lint import Linted, in_container, lint, linted
 from lab.model.profile import Profile
 from lab.model.runtime import OURS, Runtime
 from lab.profiles.catalogue import is_ours
 from lab.profiles.header import line_of
 from lab.profiles.known import known_of
+from lab.profiles.reading import Reading
+from lab.profiles.resolve import HOST, PORT
 from lab.system.programs import placed
 from lab.system.runtime import UWSGI, environment_of, program, require_python, with_home
 
@@ -20,45 +22,76 @@ RULES = ("UW101", "UW102", "UW103", "UW104", "UW105", "UW106", "UW109", "UW114",
 """Of `lab lint`: where they find something uWSGI ends. Those of addresses are not among them."""
 
 
-def warnings(profile: Profile, runtime: Runtime = OURS) -> tuple[str, ...]:
+def warnings(
+    profile: Profile, runtime: Runtime = OURS, reading: Reading | None = None
+) -> tuple[str, ...]:
     """
     Return the errors and the options without effect in a user's own configuration, a line each.
+
+    Args:
+        profile: Of that configuration.
+        runtime: What its server is started with.
+        reading: Of its file, where that has been read.
 
     Raises:
         ProfileError: It cannot be read.
     """
     if not profile.own or not profile.path.is_file():
         return ()
-    found = _linted(profile, runtime, ignore=("UW9", *RULES)).flaws
+    found = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
     said = (each for each in found if each.severity in (Severity.ERROR, Severity.NO_EFFECT))
-    return tuple(f"{each.spot.file}:{each.spot.line}: {each.message}" for each in said)
+    return tuple(f"{each.spot.file}:{each.spot.line}: {_told(each, runtime)}" for each in said)
 
 
-def _linted(profile: Profile, runtime: Runtime, **rules: Any) -> Linted:
+def _linted(
+    profile: Profile,
+    runtime: Runtime,
+    reading: Reading | None,
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+) -> Linted:
     """Return what the linter says, for this machine and the environment that it is served in."""
     runtime = runtime.started_in(profile.cwd)
-    known = replace(
-        known_of(program(replace(runtime, python=None), UWSGI)),
-        cwd=runtime.cwd,
-        environ=environment_of(runtime),
-        section=profile.section,
-    )
-    return lint(str(profile.path), known, **rules)
+
+    def known() -> Known:
+        return replace(
+            known_of(program(replace(runtime, python=None), UWSGI)),
+            cwd=runtime.cwd,
+            environ=environment_of(runtime),
+            section=profile.section,
+            container=in_container(profile.path),
+        )
+
+    if reading is None:
+        return lint(str(profile.path), known(), select=select, ignore=ignore)
+    every = reading.found_on(known)
+    return linted(reading.case, every, select=select, ignore=ignore)
 
 
-def check_startable(profile: Profile, runtime: Runtime) -> None:
+def _told(flaw: Flaw, runtime: Runtime) -> str:
+    """Return a message without values of the user's, and without what stands for an address."""
+    told = runtime.variables.hide(flaw.message)
+    return told.replace(HOST, "$(BIND)").replace(PORT, "$(PORT)")
+
+
+def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None = None) -> None:
     """
     Refuse an ini that uWSGI would not start on this machine.
+
+    Args:
+        profile: Of that ini.
+        runtime: What its server is started with.
+        reading: Of the ini, where that has been read.
 
     Raises:
         ProfileError: With the option, its line, and what to do.
     """
     if profile.path.suffix != ".ini" or is_ours(profile.path):
         return
-    linted = _linted(profile, runtime, select=RULES)
-    for flaw in linted.flaws:
-        if not linted.config.guesses and flaw.severity is Severity.ERROR:
-            raise ProfileError(flaw.spot.file, flaw.message, flaw.spot.line)
+    found = _linted(profile, runtime, reading, select=RULES)
+    for flaw in found.flaws:
+        if not found.config.guesses and flaw.severity is Severity.ERROR:
+            raise ProfileError(flaw.spot.file, _told(flaw, runtime), flaw.spot.line)
     here = runtime.started_in(profile.cwd)
     for option, value in placed(profile):
         theirs = with_home(here, [(option, value)])

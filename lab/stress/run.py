@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import track
 
 from lab.errors import UsageError
-from lab.experiment.available import available, import_applications, warnings
+from lab.experiment.available import Installed, available, import_applications, warnings
 from lab.experiment.conduct import repeatable
 from lab.experiment.cores import share_cores
 from lab.experiment.plan import arm_of
@@ -115,11 +115,12 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     """
     faults = choose(wishes.faults)
     cores = share_cores()
-    chosen, skipped, workload, theirs = _profiles(wishes)
+    found, skipped, workload, theirs = _profiles(wishes)
+    chosen = [each.profile for each in found]
     wishes = replace(wishes, workload=workload)
     for line in remarks(chosen, cores[0] if cores else None, workload):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
-    for line in warnings(chosen, wishes.workload.runtime):
+    for line in warnings(found, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
     own = wishes.workload.name == WAITING.name
@@ -180,7 +181,7 @@ def _empty(
 
 def _profiles(
     wishes: Wishes,
-) -> tuple[list[Profile], dict[str, str], Workload, dict[str, Any]]:
+) -> tuple[list[Installed], dict[str, str], Workload, dict[str, Any]]:
     """Return the profiles that can be tested, why others cannot, what is asked and runs them."""
     names = tuple(dict.fromkeys(wishes.profiles))
     found, skipped, workload = available(names, wishes.workload)
@@ -190,7 +191,7 @@ def _profiles(
             raise UsageError(f"two profiles have the name {profile.name}: rename one of them")
         if profile.reply is not None:
             skipped[profile.name] = "serves no application"
-    serving = [profile for profile in chosen if profile.reply is None]
+    serving = [each for each in found if each.profile.reply is None]
     if not serving:
         said = "; ".join(f"{name} {reason}" for name, reason in skipped.items())
         raise UsageError(f"no profile can be tested: {said}")

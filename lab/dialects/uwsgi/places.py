@@ -66,7 +66,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
     Raises:
         ProfileError: The file that is named is none of its form, or there is too much of it.
     """
-    reading = Reading(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
+    reading = Reader(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
     try:
         reading.load(as_bytes(str(path.absolute())), as_bytes(known.section), shown=path)
         reading.finish()
@@ -113,7 +113,7 @@ class Exported:
         return Setting(as_text(self.name), as_text(self.value), at.spot, at.raw, at.column, at.loop)
 
 
-class Reading:
+class Reader:
     """A configuration that is being read, with what it includes."""
 
     def __init__(self, known: Known, table: OptionTable, folder: Path) -> None:

@@ -1,0 +1,74 @@
+"""One reading of an own ini: made once, and passed to whoever asks what it says."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from lab.dialects.spot import Spot
+from lab.dialects.uwsgi import places
+from lab.experiment.conduct import prepare
+from lab.lint.flaw import Flaw, Severity
+from lab.lint.rules.rule import RULES, Rule
+from lab.model.profile import Own
+from lab.model.runtime import OURS
+from lab.options import Asked, application, understand
+from lab.profiles import asking, startable
+from lab.profiles.resolve import HOST, PORT
+
+INI = "[uwsgi]\nhttp = $(BIND):$(PORT)\nmodule = site_app\nchdir = %d\nthunder-lock = true\n"
+
+
+@pytest.fixture
+def ini(tmp_path):
+    """Return an ini with a line without effect, and its application beside it."""
+    app = "def application(environ, start):\n    start('200 OK', [])\n    return [b'x']\n"
+    (tmp_path / "site_app.py").write_text(app)
+    path = tmp_path / "site.ini"
+    path.write_text(INI)
+    return path
+
+
+@pytest.fixture
+def calls(ini, monkeypatch):
+    """Count what is done with the ini."""
+    found = Counter()
+    read, ask, flaws = places.Reader.load, asking.ask, Rule.flaws
+
+    def reads(self, file, *args, **more):
+        found["read"] += file == str(ini)
+        return read(self, file, *args, **more)
+
+    def asks(uwsgi, given, path, *args):
+        found["asked"] += path == ini
+        return ask(uwsgi, given, path, *args)
+
+    def judges(self, config):
+        # What is served stands in no file.
+        found["judged" if config.texts else "served"] += config.file == ini
+        return flaws(self, config)
+
+    monkeypatch.setattr(places.Reader, "load", reads)
+    monkeypatch.setattr(asking, "ask", asks)
+    monkeypatch.setattr(Rule, "flaws", judges)
+    return found
+
+
+def test_an_own_ini_is_read_asked_about_and_judged_once(ini, calls):
+    """Before the first trial; its copy, which is what is served, by the rules of no effect."""
+    asked = Asked(profiles=(str(ini), "tuned"))
+    prepared = prepare(understand(asked).options, application(asked))
+    assert all(isinstance(each.own, Own) for each in prepared.plan.profiles)
+    (warning,) = prepared.warnings
+    assert warning.startswith(f"{ini}:5: thunder-lock = true: ")
+    assert (calls["read"], calls["asked"], calls["judged"]) == (1, 1, len(RULES))
+    assert calls["served"] < 30
+
+
+def test_an_address_that_a_trial_sets_is_told_as_its_variable():
+    """And not as what stands for it while the file is read."""
+    spot = Spot(Path("a.ini"), 2, 1)
+    flaw = Flaw("UW1", Severity.ERROR, f"http = {HOST}:{PORT}: it is taken", spot)
+    assert startable._told(flaw, OURS) == "http = $(BIND):$(PORT): it is taken"
