@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.summary import Summary
-from lab.model.claim import ClaimVerdict
 from lab.model.plan import Role
-from lab.report.claims import MEANINGS
-from lab.report.numbers import UNKNOWN, bounded, quantity, share
+from lab.report.numbers import UNKNOWN, quantity, share
 from lab.report.plots.cores import PARTS, spent
 from lab.report.plots.percentiles import Curve
 from lab.report.plots.trials import Shown, shown
-from lab.report.tables import Cell, Column, Meaning, Table, number, texts
+from lab.report.tables import Cell, Column, Meaning, Table, number
 
 SHARES = {"50%": 0.5, "90%": 0.9, "99%": 0.99, "99.9%": 0.999, "99.99%": 0.9999}
 
@@ -59,26 +57,6 @@ def trials_table(summary: Summary) -> Table:
         ),
         tuple(_trial(each, names) for each in shown(summary)),
     )
-
-
-def claims_table(verdicts: Sequence[ClaimVerdict]) -> Table:
-    """Return what the run says to published claims."""
-    rows = []
-    for each in verdicts:
-        claim, found = each.claim, each.comparison
-        rows.append(
-            (
-                Cell(f"{claim.source}: {claim.text}"),
-                Cell(f"{claim.changed} / {claim.reference}, {claim.metric}"),
-                Cell(claim.stated),
-                Cell(UNKNOWN if found is None else bounded(found)),
-                Cell(each.decision.value, MEANINGS[each.decision]),
-                Cell(each.cause or UNKNOWN),
-                Cell(each.sentence),
-            )
-        )
-    titles = ("claim", "compared", "published", "here", "verdict", "limited by", "why")
-    return Table("Claims", texts(titles), tuple(rows))
 
 
 def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import claims
 from lab.analysis.together import RunConclusion
 from lab.report import html_page, markdown, summary_json, sweep
 
@@ -19,7 +18,7 @@ def files(found: RunConclusion) -> Iterator[tuple[str, str]]:
 
 def pages(path: Path, found: RunConclusion) -> Iterator[tuple[str, str]]:
     """
-    Yield the name and the content of each page, with what the run says to published claims.
+    Yield the name and the content of each page.
 
     *path* is the page of the whole run. Of a few values each has a page beside it.
     """
@@ -29,4 +28,4 @@ def pages(path: Path, found: RunConclusion) -> Iterator[tuple[str, str]]:
         at = each.summary.run.plan.arms[0].at if found.sweep is not None else {}
         words = (text.replace("%", "pct").removesuffix("/s") for text in at.values())
         name = path.with_stem("-".join((path.stem, *words)))
-        yield str(name), html_page.render(each, claims.decided(each.summary))
+        yield str(name), html_page.render(each)

@@ -23,7 +23,6 @@ from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
 from lab.analysis.together import SweepConclusion
 from lab.dialects.difference import difference
-from lab.model.claim import ClaimVerdict
 from lab.model.measured import Window
 from lab.model.nested import flatten
 from lab.model.profile import Profile
@@ -85,14 +84,8 @@ class Configuration:
     """Sign (+, -, ~ or nothing) and text."""
 
 
-def render(found: Conclusion, verdicts: Sequence[ClaimVerdict] = ()) -> str:
-    """
-    Return the report as an HTML page; it ends with a newline.
-
-    Args:
-        found: What the run comes to.
-        verdicts: What it says to published claims, if it was asked.
-    """
+def render(found: Conclusion) -> str:
+    """Return the report as an HTML page; it ends with a newline."""
     # matplotlib takes half a second to import, and most commands draw nothing.
     from lab.report import details, figures, svg  # noqa: PLC0415
     from lab.report.plots import percentiles  # noqa: PLC0415
@@ -120,7 +113,6 @@ def render(found: Conclusion, verdicts: Sequence[ClaimVerdict] = ()) -> str:
         lines=[curve.profile for curve in percentiles.chosen(summary, lines)],
         all_lines=len(lines),
         trials=details.trials_table(summary),
-        claims=details.claims_table(verdicts) if verdicts else None,
         configurations=_configurations(summary),
         environment=_environment(run.environments),
         environments=len(run.environments),

@@ -184,7 +184,7 @@ def _left_early(counts: Sequence[int]) -> str:
     blocks = " or ".join(filter(None, (", ".join(most), last)))
     return (
         f"Rows with {blocks} blocks left early: their intervals are {percent(EARLY)}. "
-        "Claims and limits are judged by all pairs."
+        "Limits are judged by all pairs."
     )
 
 

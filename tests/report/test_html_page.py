@@ -13,7 +13,6 @@ import pytest
 from lab.analysis.conclude import conclude
 from lab.analysis.summary import summarise
 from lab.analysis.together import conclude_run
-from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.report import html_page, markdown
 from lab.runs.folder import read_run
 from tests.kit import builders as make
@@ -174,18 +173,6 @@ def test_profiles_with_the_same_cause_share_a_row(diagnosed):
         "processes-threads", "10/10", "max-worker-lifetime-delta", "8/10",
     ]  # fmt: skip
     assert row.count("processes-threads: the http router used 0.31") == 1
-
-
-def test_claims_are_a_table_of_their_own(page, summary):
-    """With the published and the measured ratio; without claims there is no such section."""
-    comparison = summary.steps[0].step["throughput"]
-    claim = Claim("a", "an article", "it is 3 times as fast", "fib", "baseline",
-                  "processes-threads", ratio=3.08)  # fmt: skip
-    verdict = ClaimVerdict(claim, Decision.NONE, "Not so.", comparison=comparison)
-    judged = html_page.render(conclude(summary), [verdict])
-    assert "an article: it is 3 times as fast" in judged
-    assert ">3.08x<" in judged
-    assert 'id="claims"' not in page
 
 
 def test_what_a_run_says_is_never_markup(sustained):
