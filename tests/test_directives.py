@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab import claims as published
+import articles
 from lab.analysis.summary import summarise
 from lab.errors import ResultsError, UsageError
 from tests.kit import builders as make
@@ -43,7 +43,7 @@ def test_the_ledger_has_all_that_is_known_of_each_claim():
     titles = ["claim", "article", "here", "decision", "load", "machine", "cause", "what it takes"]
     assert rows[0] == titles
     by_claim = {row[0]: dict(zip(titles, row, strict=False)) for row in rows}
-    assert {claim.id for claim in published.load()} <= by_claim.keys()
+    assert {claim.id for claim in articles.load()} <= by_claim.keys()
     decided, tested = by_claim["ladder-disable-logging"], by_claim["ladder-affinity"]
     assert (decided["article"], decided["load"]) == ("1.39x", "64 connections, 3 s")
     assert (decided["decision"], decided["machine"]) == ("none", "AMD EPYC, 2 cores")
@@ -59,7 +59,7 @@ def test_the_claims_of_an_article_in_its_words():
     """Each has a row: decided with its evidence, or open with the command that would decide it."""
     text = directives.fill("<!-- statements gunicorn -->\n<!-- end -->\n")
     rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| ")][2:]
-    asked = [claim for claim in published.load() if claim.source == "gunicorn"]
+    asked = [claim for claim in articles.load() if claim.source == "gunicorn"]
     assert [row[0].removeprefix("| ") for row in rows if row[0] != "| "] == [c.text for c in asked]
     fact = next(row for row in rows if "tcp_tw_recycle" in row[0])
     assert (fact[1], fact[2][:10]) == ("", "**false**:")

@@ -59,9 +59,9 @@ def test_app_is_the_service_and_nothing_else():
 
 
 def test_the_lab_shares_no_code_with_what_it_measures():
-    """lab knows fib and app by HTTP alone, so a number cannot flatter itself; nor its tests."""
+    """lab knows fib and app by HTTP alone, so a number cannot flatter itself; nor who judges."""
     for path in files("lab"):
-        ours = {"app", "benchmarks", "fib", "loadtests", "tests", "tools"}
+        ours = {"app", "articles", "benchmarks", "fib", "loadtests", "tests", "tools"}
         foreign = [name for name in imports(path) if name.split(".")[0] in ours]
         assert not foreign, f"{path} imports {foreign}"
 
@@ -79,10 +79,10 @@ def test_imports_go_downwards_only():
 
 
 def test_the_house_can_be_drawn_on_one_page():
-    """At most 20 rooms, 90 arrows between them, 58 of them above the ground, and 8 floors."""
+    """At most 20 rooms, 83 arrows between them, 53 of them above the ground, and 8 floors."""
     assert len(rooms()) <= 20
-    assert len(arrows()) <= 90
-    assert len([each for each in arrows() if each[1] not in FLOORS[0]]) <= 58
+    assert len(arrows()) <= 83
+    assert len([each for each in arrows() if each[1] not in FLOORS[0]]) <= 53
     assert len(FLOORS) <= 8
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from articles.lock import locked
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.model.plan import Role
 from lab.model.profile import Own, Peer
 from lab.model.runtime import Altered
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, encode_header, find_run, read_run
-from lab.runs.lock import locked
 from tests.kit import builders as make
 
 STORED = [

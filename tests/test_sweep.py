@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab import claims
+import articles
+from articles.decide import is_about
 from lab.analysis.points import summaries
 from lab.analysis.swept import exit_code, reading
 from lab.analysis.thresholds import judge_points
 from lab.analysis.together import conclude_run, conclude_sweep
-from lab.claims.decide import is_about
 from lab.cli.report import report_command
 from lab.cli.run import run_command
 from lab.dialects.scale import scaled
@@ -425,7 +425,7 @@ def test_one_server_core_is_said_first(cores, first):
 
 def test_a_claim_is_not_decided_by_a_profile_with_another_number():
     """The claim names a profile, and that has its own number of workers."""
-    claim = next(each for each in claims.load() if each.kind == "ratio")
+    claim = next(each for each in articles.load() if each.kind == "ratio")
     changed, reference = (replace(make.profile(each), own=Own()) for each in sides(claim))
     plan = make.altered(make.plan(reference, changed), workload=workload(claim.workload))
     assert not is_about(claim, plan)

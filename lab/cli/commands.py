@@ -78,7 +78,6 @@ def _said(error: click.ClickException) -> str:
 
 COMMANDS = {
     "check": "machine",
-    "claims": "claims",
     "compare": "report",
     "lint": "lint",
     "list": "machine",
@@ -89,7 +88,7 @@ COMMANDS = {
 }
 """Command -> the module beside this one that has it, as NAME_command."""
 
-CHECKOUT = {"selftest": "benchmarks.selftest.command"}
+CHECKOUT = {"claims": "articles.command", "selftest": "benchmarks.selftest.command"}
 """Command about the lab itself, which is there in a checkout only -> the module that has it."""
 
 

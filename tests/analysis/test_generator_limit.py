@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from lab import claims
+import articles
+from articles.claim import Claim, Decision
+from articles.decide import decide
 from lab.analysis.across import across
 from lab.analysis.conclude import conclude
 from lab.analysis.gates import judge
@@ -15,8 +17,6 @@ from lab.analysis.looks import settled
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import judge_run, parse
 from lab.analysis.together import conclude_run
-from lab.claims.decide import decide
-from lab.model.claim import Claim, Decision
 from lab.model.comparison import MayBe, Verdict
 from lab.model.plan import Load
 from lab.report import across as across_report
@@ -265,7 +265,7 @@ def test_a_claim_is_not_decided_by_a_bound_that_points_elsewhere(busy, decision)
 
 def test_sameness_at_an_equal_rate_needs_that_rate():
     """The claims on the fast echo servers: in a closed loop untestable, whatever was measured."""
-    near = [each for each in claims.load() if each.id.startswith("uvloop-near-go")]
+    near = [each for each in articles.load() if each.id.startswith("uvloop-near-go")]
     assert len(near) == 3
     for claim in near:
         verdict = decide(replace(claim, connections=None), summarise(echoing(0.5, 0.95)))

@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from articles import show
+from articles.claim import Claim, Decision
+from articles.decide import decide, decision_of
 from lab.analysis.comparable import MismatchError, require_comparable
 from lab.analysis.compare import verdict_of
 from lab.analysis.conclude import conclude
@@ -14,11 +17,8 @@ from lab.analysis.observations import observed
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import Judged, judge_run, parse
 from lab.analysis.together import conclude_run
-from lab.claims.decide import decide, decision_of
-from lab.model.claim import Claim, Decision
 from lab.model.comparison import Between, Comparison, Verdict
 from lab.model.plan import Better, Load
-from lab.report import claims as claims_report
 from lab.report import html_page, markdown, summary_json, terminal
 from tests.kit import builders as make
 
@@ -280,9 +280,9 @@ def test_a_claim_on_shared_cores_is_told_with_its_ends():
     verdict = said(replace(CLAIM, ratio=3.08), shared())
     assert verdict.decision is Decision.REVERSED
     assert verdict.sentence.startswith("between 0.549x and 0.929x where the article says 3.08x")
-    (row,) = claims_report.verdict_table([verdict]).rows
+    (row,) = show.verdict_table([verdict]).rows
     assert "between 0.549x and 0.929x" in {cell.text for cell in row}
-    (content,) = json.loads(claims_report.render_json([verdict]))["verdicts"]
+    (content,) = json.loads(show.render_json([verdict]))["verdicts"]
     assert content["between"]["low"] == pytest.approx(0.549, abs=1e-3)
     wide = said(replace(CLAIM, ratio=0.7), shared())
     assert (wide.decision, wide.takes) == (

@@ -2,11 +2,11 @@
 
 import pytest
 
-from lab import claims
+import articles
 
 
 @pytest.fixture
 def holds(request) -> bool:
     """Return whether claims.toml says that the fact holds which names this test."""
-    (claim,) = (each for each in claims.load() if each.test == request.node.nodeid)
+    (claim,) = (each for each in articles.load() if each.test == request.node.nodeid)
     return claim.holds

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from lab import claims
+import articles
+from articles.batches import Batch, batches
+from articles.claim import Claim
+from articles.due import due
 from lab.analysis.summary import summarise
-from lab.claims.batches import Batch, batches
-from lab.claims.due import due
-from lab.model.claim import Claim
 from lab.model.plan import Load
 from tests.kit import builders as make
 
@@ -23,7 +23,7 @@ NEARLY = {"baseline": (2000, 4e-4), "tuned": (2040, 4e-4)}
 def asked(own=(), claim=CLAIM, *, blocks=10, cores=1):
     """Return whether a run is made for a claim after these runs, and why if none is."""
     own = [summarise(each) for each in own]
-    found, why = due(claims.by_summaries(own, [claim]), own, blocks=blocks, cores=cores)
+    found, why = due(articles.by_summaries(own, [claim]), own, blocks=blocks, cores=cores)
     assert not {each.id for each in found} & why.keys()
     return bool(found), why.get(claim.id)
 
@@ -133,5 +133,5 @@ def test_what_was_asked_least_often_comes_first():
     """A run that decides nothing, each time, does not keep the others waiting."""
     other = replace(CLAIM, id="y", workload="hello")
     own = [summarise(NOISY)]
-    found, _ = due(claims.by_summaries(own, [CLAIM, other]), own, blocks=10, cores=1)
+    found, _ = due(articles.by_summaries(own, [CLAIM, other]), own, blocks=10, cores=1)
     assert found == (other, CLAIM)

@@ -9,35 +9,38 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from lab.claims.batches import Batch
-from lab.cli import claims_run
-from lab.cli.claims import claims_command
-from lab.cli.claims_run import Ledger, Wanted, plan
+import articles
+from articles import missing, show
+from articles.batches import Batch
+from articles.claim import Claim
+from articles.command import claims_command
+from articles.missing import Ledger, Wanted, plan
 from lab.errors import Interrupted, ServerStartError, UnmeasuredError
 from lab.experiment.available import Installed, look
 from lab.experiment.plan import OVERHEAD
-from lab.model.claim import Claim
-from lab.report import claims as claims_report
 from tests.kit import builders as make
 from tests.kit.lab_process import run, started, until
 
 LAB = """
-import lab.claims, lab.claims.conditions, lab.options.understood
+import sys
+from lab.system import project
+sys.path.append(str(project.root()))
+import articles, articles.conditions, lab.options.understood
 from lab.cli import main
 from lab.experiment.conduct import Sizes
-from lab.model.claim import Claim
+from articles.claim import Claim
 
 def claim(name, *asked):
     return Claim(name, "article", "it is faster", *asked, direction="above")
 
-lab.claims.load = lambda: (
+articles.load = lambda: (
     claim("first", "fib", "http-socket", "tuned"),
     claim("second", "hello", "tuned", "http-socket"),
     claim("third", "fib", "http-socket", "lunar"),
 )
-lab.claims.stored_runs = lambda: ()
+articles.stored_runs = lambda: ()
 # No run of this size passes a noise check.
-lab.claims.conditions.told_apart = lambda *_: True
+articles.conditions.told_apart = lambda *_: True
 lab.options.understood.DEFAULT = Sizes(1, 0.3, 0.1)
 main()
 """
@@ -110,7 +113,7 @@ def test_a_budget_that_is_too_small_makes_nothing_and_says_what_is_left(tmp_path
 def test_a_reason_is_said_once_for_all_claims_that_it_keeps_open():
     """A missing program keeps several open."""
     why = {"x": "takes a test", "y": "takes profile lunar", "z": "takes a test"}
-    said = list(claims_run._closing((), (), why))
+    said = list(missing._closing((), (), why))
     assert said[-2:] == ["  x, z: takes a test", "  y: takes profile lunar"]
 
 
@@ -122,7 +125,7 @@ def test_a_profile_that_is_missing_here_is_said_and_the_others_are_asked(tmp_pat
         found = look(name)
         return Installed(found.profile, absent) if name == "granian" else found
 
-    monkeypatch.setattr(claims_run, "look_at_all", lambda names: [*map(looked, names)])
+    monkeypatch.setattr(missing, "look_at_all", lambda names: [*map(looked, names)])
     other = replace(CLAIM, id="y", changed="granian")
     (ready,), why = plan([CLAIM, other], Wanted(tmp_path, 60.0))
     assert ready.batch == Batch((CLAIM,))
@@ -170,9 +173,9 @@ def in_time(monkeypatch, ready, budget, *outcomes):
         clock[0] += own.seconds
         raise next(outcomes)
 
-    monkeypatch.setattr(claims_run, "made", made)
-    monkeypatch.setattr(claims_run, "time", SimpleNamespace(monotonic=now))
-    return claims_run._in_time(ready, budget), begun
+    monkeypatch.setattr(missing, "made", made)
+    monkeypatch.setattr(missing, "time", SimpleNamespace(monotonic=now))
+    return missing._in_time(ready, budget), begun
 
 
 @pytest.mark.parametrize(("budget", "numbers"), [(9, []), (10, [0]), (29, [0]), (31, [0, 1])])
@@ -204,7 +207,7 @@ def test_a_run_fits_into_the_time_that_it_is_announced_with(ready, seconds, budg
 )
 def test_how_to_go_on_is_said_where_a_run_that_is_left_fits(ready, budget, said):
     """The same command would start nothing otherwise."""
-    *_, last = claims_run._remaining(ready, budget)
+    *_, last = missing._remaining(ready, budget)
     assert last.startswith(f"\n{said}")
 
 
@@ -214,14 +217,14 @@ def test_a_run_that_decides_nothing_changes_no_count(tmp_path, monkeypatch):
         "noisy": make.ladder_run(FASTER, noise=0.2),
         "sound": make.ladder_run(FASTER),
     }
-    monkeypatch.setattr(claims_run.claims, "load", lambda: (CLAIM,))
-    monkeypatch.setattr(claims_run.claims, "stored_runs", lambda: ())
-    monkeypatch.setattr(claims_run, "read_run", lambda folder: runs[folder.name])
+    monkeypatch.setattr(articles, "load", lambda: (CLAIM,))
+    monkeypatch.setattr(articles, "stored_runs", lambda: ())
+    monkeypatch.setattr(missing, "read_run", lambda folder: runs[folder.name])
     said = []
     for name in runs:
         (tmp_path / name).mkdir()
         (tmp_path / name / "run.json").touch()
-        said.append(claims_report.counts(Ledger(tmp_path).verdicts()))
+        said.append(show.counts(Ledger(tmp_path).verdicts()))
     assert said == [
         "1 claim, 0 put to the test; 1 not run.",
         "1 claim, 1 put to the test: 1 reproduced.",
@@ -230,9 +233,9 @@ def test_a_run_that_decides_nothing_changes_no_count(tmp_path, monkeypatch):
 
 def test_a_folder_that_is_named_counts_beside_the_stored_runs(tmp_path, monkeypatch):
     """Without --run, too."""
-    monkeypatch.setattr(claims_run.claims, "load", lambda: (CLAIM,))
-    monkeypatch.setattr(claims_run.claims, "stored_runs", lambda: ())
-    monkeypatch.setattr(claims_run, "read_run", lambda folder: make.ladder_run(FASTER))
+    monkeypatch.setattr(articles, "load", lambda: (CLAIM,))
+    monkeypatch.setattr(articles, "stored_runs", lambda: ())
+    monkeypatch.setattr(missing, "read_run", lambda folder: make.ladder_run(FASTER))
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "run.json").touch()
     done = CliRunner().invoke(claims_command, ["--results", str(tmp_path)], standalone_mode=False)

@@ -8,7 +8,8 @@ import tomllib
 
 import pytest
 
-from lab import claims, profiles
+import articles
+from lab import profiles
 from lab.analysis.causes import CAUSES
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
@@ -96,9 +97,9 @@ def test_a_peer_says_which_system_it_is(name):
     """Its name, the articles that have it, and packages that are pinned or the distribution's."""
     table = profiles.read_header(project.peers() / f"{name}.toml").table
     assert table["system"]
-    claimed = {each.source for each in claims.load() if name in (each.reference, each.changed)}
+    claimed = {each.source for each in articles.load() if name in (each.reference, each.changed)}
     assert claimed <= set(table.get("articles", ())) | {"microsecond"}
-    assert set(table.get("articles", ())) <= {each.source for each in claims.load()}
+    assert set(table.get("articles", ())) <= {each.source for each in articles.load()}
     files = [table["venv"]] if "venv" in table else systems.PINS
     known = {"nginx", "nodejs", "golang"}.union(*map(systems.pins, files))
     assert set(table.get("packages", ())) <= known

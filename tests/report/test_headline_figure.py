@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from lab import claims
+import articles
+from articles.claim import Decision
 from lab.errors import ResultsError
-from lab.model.claim import Decision
 from tools.pages import directives, figures, headline
 from tools.pages.files import summary
 
@@ -65,7 +65,7 @@ def test_a_run_without_one_of_its_profiles_is_refused():
 def test_its_run_can_decide_what_the_article_claims():
     """Marks of a run that may not decide it would say "wrong" all the same."""
     article = (headline.ARTICLE, headline.METRIC)
-    found = claims.decided(summary(RUN))
+    found = articles.decided(summary(RUN))
     verdicts = [each for each in found if (each.claim.source, each.claim.metric) == article]
     assert len(verdicts) > 0
     assert not [each.claim.id for each in verdicts if each.decision is Decision.UNTESTABLE]

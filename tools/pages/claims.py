@@ -6,10 +6,10 @@ import functools
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from lab import claims as published
+import articles
+from articles import show
+from articles.claim import Article, Claim, ClaimVerdict, Decision
 from lab.errors import UsageError
-from lab.model.claim import Article, Claim, ClaimVerdict, Decision
-from lab.report import claims as claims_report
 from lab.report import markdown
 from lab.report.numbers import UNKNOWN
 from lab.report.tables import Cell, Table, texts
@@ -24,9 +24,9 @@ STATED = {"above": "more", "below": "less", "same": "the same"}
 """What a direction says of the metric."""
 
 
-def articles() -> dict[str, Article]:
+def sources() -> dict[str, Article]:
     """Return the articles by their short names, in the order of their claims."""
-    return {each.source: each.article for each in published.load() if each.article is not None}
+    return {each.source: each.article for each in articles.load() if each.article is not None}
 
 
 def article(source: str) -> str:
@@ -36,17 +36,17 @@ def article(source: str) -> str:
     Raises:
         UsageError: There is no such article.
     """
-    if (found := articles().get(source)) is None:
-        raise UsageError(f"there is no article {source}; there are {', '.join(articles())}")
+    if (found := sources().get(source)) is None:
+        raise UsageError(f"there is no article {source}; there are {', '.join(sources())}")
     title = f"[{found.title}]({found.address})" if found.address else found.title
     return ", ".join(map(str, filter(None, (title, found.author, found.year))))
 
 
 def everything() -> str:
     """Return the ledger: for each article a row for each verdict; their names are no headings."""
-    parts = [claims_report.counts(_verdicts())]
-    parts += [markdown.warnings(claims_report.banners(settled(_verdicts()))).strip()]
-    for source, found in articles().items():
+    parts = [show.counts(_verdicts())]
+    parts += [markdown.warnings(show.banners(settled(_verdicts()))).strip()]
+    for source, found in sources().items():
         own = [[*each] for _, each in groupby(_of(source), key=lambda each: each.claim)]
         decided = sum(bool(settled(each)) for each in own)
         rows = tuple(row for each in own for row in _entries(each))
@@ -57,14 +57,14 @@ def everything() -> str:
 
 def in_short(source: str) -> str:
     """Return how many claims of an article there are, and what came of them."""
-    return claims_report.counts(_of(source))
+    return show.counts(_of(source))
 
 
 def by_run(source: str) -> str:
     """Return what each stored run says to the claims of one article."""
     decided = [each for each in _of(source) if each.tested]
-    warned = markdown.warnings(claims_report.banners(decided))
-    return warned + markdown.render_table(claims_report.verdict_table(decided, causes=True))
+    warned = markdown.warnings(show.banners(decided))
+    return warned + markdown.render_table(show.verdict_table(decided, causes=True))
 
 
 def statements(source: str) -> str:
@@ -72,7 +72,7 @@ def statements(source: str) -> str:
     found = _of(source)
     rows = [row for _, own in groupby(found, key=lambda each: each.claim) for row in _rows([*own])]
     titles = ("the article says", "figure", "here", "decided by")
-    warned = markdown.warnings(claims_report.banners(settled(found)))
+    warned = markdown.warnings(show.banners(settled(found)))
     return warned + markdown.render_table(Table("", texts(titles), tuple(rows)))
 
 
@@ -83,7 +83,7 @@ def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
 
 @functools.cache
 def _verdicts() -> tuple[ClaimVerdict, ...]:
-    return published.verdicts(runs())
+    return articles.verdicts(runs())
 
 
 def _of(source: str) -> list[ClaimVerdict]:
@@ -93,9 +93,9 @@ def _of(source: str) -> list[ClaimVerdict]:
 def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
     """Return a row for each verdict that settles a claim; one that says what it takes if none."""
     claim = verdicts[0].claim
-    found = claims_report.together(settled(verdicts))
+    found = show.together(settled(verdicts))
     said = [(_decided(each, here), _evidence(each, load)) for each, load, here in found]
-    said = said or [("open", _in_code(claims_report.takes(verdicts)))]
+    said = said or [("open", _in_code(show.takes(verdicts)))]
     words = [(claim.text, _stated(claim)), *[("", "")] * (len(said) - 1)]
     return [tuple(map(Cell, (*left, *right))) for left, right in zip(words, said, strict=True)]
 
@@ -105,10 +105,10 @@ def _entries(verdicts: Sequence[ClaimVerdict]) -> Iterator[tuple[Cell, ...]]:
     claim, takes = verdicts[0].claim, ""
     name, stated = claim.id, claim.stated
     if not (shown := settled(verdicts)):
-        takes = _in_code(claims_report.takes(verdicts))
+        takes = _in_code(show.takes(verdicts))
         shown = [each for each in verdicts if each.tested] or [*verdicts]
-    for each, load, here in claims_report.together(shown):
-        decision = str(each.decision) if each.tested else claims_report.NEVER_RUN
+    for each, load, here in show.together(shown):
+        decision = str(each.decision) if each.tested else show.NEVER_RUN
         under = load or ("a test" if each.tested else UNKNOWN)
         known = (under, each.machine or UNKNOWN, each.cause or UNKNOWN)
         yield tuple(map(Cell, (name, stated, here, decision, *known, takes)))

@@ -15,7 +15,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab import claims
+import articles
 from lab.analysis.summary import Summary
 from lab.analysis.undecided import levels as levels_of
 from lab.errors import ResultsError
@@ -104,7 +104,7 @@ def _comparisons(summary: Summary) -> dict[str, Comparison]:
 def _published() -> dict[str, float]:
     """Return what the article has published of each profile, as a multiple of the first one."""
     figures: dict[str, float] = {}
-    for claim in claims.load():
+    for claim in articles.load():
         if (claim.source, claim.metric) == (ARTICLE, METRIC) and claim.published is not None:
             figures[claim.reference], figures[claim.changed] = claim.published
     first = next(iter(GROUPS.values()))[0]

@@ -14,7 +14,7 @@ FLOORS = (
     ("dialects", "probes", "system"),
     ("lint", "workloads"),
     ("analysis", "generators", "profiles", "runs", "servers"),
-    ("claims", "experiment"),
+    ("experiment",),
     ("report",),
     ("options", "stress"),
     ("cli", "locust"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 
-from lab import claims as published
+import articles
 from lab.analysis.conclude import conclude
 from lab.analysis.machine import facts
 from lab.analysis.summary import Summary
@@ -62,7 +62,7 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
 
 def decision(name: str, claim: str) -> str:
     """Return what a run says to a claim, in a word, such as "reversed"."""
-    for each in published.decided(summary(name)):
+    for each in articles.decided(summary(name)):
         if each.claim.id == claim:
             return f"{each.decision}{mark(summary(name))}"
     raise ResultsError(RUNS / name, f"is not about a claim {claim}")

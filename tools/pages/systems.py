@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lab import claims, profiles
+import articles
+from lab import profiles
 from lab.model.profile import Profile
 from lab.profiles.header import words
-from tools.pages.claims import article, articles
+from tools.pages.claims import article, sources
 from tools.pages.files import DOCS, ROOT, written
 
 PAGE = DOCS / "reference" / "systems.md"
@@ -50,12 +51,12 @@ def render() -> str:
         ProfileError: A profile cannot be read.
     """
     named: dict[str, set[str]] = {}
-    for claim in claims.load():
+    for claim in articles.load():
         for name in filter(None, (claim.reference, claim.changed)):
             named.setdefault(name, set()).add(claim.source)
     rows = [row for name in sorted(profiles.find()) for row in _rows(name, named.get(name, set()))]
     rows.sort(key=lambda row: row[0].lower())
-    lines = [f"| {source} | {article(source)} |" for source in articles()]
+    lines = [f"| {source} | {article(source)} |" for source in sources()]
     lines += ["", "| system | article | version | state | successor | profile |"]
     lines += ["|---|---|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]

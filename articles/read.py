@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from lab.claims.conditions import numbers
+from articles.claim import Article, Claim, Inaction
+from articles.conditions import numbers
 from lab.errors import FileError
-from lab.model.claim import Article, Claim, Inaction
 from lab.model.measured import METRICS
 from lab.system import project
 

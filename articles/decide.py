@@ -16,6 +16,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from articles.batches import Batch
+from articles.claim import Claim, ClaimVerdict, Decision
+from articles.conditions import server_cores, unmet, unsound, wanted
+from articles.read import load
 from lab import profiles, workloads
 from lab.analysis.compare import verdict_of
 from lab.analysis.confirm import limited_by
@@ -23,10 +27,6 @@ from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.points import points
 from lab.analysis.summary import Row, Summary, summarise
 from lab.analysis.thresholds import figures, planned
-from lab.claims.batches import Batch
-from lab.claims.conditions import server_cores, unmet, unsound, wanted
-from lab.claims.read import load
-from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.model.comparison import Between, Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.finding import Gate

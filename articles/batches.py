@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from articles.claim import Claim
 from lab import workloads
-from lab.model.claim import Claim
 
 RATE = "50%"
 """What "equal" means in a claim: a rate that the slowest server keeps, and under which all work."""

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from articles.claim import Claim, Decision, Inaction
+from articles.decide import cause_of, decide, decision_of, is_about
 from lab.analysis.compare import verdict_of
 from lab.analysis.summary import summarise
-from lab.claims.decide import cause_of, decide, decision_of, is_about
-from lab.model.claim import Claim, Decision, Inaction
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Cause, Diagnosis, Standing
 from lab.model.plan import Better, Load

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
+from articles.claim import Claim, ClaimVerdict
+from articles.conditions import unsound, wanted
+from articles.decide import absent, decide, is_about
 from lab.analysis.summary import Summary
-from lab.claims.conditions import unsound, wanted
-from lab.claims.decide import absent, decide, is_about
-from lab.model.claim import Claim, ClaimVerdict
 from lab.model.wording import counted
 
 

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from lab import claims
+import articles
+from articles.claim import Article, Claim, Decision
 from lab.analysis.summary import summarise
 from lab.model.backing import BackingRole, BackingService
-from lab.model.claim import Article, Claim, Decision
 from lab.runs.folder import read_run
 from lab.system import project
 from tests.kit import builders as make
 from tests.kit.lab_process import ROOT
+
+RUNS = project.runs()
 
 ARTICLE = """
 [article.article]
@@ -53,7 +55,7 @@ sentence = "none in {window:g} s of {limit}, {count} there"
 
 def test_every_article_of_the_walkthrough_has_its_claims():
     """65 statements of five articles, one of them put to the test in two ways."""
-    found = claims.load()
+    found = articles.load()
     assert len(found) == 66
     assert {claim.source for claim in found} == {
         "microsecond", "nonblocking", "gunicorn", "uvloop", "tornado",
@@ -94,7 +96,7 @@ def test_what_the_article_states_says_of_what(claim, stated):
 
 def test_every_fact_has_its_test():
     """It is there, by that name, and compares what it finds with the claim's `holds`."""
-    tested = [claim for claim in claims.load() if claim.test is not None]
+    tested = [claim for claim in articles.load() if claim.test is not None]
     assert tested
     for claim in tested:
         path, name = claim.test.split("::")
@@ -108,7 +110,7 @@ def test_every_fact_has_its_test():
 def test_a_fact_is_decided_by_its_test(holds, decision):
     """Without any run; the sentence names the test, and says what to know of it."""
     claim = Claim("x", "article", "b is there", kind="fact", test="t.py::test_b", holds=holds)
-    (verdict,) = claims.verdicts([], [replace(claim, note="It was.")])
+    (verdict,) = articles.verdicts([], [replace(claim, note="It was.")])
     assert (verdict.decision, verdict.run, verdict.takes) == (decision, None, ())
     assert verdict.sentence == "a fact, decided by t.py::test_b. It was."
 
@@ -118,14 +120,14 @@ def test_a_direction_may_have_a_test_which_counts_where_no_run_decides():
     run = make.ladder_run({"a": (1000, 1e-3), "b": (2000, 5e-4)})
     plain = Claim("x", "article", "b is faster", "fib", "a", "b", direction="above")
     tested = replace(plain, test="t.py::test_b", holds=True, note="It is.")
-    (by_run,) = claims.verdicts([run], [tested])
+    (by_run,) = articles.verdicts([run], [tested])
     assert (by_run.decision, by_run.run) == (Decision.REPRODUCED, run.name)
-    (by_test,) = claims.verdicts([], [tested])
+    (by_test,) = articles.verdicts([], [tested])
     assert (by_test.decision, by_test.run) == (Decision.TRUE, None)
     assert by_test.sentence == "decided by t.py::test_b. It is."
-    open_by_run, also = claims.verdicts([run], [replace(tested, cores=64)])
+    open_by_run, also = articles.verdicts([run], [replace(tested, cores=64)])
     assert (open_by_run.decision, also.decision) == (Decision.UNTESTABLE, Decision.TRUE)
-    (left,) = claims.verdicts([run], [replace(plain, cores=64)])
+    (left,) = articles.verdicts([run], [replace(plain, cores=64)])
     assert left.decision is Decision.UNTESTABLE
 
 
@@ -147,7 +149,7 @@ def test_a_direction_may_have_a_test_which_counts_where_no_run_decides():
 def test_a_fact_without_a_test_says_what_a_test_takes(needs, sentence, takes):
     """Of what it needs the parts that the lab lacks; where it has them all, the test."""
     claim = Claim("x", "article", "b is there", kind="fact", needs=needs)
-    (verdict,) = claims.verdicts([], [claim])
+    (verdict,) = articles.verdicts([], [claim])
     assert (verdict.decision, verdict.takes) == (Decision.UNTESTABLE, takes)
     assert verdict.sentence == sentence
 
@@ -162,7 +164,7 @@ def test_what_stands_in_a_server_s_place_decides_nothing_of_it(theirs, decision)
         summary="A moon", role=BackingRole.BACKEND, run=(), ready=(), url="MOON_URL", theirs=theirs
     )
     claim = Claim("x", "article", "b is faster", "fib", "a", "b", direction="above")
-    (found,) = claims.verdicts(
+    (found,) = articles.verdicts(
         [replace(run, plan=replace(run.plan, backing=(moon,)))],
         [replace(claim, variable="MOON_URL")],
     )
@@ -173,7 +175,7 @@ def test_what_stands_in_a_server_s_place_decides_nothing_of_it(theirs, decision)
 
 def test_parallelism_is_not_decided_on_one_core():
     """What four processes give cannot show on one core, so the ladder's run reverses nothing."""
-    stored = claims.verdicts([read_run(project.runs() / "ladder")])
+    stored = articles.verdicts([read_run(RUNS / "ladder")])
     found = {each.claim.id: each for each in stored if each.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
         assert found[name].decision is Decision.UNTESTABLE
@@ -185,7 +187,7 @@ def test_parallelism_is_not_decided_on_one_core():
 
 def test_parallelism_is_bounded_where_the_server_had_two_cores():
     """With the load on the same two the published three and five times are excluded."""
-    stored = claims.verdicts([read_run(project.runs() / "ladder-two-cores")])
+    stored = articles.verdicts([read_run(RUNS / "ladder-two-cores")])
     found = {each.claim.id: each for each in stored if each.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
         verdict = found[name]
@@ -243,17 +245,15 @@ def test_an_error_names_the_file_and_the_claim(tmp_path, text, problem):
     """A slip in a claim is found when it is read."""
     path = tmp_path / "claims.toml"
     path.write_text(text if "[article." in text else ARTICLE + text)
-    with pytest.raises(claims.ClaimsError) as caught:
-        claims.load(path)
+    with pytest.raises(articles.ClaimsError) as caught:
+        articles.load(path)
     assert str(caught.value).startswith(f"{path}: ")
     assert problem in str(caught.value)
 
 
 def test_a_claim_is_decided_under_each_load():
     """The article's own load drops connections, so it decides nothing; the sustained one does."""
-    stored = claims.verdicts(
-        [read_run(project.runs() / name) for name in ("ladder", "walkthrough")]
-    )
+    stored = articles.verdicts([read_run(RUNS / name) for name in ("ladder", "walkthrough")])
     steps = [each for each in stored if each.claim.id == "ladder-processes-threads"]
     assert [each.run for each in steps] == ["ladder", "walkthrough"]
     assert steps[0].comparison.ratio is not None
@@ -277,7 +277,7 @@ def test_a_claim_is_decided_under_each_load():
 def test_a_claim_that_no_run_can_decide_says_what_it_takes(workload, changed, sentence):
     """A run that nobody made, or parts that the lab lacks."""
     claim = Claim("x", "article", "b is faster", workload, "baseline", changed, ratio=2.0)
-    (verdict,) = claims.verdicts([], [claim])
+    (verdict,) = articles.verdicts([], [claim])
     assert (verdict.decision, verdict.run) == (Decision.UNTESTABLE, None)
     assert verdict.sentence == sentence
 
@@ -286,7 +286,7 @@ def test_what_an_option_did_not_do_decides_where_the_interval_cannot():
     """A worker's age, which nobody looks at without a master, counted in a stored run."""
     (verdict,) = (
         each
-        for each in claims.verdicts([read_run(project.runs() / "lifetime")])
+        for each in articles.verdicts([read_run(RUNS / "lifetime")])
         if each.claim.inaction is not None and each.run is not None
     )
     assert "no worker of max-worker-lifetime was replaced, where its limit is 30 s" in (
@@ -296,8 +296,8 @@ def test_what_an_option_did_not_do_decides_where_the_interval_cannot():
 
 def test_a_run_of_another_number_decides_no_claim():
     """`--path /10` is named fib, too, and is other work."""
-    stored = read_run(project.runs() / "ladder")
+    stored = read_run(RUNS / "ladder")
     other = replace(stored.plan.workload, path="/10")
     run = replace(stored, plan=make.altered(stored.plan, workload=other))
-    assert claims.decided(summarise(stored))
-    assert claims.decided(summarise(run)) == ()
+    assert articles.decided(summarise(stored))
+    assert articles.decided(summarise(run)) == ()

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from lab import claims
-from lab.cli.claims_run import RESULTS, Ledger, Wanted, make_runs
+import articles
+from articles import show
+from articles.claim import ClaimVerdict
+from articles.missing import RESULTS, Ledger, Wanted, make_runs
 from lab.cli.options import Seconds, offered
 from lab.cli.report import JSON, MARKDOWN
 from lab.errors import UsageError
-from lab.model.claim import ClaimVerdict
-from lab.report import claims as claims_report
 from lab.report import markdown, terminal
 from lab.report.console import Console
 from lab.report.edge import say, say_json
@@ -85,11 +85,11 @@ def claims_command(
             raise UsageError(f"{name} says how runs are made: add --run, or leave it out")
     found = _said(runs, results)
     if as_json:
-        say_json(claims_report.render_json(found))
+        say_json(show.render_json(found))
     elif as_markdown:
-        say(markdown.render_document(claims_report.document(found)), end="")
+        say(markdown.render_document(show.document(found)), end="")
     else:
-        said = claims_report.document if runs else claims_report.overview
+        said = show.document if runs else show.overview
         terminal.show_document(said(found), Console())
     return 0
 
@@ -101,5 +101,5 @@ def _said(runs: tuple[str, ...], results: Path | None) -> tuple[ClaimVerdict, ..
         raise UsageError(f"--results {results}: {problem}")
     if results is not None and not runs:
         return Ledger(results).verdicts()
-    folders = [find_run(results or RESULTS, name) for name in runs] or claims.stored_runs()
-    return claims.verdicts([read_run(folder) for folder in folders])
+    folders = [find_run(results or RESULTS, name) for name in runs] or articles.stored_runs()
+    return articles.verdicts([read_run(folder) for folder in folders])

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from articles.claim import Claim, ClaimVerdict, Decision
 from lab.analysis.stats import CONFIDENCE
-from lab.model.claim import Claim, ClaimVerdict, Decision
 from lab.model.comparison import Comparison, Estimate
 from lab.model.warning import RunWarning
 from lab.model.wording import counted

@@ -14,28 +14,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab import claims
+import articles
+from articles import show
+from articles.batches import Batch
+from articles.claim import Claim, ClaimVerdict
+from articles.conditions import unsound
+from articles.lock import locked
 from lab.analysis.health import gravest
 from lab.analysis.summary import Summary
 from lab.analysis.swept import exit_code
-from lab.claims.batches import Batch
-from lab.claims.conditions import unsound
 from lab.cli.run import made
 from lab.errors import Interrupted, LabError, ProfileError, ResultsError, UsageError
 from lab.experiment.available import look_at_all, unserved
 from lab.experiment.conduct import prepare, repeatable
 from lab.experiment.plan import estimate
 from lab.experiment.rates import CAPACITY_BLOCKS
-from lab.model.claim import Claim, ClaimVerdict
 from lab.model.wording import counted
 from lab.model.workload import Workload
 from lab.options import Asked, Understood, application, understand
-from lab.report import claims as claims_report
 from lab.report.edge import say
 from lab.report.numbers import percent
 from lab.runs.environment import split_cores
 from lab.runs.folder import read_run
-from lab.runs.lock import locked
 
 RESULTS = Asked().results
 """Where runs are made, unless somebody says."""
@@ -105,12 +105,12 @@ class Ledger:
     """The claims, and what runs say to them: the stored ones, and those of a folder."""
 
     def __init__(self, results: Path) -> None:
-        self.claims = claims.load()
+        self.claims = articles.load()
         self.own: list[Summary] = []
         """What the runs of the folder found, also those that ended early or were too noisy."""
         self._results = results
         self._known: set[Path] = set()
-        self._stored = self._found(claims.stored_runs())
+        self._stored = self._found(articles.stored_runs())
         self.read()
 
     def read(self) -> None:
@@ -120,7 +120,7 @@ class Ledger:
     def verdicts(self) -> tuple[ClaimVerdict, ...]:
         """Return what all runs and tests say; of the folder's runs, those that decide anything."""
         sound = [each for each in self.own if not unsound(each)]
-        return claims.by_summaries([*self._stored, *sound], self.claims)
+        return articles.by_summaries([*self._stored, *sound], self.claims)
 
     def _found(self, folders: Iterable[Path]) -> list[Summary]:
         """Return what new runs found; one that cannot be read is left out, with a word."""
@@ -133,7 +133,7 @@ class Ledger:
                 runs.append(read_run(folder))
             except ResultsError as error:
                 say(f"left out: {error}", err=True)
-        return claims.relevant([run for run in runs if run.trials], self.claims)
+        return articles.relevant([run for run in runs if run.trials], self.claims)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ def _made(wanted: Wanted, blocks: int, cores: int) -> int:
     """Make the runs, of so many blocks and server cores: see `make_runs`."""
     ledger = Ledger(wanted.results)
     before = ledger.verdicts()
-    say(claims_report.counts(before))
-    found, _ = claims.due(before, ledger.own, blocks=blocks, cores=cores)
+    say(show.counts(before))
+    found, _ = articles.due(before, ledger.own, blocks=blocks, cores=cores)
     ready, missing = plan(found, wanted)
     for line in _announced(ready, wanted.budget):
         say(line)
@@ -184,7 +184,7 @@ def _made(wanted: Wanted, blocks: int, cores: int) -> int:
     finally:
         ledger.read()
         now = ledger.verdicts()
-        found, why = claims.due(now, ledger.own, blocks=blocks, cores=cores)
+        found, why = articles.due(now, ledger.own, blocks=blocks, cores=cores)
         for line in _closing(before, now, missing | why):
             say(line)
         for line in _remaining(_left(ready, found), wanted.budget):
@@ -195,7 +195,7 @@ def plan(found: Iterable[Claim], wanted: Wanted) -> tuple[list[Ready], dict[str,
     """Return the runs for these claims, and by its id why another claim cannot be asked here."""
     ready: list[Ready] = []
     why: dict[str, str] = {}
-    for batch in claims.batches(found):
+    for batch in articles.batches(found):
         subject = application(wanted.asked(batch))
         absent = _absent(batch, subject)
         why |= {
@@ -279,11 +279,11 @@ def _closing(
     why: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield what was decided, and what no run decides here."""
-    yield f"\nBefore: {claims_report.counts(before)}"
-    yield f"Now:    {claims_report.counts(now)}"
-    if newly := claims_report.newly(before, now):
+    yield f"\nBefore: {show.counts(before)}"
+    yield f"Now:    {show.counts(now)}"
+    if newly := show.newly(before, now):
         yield "\nDecided:"
-        yield from (f"  {claims_report.in_a_line(each)}" for each in newly)
+        yield from (f"  {show.in_a_line(each)}" for each in newly)
     if why:
         yield "\nOpen, and no run is made for it:"
         for reason in dict.fromkeys(why.values()):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from articles.claim import Claim
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.metrics import usable_cores
 from lab.analysis.summary import Summary
-from lab.model.claim import Claim
 from lab.model.measured import Run
 from lab.model.nested import flatten
 from lab.model.wording import counted
