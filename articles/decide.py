@@ -30,7 +30,8 @@ from lab.analysis.thresholds import figures, planned
 from lab.model.comparison import Between, Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.finding import Gate
-from lab.model.measured import METRICS, Run
+from lab.model.measured import Run
+from lab.model.metric import METRICS
 from lab.model.nested import flatten, worded
 from lab.model.plan import Better, Plan
 

@@ -13,7 +13,7 @@ import msgspec
 from articles.claim import Article, Claim, Inaction
 from articles.conditions import numbers
 from lab.errors import FileError
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.system import project
 
 FILE = Path(__file__).with_name("claims.toml")

@@ -95,7 +95,8 @@ from lab.analysis.observations import Observation
 from lab.analysis.thresholds import Judged, judge_ratio, parse
 from lab.experiment.minutes import LOOKS
 from lab.model.comparison import Comparison, Verdict
-from lab.model.measured import METRICS, Run, Trial
+from lab.model.measured import Run, Trial
+from lab.model.metric import METRICS
 from lab.model.plan import Arm, Load, Plan, Role, Slot
 from lab.model.profile import Profile
 from lab.model.request import Expectation

@@ -6,7 +6,7 @@ import pytest
 
 from lab.analysis.summary import summarise
 from lab.model.comparison import MayBe
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from tests.kit import builders as make
 from tools.pages import profiles as page
 

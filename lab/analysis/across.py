@@ -17,12 +17,11 @@ from dataclasses import dataclass, replace
 
 from lab.analysis.compare import LEAST_FLOOR, below, reach, verdict_of
 from lab.analysis.health import gravest
-from lab.analysis.looks import shown
 from lab.analysis.machine import Facts, facts
 from lab.analysis.stats import error_of, interval, smallest_found
-from lab.analysis.summary import COMPARED, Summary
+from lab.analysis.summary import Summary
 from lab.model.comparison import Estimate, Verdict, worded
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS, shown, with_ratio
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +127,7 @@ def across(before: Summary, after: Summary) -> Across:
     names = [profile.name for profile in after.run.plan.profiles if profile.name in known]
     reference = after.run.plan.reference
     pairs = [(name, reference) for name in names if name != reference]
-    return Across(before, after, tuple(_changes(before, after, pairs, COMPARED)))
+    return Across(before, after, tuple(_changes(before, after, pairs, with_ratio())))
 
 
 def change(before: Summary, after: Summary, metric: str, profile: str, reference: str) -> Change:

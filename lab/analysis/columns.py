@@ -6,21 +6,9 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from lab.analysis.looks import shown
 from lab.analysis.summary import Part, Summary
+from lab.model.metric import METRICS, Form, also_shown, shown
 from lab.model.request import labels
-
-OPEN = ("throughput", "cpu", "p50", "p90", "p99", "service_p99", "memory", "drops", "errors")
-TIMED = ("throughput", "cpu", "p50", "p99", "memory", "drops", "errors")
-COUNTED = ("throughput", "cpu", "drops", "errors")
-"""Metrics of the table of measurements. A counted load has the time for all requests and the
-slowest reply in place of percentiles: nearly all of what it shows is in its last replies. Requests
-sent again stand beside the errors where a server that keeps connections ended some unasked."""
-
-OPEN_PANELS = ("cpu", "p50", "p99", "memory")
-TIMED_PANELS = ("throughput", "cpu", "p99", "memory")
-COUNTED_PANELS = ("throughput", "cpu", "memory")
-"""The same of the figure of changes."""
 
 MOST_PARTS = 40
 """Requests of a mix that have a row of their own: those that failed, then the most usual."""
@@ -42,28 +30,28 @@ class RequestRow:
 
 def measured(summary: Summary) -> tuple[str, ...]:
     """Return the metrics of the table of measurements."""
-    load = summary.run.plan.load
-    names = COUNTED if load.requests is not None else TIMED if load.rate is None else OPEN
-    if any(row.values.get("retried") and not row.never_kept for row in summary.rows):
-        names = (*names, "retried")
-    return (*names[:2], "system", *names[2:]) if summary.has("system") else names
+    form = Form.of(summary.run.plan.load)
+    return tuple(
+        name
+        for name, metric in METRICS.items()
+        if form in metric.table and summary.shows(metric, metric.only)
+    )
 
 
 def compared(summary: Summary) -> tuple[str, ...]:
     """Return the metrics of the tables of changes; with a backend, what it cost with it."""
-    judged = shown(summary.run.plan.load)
-    return (*judged, "system") if summary.has("system") else judged
+    load = summary.run.plan.load
+    return (*shown(load), *filter(summary.has, also_shown(load)))
 
 
 def panels(summary: Summary) -> tuple[str, ...]:
     """Return the metrics of the figure of changes: those by which anything can be compared."""
-    load = summary.run.plan.load
-    timed = TIMED_PANELS if load.rate is None else OPEN_PANELS
-    names = timed if load.requests is None else COUNTED_PANELS
+    form = Form.of(summary.run.plan.load)
     return tuple(
         name
-        for name in names
-        if any(each.ratio for each in (summary.aa[name], *summary.comparisons([name])))
+        for name, metric in METRICS.items()
+        if form in metric.drawn
+        and any(each.ratio for each in (summary.aa[name], *summary.comparisons([name])))
     )
 
 

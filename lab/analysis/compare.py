@@ -17,7 +17,7 @@ from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
 from lab.analysis.observations import Observation
 from lab.model.comparison import Between, Comparison, Estimate, MayBe, Verdict
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS, Of
 from lab.model.plan import Better, Role
 
 LEAST_FLOOR = 0.02
@@ -72,7 +72,7 @@ def compare(
         level: The interval's, as a share.
     """
     pairs = _pairs(observations, metric, changed, reference)
-    comparable = metric != "cpu_vs_generator" or _same_handling(pairs)
+    comparable = Of.GENERATOR not in METRICS[metric].of or _same_handling(pairs)
     if metric == "throughput" and not pairs:
         return _between(observations, changed, reference, noise, level)
     if metric in same_work.OF_WORK:

@@ -20,7 +20,6 @@ from lab.analysis.footnotes import (
 )
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.limits import limits, no_effect, silent
-from lab.analysis.looks import shown
 from lab.analysis.machine import facts, network
 from lab.analysis.summary import Summary
 from lab.analysis.undecided import (
@@ -30,6 +29,7 @@ from lab.analysis.undecided import (
     undecided,
 )
 from lab.model.comparison import Comparison, Verdict
+from lab.model.metric import shown
 from lab.model.plan import Plan
 
 

@@ -21,7 +21,6 @@ from lab.analysis.observations import Observation
 from lab.analysis.stats import CONFIDENCE
 from lab.model.comparison import Comparison, Verdict
 from lab.model.measured import Run
-from lab.model.plan import Load
 
 EARLY = 0.995
 """Level at a look."""
@@ -35,16 +34,6 @@ STOPPED = 0.9876
 
 SMALL = 0.05
 """A comparison ends where the change is below this share: nothing worth minutes is left in it."""
-
-SHOWN = ("throughput", "cpu")
-SHOWN_OPEN = ("cpu", "p99")
-"""Metrics of the tables of changes, which decide when a comparison ends; the others are in the
-JSON. In an open loop every profile that keeps up has the same throughput: the plan's."""
-
-
-def shown(load: Load) -> tuple[str, ...]:
-    """Return the names of the metrics of the tables of changes."""
-    return SHOWN if load.rate is None else SHOWN_OPEN
 
 
 def settled(comparison: Comparison) -> bool:

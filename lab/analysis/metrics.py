@@ -1,5 +1,5 @@
 """
-From a trial's windows and readings to the metrics of `lab.model.measured.METRICS`.
+From a trial's windows and readings to the metrics of `lab.model.metric.METRICS`.
 
 Rates are taken over the clock that counted them: requests over the generator's window, CPU and
 switches over `elapsed`, the probes' own interval, which is a little longer than the window.
@@ -18,13 +18,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lab.model.measured import Trial, Window
+from lab.model.metric import METRICS
 from lab.model.plan import Load
 
 P99_REPLIES = 1000
 """Fewer leave less than ten replies beyond the 99th percentile: too few to place it."""
-
-_READINGS = {"memory": "server.pss", "drops": "listener.drops", "respawns": "server.respawned"}
-# Metrics that are a reading as it is.
 
 
 def derive(trial: Trial) -> dict[str, float]:
@@ -48,9 +46,11 @@ def derive(trial: Trial) -> dict[str, float]:
     }
     metrics |= _percentiles(windows)
     readings = trial.readings
-    for name, reading in _READINGS.items():
-        if reading in readings:
-            metrics[name] = readings[reading]
+    metrics |= {
+        name: readings[metric.reading]
+        for name, metric in METRICS.items()
+        if metric.reading is not None and metric.reading in readings
+    }
     requests = replies_while_probed(trial)
     if requests:
         if (seconds := server_cpu(readings)) is not None:

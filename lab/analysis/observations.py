@@ -10,6 +10,7 @@ from lab.analysis.gates.effect import Counts, swept
 from lab.analysis.metrics import derive
 from lab.model.finding import Finding, Whose
 from lab.model.measured import Run, Trial
+from lab.model.metric import followers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,6 @@ def observed(trial: Trial, counted: Mapping[str, Counts] | None = None) -> Obser
     own = (each for each in findings if each.gate.whose is not Whose.GENERATOR)
     if any("throughput" in (each.withholds or ()) for each in own):
         withheld.add("served")
-    if "cpu" in withheld:
-        withheld |= {"capacity", "system"}
+    withheld |= followers(withheld)
     kept = {name: value for name, value in metrics.items() if name not in withheld}
     return Observation(trial, kept, findings)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Sequence
 
-from lab.analysis.gates.common import TIME_BASED
 from lab.analysis.metrics import replies_while_probed
 from lab.analysis.observations import Observation
+from lab.model.metric import Of, followers, made_of
 from lab.model.plan import Plan
 from lab.model.warning import OtherWork
 
@@ -20,7 +20,8 @@ ALIKE = 1.2
 """Ratio up to which work is the same: blocks of some KiB, and the window's edges, move a reading by
 less, and work that is left out by more."""
 
-OF_WORK = TIME_BASED | {"cpu", "system", "capacity", "cpu_vs_generator", "switches"}
+_COST = made_of(Of.RATE | Of.PERCENTILE | Of.COST)
+OF_WORK = _COST | followers(_COST)
 """Names of metrics whose ratio says nothing where the work differs."""
 
 

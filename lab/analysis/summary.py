@@ -36,14 +36,12 @@ from lab.lint.rules import inert
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
 from lab.model.finding import Finding, Gate
-from lab.model.measured import METRICS, Run
+from lab.model.measured import Run
+from lab.model.metric import METRICS, Metric, Only, with_ratio
 from lab.model.plan import Plan, Role
 from lab.model.profile import Profile
 from lab.model.request import labels
 from lab.model.warning import RunWarning
-
-COMPARED = tuple(name for name, metric in METRICS.items() if not metric.exact)
-"""Metrics that are compared. A count of drops or errors is mostly 0, and 0 has no ratio."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +174,15 @@ class Summary:
         """Return whether *metric* is known of any profile."""
         return any(metric in row.values for row in self.rows)
 
+    def shows(self, metric: Metric, only: Only) -> bool:
+        """Return whether a place that has *metric* so has it in what is said of this run."""
+        if only is Only.KNOWN:
+            return self.has(metric.name)
+        if only is Only.SEEN:
+            found = (row for row in self.rows if metric.unkept or not row.never_kept)
+            return any(row.values.get(metric.name) for row in found)
+        return True
+
     def comparisons(self, metrics: Collection[str]) -> Iterator[Comparison]:
         """Yield those of each step and with the baseline, by *metrics*."""
         for step in self.steps:
@@ -198,8 +205,8 @@ def summarise(run: Run) -> Summary:
     plan = run.plan
     observations = observe(run)
     comparisons = Comparisons(run, observations)
-    noise = {name: comparisons.noise(name) for name in COMPARED}
-    floors = {name: comparisons.floor(name) for name in COMPARED}
+    noise = {name: comparisons.noise(name) for name in with_ratio()}
+    floors = {name: comparisons.floor(name) for name in with_ratio()}
     rows = tuple(_row(profile, observations, plan) for profile in plan.profiles)
     planned_ones = [item for item in observations if item.trial.slot.arm.role is not Role.COUNTER]
     measured, planned = len(planned_ones), plan.blocks * (len(plan.profiles) + 1)
@@ -370,7 +377,7 @@ def _step(
 
     def by_metric(reference: str) -> dict[str, Comparison]:
         sides = own(profile.name), own(reference)
-        return {name: comparisons.of(name, *sides) for name in COMPARED}
+        return {name: comparisons.of(name, *sides) for name in with_ratio()}
 
     return Step(
         profile=profile.name,

@@ -15,6 +15,7 @@ from lab.analysis.observations import Observation
 from lab.analysis.stats import error_of, half_width, interval
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Estimate
+from lab.model.metric import METRICS, Only
 from lab.model.warning import Noise
 
 
@@ -87,13 +88,14 @@ def _under_value(summary: Summary, profile: str) -> tuple[Observation, ...]:
 
 
 def shown(found: Sequence[Summary]) -> tuple[str, ...]:
-    """Return the metrics that a sweep is told by; errors where there was one, `system` so, too."""
-    system = any(summary.has("system") for summary in found)
-    errors = any(row.values.get("errors") for summary in found for row in summary.rows)
-    # Memory is what more workers cost whether they are of use or not.
-    memory = counted_as(found) is not None
-    optional = {"system": system, "p99": True, "memory": memory, "errors": errors}
-    return ("throughput", "cpu", *(name for name, there in optional.items() if there))
+    """Return the metrics that a sweep is told by."""
+    return tuple(
+        name
+        for name, metric in METRICS.items()
+        if (only := metric.swept) is not None
+        and any(summary.shows(metric, only) for summary in found)
+        and (only is not Only.SCALED or counted_as(found) is not None)
+    )
 
 
 def order_of(values: Sequence[str]) -> list[float] | None:

@@ -31,7 +31,7 @@ from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
 from lab.model.comparison import Comparison, Estimate
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.model.plan import Load, Role
 
 FAILED = 99
@@ -42,7 +42,7 @@ UNJUDGED = 3
 
 PLANNED = "in an open loop throughput is the plan's, whatever the servers do; ask for cpu or p99"
 
-ALIASES = {"rps": "throughput"}
+ALIASES = {metric.alias: name for name, metric in METRICS.items() if metric.alias}
 """The field's short forms."""
 
 _OPERATORS = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}

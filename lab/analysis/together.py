@@ -9,7 +9,6 @@ from lab.analysis.compare import surely
 from lab.analysis.conclude import conclude
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.health import told_apart
-from lab.analysis.looks import shown as judged_metrics
 from lab.analysis.machine import Facts, Network, facts, network
 from lab.analysis.summary import Summary
 from lab.analysis.swept import (
@@ -24,6 +23,7 @@ from lab.analysis.swept import (
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Finding, Gate
 from lab.model.measured import Run
+from lab.model.metric import shown as judged_metrics
 from lab.model.warning import EndedEarly, RunWarning
 
 

@@ -17,7 +17,7 @@ from lab import profiles
 from lab.analysis.compare import Side, own
 from lab.analysis.confirm import effect_of
 from lab.analysis.health import HEADLINE, told_apart
-from lab.analysis.looks import ended_early, shown
+from lab.analysis.looks import ended_early
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.errors import UsageError
@@ -25,6 +25,7 @@ from lab.experiment.plan import OVERHEAD, named, trial_seconds
 from lab.experiment.schedule import Schedule
 from lab.model.comparison import Comparison, Departure
 from lab.model.measured import Failure, Run, Trial
+from lab.model.metric import shown
 from lab.model.plan import Arm, Plan, Role
 
 LOOKS = (6, 9, 13, 19, 28, 40, 57, 80)

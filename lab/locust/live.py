@@ -23,31 +23,31 @@ from lab.experiment.conduct import Outcome, Prepared
 from lab.experiment.plan import named
 from lab.experiment.progress import Course
 from lab.model.comparison import Comparison, Departure
-from lab.model.measured import METRICS, Run, Trial
-from lab.model.plan import CounterRun, Plan, Role, Slot
+from lab.model.measured import Run, Trial
+from lab.model.metric import METRICS, shown
+from lab.model.plan import CounterRun, Load, Plan, Role, Slot
 from lab.model.wording import counted
 from lab.report.causes import standing_of
 from lab.report.files import pages
 from lab.report.headline import ANOTHER
 from lab.report.numbers import UNKNOWN, quantity, ratio
 
+MEDIANS = {name: metric.live for name, metric in METRICS.items() if metric.live}
+RATIOS = {
+    name: f"{MEDIANS[name].partition(' (')[0]}, over the first profile's" for name in shown(Load())
+}
+"""Metrics that the table of profiles shows -> title of the column."""
+
 COLUMNS = {
     "name": "Profile",
     "trials": "Trials",
     "valid": "Valid",
-    "throughput": "Requests/s (median)",
-    "cpu": "CPU per request (µs)",
-    "p99": "p99 (ms)",
-    "throughput_ratio": "Requests/s, over the first profile's",
-    "cpu_ratio": "CPU per request, over the first profile's",
+    **MEDIANS,
+    **{f"{name}_ratio": title for name, title in RATIOS.items()},
     "limited_by": "Limited by",
     "now": "Now",
 }
-"""Columns of the table of profiles: key -> title. Locust wants the first to be `name`."""
-
-MEDIANS = ("throughput", "cpu", "p99")
-RATIOS = ("throughput", "cpu")
-"""Metrics that the table shows."""
+"""Columns of that table: key -> title. Locust wants the first to be `name`."""
 
 SPARE = 20
 """Nothing is made again before so many times what it took last: 5 % of the run at the most."""

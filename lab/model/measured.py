@@ -1,4 +1,4 @@
-"""What is measured: metrics, the windows and readings of a trial, and a run of many."""
+"""What is measured: the windows and readings of a trial, and a run of many."""
 
 from __future__ import annotations
 
@@ -7,45 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
-from lab.model.plan import Better, CounterRun, Plan, Role, Slot
-
-
-@dataclass(frozen=True, slots=True)
-class Metric:
-    """A measured quantity; the registry of these drives every table."""
-
-    name: str
-    title: str
-    unit: str
-    """Unit as printed, after multiplying by *scale*."""
-    scale: float
-    better: Better
-    exact: bool = False
-    """True for quantities without noise, such as a count of drops."""
-
-
-METRICS: Mapping[str, Metric] = {
-    metric.name: metric
-    for metric in (
-        Metric("throughput", "requests/s", "1/s", 1.0, Better.HIGHER),
-        Metric("cpu", "CPU per request", "µs", 1e6, Better.LOWER),
-        Metric("system", "CPU per request, with backend", "µs", 1e6, Better.LOWER),
-        Metric("served", "requests/s, at least", "1/s", 1.0, Better.HIGHER),
-        Metric("capacity", "requests/s by CPU", "1/s", 1.0, Better.HIGHER),
-        Metric("cpu_vs_generator", "server CPU / generator CPU", "", 1.0, Better.LOWER),
-        Metric("p50", "p50", "ms", 1e3, Better.LOWER),
-        Metric("p90", "p90", "ms", 1e3, Better.LOWER),
-        Metric("p99", "p99", "ms", 1e3, Better.LOWER),
-        Metric("service_p99", "service time p99", "ms", 1e3, Better.LOWER),
-        Metric("memory", "memory (PSS)", "MB", 1e-6, Better.LOWER),
-        Metric("switches", "voluntary switches per request", "", 1.0, Better.LOWER),
-        Metric("drops", "accept-queue drops", "", 1.0, Better.LOWER, exact=True),
-        Metric("errors", "errors", "", 1.0, Better.LOWER, exact=True),
-        Metric("retried", "requests sent again", "", 1.0, Better.LOWER, exact=True),
-        Metric("respawns", "workers replaced", "", 1.0, Better.LOWER, exact=True),
-    )
-}
-"""Metrics of a trial by name; `lab.analysis.metrics` derives them from windows and readings."""
+from lab.model.plan import CounterRun, Plan, Role, Slot
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from lab.analysis.across import Across, Change
 from lab.analysis.comparable import DifferingKey
 from lab.analysis.thresholds import Judgement
 from lab.model.comparison import Estimate
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
 from lab.report.summary_json import to_json

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lab.analysis.limits import Limit, NoEffect
 from lab.model.diagnosis import Diagnosis, Standing
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.report.numbers import ratio
 
 UNEXPLAINED = "unexplained"

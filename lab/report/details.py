@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lab.analysis.summary import Summary
+from lab.model.metric import METRICS, Metric
+from lab.model.metric import shown as changes_of
 from lab.model.plan import Role
 from lab.report.numbers import UNKNOWN, quantity, share
 from lab.report.plots.cores import PARTS, spent
@@ -42,21 +44,24 @@ def curves_table(curves: Sequence[Curve]) -> Table:
 
 def trials_table(summary: Summary) -> Table:
     """Return every trial in run order, with what the gates say."""
-    names = ["cpu", "p99"] if summary.run.plan.load.rate is not None else ["throughput", "cpu"]
-    titles = {"throughput": "requests/s", "cpu": "CPU, µs", "p99": "p99, ms"}
+    names = changes_of(summary.run.plan.load)
     return Table(
         "Every trial",
         (
             Column("#"),
             Column("block"),
             Column("profile", number=False),
-            *(Column(titles[name]) for name in names),
+            *(Column(_title(METRICS[name])) for name in names),
             Column("others, cores"),
             Column("steal"),
             Column("remark", number=False),
         ),
         tuple(_trial(each, names) for each in shown(summary)),
     )
+
+
+def _title(metric: Metric) -> str:
+    return ", ".join(filter(None, (metric.column[0], metric.beside)))
 
 
 def _trial(each: Shown, names: Sequence[str]) -> tuple[Cell, ...]:

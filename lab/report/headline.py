@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Uncounted
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.report.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
 
 ANOTHER = "another application"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from lab.model.comparison import Comparison, Estimate, MayBe
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 
 UNKNOWN = "-"
 """A value that is not known, or withheld."""

@@ -25,7 +25,7 @@ from lab.analysis.thresholds import Judgement
 from lab.analysis.together import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
-from lab.model.measured import METRICS, Metric
+from lab.model.metric import METRICS, Metric
 from lab.model.plan import CounterRun, Plan
 from lab.model.wording import in_json
 from lab.report.machine import machine_lines
@@ -191,7 +191,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "found": None,
     },
     Plan: {"baseline": _baseline, "arms": None, "backing": None, "inert": None},
-    Metric: dict.fromkeys(("name", "unit", "scale")),
+    Metric: dict.fromkeys({each.name for each in fields(Metric)} - {"title", "better", "exact"}),
     Row: {
         "name": "profile.name",
         "summary": "profile.summary",

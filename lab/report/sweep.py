@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.analysis.together import Differs, RunConclusion, SweepConclusion
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.model.wording import counted
 from lab.report import tables
 from lab.report.machine import machine_lines, network_lines
@@ -141,7 +141,7 @@ def _measured(found: SweepConclusion, metric: str) -> Table:
         of = {row.profile.name: row for row in summary.rows}
         cells = (value_cell(of[each], metric) if each in of else NOTHING for each in found.profiles)
         rows.append((Cell(value), *cells))
-    unit = METRICS[metric].unit.replace("1/s", "")
+    unit = METRICS[metric].beside
     columns = (Column(name, unit) for name in found.profiles)
     first = Column(found.quantity, number=False)
     return Table(METRICS[metric].title, (first, *columns), tuple(rows))

@@ -17,7 +17,8 @@ from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Gate
-from lab.model.measured import METRICS, Run
+from lab.model.measured import Run
+from lab.model.metric import METRICS
 from lab.model.plan import Plan
 from lab.report import headline
 from lab.report.causes import profiles_of, said, tested, trials_of
@@ -153,7 +154,7 @@ def _measurements(found: Conclusion) -> Table:
     summary = found.summary
     counted = summary.run.plan.load.requests is not None
     names = found.measured
-    columns = [_column(name) for name in names]
+    columns = [Column(*METRICS[name].column) for name in names]
     if counted:
         columns[1:1] = [Column("all requests", "s"), Column("slowest", "s")]
     numbered = {fired.gate: number for number, fired in enumerate(found.gates, 1)}
@@ -195,23 +196,6 @@ def _part(part: Part | None) -> Cell:
     return Cell(f"{p50}, {part.errors:,} errors", Meaning.WARNING) if part.errors else Cell(p50)
 
 
-def _column(name: str) -> Column:
-    metric = METRICS[name]
-    # What is known from the unit is left out of the title: 100 columns are few.
-    short = {
-        "memory": "memory",
-        "drops": "drops",
-        "cpu": "CPU",
-        "system": "with backend",
-        "service_p99": "service p99",
-        "retried": "sent again",
-    }
-    title = short.get(name, metric.title)
-    each = f"{metric.unit}/request"
-    unit = {"throughput": "", "cpu": each, "system": each}.get(name, metric.unit)
-    return Column(title, unit)
-
-
 def value_cell(row: Row, name: str) -> Cell:
     """Return what was measured of a metric; a hyphen where it is withheld."""
     value, least = row.known(name)
@@ -219,7 +203,7 @@ def value_cell(row: Row, name: str) -> Cell:
         return NOTHING
     if least:
         return Cell(f"at least {quantity(name, value)}", Meaning.WARNING)
-    bad = METRICS[name].exact and value > 0 and not (name == "retried" and row.never_kept)
+    bad = METRICS[name].exact and value > 0 and (METRICS[name].unkept or not row.never_kept)
     return Cell(quantity(name, value), Meaning.WARNING if bad else Meaning.PLAIN)
 
 

@@ -10,7 +10,7 @@ from lab.analysis.compare import LEAST_FLOOR
 from lab.analysis.looks import END, STOPPED
 from lab.analysis.same_work import ALIKE
 from lab.model.comparison import Estimate
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.model.warning import (
     EndedEarly,
     Failing,

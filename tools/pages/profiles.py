@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab import dialects, profiles
-from lab.analysis.looks import SHOWN
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.dialects.difference import difference
 from lab.model.comparison import Comparison
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS, shown
+from lab.model.plan import Load
 from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
@@ -34,6 +34,9 @@ LADDER = "ladder"
 """The stored run of the whole ladder."""
 
 PAGE = DOCS / "reference" / "profiles.md"
+
+SHOWN = shown(Load())
+"""Metrics by which a step is told."""
 
 OPENING = """\
 # Profiles

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lab.analysis.metrics import merged_latency, merged_service, quantile, server_cpu, usable_cores
 from lab.model.measured import Trial
+from lab.model.metric import Of, made_of
 
 FAILED_SHARE = 0.01
 """Failures cost a server other work than replies do; from 1 % on the sum is a mixture."""
@@ -36,9 +37,12 @@ WAITED = 1.25
 """Open loop: latency over service time, of the fastest tenth, above which every request waited to
 be sent. A server that merely stalls answers most requests at once."""
 
-PERCENTILES = frozenset({"p50", "p90", "p99", "service_p99"})
+PERCENTILES = made_of(Of.PERCENTILE)
 
-TIME_BASED = PERCENTILES | {"throughput"}
+TIME_BASED = made_of(Of.PERCENTILE | Of.RATE)
+
+ON_THE_WAY = made_of(Of.PERCENTILE | Of.RATE | Of.GENERATOR)
+"""Where clients waited for the network, and the generator had less to do than for the server."""
 
 
 def server_cores(trial: Trial) -> float:

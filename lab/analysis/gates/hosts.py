@@ -77,7 +77,7 @@ def link(trial: Trial, _beside: Beside) -> Finding | None:
         f"packets were lost on the way: {resent:,.0f} sent again, {sum(late.values()):,} replies "
         f"later than {common.LATE:g} s, which took {share:.0%} of the connections' time",
         "Look for errors of the link between the hosts (ip -s link) and what it is shared with.",
-        withholds=common.TIME_BASED | {"cpu_vs_generator"},
+        withholds=common.ON_THE_WAY,
     )
 
 

@@ -71,7 +71,7 @@ def accept_queue(trial: Trial, _beside: Beside) -> Finding | None:
         f"{drops:,.0f} handshakes dropped from a full accept queue, {resent:,.0f} sent again, "
         f"{late:,} replies later than {common.LATE:g} s: the time is the kernel's retry timer",
         "Raise `listen` (and net.core.somaxconn) above the number of clients that connect at once.",
-        withholds=common.TIME_BASED | {"cpu_vs_generator"},
+        withholds=common.ON_THE_WAY,
     )
 
 
@@ -147,7 +147,7 @@ def ports(trial: Trial, _beside: Beside) -> Finding | None:
         f"{failed:,} connections found no free local port ({share:.2%} of the requests){seen}",
         "Widen net.ipv4.ip_local_port_range, wait a minute, or let connections be kept.",
         withholds=frozenset({"errors"})
-        | (common.TIME_BASED | {"cpu_vs_generator"} if share > common.FAILED_SHARE_TAIL else set()),
+        | (common.ON_THE_WAY if share > common.FAILED_SHARE_TAIL else set()),
     )
 
 
@@ -195,7 +195,7 @@ def _lost_handshakes(trial: Trial) -> Finding | None:
         f"handshakes lost on the way: {resent:,.0f} sent again, {ours}, {late:,} replies later "
         f"than {common.LATE:g} s",
         "Look for a firewall, a rate limit or a full connection table between client and server.",
-        withholds=common.TIME_BASED | {"cpu_vs_generator"},
+        withholds=common.ON_THE_WAY,
     )
 
 
@@ -255,5 +255,5 @@ def _timer(value: float, share: float, whose: str, *, withheld: bool) -> Finding
         "Send a reply in one piece, with TCP_NODELAY; look for a pause in the server."
         if withheld
         else "If the application does not wait so long on purpose, look for a pause in the server.",
-        withholds=common.TIME_BASED | {"cpu_vs_generator"} if withheld else frozenset(),
+        withholds=common.ON_THE_WAY if withheld else frozenset(),
     )

@@ -11,6 +11,7 @@ from lab.analysis.gates.network import port_failures
 from lab.errors import WHOLE_LOG
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Failure, Trial
+from lab.model.metric import Of, made_of
 
 WRONG_REPLIES = ("body", "malformed", "truncated")
 """Errors that are a reply, and a wrong one: the server does something else than was asked."""
@@ -27,7 +28,7 @@ NEVER_KEPT = 0.90
 window's edges cut in two. That it does not say so costs its clients a request sent again, and is no
 request without an answer."""
 
-WITH_CONNECTIONS = common.TIME_BASED | {"cpu", "cpu_vs_generator", "switches"}
+WITH_CONNECTIONS = made_of(Of.PERCENTILE | Of.RATE | Of.COST)
 """Metrics that hold the cost of connections."""
 
 

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Verdict
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.model.plan import Better
 from lab.report.headline import ANOTHER
 from lab.report.numbers import bounded, figure, levels

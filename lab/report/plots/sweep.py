@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 from lab.analysis.swept import order_of, reading
 from lab.analysis.together import SweepConclusion
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.report.numbers import quantity
 from lab.report.palette import LIGHT, MOST_LINES
 from lab.report.plots.layout import (
@@ -87,7 +87,7 @@ def _panel(axes: Axes, found: SweepConclusion, metric: str) -> None:
     ]
     axes.set_xticks(places, _apart(axes, places, values))
     axes.minorticks_off()
-    unit = METRICS[metric].unit.replace("1/s", "")
+    unit = METRICS[metric].beside
     axes.set_ylabel(", ".join(filter(None, (METRICS[metric].title, unit))))
     axes.grid(color=LIGHT["line"], linewidth=0.6)
     axes.set_axisbelow(True)

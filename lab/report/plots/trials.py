@@ -17,7 +17,9 @@ from matplotlib.axes import Axes
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Summary
-from lab.model.measured import METRICS, Trial
+from lab.model.measured import Trial
+from lab.model.metric import METRICS
+from lab.model.metric import shown as changes_of
 from lab.model.plan import Role
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
@@ -82,7 +84,7 @@ def shown(summary: Summary) -> tuple[Shown, ...]:
 def draw(summary: Summary) -> Picture | None:
     """Return the figure; None without a metric to show."""
     trials = shown(summary)
-    wanted = ("cpu", "p99") if summary.run.plan.load.rate is not None else ("throughput", "cpu")
+    wanted = changes_of(summary.run.plan.load)
     names = [name for name in wanted if any(name in each.metrics for each in trials)]
     if not names:
         return None

@@ -1,0 +1,70 @@
+"""A metric is its entry: what is added to the registry is measured, compared, printed and drawn."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lab.analysis.conclude import conclude
+from lab.analysis.summary import summarise
+from lab.model.metric import METRICS, Form, Metric, Of, made_of
+from lab.model.plan import Better
+from lab.report import summary_json
+from lab.report.plots import forest
+from lab.report.svg import inline
+from lab.report.tables import document
+from tests.kit import builders as make
+
+FAULTS = Metric(
+    "faults",
+    "page faults per second",
+    "1/s",
+    1.0,
+    Better.LOWER,
+    reading="server.faults",
+    of=Of.COST,
+    heading=("faults", "1/s"),
+    table=Form.TIMED,
+    drawn=Form.ANY,
+)
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Return what is found of two profiles, of which the second has half the faults."""
+    monkeypatch.setitem(METRICS, FAULTS.name, FAULTS)
+    run = make.ladder_run({"slow": (2000.0, 0.0004), "fast": (3000.0, 0.0003)})
+    trials = (
+        replace(each, readings={**each.readings, "server.faults": faults})
+        for each in run.trials
+        for faults in [100.0 if each.slot.arm.profile.name == "fast" else 200.0]
+    )
+    return conclude(summarise(replace(run, trials=tuple(trials))))
+
+
+def test_it_has_a_column_in_the_table_of_measurements(found):
+    """With the heading of its entry, in the loads that it names."""
+    table = next(each for each in document(found).tables if each.title == "Measured")
+    at = [column.title for column in table.columns].index("faults")
+    assert table.columns[at].unit == "1/s"
+    assert [row[at].text for row in table.rows] == ["200", "100"]
+
+
+def test_it_is_in_the_json(found):
+    """Its entry, its values, and how the profiles compare."""
+    told = json.loads(summary_json.document(found))
+    assert told["metrics"]["faults"]["title"] == "page faults per second"
+    assert [each["values"]["faults"]["median"] for each in told["profiles"]] == [200.0, 100.0]
+    assert told["steps"][0]["step"]["faults"]["verdict"] == "better"
+
+
+def test_it_has_a_panel_in_the_figure(found):
+    """Beside the others of that load, with its title."""
+    assert "faults" in found.panels
+    assert "page faults per second" in inline("ladder", forest.draw(found))
+
+
+def test_what_it_is_made_of_says_who_withholds_it(monkeypatch):
+    """So no gate needs to know of it."""
+    monkeypatch.setitem(METRICS, FAULTS.name, FAULTS)
+    assert {"cpu", "switches", "faults"} <= made_of(Of.COST)
