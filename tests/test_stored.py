@@ -1,3 +1,325 @@
 """The stored evidence says what the documentation claims of it: whoever makes it anew is judged."""
 
 from __future__ import annotations
+
+import functools
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+import articles
+from articles import show
+from benchmarks.selftest.cases import CASES
+from benchmarks.selftest.effects import EFFECTS
+from benchmarks.selftest.result import SelfTestResult
+from lab import profiles
+from lab.analysis.compare import verdict_of
+from lab.analysis.gates.effect import COUNTED
+from lab.analysis.points import summaries
+from lab.analysis.swept import exit_code
+from lab.analysis.together import conclude_run
+from lab.dialects.scale import scaled
+from lab.errors import ProfileError
+from lab.experiment.conduct import DEFAULT
+from lab.model.comparison import Verdict
+from lab.model.digest import digest_of
+from lab.model.measured import METRICS
+from lab.model.plan import Role
+from lab.report import markdown, summary_json, sweep
+from lab.runs.folder import read_json
+from lab.stress.show import banners as stress_banners
+from tests.kit.lab_process import ROOT
+from tools.pages import claims as claim_pages
+from tools.pages import directives, files
+from tools.pages import profiles as profiles_page
+from tools.pages import runs as run_pages
+from tools.pages.files import RUNS, runs, summary
+from tools.pages.files import stored as stored_run
+from tools.pages.proofs import stress_result
+
+RESULTS = ROOT / "benchmarks" / "results"
+
+
+def stored(name):
+    """Return a stored result."""
+    return json.loads((RESULTS / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize("metric", ["cpu", "throughput"])
+def test_identical_servers_hardly_ever_differ(metric):
+    """Twenty comparisons of a server with itself: at most one of them finds a difference."""
+    verdicts = [Verdict(pair["verdict"]) for pair in stored("aa")["comparisons"][metric]]
+    assert len(verdicts) == 20
+    assert Verdict.INVALID not in verdicts
+    assert sum(verdict in {Verdict.FASTER, Verdict.SLOWER} for verdict in verdicts) <= 1
+
+
+@pytest.mark.parametrize("metric", ["cpu", "throughput"])
+def test_the_verdicts_on_identical_servers_follow_from_their_ratios(metric):
+    """Each is what the rule makes of the stored interval and floor, and not only a word."""
+    found = stored("aa")
+    for pair in found["comparisons"][metric]:
+        _, low, high = pair["ratio"]
+        verdict = verdict_of(low, high, found["floors"][metric], METRICS[metric].better)
+        assert pair["verdict"] == verdict, pair
+
+
+def test_the_self_test_found_what_was_planted():
+    """All of it was made, and every planted difference was told as what it is."""
+    found = read_json(RUNS / "selftest.json", SelfTestResult)
+    assert (found.status, found.quick) == (0, False)
+    assert [case.name for case in found.cases] == [case.name for case in CASES]
+    effects = found.effects[: len(EFFECTS)]
+    assert [effect.name for effect in effects] == [effect.name for effect in EFFECTS]
+    for planted, effect in zip(EFFECTS, effects, strict=True):
+        assert effect.found in planted.allowed
+        assert effect.right
+
+
+def test_the_production_stack_stays_right_and_small():
+    """200,000 requests: each had the one right answer, no worker died, and memory stayed."""
+    found = stored("endurance")
+    assert found["requests"] == sum(found["right"].values()) == 200_000
+    assert found["wrong"] == {}
+    assert found["respawned"] == 0
+    grown = found["after"]["own"] - found["before"]["own"]
+    assert found["growth"]["own"] == grown < 2_000_000
+    assert found["after"]["descriptors"] == found["before"]["descriptors"]
+
+
+@pytest.mark.parametrize("door", ["behind nginx", "http-socket"])
+def test_no_damaged_request_ends_a_worker(door):
+    """200,000 of them at each door, each with its outcome, and none a failure of the server."""
+    found = stored("malformed")["mutations"]
+    assert found["count"] == 200_000
+    assert found["doors"][door]["deaths"] == 0
+    outcomes = found["doors"][door]["outcomes"]
+    assert outcomes["500, 502, 503 or 504"] == 0
+    assert sum(outcomes.values()) == found["count"]
+
+
+def test_behind_nginx_every_reply_is_http():
+    """Nor is a connection closed without a word, however a request is damaged."""
+    outcomes = stored("malformed")["mutations"]["doors"]["behind nginx"]["outcomes"]
+    assert not outcomes.keys() & {"malformed", "closed", "timeout", "reset"}
+
+
+@functools.cache
+def today(name):
+    """Return a profile as it is now."""
+    return profiles.read(name)
+
+
+def refused(run):
+    """Return why the run's own rules refuse it, in a line, if it ends with 3."""
+    found = summaries(run)
+    banners = next(sweep.documents(conclude_run(found))).banners
+    return [f"{run.name}: exit status 3: {' '.join(banners)}"] if exit_code(found) == 3 else []
+
+
+def changed(run, read=today):
+    """Return which profiles of a run are others today: a line each, with both digests."""
+    found = []
+    for stored, at in {arm.profile.name: (arm.profile, arm.at) for arm in run.plan.arms}.values():
+        made = profiles.as_today(stored)
+        try:
+            now = read(made.name)
+            for quantity in COUNTED.keys() & at.keys():
+                now = scaled(now, quantity, int(at[quantity]))
+        except ProfileError:
+            found.append(f"{run.name}: {made.name} ({made.digest}) is no profile any more")
+            continue
+        # The number of CPUs is the machine's, and not the profile's.
+        told = [digest_of(profiles_page.without_cpus(each).options) for each in (made, now)]
+        if made.digest != now.digest and told[0] != told[1]:
+            found.append(f"{run.name}: {made.name} was {made.digest}, and is {now.digest} today")
+    return found
+
+
+def unmarked(text):
+    """Return the directives of a page that quote a run and leave out what its report warns of."""
+    return [found["directive"] for found in directives.DIRECTIVE.finditer(text) if not told(found)]
+
+
+def told(found):
+    """Return whether what a directive put into a page says what the quoted runs warn of."""
+    kind, _, rest = found["directive"].partition(" ")
+    name = rest.partition(": ")[0]
+    if kind in {"ratio", "value", "decision", "limit", "headline"}:
+        return not files.document(name).banners or run_pages.WARNED in found[0]
+    if found["directive"] in {"stress", "figure stress"}:
+        banners = stress_banners(stress_result())
+    elif kind in {"run", "figure"}:
+        banners = files.document(name).banners
+    elif kind in {"claims", "statements"}:
+        asked = [claim for claim in articles.load() if claim.source == rest]
+        said = articles.verdicts(runs(), asked)
+        banners = show.banners(said if kind == "claims" else claim_pages.settled(said))
+    else:
+        return True
+    return all(markdown.warnings([each]).strip() in found[0] for each in banners)
+
+
+STORED = sorted(path.parent.name for path in RUNS.glob("*/run.json"))
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_a_stored_report_says_what_todays_rules_say(name):
+    """Else `tools/store_run.py docs/runs/NAME NAME` derives it again."""
+    found = conclude_run(summaries(stored_run(name)))
+    assert markdown.render(found) == (RUNS / name / "report.md").read_text(encoding="utf-8")
+    written = (RUNS / name / "summary.json").read_text(encoding="utf-8")
+    assert summary_json.render(found) == written
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_a_stored_run_is_one_that_its_own_rules_accept(name):
+    """It does not end with 3, and today's profiles are those that it was made with."""
+    problems = [*refused(stored_run(name)), *changed(stored_run(name))]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("name", ["tuned-granian", "tuned-granian-close"])
+@pytest.mark.parametrize("metric", ["throughput", "cpu"])
+def test_granian_and_tuned_are_told_apart_or_called_the_same(name, metric):
+    """
+    On connections that are kept, and with one for each request.
+
+    Requests/s may be a bound that tells no winner, as the generator's limit makes it.
+    """
+    said = run_pages.ratio(name, metric, "granian", "tuned")
+    assert "undecided" not in said or (metric == "throughput" and said.startswith("at most"))
+
+
+def test_the_default_window_is_the_one_that_tells_most_per_second():
+    """The noise of a trial squared, times its seconds, is the cost of a precision."""
+    found = stored("windows")["windows"]
+    cost = {float(key): row["cpu"] ** 2 * row["seconds"] for key, row in found.items()}
+    assert min(cost, key=cost.get) == DEFAULT.window
+    assert all(row["rounds"] >= 7 for row in found.values())
+
+
+@pytest.mark.parametrize("page", directives.pages(), ids=lambda page: page.name)
+def test_a_run_is_quoted_with_what_it_warns_of(page):
+    """In a table and below a figure in full, in a sentence by a word."""
+    assert not unmarked(page.read_text(encoding="utf-8"))
+
+
+def test_a_measured_step_is_quoted_with_what_its_run_warns_of():
+    """On the page of profiles, where a line quotes a run."""
+    for line in profiles_page.PAGE.read_text(encoding="utf-8").splitlines():
+        if quoted := re.search(r"runs/([^/]+)/report\.md\)", line):
+            assert (run_pages.WARNED in line) == bool(summary(quoted[1]).warnings), line
+
+
+@pytest.fixture
+def noisy(monkeypatch):
+    """Return a copy of the stored ladder whose A/A arm took another CPU in each block."""
+    run = stored_run("ladder")
+    trials = tuple(
+        replace(
+            each,
+            readings={
+                key: value * (1 + each.slot.block % 3) if key.startswith("server.cpu_") else value
+                for key, value in each.readings.items()
+            },
+        )
+        if each.slot.arm.role is Role.AA
+        else each
+        for each in run.trials
+    )
+    run = replace(run, name="noisy", trials=trials)
+    monkeypatch.setattr(files, "stored", lambda name: run if name == "noisy" else stored_run(name))
+    return run
+
+
+def test_a_run_with_exit_status_3_is_refused(noisy):
+    """The run that is stored was accepted; with a noisy A/A arm it is named, with its warning."""
+    assert not refused(stored_run("ladder"))
+    (problem,) = refused(noisy)
+    assert problem.startswith("noisy: exit status 3: Noisy machine: the same server against itself")
+
+
+def test_a_run_of_another_version_of_a_profile_is_refused():
+    """The run, the profile and both digests are named."""
+    run = stored_run("ladder")
+    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
+    assert not changed(run, own.__getitem__)
+    options = (*own["tuned"].options, ("offload-threads", "1"))
+    other = replace(own["tuned"], options=options, digest=digest_of(options))
+    (problem,) = changed(run, (own | {"tuned": other}).__getitem__)
+    assert problem == f"ladder: tuned was {own['tuned'].digest}, and is {other.digest} today"
+
+
+def test_a_profile_with_a_sweeps_number_is_the_same_profile():
+    """What a sweep over workers replaced is replaced in today's, too; another number is seen."""
+    run = stored_run("ladder")
+    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
+
+    def at(value):
+        arms = (
+            replace(arm, profile=scaled(arm.profile, "threads", 4), at={"threads": value})
+            for arm in run.plan.arms
+        )
+        return replace(run, plan=replace(run.plan, arms=tuple(arms)))
+
+    assert not changed(at("4"), own.__getitem__)
+    assert len(changed(at("8"), own.__getitem__)) == len(own)
+
+
+def test_a_profile_that_is_gone_is_named():
+    """Nothing on this machine can make such a run again."""
+    run = stored_run("ladder")
+
+    def read(name):
+        raise ProfileError(name, "there is no such profile")
+
+    assert len(changed(run, read)) == len(run.plan.profiles)
+
+
+def test_another_number_of_cpus_is_the_same_profile():
+    """A profile with a process for each CPU is the same on every machine."""
+    run = stored_run("ladder")
+    own = {each.name: profiles.as_today(each) for each in run.plan.profiles}
+    options = tuple((k, "16" if k == "processes" else v) for k, v in own["tuned"].options)
+    other = replace(own["tuned"], options=options, digest=digest_of(options))
+    assert not changed(run, (own | {"tuned": other}).__getitem__)
+
+
+QUOTES = """\
+<!-- run NAME: Measured (tuned, baseline) -->
+<!-- end -->
+It is <!-- ratio NAME: cpu of tuned / baseline -->0<!-- -->,
+or <!-- value NAME: cpu of tuned --><!-- -->.
+
+<!-- figure NAME: forest -->
+![old](figures/forest.svg)
+
+After it.
+"""
+
+
+def test_a_quotation_without_its_warning_is_refused(noisy):
+    """Whichever of them is left out of a page."""
+    page = directives.fill(QUOTES.replace("NAME", noisy.name))
+    assert page == directives.fill(page)
+    assert not unmarked(page)
+    warning = f"{markdown.WARNING}Noisy machine: "
+    assert page.count(warning) == 2
+    assert page.count(run_pages.WARNED) == 2
+    assert page.endswith("than wanted.\n\nAfter it.\n")
+    for words, quoted in ((warning, "run"), (f" {run_pages.WARNED}", "ratio")):
+        (left,) = unmarked(page.replace(words, "", 1))
+        assert left.startswith(f"{quoted} noisy: ")
+    head, _, tail = page.rpartition(warning)
+    assert unmarked(head + tail) == ["figure noisy: forest"]
+
+
+def test_a_run_that_warns_of_nothing_is_quoted_as_it_is():
+    """No word more."""
+    page = directives.fill(QUOTES.replace("NAME", "ladder"))
+    assert markdown.WARNING not in page
+    assert run_pages.WARNED not in page
+    assert page.endswith("forest.svg)\n\nAfter it.\n")
