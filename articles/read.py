@@ -143,7 +143,7 @@ def _impossible(claim: Claim) -> Iterator[str]:
         if least is not None and least < 1:
             yield f"{name} = {least}: at least 1"
     if claim.test is not None and ".py::test_" not in claim.test:
-        yield f'test = "{claim.test}": its name in pytest, as in "tests/claims/test_x.py::test_y"'
+        yield f'test = "{claim.test}": its name in pytest, as in "tests/articles/test_x.py::test_y"'
     if claim.version is not None and not numbers(claim.version.partition(" ")[2]):
         yield f'version = "{claim.version}": a name and the least version, as in "uwsgi 2.0.20"'
 

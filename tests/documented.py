@@ -76,7 +76,7 @@ ELSEWHERE = {
     "tests/servers/test_databases.py::test_a_database_is_there_for_a_run_alone": (
         '.venv/bin/python loadtests/backing/mongodb.py "$MONGODB_URL"',
     ),
-    "tests/claims/test_run.py::test_what_was_interrupted_goes_on_and_ends": (
+    "tests/articles/test_run.py::test_what_was_interrupted_goes_on_and_ends": (
         ".venv/bin/lab claims --run",
     ),
     "tests/scale/test_hosts.py::test_two_hosts_measure_one_server": (

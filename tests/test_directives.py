@@ -63,7 +63,7 @@ def test_the_claims_of_an_article_in_its_words():
     assert [row[0].removeprefix("| ") for row in rows if row[0] != "| "] == [c.text for c in asked]
     fact = next(row for row in rows if "tcp_tw_recycle" in row[0])
     assert (fact[1], fact[2][:10]) == ("", "**false**:")
-    assert "(../../tests/claims/test_facts.py)" in fact[3]
+    assert "(../../tests/articles/test_facts.py)" in fact[3]
     for first, figure, here, by in rows:  # another run's row repeats nothing of its claim
         assert figure or first == "| " or here.startswith(("**true**", "**false**"))
         assert here.startswith("**") or (here == "open" and by.startswith("`lab run "))

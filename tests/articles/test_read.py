@@ -40,7 +40,7 @@ id = "x"
 source = "article"
 kind = "fact"
 text = "b is there"
-test = "tests/claims/test_facts.py::test_b"
+test = "tests/articles/test_facts.py::test_b"
 holds = true
 """
 
