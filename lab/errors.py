@@ -36,10 +36,9 @@ class FileError(LabError):
     def __init__(self, path: Path | str, problem: str, line: int | None = None) -> None:
         self.path = Path(path)
         self.line = line
-        # A line of its own could say anything, such as a command to who reads the log of CI.
-        named = str(path).replace("\n", r"\n")
-        where = f"{named}:{line}" if line is not None else named
-        super().__init__(f"{where}: {problem}")
+        where = f"{path}:{line}" if line is not None else path
+        # What stands in the file, or is its name, makes no line of its own.
+        super().__init__(f"{where}: {problem}".replace("\n", r"\n"))
 
 
 class ProfileError(FileError):

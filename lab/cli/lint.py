@@ -16,8 +16,8 @@ from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.formats import FORMATS, Found
 from lab.lint.page import explained
-from lab.model.wording import in_a_line
-from lab.report.edge import say
+from lab.model.wording import in_a_line, visible_lines
+from lab.report.edge import say, say_annotations
 
 COUNT = click.IntRange(min=1)
 
@@ -93,7 +93,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
         try:
             linted = lint.lint(file_or_command, known, fixes=fixes, **asked)
             if given["diff"]:
-                say("".join(_diff(linted)), end="")
+                _show_diff(linted)
                 changes |= bool(linted.before)
             else:
                 for file in linted.write([Path(each) for each in files]):
@@ -107,7 +107,11 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     found = sorted(dict.fromkeys(found), key=lambda each: each.order)
     # "Found nothing" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (found or not failed or given["format"] != "text"):
-        say(FORMATS[given["format"]](found), end="")
+        text = FORMATS[given["format"]](found)
+        if given["format"] == "github":
+            say_annotations(text)
+        else:
+            say(text, end="")
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(each.counts for each in found))
@@ -118,7 +122,7 @@ def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
     if not files:
         raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
     if given["diff"] and given["format"] != "text":
-        raise UsageError("--diff prints a diff: leave --format out, or ask twice")
+        raise UsageError("--diff prints a diff and no findings: leave out --diff or --format")
 
 
 def _known(program: str | None, expected: Mapping[str, Any]) -> Known:
@@ -128,6 +132,17 @@ def _known(program: str | None, expected: Mapping[str, Any]) -> Known:
     from lab.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
 
     return known_of(program, **expected)
+
+
+def _show_diff(linted: lint.Linted) -> None:
+    """Print the lines that fixes change; no patch where one of them would act on who reads it."""
+    diff = "".join(_diff(linted))
+    names = "".join(map(str, linted.before))
+    if visible_lines(diff) != diff or in_a_line(names) != names:
+        say(
+            "# No patch: what would act on its reader is spelt, as in \\x1b. --fix writes the file."
+        )
+    say(diff, end="")
 
 
 def _diff(linted: lint.Linted) -> Iterator[str]:

@@ -21,7 +21,7 @@ from urllib.parse import quote
 from lab.lint.flaw import Fix, Flaw, Severity
 from lab.lint.page import sentences
 from lab.lint.rules.rule import RULES
-from lab.model.wording import in_a_line
+from lab.model.wording import in_a_line, in_json
 
 LEVELS = {
     Severity.ERROR: ("error", "error", "critical"),
@@ -72,9 +72,7 @@ class Found:
     @property
     def place(self) -> str:
         """File, line and column, for people: in one line, as `message`."""
-        # A line that begins with :: is a command to GitHub.
-        file = f"./{self.file}" if self.file.startswith(":") else self.file
-        return f"{in_a_line(file)}:{self.line}:{self.column}"
+        return f"{in_a_line(self.file)}:{self.line}:{self.column}"
 
     @property
     def message(self) -> str:
@@ -247,7 +245,7 @@ def _result(each: Found, fingerprint: str, index: int) -> dict[str, Any]:
 
 
 def _dumped(content: Any) -> str:
-    return json.dumps(content, indent=2) + "\n"
+    return in_json(json.dumps(content, indent=2)) + "\n"
 
 
 FORMATS: Mapping[str, Callable[[Sequence[Found]], str]] = {

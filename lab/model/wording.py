@@ -23,14 +23,47 @@ Sources: ECMA-48; Unicode's UAX #9, Bidi_Control, and UAX #44, Default_Ignorable
 """
 
 
+_BETWEEN = r"[^\w\x00-\x7f]*"
+"""What .NET may leave out of account where it compares texts by their language, such as joiners."""
+
+COMMAND = re.compile(rf"(#{_BETWEEN}#(?:\w|[^\x00-\x7f])*)\[")
+"""
+Begins a command to what shows the log of CI, anywhere in a line: GitHub's ##[group], Azure's
+##vso[...], TeamCity's ##teamcity[...].
+
+Sources: actions/runner, ActionCommand.cs (TryParse); microsoft/azure-pipelines-agent, Command.cs.
+"""
+
+LINE_COMMAND = re.compile(rf"^([^\w!-~\n]*:{_BETWEEN}):", re.MULTILINE)
+"""Begins one to GitHub where nothing but blanks stands before it (TryParseV2 in the same file)."""
+
+
 def visible(text: str) -> str:
     r"""
     Return *text* with what acts spelt out; letters of any script stay as they are.
 
-    >>> print(visible("\x1b[2Jna\u00efve \u202e\udcff"))
-    \x1b[2Jnaïve \u202e\udcff
+    >>> print(visible("\x1b[2Jna\u00efve \u202e\udcff ##[group]"))
+    \x1b[2Jnaïve \u202e\udcff ##\x5bgroup]
     """
-    return ACTING.sub(lambda found: ascii(found[0])[1:-1], text)
+    return COMMAND.sub(r"\1\\x5b", ACTING.sub(lambda found: ascii(found[0])[1:-1], text))
+
+
+def without_commands(lines: str) -> str:
+    r"""
+    Return whole lines of which none is a command to what shows the log of CI.
+
+    The last character that makes it one is spelt, so what stands before is known to stay.
+
+    >>> print(without_commands("  ::error::x\nto ::1"))
+      :\x3aerror::x
+    to ::1
+    """
+    return LINE_COMMAND.sub(r"\1\\x3a", COMMAND.sub(r"\1\\x5b", lines))
+
+
+def visible_lines(lines: str) -> str:
+    """Return whole lines as `visible` and `without_commands` do."""
+    return without_commands(visible(lines))
 
 
 def in_a_line(text: str) -> str:
@@ -47,10 +80,10 @@ def in_json(document: str) -> str:
     r"""
     Return a JSON document that says the same, with what acts as JSON's own escapes.
 
-    >>> print(in_json('["\x9b\u202e"]'))
-    ["\u009b\u202e"]
+    >>> print(in_json('["\x9b\u202e ##[group]"]'))
+    ["\u009b\u202e ##\u005bgroup]"]
     """
-    return ACTING.sub(lambda found: _in_utf16(found[0]), document)
+    return COMMAND.sub(r"\1\\u005b", ACTING.sub(lambda found: _in_utf16(found[0]), document))
 
 
 def _in_utf16(char: str) -> str:

@@ -1,22 +1,23 @@
 """
 The one console: its own styles and cursor movements act on a terminal, and those of others do not.
 
-It writes beyond the edge (`lab.report.edge`), so it makes visible by itself what it is given.
+It makes visible by itself what it is given, and so needs of the edge (`lab.report.edge`) only that
+no line of what it lays out is a command to the runner of CI.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import IO, Any
+from typing import IO, Any, TextIO, cast
 
 from rich.console import Console as RichConsole
 from rich.console import ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from lab.model.wording import visible
-from lab.report.edge import Edge
+from lab.model.wording import visible, without_commands
+from lab.report.edge import Edge, beyond
 
 
 class Console(RichConsole):
@@ -25,9 +26,9 @@ class Console(RichConsole):
     def __init__(
         self, *, file: IO[str] | None = None, stderr: bool = False, **options: Any
     ) -> None:
-        stream = file or (sys.stderr if stderr else sys.stdout)
-        beyond = stream.beyond if isinstance(stream, Edge) else stream
-        super().__init__(file=beyond, stderr=stderr, **options)
+        stream = beyond(file or (sys.stderr if stderr else sys.stdout))
+        edge = cast(TextIO, Edge(stream, without_commands))
+        super().__init__(file=edge, stderr=stderr, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return *text* as rich does, which would drop some of what acts before it is rendered."""

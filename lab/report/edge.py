@@ -2,9 +2,10 @@
 The edge at which text leaves the lab for a terminal or a pipe: what others wrote cannot act there.
 
 A message of an application, a name of a profile or a field of somebody's run may hold an escape
-sequence that retitles, clears or rewrites a terminal. Whatever goes through standard output and
-standard error is made visible (`lab.model.wording.visible`), a traceback too; only the styles and
-the progress bar of `lab.report.console` pass as they are. A report must not end in a
+sequence that retitles, clears or rewrites a terminal, or a command to the runner of CI that keeps
+what is printed as its log. Whatever goes through standard output and standard error is made visible
+(`lab.model.wording.visible_lines`), a traceback too; only the styles and the progress bar of
+`lab.report.console`, and `say_annotations`, pass as they are. A report must not end in a
 UnicodeEncodeError for a µ either: what an encoding lacks is written in the letters that it has,
 else as a question mark. JSON is UTF-8 whatever the rest is.
 """
@@ -14,11 +15,11 @@ from __future__ import annotations
 import codecs
 import io
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TextIO, TypeVar, cast
 
-from lab.model.wording import in_json, visible
+from lab.model.wording import in_a_line, in_json, visible, visible_lines
 
 T = TypeVar("T")
 
@@ -27,17 +28,26 @@ _LETTERS = {"─": "-", "━": "-", "µ": "u", "·": "|", "→": "->", "…": ".
 
 _NAME = "lab.letters"
 
+_LONGEST = 64
+"""Characters of a line that are kept until it is ended: no command begins with more of them."""
+
 
 class Edge:
-    """A text stream that shows what would act on its reader's terminal."""
+    """A text stream that shows what would act on who reads it."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, shown: Callable[[str], str] = visible_lines) -> None:
         self.beyond = stream
         """The stream itself, for what the lab means to act."""
+        self._shown = shown
+        self._line = ""
+        """The end of the line that is not ended yet, as it was written."""
 
     def write(self, text: str) -> int:
-        """Write *text*, made visible."""
-        self.beyond.write(visible(text))
+        """Write *text*, made visible; what is written in parts as if it came at once."""
+        said = self._shown(self._line + text)[len(self._line) :]
+        self.beyond.write(said)
+        line = (self._line + said).rpartition("\n")[2].lstrip()
+        self._line = line if len(line) <= _LONGEST else f"-{line[-_LONGEST:]}"
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -64,6 +74,16 @@ def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
     print(text, end=end, file=sys.stderr if err else sys.stdout, flush=True)
 
 
+def say_annotations(commands: str) -> None:
+    """Print lines that are commands to GitHub's runner, of the lab's own making."""
+    print(visible(commands), end="", file=beyond(sys.stdout), flush=True)
+
+
+def beyond(stream: Any) -> Any:
+    """Return the stream beyond an `Edge`; any other as it is."""
+    return stream.beyond if isinstance(stream, Edge) else stream
+
+
 def say_json(document: str | bytes) -> None:
     """Print JSON as UTF-8, with a line's end; what would act on a terminal as JSON's escapes."""
     text = document.decode() if isinstance(document, bytes) else document
@@ -74,13 +94,14 @@ def say_json(document: str | bytes) -> None:
 
 def cleaned(value: T) -> T:
     """
-    Return *value*, of dataclasses, tuples and texts, with each of its texts made visible.
+    Return *value*, of dataclasses, tuples and texts, with each text made visible and in one line.
 
-    For what lays text out: a character that is spelt takes the room of its spelling.
+    For what lays text out: a character that is spelt takes the room of its spelling, and whoever
+    wrote a value does not say where a line begins.
     """
     found: Any = value
     if type(value) is str:
-        found = visible(found)
+        found = in_a_line(found)
     elif isinstance(value, tuple):
         found = tuple(map(cleaned, value))
     elif is_dataclass(value) and not isinstance(value, type):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lab.analysis.together import RunConclusion
-from lab.model.wording import visible
+from lab.model.wording import visible, without_commands
 from lab.report.sweep import documents
 from lab.report.tables import Document, Table
 
@@ -29,7 +29,7 @@ def render_document(content: Document) -> str:
         blocks.append("\n".join(f"- {_escape(text)}" for text in content.notes))
     blocks += [_escape(line) for line in content.legend]
     blocks += [_escape(line) for line in content.footer]
-    return "\n\n".join(blocks) + "\n"
+    return without_commands("\n\n".join(blocks)) + "\n"
 
 
 def warnings(banners: Iterable[str]) -> str:
