@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import gc
+import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +60,11 @@ def _codes(_context: click.Context, option: click.Parameter, value: str) -> tupl
     help="Whether it runs under a cgroup limit, as PID 1.  [default: if there is a Dockerfile]",
 )
 @click.option(
+    "--trusted",
+    is_flag=True,
+    help="The files are yours: read what they name outside of this folder, and the environment.",
+)
+@click.option(
     "--uwsgi",
     metavar="PATH",
     help="Judge by this build, on this machine.  [default: 2.0.31, and nothing is started]",
@@ -81,12 +88,10 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     _check(files, given)
     gc.disable()  # nothing is made here that only it could remove, and it would take half the time
     expected = {name: given[name] for name in ("connections", "db_connections")}
-    known = _known(given["uwsgi"], expected)
+    known = _known(given["uwsgi"], expected, trusted=given["trusted"])
     asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe
-    several = [each for each in files if each != "-"] if fixes and files[1:] else []
-    asked["shared"] = lint.included(several, known)
     found: list[Found] = []
     failed = changes = False
     for file_or_command in files:
@@ -125,24 +130,17 @@ def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
         raise UsageError("--diff prints a diff and no findings: leave out --diff or --format")
 
 
-def _known(program: str | None, expected: Mapping[str, Any]) -> Known:
+def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -> Known:
     """Return what is known besides the files; only a *program* that is named is started."""
     if program is None:
-        return Known.of_caller(**expected)
-    from lab.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
+        known = Known.of_caller(**expected)
+    else:
+        from lab.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
 
-    return known_of(program, **expected)
-
-
-def _show_diff(linted: lint.Linted) -> None:
-    """Print the lines that fixes change; no patch where one of them would act on who reads it."""
-    diff = "".join(_diff(linted))
-    names = "".join(map(str, linted.before))
-    if visible_lines(diff) != diff or in_a_line(names) != names:
-        say(
-            "# No patch: what would act on its reader is spelt, as in \\x1b. --fix writes the file."
-        )
-    say(diff, end="")
+        known = known_of(program, **expected)
+    if trusted:
+        return known
+    return replace(known, environ={}, confined=(Path(os.path.realpath(".")),))
 
 
 def _diff(linted: lint.Linted) -> Iterator[str]:

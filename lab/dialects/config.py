@@ -84,12 +84,28 @@ class Known:
     overlay: Mapping[Path, str] = field(default_factory=dict)
     """File -> what stands in it instead of what is on the disk."""
 
+    confined: tuple[Path, ...] = ()
+    """
+    Folders and files, by their real paths, beside which nothing is read, nor what is hidden in
+    them; none: whatever is named.
+
+    What a configuration names may be a secret, which its findings would then quote.
+    """
+
     @classmethod
     def of_caller(cls, **expected: Any) -> Known:
         """Return what the caller's environment says, without what uWSGI would act on by itself."""
         acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
         environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
         return cls(environ=environ, **expected)
+
+    def reaches(self, path: Path) -> bool:
+        """Return whether a file may be read, wherever its name leads."""
+        real = Path(os.path.realpath(path))
+        inside = (real.relative_to(each) for each in self.confined if real.is_relative_to(each))
+        return not self.confined or any(
+            not any(part.startswith(".") for part in each.parts) for each in inside
+        )
 
     def exists(self, path: Path) -> bool:
         """Return whether there is such a file or folder."""
@@ -111,13 +127,16 @@ class Known:
         Return a file's text, what is no UTF-8 as surrogates.
 
         Raises:
-            UnreadableError: It is larger than *most* bytes, no regular file, or cannot be read.
+            UnreadableError: It is larger than *most* bytes, no regular file, cannot be read, or may
+                not be.
         """
         if path in self.overlay:
             found = self.overlay[path]
             if len(found) > most:
                 raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
             return found
+        if not self.reaches(path):
+            raise UnreadableError("lies outside of this folder, or is hidden: --trusted reads it")
         raw = read_bytes(path, most)
         if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it
             return "\ufeff" + raw.decode("utf-16", "replace")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 from lab.dialects.config import Config
 from lab.dialects.spot import Setting, Spot
-from lab.dialects.uwsgi import BINDS
 from lab.lint.flaw import WHY, Edit, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
 
@@ -26,18 +24,6 @@ class Case(Config):
         if isinstance(config, Case):
             return config
         return cls(**{each.name: getattr(config, each.name) for each in fields(config)})
-
-    @cached_property
-    def whole(self) -> bool:
-        """
-        Whether it says all that uWSGI gets, wherever it is started.
-
-        It is not where something was not read, where a variable or a condition asks the machine,
-        and where it names no address: then it is a part of another one.
-        """
-        asks = any(each.option.startswith("if-") for each in self.settings)
-        bound = any(BINDS.fullmatch(each.option) for each in self.settings)
-        return bound and not (asks or self.guesses or self.variables)
 
     def flaw(
         self,
@@ -89,15 +75,18 @@ class Case(Config):
         edit = Edit(setting.spot, setting.option, option)
         return Fix((edit,), safe, f"{option} = {setting.raw}")
 
-    def drop(self, *settings: Setting, safe: bool = False) -> Fix | None:
-        """Return the fix that takes lines away; None where another line names one, as %(home)."""
+    def drop(self, *settings: Setting) -> Fix | None:
+        """
+        Return the fix that takes lines away; None where another line names one, as %(home).
+
+        It is never safe: a line is without effect because of all the others, and what includes this
+        file, the other sections of it and the words of a command may be some of them.
+        """
         if any(each.column == 0 or each.option in self.named for each in settings):
             return None
-        # Some options switch the master on, whatever else they do.
-        if self.last("master") is None:
-            safe &= not any(self.table.implies_master(each.option) for each in settings)
         edits = tuple(Edit(each.spot, self.line(each.spot), None) for each in settings)
-        return Fix(edits, safe, f"without {', '.join(each.option for each in settings)}")
+        says = f"without {', '.join(each.option for each in settings)}"
+        return Fix(edits, safe=False, says=says)
 
     def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:
         """Return the fix that adds a line, below a setting or below the section's beginning."""

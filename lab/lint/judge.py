@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from lab.dialects.config import Config
 from lab.dialects.spot import Spot
 from lab.dialects.templates import filled
 from lab.lint.case import Case
-from lab.lint.flaw import Flaw, Severity
+from lab.lint.flaw import Flaw
 from lab.lint.rules import flaws
 from lab.lint.rules.rule import RULES
 from lab.lint.suppress import Suppression, keys, suppressions
@@ -37,10 +37,7 @@ class Chosen:
 
 
 def judged(
-    config: Config,
-    chosen: Chosen | None = None,
-    shared: Collection[Path] = (),
-    every: Sequence[Flaw] | None = None,
+    config: Config, chosen: Chosen | None = None, every: Iterable[Flaw] | None = None
 ) -> list[Flaw]:
     """
     Return what is wrong with a configuration, in the order of the places.
@@ -48,19 +45,12 @@ def judged(
     Args:
         config: As it was read.
         chosen: The rules that count; all without it.
-        shared: Files, by their real paths, that another configuration includes.
         every: What all rules find, where they have been asked.
     """
     chosen, case = chosen or Chosen(), Case.of(config)
-    every = list(flaws(case)) if every is None else every
-    broken = {(each.spot.file, each.spot.line, each.code) for each in every if _ends(each)}
-    wanted = (flaw for flaw in every if flaw.code in chosen)
-    found = [
-        _unless_it_counts(_mendable(flaw, case), case, broken, shared)
-        for flaw in wanted
-        if not _templated(flaw.spot, case)
-    ]
-    meant = list(suppressions(case.texts))
+    wanted = (flaw for flaw in (flaws(case) if every is None else every) if flaw.code in chosen)
+    found = [_mendable(flaw, case) for flaw in wanted if not _templated(flaw.spot, case)]
+    meant = suppressions(case.texts)
     covered = {each.key for each in meant}
     counts = [flaw for flaw in found if covered.isdisjoint(keys(flaw, case.file))]
     if UNUSED in chosen:
@@ -83,30 +73,6 @@ def _mendable(flaw: Flaw, config: Config) -> Flaw:
         for edit in edits
     )
     return replace(flaw, fix=None) if kept else flaw
-
-
-def _ends(flaw: Flaw) -> bool:
-    return flaw.severity is Severity.ERROR
-
-
-def _unless_it_counts(
-    flaw: Flaw, case: Case, broken: Collection[tuple[Path, int, str]], shared: Collection[Path]
-) -> Flaw:
-    """
-    Return a flaw, its fix as unsafe where a line that it takes away may count after all.
-
-    A line is without effect because of all the others. So they must be known; the line must be no
-    other configuration's as well; and a server must not end at it (*broken*), for without the line
-    it would start.
-    """
-    taken = [edit.spot for edit in flaw.fix.edits if edit.new is None] if flaw.fix else []
-    if not (flaw.fix and flaw.fix.safe and taken) or case.server != "uWSGI":
-        return flaw
-    lines = {(spot.file, spot.line) for spot in taken}
-    ends = any((file, line) in lines and code != flaw.code for file, line, code in broken)
-    others = any(spot.file != case.file or spot.file.resolve() in shared for spot in taken)
-    safe = case.whole and not (ends or others)
-    return flaw if safe else replace(flaw, fix=replace(flaw.fix, safe=False))
 
 
 def _unused(

@@ -7,7 +7,7 @@ import secrets
 import shlex
 import sys
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
@@ -21,7 +21,7 @@ from lab.dialects.files import LARGEST, UnreadableError, read_bytes
 from lab.dialects.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
 from lab.lint.fix import applied
-from lab.lint.flaw import Flaw, Severity
+from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
 from lab.lint.rules.rule import RULES, Rule
 from lab.lint.same import same
@@ -91,7 +91,6 @@ def lint(
     ignore: tuple[str, ...] = (),
     fixes: str = "",
     container: bool | None = None,
-    shared: Collection[Path] = (),
 ) -> Linted:
     """
     Return what is wrong with a configuration.
@@ -103,23 +102,23 @@ def lint(
         ignore: Of those that do not, beside what the file's project leaves out.
         container: Whether it runs in one; None if a Dockerfile says so.
         fixes: "safe" or "unsafe" to mend what can be mended; nothing is written.
-        shared: Files, by their real paths, that another configuration includes.
 
     Raises:
         ProfileError: There is no such file, or it is none that can be read.
     """
     path, known = _located(name, known)
-    known = replace(known, container=in_container(path) if container is None else container)
+    container = in_container(path) if container is None else container
+    known = replace(known, container=container, confined=_confined(path, known.confined))
     chosen = _with_project(path, Chosen(select, ignore))
     before = config = _read(path, known)
-    flaws = judged(config, chosen, shared)
+    flaws = judged(config, chosen)
     size = sum(map(len, before.texts.values()))
     for _ in range(min(ROUNDS, 1 + READ_AGAIN // max(1, size)) if fixes else 0):
         wanted = [each for each in flaws if each.fix and (each.fix.safe or fixes == "unsafe")]
         mended = _mended(config, wanted, known, guarded=fixes == "safe")
         if mended.texts == config.texts:
             break
-        config, flaws = mended, judged(mended, chosen, shared)
+        config, flaws = mended, judged(mended, chosen)
     after = config.texts
     changed = {f: text for f, text in before.texts.items() if after.get(f, text) != text}
     return Linted(config, flaws, changed)
@@ -156,16 +155,6 @@ def in_container(path: Path) -> bool:
     return any((each / "Dockerfile").exists() for each in folders)
 
 
-def included(names: Sequence[str], known: Known) -> frozenset[Path]:
-    """Return the real paths of the files that these configurations include."""
-    found: set[Path] = set()
-    for name in names:
-        with suppress(ProfileError):  # which is told when that one is linted
-            config = _read(*_located(name, known))
-            found |= {file.resolve() for file in config.texts if file != config.file}
-    return frozenset(found)
-
-
 def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:
     """
     Return a configuration as the fixes of *flaws* leave it.
@@ -178,8 +167,7 @@ def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: boo
     """
     fixes = [each.fix for each in flaws if each.fix]
     mended = _read(config.file, replace(known, overlay=applied(config.texts, fixes)))
-    inert = {each.spot for each in flaws if each.severity is Severity.NO_EFFECT}
-    if not guarded or same(config, mended, inert):
+    if not guarded or same(config, mended):
         return mended
     if len(flaws) == 1:
         return config
@@ -204,6 +192,16 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     if server := next((word for word in map(_name, words) if word in BY_COMMAND), None):
         return Path(server), replace(known, overlay={Path(server): name})
     raise ProfileError(path, _no_file(path, words) if there or words[1:] else _missing(file))
+
+
+def _confined(path: Path, confined: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return what may be read besides, of a file that is named: it, and elsewhere its folder."""
+    if not confined or path in NO_FILES:
+        return confined
+    folder = Path(os.path.realpath(path.parent))
+    if folder.is_relative_to(os.path.realpath(".")):
+        return *confined, folder / path.name  # but not what it leads to
+    return *confined, folder, Path(os.path.realpath(path)).parent
 
 
 def _split(command: str) -> list[str]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from lab.dialects.config import Config
-from lab.dialects.spot import Setting, Spot
+from lab.dialects.spot import Setting
 from lab.dialects.uwsgi import OFF
 from lab.dialects.uwsgi.table import OptionTable, atoi
 
@@ -16,18 +14,9 @@ Meaning = dict[str, list[object]]
 """Option -> its values, as the server takes them; of one that keeps one value, the last."""
 
 
-def same(before: Config, after: Config, inert: Collection[Spot] = ()) -> bool:
-    """
-    Return whether a server does the same with both.
-
-    Args:
-        before: As it was.
-        after: As it would be.
-        inert: Where options of *before* begin that have no effect, whatever they say.
-    """
-    names = {before.table.canonical(each.option) for each in before.settings if each.spot in inert}
-    one, other = meaning(before), meaning(after)
-    return all(one.get(name) == other.get(name) for name in {*one, *other} - names)
+def same(before: Config, after: Config) -> bool:
+    """Return whether a server does the same with both."""
+    return meaning(before) == meaning(after)
 
 
 def meaning(config: Config) -> Meaning:

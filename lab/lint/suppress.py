@@ -13,13 +13,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from lab.dialects.spot import Spot
+from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 
 _COMMENT = re.compile(r"\ufeff?\s*[;#]\s*lab:\s*ignore(-file)?\[([\w, ]*)\]")
 
+MOST = 10_000
+"""Codes that the comments of one configuration may have."""
 
 Key = tuple[Path, int | None, str]
 
@@ -56,24 +60,38 @@ def keys(flaw: Flaw, read: Path) -> Iterator[Key]:
         yield read, None, beginning
 
 
-def suppressions(texts: Mapping[Path, str]) -> Iterator[Suppression]:
-    """Yield what the comments of all files suppress."""
+def suppressions(texts: Mapping[Path, str]) -> list[Suppression]:
+    """
+    Return what the comments of all files suppress.
+
+    Raises:
+        ProfileError: They have more than `MOST` codes.
+    """
+    found: list[Suppression] = []
     for file, text in texts.items():
-        if "lab:" not in text:
-            continue
-        waiting: list[tuple[int, re.Match[str]]] = []  # for the next line that is no comment
-        for number, line in enumerate(text.split("\n"), start=1):
-            found = _COMMENT.match(line)
-            if found is not None and found[1]:
-                yield from _codes(file, number, found, None)
-            elif found is not None:
-                waiting.append((number, found))
-            elif line.strip() and line.strip()[0] not in ";#":
-                for above, comment in waiting:
-                    yield from _codes(file, above, comment, number)
-                waiting = []
-        for above, comment in waiting:
-            yield from _codes(file, above, comment, 0)
+        if "lab:" in text:
+            found += islice(_of_file(file, text), MOST + 1 - len(found))
+        if len(found) > MOST:
+            raise ProfileError(file, f"has more than {MOST:,} codes in comments for lab lint")
+    return found
+
+
+def _of_file(file: Path, text: str) -> Iterator[Suppression]:
+    waiting: list[tuple[int, re.Match[str]]] = []  # for the next line that is no comment
+    for number, line in enumerate(text.split("\n"), start=1):
+        found = _COMMENT.match(line)
+        if found is not None and found[1]:
+            yield from _codes(file, number, found, None)
+        elif found is not None:
+            waiting.append((number, found))
+            if len(waiting) > MOST:
+                break
+        elif line.strip() and line.strip()[0] not in ";#":
+            for above, comment in waiting:
+                yield from _codes(file, above, comment, number)
+            waiting = []
+    for above, comment in waiting:
+        yield from _codes(file, above, comment, 0)
 
 
 def _codes(

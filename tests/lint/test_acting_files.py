@@ -87,6 +87,8 @@ ENDLESS = {
     "a device": "env = X=@(/dev/zero)",
     "a pipe": "env = X=@(pipe)\nini = pipe",
     "lines": "\n".join(f"env = A{number}=1" for number in range(150_000)),
+    "suppressions": "; lab: ignore[UW001] x\n" * 300_000,
+    "codes of one": "; lab: ignore[" + ",".join(["UW001"] * 1_300_000) + "] x",
 }
 
 

@@ -138,11 +138,11 @@ def test_a_file_keeps_its_mode_and_a_link_stays_one(tmp_path, monkeypatch):
     """Nobody finds half a file, nor a temporary one."""
     monkeypatch.chdir(tmp_path)
     file, link = tmp_path / "real.ini", tmp_path / "uwsgi.ini"
-    file.write_bytes(b"[uwsgi]\nsocket = :3031\n; \xff\nno-orphans = true\n")
+    file.write_bytes(b"[uwsgi]\nsocket = :3031\n; \xff\nprocesses = 4 # four\n")
     file.chmod(0o640)
     link.symlink_to(file)
     assert list(lint("uwsgi.ini", Known(), fixes="safe").write([Path("uwsgi.ini")]))
-    assert file.read_bytes() == b"[uwsgi]\nsocket = :3031\n; \xff\n"
+    assert file.read_bytes() == b"[uwsgi]\nsocket = :3031\n; \xff\n# four\nprocesses = 4\n"
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
     assert link.is_symlink()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["real.ini", "uwsgi.ini"]

@@ -11,7 +11,7 @@ from lab.dialects.config import Known
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi.places import read
 from lab.errors import ProfileError
-from lab.lint.lint import included, lint
+from lab.lint.lint import lint
 from lab.lint.same import meaning
 from lab.profiles.known import known_of
 from lab.system.programs import binary
@@ -63,16 +63,14 @@ def test_what_changes_what_uwsgi_does_is_not_safe(lines, ini):
         ("buffer-size = 131072 # cookies", "# cookies\nbuffer-size = 65535"),
         ("processes = 4 ; four", "; four\nprocesses = 4"),
         ("master = true # yes", "# yes\nmaster = true"),
-        ("harakiri = 30\nharakiri = 60", "harakiri = 60"),
-        ("no-orphans = true", None),
-        ("; kept\nno-orphans = true\n; kept, too", "; kept\n; kept, too"),
+        ("; kept\nprocesses = 4 # four\n; kept, too", "; kept\n# four\nprocesses = 4\n; kept, too"),
     ],
 )
 def test_what_is_safe_is_written_and_comments_stay(lines, after, ini):
     """The server does the same with it."""
     head = "[uwsgi]\nsocket = :3031\n"
     text = mended(ini, f"{head}{lines}\n")[0]
-    assert text == (head if after is None else f"{head}{after}\n")
+    assert text == f"{head}{after}\n"
 
 
 @pytest.mark.parametrize(
@@ -107,62 +105,25 @@ http-timeout = 5
 """Lines that have no effect beside a socket alone."""
 
 
-def test_lines_without_effect_are_taken_away(ini):
-    """From a file that says everything."""
-    assert mended(ini, f"[uwsgi]\nsocket = :3031\n{NO_EFFECT}")[0] == (
-        "[uwsgi]\nsocket = :3031\nharakiri = 60\n"
-    )
-
-
 @pytest.mark.parametrize(
-    "line",
-    [
-        "ini = exec://./configure",
-        "ini = http://config/uwsgi.ini",
-        "ini = /etc/uwsgi/of-the-server.ini",
-        "include = more.cfg",
-        "ini = $(BASE)",
-        "include = {{ base }}",
-        "{{ extra }}",
-        "${UWSGI_EXTRA}",
-        "<%= @extra %>",
-        '{{ include "x" . }}',
-        "{{ $key }} = {{ $value }}",
-        "log-date = @(exec://date)",
-        "http = $(ADDRESS)",
-        "if-env = MORE\nmaster = true\nendif =",
-        "if-hostname = web1\nhttp-socket = /run/a.sock\nendif =",
-    ],
+    "more", ["", "[prod]\nini = :uwsgi\nhttp = :80\n", "@EXTRA@\n", "$EXTRA\n"]
 )
-def test_no_line_is_taken_away_where_there_may_be_more(line, ini):
-    """What is not there, or is there on another machine, may be what it works with."""
-    text = f"[uwsgi]\nsocket = :3031\n{line}\n{NO_EFFECT}"
+def test_no_line_is_taken_away_unless_asked(more, ini):
+    """Another section, file or template, or a command's words, may be what it works with."""
+    text = f"[uwsgi]\nsocket = :3031\n{NO_EFFECT}{more}"
     assert mended(ini, text)[0] == text
 
 
-def test_no_line_is_taken_away_of_a_part(ini):
-    """A file without an address is one that others include."""
-    assert mended(ini, f"[uwsgi]\n{NO_EFFECT}")[0] == f"[uwsgi]\n{NO_EFFECT}"
+def test_lines_without_effect_are_taken_away(ini):
+    """By `--unsafe-fixes`."""
+    after, _ = mended(ini, f"[uwsgi]\nsocket = :3031\n{NO_EFFECT}", "unsafe")
+    assert not [line for line in NO_EFFECT.splitlines()[2:] if line in after]
 
 
-def test_no_line_is_taken_away_of_what_is_included(tmp_path, ini):
-    """Others may include it, too."""
-    part = tmp_path / "part.ini"
-    part.write_text(f"[uwsgi]\n{NO_EFFECT}")
-    ini.write_text("[uwsgi]\nsocket = :3031\nini = %dpart.ini\n")
-    assert not lint(str(ini), Known(), fixes="safe", container=False).before
-    assert lint(str(ini), Known(), fixes="unsafe", container=False).before[part]
-
-
-def test_no_line_is_taken_away_of_what_another_one_includes(tmp_path, ini):
-    """Although it serves alone, too."""
-    ini.write_text(f"[uwsgi]\nsocket = :3031\n{NO_EFFECT}")
-    other = tmp_path / "production.ini"
-    other.write_text("[uwsgi]\nini = %duwsgi.ini\nmaster = true\n")
-    shared = included([str(ini), str(other), str(tmp_path / "missing.ini")], Known())
-    assert shared == {ini}
-    assert lint(str(ini), Known(), fixes="safe", container=False).before
-    assert not lint(str(ini), Known(), fixes="safe", container=False, shared=shared).before
+def test_a_suppression_that_is_of_nothing_here_is_kept(ini):
+    """With other options, as --connections, it may be of something."""
+    text = "[uwsgi]\nsocket = :3031\n; lab: ignore[UW313] it is enough\nlisten = 100\n"
+    assert mended(ini, text)[0] == text
 
 
 @pytest.mark.parametrize(
@@ -181,7 +142,7 @@ def test_no_line_is_taken_away_of_what_another_one_includes(tmp_path, ini):
         "http-socket = %(n)\nchmod-socket = 600",
     ],
 )
-def test_what_has_an_effect_after_all_stays(lines, ini):
+def test_what_has_an_effect_after_all_is_not_called_without(lines, ini):
     """Each was seen with uWSGI 2.0.31, or in its source."""
     text = f"[uwsgi]\nsocket = 127.0.0.1:880\n{lines}\n"
     assert mended(ini, text)[0] == text
@@ -307,10 +268,6 @@ def agree(lines, others, folder, end="\n"):
     except ProfileError:  # of what it is made of there is too much to be read, so it is not mended
         return
     before = read(path, known)
-    inert = set()  # options that a rule says are without effect
-    for flaw in lint(str(path), known, container=False).flaws:
-        if flaw.severity == "no effect" and flaw.fix and flaw.fix.safe:
-            inert.add(flaw.message.partition(" = ")[0].partition(":")[0])
     try:
         theirs = [options(before)]
     except (RefusedError, ProfileError):  # the second: a placeholder holds itself, without an end
@@ -321,9 +278,7 @@ def agree(lines, others, folder, end="\n"):
     first, second = (
         meaning(replace(before, settings=tuple(made(pair) for pair in pairs))) for pairs in theirs
     )
-    names = {before.table.canonical(name) for name in inert}
-    changed = {name for name in {*first, *second} - names if first.get(name) != second.get(name)}
-    assert not changed, (lines, others, linted.config.texts)
+    assert first == second, (lines, others, linted.config.texts)
 
 
 def made(pair):
@@ -338,7 +293,7 @@ LISTS = st.lists(PUBLIC, max_size=8)
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines=LISTS, others=LISTS, end=st.sampled_from(["\n", "\r\n"]))
 def test_a_public_ini_means_the_same_after_its_safe_fixes(lines, others, end, tmp_path):
-    """As uWSGI itself resolves it, but for options that a rule says are without effect."""
+    """As uWSGI itself resolves it."""
     agree([*lines, "ini = %db.ini"], others, tmp_path, end)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+import dis
 import importlib.util
 import json
-import symtable
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from lab.dialects.config import Config, Known
@@ -23,6 +24,9 @@ CARRIED = Path(__file__).with_name("settings.json")
 
 NAMESPACES = frozenset({"exec", "globals", "locals", "vars", "setattr"})
 """Functions by which a module may bind any of its names."""
+
+READS = frozenset({"LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS"})
+"""Instructions of Python's that read a name which is no function's own."""
 
 
 @cache
@@ -111,21 +115,21 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def names_read(config: Config) -> set[str]:
+def names_read(config: Config) -> frozenset[str]:
     """Return the names of a file that it reads itself, and not those that are a function's own."""
-    text = python_text(_bytes(config.texts[config.file]), config.file)
+    return _names_read(python_text(_bytes(config.texts[config.file]), config.file))
+
+
+@lru_cache(maxsize=8)
+def _names_read(text: str) -> frozenset[str]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tables = [symtable.symtable(text, "", "exec")]
-    found = set()
-    for table in tables:
-        tables += table.get_children()
-        found |= {
-            each.get_name()
-            for each in table.get_symbols()
-            if each.is_referenced() and (table.get_type() == "module" or each.is_global())
-        }
-    return found
+        codes = [compile(text, "", "exec")]
+    found: set[str] = set()
+    for code in codes:  # which grows
+        codes += (each for each in code.co_consts if isinstance(each, CodeType))
+        found |= {each.argval for each in dis.get_instructions(code) if each.opname in READS}
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

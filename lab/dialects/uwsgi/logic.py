@@ -77,6 +77,9 @@ class Logic:
             self.guess(f"it does not look for {pattern}")
             return
         found = sorted(glob.glob(pattern, root_dir=folder))  # noqa: PTH207 - as C has it
+        if not all(self.known.reaches(folder / each) for each in found):
+            self.guess(f"it does not look for {pattern}, outside of this folder")
+            return
         marked = (each + "/" * (folder / each).is_dir() for each in found)
         yield from map(as_bytes, marked) if found else [said]
 
@@ -90,6 +93,8 @@ class Logic:
             case "env" | "opt":
                 name, equals, value = said.partition("=")
                 meaning = self.environ(name) if kind == "env" else self.first(name)
+                if kind == "env" and self.known.confined:
+                    self.guess(f"it does not know whether there is {as_text(name)}")
                 holds = meaning is not None and (not equals or meaning == value)
             case "exists":
                 holds = bool(said) and os.access(path, os.R_OK)

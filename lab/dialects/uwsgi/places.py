@@ -341,7 +341,7 @@ class Reader:
         return None if found is None else found.value
 
     def _content(self, name: str) -> str | None:
-        if "://" in name:
+        if "://" in name or self.known.confined:
             self.guess(f"it does not read @({as_text(name)})")
             return None
         text = self.known.read(self._path(name))

@@ -53,7 +53,9 @@ class Budget:
         self.brackets -= brackets
         self.files -= files
         if self.characters < 0:
-            raise TooMuchError("its files and values are more than 32 MiB of text")
+            raise TooMuchError(
+                "its files, each as often as it is included, and its values are more than 32 MiB"
+            )
         if self.brackets < 0:
             raise TooMuchError("its values have millions of brackets")
         if self.files < 0:

@@ -30,11 +30,6 @@ def without(config: Case, setting: Setting) -> Fix | None:
     return config.drop(setting)
 
 
-def without_safely(config: Case, setting: Setting) -> Fix | None:
-    """Mend by taking away a line that does nothing."""
-    return config.drop(setting, safe=True)
-
-
 def instead(config: Case, spot: Spot, old: str, new: str | None, *, safe: bool) -> Fix | None:
     """Return the fix that writes *new* in the place of *old*; None without that or a file."""
     if new is None or spot.file not in config.texts:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.lint.address import is_unix
-from lab.lint.rules.alike import present, without_safely, written
+from lab.lint.rules.alike import present, without, written
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
 ALGORITHMS = ("spare", "backlog", "manual", "busyness", "backlog2")
@@ -111,4 +111,4 @@ def cheaper_alone(config: Case) -> Iterator[Flaw]:
                 text = (
                     "without cheaper all processes are started and stay; add that, or leave it out"
                 )
-                yield config.flaw(setting, text, without_safely(config, setting))
+                yield config.flaw(setting, text, without(config, setting))

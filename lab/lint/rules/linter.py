@@ -29,7 +29,7 @@ def unused_suppression(config: Case) -> Iterator[Flaw]:
     for each in config.unused:
         line = config.line(each.spot)
         alone = f"[{each.code}]" in line.upper()
-        fix = Fix((Edit(each.spot, line, None),), safe=True, says=f"without {line.strip()}")
+        fix = Fix((Edit(each.spot, line, None),), safe=False, says=f"without {line.strip()}")
         text = f"{each.code} is not found here: leave the comment out"
         yield config.flaw(each.spot, text, fix if alone else None)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lab.lint.rules.alike import at_top, present, without_safely
+from lab.lint.rules.alike import at_top, present, without
 from lab.lint.rules.rule import Case
 
 STILL = ("log-4xx", "log-5xx", "log-slow", "log-big", "log-zero", "log-ioerror", "log-sendfile")
@@ -27,7 +27,7 @@ present(
     bad="disable-logging = true\nlog-format = %(method) %(uri)",
     good="disable-logging = true\nlog-format = %(method) %(uri)\nlog-5xx = true",
     when=_silent,
-    mends=without_safely,
+    mends=without,
 )
 
 present(

@@ -76,7 +76,8 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     "UW002",
     Severity.ERROR,
     "a comment after a value",
-    why="uWSGI has comments on lines of their own only; behind a value it is part of that",
+    why="uWSGI has comments on lines of their own only; behind a value it is part of that. Behind "
+    "a number or a yes that does no harm, and --fix moves it",
     seen="core/ini.c:141 `this is a comment`; uwsgi#2573",
     bad="socket = :8001 # app",
     good="# app\nsocket = :8001",
@@ -225,7 +226,7 @@ def unresolved(config: Case) -> Iterator[Flaw]:
             text = "uWSGI obeys this option before it replaces names; write the value itself"
             yield config.flaw(each, text)
         elif variable:
-            text = f"where {variable[1]} is not set, as here, the text stays; see to it that it is"
+            text = f"where {variable[1]} is not set, the text stays; see to it that it is"
             yield config.flaw(each, text, harmless=True)
 
 
@@ -276,7 +277,7 @@ def twice(config: Case) -> Iterator[Flaw]:
             last[key] = counts
             text = f"line {counts.spot.line} counts, {counts.written}; leave this one out"
             again = dead.value == counts.value
-            yield config.flaw(dead, text, config.drop(dead, safe=True), harmless=again)
+            yield config.flaw(dead, text, config.drop(dead), harmless=again)
 
 
 def _rest(config: Case, spot: Spot) -> str:

@@ -38,7 +38,7 @@ def delta_alone(config: Case) -> Iterator[Flaw]:
         spread = setting.option.removesuffix("-delta")
         if config.last(spread) is None:
             text = f"it spreads {spread}, which is not set; set that, or leave it out"
-            yield config.flaw(setting, text, config.drop(setting, safe=True))
+            yield config.flaw(setting, text, config.drop(setting))
 
 
 present(
@@ -80,9 +80,8 @@ def not_replaced(config: Case) -> Iterator[Flaw]:
     for setting in written(config, "max-worker-lifetime"):
         if config.all("gevent", "asyncio"):
             text = "a worker with gevent or asyncio does not notice its age; leave it out"
-            # Not safe: until it ends, gevent's calls uwsgi.atexit after each request.
             yield config.flaw(setting, text, config.drop(setting))
     for setting in written(config, "max-requests"):
         if config.all("asyncio"):
             text = "a worker with asyncio counts them and does not end; leave it out"
-            yield config.flaw(setting, text, config.drop(setting, safe=True))
+            yield config.flaw(setting, text, config.drop(setting))

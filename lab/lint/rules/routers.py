@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lab.lint.rules.alike import at_top, present, without_safely, written
+from lab.lint.rules.alike import at_top, present, without, written
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
 ROUTERS = ("http", "https", "https2", "httprouter", "http-to", "http-to-https", "plugin", "plugins")
@@ -53,7 +53,7 @@ def router_option_alone(config: Case) -> Iterator[Flaw]:
         entry = config.table.entries.get(setting.option)
         if entry and entry.plugin == "http" and config.on(setting.option):
             text = "it is the router's, and there is none; leave it out, or serve by http"
-            yield config.flaw(setting, text, config.drop(setting, safe=True))
+            yield config.flaw(setting, text, config.drop(setting))
 
 
 present(
@@ -81,5 +81,5 @@ present(
     bad="http = :8080\nhttp-auto-chunked = true",
     good="http = :8080\nhttp-auto-chunked = true\nhttp-keepalive = 1",
     when=lambda config: routed(config) and not config.last("http-keepalive"),
-    mends=without_safely,
+    mends=without,
 )

@@ -110,8 +110,7 @@ def mode_of_no_socket(config: Case) -> Iterator[Flaw]:
     tcp = bound and not any(is_unix(each) or re.search(r"[$%]\(", each) for each in bound)
     if tcp and not config.starting(*OTHERS):
         yield from (
-            config.flaw(each, fix=config.drop(each, safe=True))
-            for each in written(config, "chmod-socket")
+            config.flaw(each, fix=config.drop(each)) for each in written(config, "chmod-socket")
         )
         if not config.all("uid", "gid"):
             yield from (

@@ -31,7 +31,7 @@ present(
 def thunder_lock_alone(config: Case) -> Iterator[Flaw]:
     """There is one process, or its kind of socket takes no lock."""
     for setting in written(config, "thunder-lock"):
-        fix = config.drop(setting, safe=True)
+        fix = config.drop(setting)
         if config.processes == 1:
             text = "it keeps processes apart, and there is one; leave it out, or add processes"
             yield config.flaw(setting, text, fix)

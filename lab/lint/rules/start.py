@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab.lint.rules.alike import present, without_safely, written
+from lab.lint.rules.alike import present, without, written
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
 APPLICATIONS = re.compile(
@@ -192,7 +192,7 @@ present(
     bad="die-on-term = true",
     good="die-on-term = true\nmaster = true",
     when=lambda config: not config.master,
-    mends=without_safely,
+    mends=without,
 )
 
 present(
@@ -203,7 +203,7 @@ present(
     bad="no-orphans = true",
     good="no-orphans = true\nmaster = true",
     when=lambda config: not config.master,
-    mends=without_safely,
+    mends=without,
 )
 
 
