@@ -143,6 +143,17 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
     return replace(known, environ={}, confined=(Path(os.path.realpath(".")),))
 
 
+def _show_diff(linted: lint.Linted) -> None:
+    """Print the lines that fixes change; no patch where one of them would act on who reads it."""
+    diff = "".join(_diff(linted))
+    names = "".join(map(str, linted.before))
+    if visible_lines(diff) != diff or in_a_line(names) != names:
+        say(
+            "# No patch: what would act on its reader is spelt, as in \\x1b. --fix writes the file."
+        )
+    say(diff, end="")
+
+
 def _diff(linted: lint.Linted) -> Iterator[str]:
     """Yield the lines that fixes change."""
     for file, before in linted.before.items():
