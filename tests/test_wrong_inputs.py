@@ -373,6 +373,9 @@ PACKAGE = "/venv/lib/python3.11/site-packages/flask/app.py"
          "ImportError: no", ""),
         ("a\nbind(): Permission denied [core/socket.c line 230]\n",
          "bind(): Permission denied [core/socket.c line 230]", ""),
+        *((f"{said}\nunlink(): No such file or directory [core/uwsgi.c line 1687]\n", said, "")
+          for said in ("invalid logvar syntax, must be key=value", 'log encoder "x" not found',
+                       "group nosuch not found.", "user nosuch not found.")),
         ("Failed to find attribute 'nope' in 'site'.\n[ERROR] Reason: App failed to load.\n",
          "Failed to find attribute 'nope' in 'site'.", ""),
         ("Invalid value for timeout: thirty\n\n\nError: invalid literal for int()\n",

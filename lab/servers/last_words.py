@@ -45,9 +45,10 @@ GIVING_UP = (
     r"!!! UNABLE to load .+",
     r"no request plugin is loaded.*",
     r"The -s/--socket option is missing.*",
-    r"\w+\(\): .+ \[\S+ line \d+\]",
+    r"(?!unlink\b)\w+\(\): .+ \[\S+ line \d+\]",  # by that `vacuum` removes what was never made
     r"unable to (?:find|open|load|get) .+",
-    r"invalid .+ value.*",
+    r"invalid .+ (?:value|syntax).*",
+    r"(?:user|group|log encoder) .+ not found\.?",
     r"Invalid value for .+",
     r"(?:Error|[\w.-]+: error): .+",
 )
