@@ -19,6 +19,7 @@ from lab.model.workload import Workload
 from lab.options import Asked, application, runtime
 from lab.report import terminal
 from lab.report.console import Console
+from lab.report.drawing import load_matplotlib
 from lab.report.edge import say
 from lab.runs.folder import write_json, write_text
 from lab.stress.faults import FAULTS
@@ -159,6 +160,7 @@ def _check_writable(option: str, file: Path | None) -> None:
 
 def _draw(file: Path, result: StressResult) -> None:
     # matplotlib takes half a second to import, and only this needs it.
+    load_matplotlib()
     from lab.stress.figure import svg  # noqa: PLC0415
 
     write_text(file, svg(result))

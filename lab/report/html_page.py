@@ -29,6 +29,7 @@ from lab.model.profile import Profile
 from lab.model.wording import visible
 from lab.report import headline, summary_json, sweep
 from lab.report.causes import ended, said, tested
+from lab.report.drawing import load_matplotlib
 from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
 from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
@@ -87,6 +88,7 @@ class Configuration:
 def render(found: Conclusion) -> str:
     """Return the report as an HTML page; it ends with a newline."""
     # matplotlib takes half a second to import, and most commands draw nothing.
+    load_matplotlib()
     from lab.report import details, figures, svg  # noqa: PLC0415
     from lab.report.plots import percentiles  # noqa: PLC0415
 
@@ -127,6 +129,7 @@ def render(found: Conclusion) -> str:
 
 def render_sweep(found: SweepConclusion) -> str:
     """Return the report of all values of a sweep as an HTML page; it ends with a newline."""
+    load_matplotlib()
     from lab.report import figures, svg  # noqa: PLC0415
 
     picture = figures.of_sweep(found)

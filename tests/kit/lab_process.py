@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,9 +29,12 @@ SMALL = ("--blocks", "1", "--window", "0.4", "--warmup", "0.1")
 
 def environment() -> dict[str, str]:
     """Return this process's environment without what a developer's shell adds to it."""
-    added = ("FIB_", "LOCUST_", "PROCESSES", "WSGI_")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(added)}
-    return kept | {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "160", "NO_COLOR": "1"}
+    foreign = ("FIB_", "LOCUST_", "PROCESSES", "WSGI_")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
+    # matplotlib lists the fonts in it once, and not at each start.
+    fonts = str(Path(tempfile.gettempdir(), "matplotlib-of-tests"))
+    added = {"PATH": f"{BIN}:{os.environ['PATH']}", "COLUMNS": "160", "NO_COLOR": "1"}
+    return kept | added | {"MPLCONFIGDIR": fonts}
 
 
 def run(*command: str, cwd: Path, timeout: float = 180) -> subprocess.CompletedProcess[str]:
