@@ -21,6 +21,9 @@ from lab.system import project
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: the reader of standard error has gone, or a disk is full."""
 
+TROUBLE = {"lint": 2}
+"""Command of which 1 says something else than that it failed -> its status where it has."""
+
 STATUSES = {
     0: "done",
     1: "failed",
@@ -58,7 +61,7 @@ def run_command_line() -> None:
         if not isinstance(error, BrokenPipeError):
             what = error.filename or "the output"
             say(f"lab: {what} could not be written: {error.strerror}", err=True)
-        sys.exit(1)
+        sys.exit(TROUBLE.get("".join(sys.argv[1:2]), 1))
     sys.exit(status)
 
 

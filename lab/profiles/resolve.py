@@ -62,6 +62,10 @@ NUMBERS = ("UW003", "UW005", "UW012", "UW201")
 LINKER = ("LD_LIBRARY_PATH",)
 """Variables without which a program may not start."""
 
+TAKEN = re.compile(r":|@\(|\n")
+"""What uWSGI takes in the path of an ini for the beginning of a section, of a command to run, or of
+another line."""
+
 TWICE, CIRCLE = "UW017", "UW019"
 """The rules about a section that is there twice, and about a file that includes itself."""
 
@@ -93,6 +97,10 @@ def read(
             cannot be meant: text for a number, or a second section; or it would act while it reads.
         MissingError: uWSGI is not installed.
     """
+    if taken := TAKEN.search(str(path.absolute())):
+        whose = "this checkout's folder" if path.is_relative_to(root) else "its folder or file"
+        problem = f"uWSGI cannot read it: {whose} has {taken[0]!r} in its name; rename that"
+        raise ProfileError(path, problem)
     config, lines = _read(path, runtime, section)
     if lines is None:
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")

@@ -137,13 +137,21 @@ def test_a_folder_that_must_not_be_written_is_named(tmp_path, marked):
     assert not marked()
 
 
-def test_an_output_that_cannot_be_written_is_told():
-    """In one line, as of `lab list > file` on a disk that is full."""
+@pytest.mark.parametrize(
+    ("words", "status"), [(["list"], 1), (["lint", "profiles/tuned.ini"], 2)], ids=["list", "lint"]
+)
+def test_an_output_that_cannot_be_written_is_told(words, status):
+    """In one line, as of `lab list > file` on a disk that is full; 1 of the linter is findings."""
     with open("/dev/full", "w") as full:  # noqa: PTH123 - a device
         done = subprocess.run(
-            [BIN / "lab", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [BIN / "lab", *words],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            cwd=ROOT,
         )
-    assert done.returncode == 1
+    assert done.returncode == status
     assert done.stderr == "lab: the output could not be written: No space left on device\n"
 
 

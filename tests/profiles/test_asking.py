@@ -66,3 +66,14 @@ def test_a_killed_lab_leaves_no_uwsgi_that_reads_for_ever(endless):
         )
         lab.kill()
     until(lambda: not alive(reading), "uWSGI has ended")
+
+
+@pytest.mark.parametrize("name", ["a:b", "a@(exec:touch ran)", "a\nb"])
+def test_a_folder_whose_name_uwsgi_takes_apart_is_refused(tmp_path, name):
+    """Before uWSGI is asked, which would look for another file; a checkout's as any other."""
+    path = tmp_path / name / "u.ini"
+    path.parent.mkdir()
+    path.write_text("[uwsgi]\nhttp-socket = :8080\n")
+    for root, said in ((path.parent, "this checkout's folder"), (ROOT, "its folder or file")):
+        with pytest.raises(ProfileError, match=f"uWSGI cannot read it: {said} has .*; rename that"):
+            read_options(path, root)

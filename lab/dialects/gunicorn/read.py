@@ -6,6 +6,7 @@ import ast
 import dis
 import importlib.util
 import json
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -102,6 +103,10 @@ def python_text(data: bytes, path: Path) -> str:
         text = importlib.util.decode_source(data)
         bindings(text)
     except SyntaxError as error:
+        if error.msg.startswith("Exceeds the limit"):
+            digits = sys.get_int_max_str_digits()
+            problem = f"has a number of more than {digits:,} digits, which Python does not read"
+            raise ProfileError(path, problem, error.lineno) from error
         raise ProfileError(path, f"is not Python: {error.msg}", error.lineno) from error
     except (ValueError, LookupError) as error:  # no text of its encoding, or with a null
         raise ProfileError(path, f"is not Python: {error}") from error
