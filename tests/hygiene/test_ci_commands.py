@@ -95,7 +95,7 @@ def configurations(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lint")
     (folder / NAME).write_text("[uwsgi]\nfoo = ##[add-mask]e\n##[group]x = 1\n")
     (folder / " ::error::x.ini").write_text(
-        "[uwsgi]\nhttp-socket = :8080\n ::error::PWN = 1\nno-orphans = true\n"
+        "[uwsgi]\nhttp-socket = :8080\n ::error::PWN = 1\n"
         "   ::stop-commands::tok\nbuffer-size = 99999\n"
     )
     return folder
@@ -126,17 +126,18 @@ def test_a_diff_with_a_command_is_said_to_be_no_patch(configurations):
     words = ("lint", " ::error::x.ini", "--diff")
     said = printed(*words, cwd=configurations, status=1)
     assert said.startswith("# No patch: ")
-    assert "\n  :\\x3aerror::PWN = 1\n-no-orphans = true\n" in said
+    assert "\n  :\\x3aerror::PWN = 1\n" in said
+    assert "\n-buffer-size = 99999\n" in said
 
 
 def test_a_diff_without_any_is_a_patch(tmp_path):
     """`patch` takes it as it is printed."""
-    text = "[uwsgi]\nhttp-socket = [::1]:8080\nno-orphans = true\n"
+    text = "[uwsgi]\nhttp-socket = [::1]:8080\nbuffer-size = 99999\n"
     (tmp_path / "u.ini").write_text(text)
-    diff = printed("lint", "u.ini", "--diff", "--select", "UW205", cwd=tmp_path, status=1)
+    diff = printed("lint", "u.ini", "--diff", "--select", "UW222", cwd=tmp_path, status=1)
     assert diff.startswith("--- ")
     subprocess.run(["patch", "-s", "u.ini"], input=diff, text=True, cwd=tmp_path, check=True)
-    assert (tmp_path / "u.ini").read_text() == text.replace("no-orphans = true\n", "")
+    assert (tmp_path / "u.ini").read_text() == text.replace("99999", "65535")
 
 
 def test_a_profile_is_shown_without_commands(tmp_path):
