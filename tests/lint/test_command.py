@@ -394,6 +394,21 @@ def test_a_project_of_another_shape_is_told(lint, text, said):
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("u.ini", "[uwsgi]\npost-buffering = 9\nlisten = 9\nprocesses = 9k\nharakiri = 9 s\n"),
+        ("gunicorn.conf.py", "workers = '9'\nthreads = '9'\nkeepalive = '9'\n"),
+        (None, "granian --interface wsgi --workers 9 --backlog 9 site:app"),
+    ],
+)
+def test_a_number_of_any_length_is_judged(lint, name, text):
+    """Python itself reads none of more than 4,300 digits."""
+    text = text.replace("9", "9" * 5000)
+    code, _, err = lint(write(name, text) if name else text)
+    assert (code, err) == (1, "")
+
+
 def test_what_the_kernel_makes_is_not_read(lint):
     """To read /proc/kmsg takes messages away from those for whom they are."""
     Path("a.ini").symlink_to("/proc/self/environ")

@@ -12,6 +12,9 @@ Mends = Callable[[Case, Setting], Fix | None]
 REMARKS = ("UW209", "UW210", "UW218", "UW317", "UW5")
 """Codes, and beginnings of them, of remarks."""
 
+DIGITS = 20
+"""That no option's number has: Python refuses to read some thousands of them."""
+
 CLASSES = {"1": Severity.ERROR, "2": Severity.NO_EFFECT}
 """First digit of a code -> how bad it is; all else that is made here is dangerous."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lab.dialects.uwsgi.table import atoi
 from lab.lint.address import is_unix
 from lab.lint.rules.alike import missing, present, with_line
 from lab.lint.rules.doors import routed
@@ -88,7 +89,7 @@ present(
 def bodies_to_disk(config: Case) -> Iterator[Flaw]:
     """Every body goes to the disk."""
     setting = config.last("post-buffering")
-    if setting and setting.value.isdecimal() and 0 < int(setting.value) < 4096:
+    if setting and setting.value.isdecimal() and 0 < atoi(setting.value) < 4096:
         yield config.flaw(setting, fix=config.change(setting, "8192"))
 
 

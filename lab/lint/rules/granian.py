@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lab.dialects.granian import VARIABLE, carried, options, variables
+from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
 
 
@@ -166,7 +167,7 @@ def refused(config: Case) -> Iterator[Flaw]:
             says = f"one of {', '.join(entry['choices'])}"
         elif "least" in entry:
             least, most = entry["least"], entry["most"]
-            whole = value.isdecimal()
+            whole = value.isdecimal() and len(value) < DIGITS
             if not whole or (least or 0) > int(value) or (most is not None and int(value) > most):
                 upto = f" to {most}" if most is not None else " or more" if least else ""
                 says = f"a whole number{f', {least}' if least else ''}{upto}"

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
 from lab.dialects.meaning import Computed
+from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
 
 KEEPING = frozenset({"gthread", "gevent", "gevent_wsgi", "gevent_pywsgi", "tornado", "asgi"})
@@ -33,7 +34,8 @@ def number(config: Case, name: str, default: int) -> int | None:
     setting = config.last(name)
     if setting is None:
         return default
-    return int(setting.value) if setting.value.isdecimal() else None
+    known = setting.value.isdecimal() and len(setting.value) < DIGITS
+    return int(setting.value) if known else None
 
 
 def worker_class(config: Case) -> str | None:

@@ -315,7 +315,7 @@ def _meant(option: Entry, value: str) -> str | None:
     if unit is None:
         return None
     if unit[4]:
-        return _bytes(option, int(unit[1]), unit[4])
+        return _bytes(option, atoi(unit[1]), unit[4])
     milliseconds = option.name in MILLISECONDS
     if unit[2]:
         return unit[1] if milliseconds else None

@@ -140,7 +140,7 @@ def other_python(config: Case) -> Iterator[Flaw]:
     ours = config.known.python
     for setting in written(config, "home") if ours else ():
         content = config.known.read(_absolute(config, setting.value) / "pyvenv.cfg") or ""
-        found = re.search(r"^version(?:_info)?\s*=\s*(\d+)\.(\d+)", content, re.MULTILINE)
+        found = re.search(r"^version(?:_info)?\s*=\s*(\d{1,4})\.(\d{1,4})", content, re.MULTILINE)
         if ours and found and (int(found[1]), int(found[2])) != ours:
             text = (
                 f"it has Python {found[1]}.{found[2]}, and this uWSGI {ours[0]}.{ours[1]}, so "
