@@ -139,7 +139,7 @@ def test_the_message_says_what_to_do():
 def test_a_report_needs_nothing_that_starts_a_server():
     """Comparing and printing stored runs imports neither servers, probes nor profiles."""
     code = (
-        "import sys, lab.analysis.comparable, lab.report.across, lab.report.claims, "
+        "import sys, lab.analysis.comparable, lab.report.across, "
         "lab.report.html_page, lab.report.terminal\n"
         "print(*(name for name in sys.modules if name.startswith('lab.')))"
     )

@@ -25,7 +25,7 @@ from lab.errors import ProfileError
 from lab.experiment.conduct import DEFAULT
 from lab.model.comparison import Verdict
 from lab.model.digest import digest_of
-from lab.model.measured import METRICS
+from lab.model.metric import METRICS
 from lab.model.plan import Role
 from lab.report import markdown, summary_json, sweep
 from lab.runs.folder import read_json
