@@ -24,9 +24,9 @@ from lab import profiles, workloads
 from lab.analysis.compare import verdict_of
 from lab.analysis.confirm import limited_by
 from lab.analysis.gates.effort import GENERATOR_BOUND
+from lab.analysis.judging import planned
 from lab.analysis.points import points
 from lab.analysis.summary import Row, Summary, summarise
-from lab.analysis.thresholds import figures, planned
 from lab.model.comparison import Between, Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.finding import Gate
@@ -34,6 +34,7 @@ from lab.model.measured import Run
 from lab.model.metric import METRICS
 from lab.model.nested import flatten, worded
 from lab.model.plan import Better, Plan
+from lab.report.thresholds import figures
 
 EQUAL = 0.05
 """A published ratio within so much of 1 claims that nothing changes."""

@@ -90,9 +90,10 @@ from pathlib import Path
 
 from lab.analysis.across import combined_floor, welch
 from lab.analysis.compare import LEAST_FLOOR, compare, floor, own, reach, second, verdict_of
+from lab.analysis.judging import Judged, judge_ratio
 from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
-from lab.analysis.thresholds import Judged, judge_ratio, parse
+from lab.analysis.thresholds import parse
 from lab.experiment.minutes import LOOKS
 from lab.model.comparison import Comparison, Verdict
 from lab.model.measured import Run, Trial

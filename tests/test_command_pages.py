@@ -6,7 +6,7 @@ import click
 import pytest
 
 from lab import errors
-from lab.analysis.thresholds import FAILED
+from lab.analysis.judging import FAILED
 from lab.cli.commands import STATUSES, cli
 from lab.model.metric import METRICS
 from tests.test_options import GOLDEN

@@ -30,6 +30,15 @@ def definitions(kind: type) -> Iterator[tuple[Path, ast.stmt]]:
                 yield path, node
 
 
+def texts_of(path: Path) -> Iterator[str]:
+    """Yield the texts of a file that are no documentation."""
+    tree = ast.parse(path.read_text())
+    said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in said:
+            yield node.value
+
+
 def lines_of(function: ast.FunctionDef) -> int:
     """Return the lines of a function's body, without its docstring."""
     body = function.body[ast.get_docstring(function) is not None :] or function.body
@@ -220,9 +229,6 @@ def test_the_report_decides_nothing():
 def test_a_conclusion_has_no_sentence():
     """What a run comes to is names, kinds and numbers; lab.report puts them into words."""
     concluding = ("columns", "conclude", "conclusion", "descent", "footnotes", "limits")
-    for name in (*concluding, "machine", "points", "swept", "together", "undecided"):
-        tree = ast.parse((ROOT / "lab" / "analysis" / f"{name}.py").read_text())
-        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                assert id(node) in said or len(node.value.split()) < 5, (name, node.value)
+    for name in (*concluding, "judging", "machine", "points", "swept", "together", "undecided"):
+        for text in texts_of(ROOT / "lab" / "analysis" / f"{name}.py"):
+            assert len(text.split()) < 5, (name, text)

@@ -13,9 +13,9 @@ import pytest
 
 import articles
 from articles.decide import is_about
+from lab.analysis.judging import judge_points
 from lab.analysis.points import summaries
 from lab.analysis.swept import exit_code, reading
-from lab.analysis.thresholds import judge_points
 from lab.analysis.together import conclude_run, conclude_sweep
 from lab.cli.report import report_command
 from lab.cli.run import run_command

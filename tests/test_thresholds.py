@@ -8,19 +8,13 @@ import pytest
 
 from lab.analysis.across import across
 from lab.analysis.health import gravest
+from lab.analysis.judging import Judged, Planned, exit_code, judge_across, judge_ratio, judge_run
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import (
-    Judged,
-    check,
-    exit_code,
-    judge_across,
-    judge_ratio,
-    judge_run,
-    parse,
-)
+from lab.analysis.thresholds import check, parse
 from lab.errors import UsageError
 from lab.model.comparison import Estimate
 from lab.model.plan import Load, Role
+from lab.report.thresholds import why
 from tests.kit import builders as make
 
 SPEEDS = {"a": (2000, 4e-4), "b": (2000, 4e-4)}
@@ -98,13 +92,13 @@ def test_only_a_whole_interval_beyond_limit_and_noise_fails(text, low, high, out
 def test_a_pass_says_how_far_the_limit_is():
     """[0.98, 1.00] ends 5 % from 1.05, which is more than its own width."""
     judged = judge_ratio(parse("cpu(b/a) > 1.05"), Estimate(0.99, 0.98, 1.0, 10), 0.02, 1.02)
-    assert judged.sentence.endswith("over 10 blocks: the interval ends 5.0% from 1.05")
+    assert why(judged).endswith("over 10 blocks: the interval ends 5.0% from 1.05")
 
 
 def test_a_pass_says_what_it_could_not_have_seen():
     """An interval that holds the limit finds 1.05 x 1.15 4 times out of 5, and less seldom."""
     judged = judge_ratio(parse("cpu(b/a) > 1.05"), Estimate(1.0, 0.9, 1.11, 10), 0.02, 1.15)
-    assert "the interval holds 1.05. A true ratio below 1.21 would mostly" in judged.sentence
+    assert "the interval holds 1.05. A true ratio below 1.21 would mostly" in why(judged)
 
 
 def test_throughput_is_not_judged_in_an_open_loop():
@@ -117,7 +111,8 @@ def test_throughput_is_not_judged_in_an_open_loop():
         judge_across(parse("rps(b/a) < 0.95"), across_itself),
     ):
         assert judged.outcome is Judged.UNJUDGED
-        assert "in an open loop throughput is the plan's" in judged.sentence
+        assert judged.why == Planned()
+        assert "in an open loop throughput is the plan's" in why(judged)
     assert judge_run(parse("cpu(b/a) > 1.05"), summary).outcome is Judged.FAILED
 
 
@@ -138,7 +133,7 @@ def test_what_was_withheld_cannot_be_judged_and_says_why():
     )
     judged = judge_run(parse("rps(b/a) < 0.5"), summarise(replace(run, trials=trials)))
     assert judged.outcome is Judged.UNJUDGED
-    assert "b has requests/s in 0/10 trials (accept queue: 9 handshakes" in judged.sentence
+    assert "b has requests/s in 0/10 trials (accept queue: 9 handshakes" in why(judged)
 
 
 def counted(drops):

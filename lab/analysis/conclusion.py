@@ -29,9 +29,10 @@ from lab.model.workload import Wire
 class Trust(enum.StrEnum):
     """How far a run can be believed."""
 
-    YES = "can be trusted"
-    CARE = "with care"
-    NO = "not to be trusted"
+    YES = "yes"
+    CARE = "care"
+    """With care: a warning changes the reading."""
+    NO = "no"
 
 
 class Term(enum.StrEnum):

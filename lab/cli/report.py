@@ -10,16 +10,10 @@ import click
 from lab.analysis.across import across
 from lab.analysis.comparable import require_comparable
 from lab.analysis.health import gravest
+from lab.analysis.judging import exit_code, judge_across, judge_points
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import (
-    Threshold,
-    check,
-    exit_code,
-    judge_across,
-    judge_points,
-    parse,
-)
+from lab.analysis.thresholds import Threshold, check, parse
 from lab.analysis.together import RunConclusion, conclude_run
 from lab.cli.options import offered
 from lab.errors import UsageError

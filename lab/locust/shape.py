@@ -21,7 +21,7 @@ from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
-from lab.analysis.thresholds import judge_points
+from lab.analysis.judging import judge_points
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
 from lab.experiment.progress import varying

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lab.analysis.across import Across, Change
 from lab.analysis.comparable import DifferingKey
-from lab.analysis.thresholds import Judgement
+from lab.analysis.judging import Judgement
 from lab.model.comparison import Estimate
 from lab.model.metric import METRICS
 from lab.report.machine import machine_lines

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
-from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Uncounted
+from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Trust, Uncounted
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.metric import METRICS
@@ -13,6 +14,15 @@ from lab.report.numbers import UNKNOWN, bounded, centre, figure, interval, ratio
 
 ANOTHER = "another application"
 """What is said beside a comparison of two profiles that do not serve the same one."""
+
+Trusted = Literal["can be trusted", "with care", "not to be trusted"]
+
+TRUSTED: Mapping[Trust, Trusted] = {
+    Trust.YES: "can be trusted",
+    Trust.CARE: "with care",
+    Trust.NO: "not to be trusted",
+}
+"""How far a run can be believed, in words; `summary.json` has them, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,6 +107,7 @@ def render(found: Conclusion) -> str:
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
         sentence=page.headline,
         trust=found.trust,
+        trusted=headline.TRUSTED[found.trust],
         facts=headline.facts(found),
         figures=drawn,
         limits=_limits(found),

@@ -18,16 +18,18 @@ from typing import Any
 
 from lab.analysis.across import Change
 from lab.analysis.conclusion import Conclusion
+from lab.analysis.judging import Judgement
 from lab.analysis.limits import Limit
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step, Tally
-from lab.analysis.thresholds import Judgement
 from lab.analysis.together import RunConclusion
 from lab.model.comparison import Comparison, Estimate
 from lab.model.diagnosis import Diagnosis
 from lab.model.metric import METRICS, Metric
 from lab.model.plan import CounterRun, Plan
 from lab.model.wording import in_json
+from lab.report import thresholds
+from lab.report.headline import TRUSTED, Trusted
 from lab.report.machine import machine_lines
 from lab.report.remarks import notes
 from lab.report.tables import printable
@@ -123,6 +125,11 @@ def _shares(document: SummaryDocument) -> Mapping[str, Mapping[str, Comparison]]
 def _applications(document: SummaryDocument) -> Mapping[str, str] | None:
     """What each profile serves, so that settings and application are not taken for one another."""
     return document.found.summary.applications or None
+
+
+def _trust(conclusion: Conclusion) -> Trusted:
+    """How far the run can be believed."""
+    return TRUSTED[conclusion.trust]
 
 
 def _warnings(conclusion: Conclusion) -> Sequence[str]:
@@ -229,6 +236,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "profile": None,
     },
     Conclusion: {
+        "trust": _trust,
         "warnings": _warnings,
         "limited_by": "limit.cause.name",
         "standing": "limit.standing",
@@ -240,7 +248,12 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
     CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},
     Estimate: {"ratio": "value", "value": None},
     Change: {"change": "ratio", "ratio": None},
-    Judgement: {"threshold": "threshold.text", "ratio": None},
+    Judgement: {
+        "threshold": "threshold.text",
+        "sentence": thresholds.why,
+        "why": None,
+        "bound": None,
+    },
 }
 """Class -> fields of its objects that are not the class's own; None for a field to leave out."""
 

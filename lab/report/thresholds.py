@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.analysis.thresholds import Judged, Judgement
+from lab.analysis.judging import CountSeen, Judged, Judgement, Planned, RatioSeen, Reach, TooFew
+from lab.analysis.thresholds import PLANNED, Threshold
+from lab.model.comparison import Estimate
+from lab.model.metric import METRICS
 from lab.report.tables import Cell, Meaning, Table, texts
 
 MEANINGS = {
@@ -17,8 +20,7 @@ MEANINGS = {
 def lines(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     """Return a line for each threshold."""
     return tuple(
-        f"{each.outcome}: --fail-if '{each.threshold.text}': {each.sentence}."
-        for each in judgements
+        f"{each.outcome}: --fail-if '{each.threshold.text}': {why(each)}." for each in judgements
     )
 
 
@@ -28,8 +30,65 @@ def judgement_table(judgements: Sequence[Judgement]) -> Table:
         (
             Cell(each.threshold.text),
             Cell(each.outcome, MEANINGS[each.outcome]),
-            Cell(f"{each.sentence}."),
+            Cell(f"{why(each)}."),
         )
         for each in judgements
     )
     return Table("Thresholds", texts(("fail if", "", "why")), rows)
+
+
+def why(judgement: Judgement) -> str:
+    """Say what an outcome rests on, with the figures; without a full stop."""
+    threshold = judgement.threshold
+    match judgement.why:
+        case Planned():
+            return PLANNED
+        case RatioSeen() as seen:
+            bound = "" if judgement.bound is None else f"; {judgement.bound.caveat}"
+            found = f"{figures(seen.ratio)} over {seen.ratio.n} blocks"
+            return f"{found}: {_reach(threshold, seen)}{bound}"
+        case CountSeen() as seen:
+            return _counted(threshold, judgement.outcome, seen)
+        case few:
+            return "; ".join(_too_few(METRICS[threshold.metric].title, each) for each in few)
+
+
+def figures(ratio: Estimate) -> str:
+    """Return a ratio with its interval, for a sentence."""
+    return f"{ratio.value:.3g}x [{ratio.low:.3g}, {ratio.high:.3g}]"
+
+
+def _reach(threshold: Threshold, seen: RatioSeen) -> str:
+    """Say where the interval lies, and what it could not have seen."""
+    limit = f"{threshold.limit:g}"
+    said = {
+        Reach.BEYOND: f"the whole interval lies beyond {limit}",
+        Reach.NOISE: f"beyond {limit}, and within the {seen.floor:.1%} by which this machine's "
+        "noise moves two identical servers apart",
+        Reach.HOLDS: f"the interval holds {limit}",
+        Reach.SHORT: f"the interval ends {seen.margin:.1%} from {limit}",
+    }[seen.reach]
+    if seen.unseen is not None:
+        side = "below" if threshold.above else "above"
+        said += f". A true ratio {side} {seen.unseen:.3g} would mostly pass unseen"
+    return said
+
+
+def _counted(threshold: Threshold, outcome: Judged, seen: CountSeen) -> str:
+    title, name = METRICS[threshold.metric].title, threshold.profile
+    if outcome is Judged.UNJUDGED:
+        return f"{seen.missing} of {seen.read + seen.missing} trials of {name} have no {title}"
+    most = "" if outcome is Judged.FAILED else "at most "
+    of = "one of " if outcome is Judged.FAILED else ""
+    return f"{title}: {most}{seen.largest:,.0f} in {of}{seen.read} trials of {name}"
+
+
+def _too_few(title: str, found: TooFew) -> str:
+    """Say which gates leave less than two blocks with a value of both profiles."""
+    parts = []
+    for each in found.profiles:
+        gates = "; ".join(f"{gate}: {reason}" for gate, reason in each.gates.items())
+        text = f"{each.profile} has {title} in {each.trials}/{each.total} trials"
+        parts.append(text + (f" ({gates})" if gates else ""))
+    where = "" if found.run is None else f"in {found.run} "
+    return f"{where}{' and '.join(parts)}; two blocks with both are needed"

@@ -13,15 +13,17 @@ from lab.analysis.across import across
 from lab.analysis.conclude import conclude
 from lab.analysis.gates import judge
 from lab.analysis.gates.effort import limiting_share
+from lab.analysis.judging import judge_run
 from lab.analysis.looks import settled
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import judge_run, parse
+from lab.analysis.thresholds import parse
 from lab.analysis.together import conclude_run
 from lab.model.comparison import MayBe, Verdict
 from lab.model.plan import Load
 from lab.report import across as across_report
 from lab.report import figures, headline, html_page, markdown, summary_json, svg, terminal
 from lab.report.numbers import ratio
+from lab.report.thresholds import why
 from tests.kit import builders as make
 
 AT, BELOW = {"cpu": 1.5, "wait": 0.3}, {"cpu": 1.5, "wait": 0.298}
@@ -202,8 +204,8 @@ def test_a_threshold_and_a_comparison_of_runs_say_it_too():
     """A script that fails on a ratio prints why that may be another one."""
     limited, free = summarise(ladder({"b"})), summarise(ladder(set()))
     judged = judge_run(parse("rps(b/a) < 2.5"), limited)
-    assert judged.sentence.endswith("b at the generator's limit: the ratio may be larger")
-    assert "limit:" not in judge_run(parse("rps(b/a) < 2.5"), free).sentence
+    assert why(judged).endswith("b at the generator's limit: the ratio may be larger")
+    assert "limit:" not in why(judge_run(parse("rps(b/a) < 2.5"), free))
     notes = across_report.document(across(free, limited), ()).notes
     assert sum("the generator was at its limit with b" in note for note in notes) == 1
 

@@ -13,13 +13,15 @@ from lab.analysis.compare import verdict_of
 from lab.analysis.conclude import conclude
 from lab.analysis.gates import judge
 from lab.analysis.gates.common import at_limit, server_cores
+from lab.analysis.judging import Judged, judge_run
 from lab.analysis.observations import observed
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import Judged, judge_run, parse
+from lab.analysis.thresholds import parse
 from lab.analysis.together import conclude_run
 from lab.model.comparison import Between, Comparison, Verdict
 from lab.model.plan import Better, Load
 from lab.report import html_page, markdown, summary_json, terminal
+from lab.report.thresholds import why
 from tests.kit import builders as make
 
 SHARED = {"server.cores": 2.0, "machine.cores": 2.0, "cores.shared": 1.0, "server.idle": 0.1}
@@ -171,7 +173,7 @@ def test_a_limit_on_throughput_cannot_be_judged():
     """Two ends are no interval of a ratio."""
     found = judge_run(parse("rps(b/a) < 0.95"), summarise(shared()))
     assert found.outcome is Judged.UNJUDGED
-    assert "shared cores" in found.sentence
+    assert "shared cores" in why(found)
 
 
 def test_runs_with_and_without_shared_cores_are_not_compared():

@@ -9,8 +9,9 @@ import pytest
 
 from lab.analysis.across import across
 from lab.analysis.comparable import DifferingKey
+from lab.analysis.judging import judge_across
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import judge_across, parse
+from lab.analysis.thresholds import parse
 from lab.report import across as across_report
 from lab.report import markdown, terminal, thresholds
 from tests.kit import builders as make

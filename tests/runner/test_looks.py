@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.conclude import conclude
+from lab.analysis.judging import judge_run
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import judge_run, parse
+from lab.analysis.thresholds import parse
 from lab.errors import Interrupted, UsageError
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.runner import run
@@ -220,9 +221,9 @@ def test_a_profile_that_a_threshold_is_on_stays_to_the_end():
     said = summarise(found)
     assert said.compare("cpu", "c", "a").ratio.n == 6
     limit = judge_run(parse("cpu(c/a) < 0.6"), said)
-    assert (limit.ratio.n, limit.ratio.level) == (found.blocks, 0.96)
+    assert (limit.why.ratio.n, limit.why.ratio.level) == (found.blocks, 0.96)
     left = judge_run(parse("cpu(d/a) < 0.6"), said)
-    assert (left.ratio.n, left.ratio.level) == (6, 0.995)
+    assert (left.why.ratio.n, left.why.ratio.level) == (6, 0.995)
 
 
 def test_each_rate_of_a_run_is_looked_at_by_itself():

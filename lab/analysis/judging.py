@@ -1,0 +1,267 @@
+"""
+Whether a run crosses a threshold: never red on noise, never green without what it could have seen.
+
+A ratio fails where its *whole* interval lies beyond the limit, and beyond the A/A noise where the
+limit is a change that noise could make. A count has no noise, and its largest value is judged.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lab.analysis import swept
+from lab.analysis.across import Across, Change, change
+from lab.analysis.health import gravest
+from lab.analysis.metrics import derive
+from lab.analysis.stats import half_width
+from lab.analysis.summary import Summary
+from lab.analysis.thresholds import Threshold
+from lab.model.comparison import Comparison, Estimate
+from lab.model.plan import Load, Role
+
+FAILED = 99
+"""Exit status of a crossed threshold; k6's, and none of ours."""
+
+UNJUDGED = 3
+"""Exit status where the run cannot tell: this machine could not measure it."""
+
+
+class Judged(enum.StrEnum):
+    """What a run says to a threshold."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    UNJUDGED = "cannot be judged"
+
+
+STATUSES = {Judged.PASSED: 0, Judged.FAILED: FAILED, Judged.UNJUDGED: UNJUDGED}
+
+
+class Reach(enum.StrEnum):
+    """Where the interval of a ratio lies, as seen from the limit."""
+
+    BEYOND = "beyond"
+    """All of it where values fail."""
+    NOISE = "noise"
+    """All of it there, and within what noise moves two identical servers apart."""
+    HOLDS = "holds"
+    """On both sides."""
+    SHORT = "short"
+    """None of it where values fail."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatioSeen:
+    """What was found of a ratio."""
+
+    ratio: Estimate
+    reach: Reach
+    floor: float
+    """Share below which a change is not told from noise."""
+    margin: float = 0.0
+    """Share between the limit and the end of an interval that falls short of it."""
+    unseen: float | None = None
+    """True ratio up to which a failure would mostly pass unseen; None where the limit is farther
+    from the interval than that is wide, and where the interval lies beyond the limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountSeen:
+    """What was found of a count."""
+
+    read: int
+    """Trials with a reading."""
+    missing: int
+    """Trials without one."""
+    largest: float | None
+    """None without any reading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """In how many trials of a profile a metric counts."""
+
+    profile: str
+    trials: int
+    """With a value."""
+    total: int
+    gates: Mapping[str, str]
+    """What withholds the others: gate -> its reason in one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooFew:
+    """Less than two blocks have a value of both profiles."""
+
+    profiles: tuple[Counting, ...]
+    run: str | None = None
+    """Name of the run, where it is one of two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """In an open loop throughput is the plan's, whatever the servers do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A threshold, judged."""
+
+    threshold: Threshold
+    outcome: Judged
+    why: RatioSeen | CountSeen | tuple[TooFew, ...] | Planned
+    """What it rests on; of two runs those with too few blocks."""
+    bound: Comparison | None = None
+    """The comparison, where the generator's limit makes its ratio a bound of the true one."""
+
+
+def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
+    """Judge *threshold* within one run, which has its profiles: see `check`."""
+    if threshold.against is None:
+        return _judge_count(threshold, summary)
+    floor = summary.floors[threshold.metric]
+    found = summary.compare_whole(threshold.metric, threshold.profile, threshold.against)
+    missing = TooFew(_counting(threshold, summary))
+    return _judge_noisy(threshold, summary, found, floor, (missing,))
+
+
+def judge_points(
+    found: Sequence[Summary], thresholds: Sequence[Threshold]
+) -> tuple[tuple[Judgement, ...], int]:
+    """Return what a run says to *thresholds* at each of its values, and its exit status."""
+    judgements = tuple(judge_run(each, summary) for summary in found for each in thresholds)
+    return judgements, exit_code(judgements, swept.exit_code(found))
+
+
+def judge_across(threshold: Threshold, found: Across) -> Judgement:
+    """
+    Judge *threshold* on what changed between two runs; a count on the second run.
+
+    Its profiles are in both runs: see `check`.
+    """
+    if threshold.against is None:
+        return _judge_count(threshold, found.after)
+    sides = found.before, found.after
+    moved = change(*sides, threshold.metric, threshold.profile, threshold.against)
+    missing = tuple(
+        TooFew(_counting(threshold, side), side.run.name)
+        for side, ratio in zip(sides, (moved.before, moved.after), strict=True)
+        if ratio is None
+    )
+    return _judge_noisy(threshold, found.after, moved, moved.floor, missing)
+
+
+def judge_ratio(
+    threshold: Threshold, ratio: Estimate, floor: float, detectable: float
+) -> Judgement:
+    """
+    Judge a ratio.
+
+    Args:
+        threshold: With a profile to divide by.
+        ratio: The ratio, or the ratio of ratios.
+        floor: Share below which a change is not told from noise.
+        detectable: Smallest ratio above 1 that so many blocks tell from 1, 4 times out of 5.
+    """
+    above, limit = threshold.above, threshold.limit
+    nearest, farthest = (ratio.low, ratio.high) if above else (ratio.high, ratio.low)
+    edge = _edge(threshold, floor)
+    if threshold.crossed(nearest):
+        failed = nearest > edge if above else nearest < edge
+        seen = RatioSeen(ratio, Reach.BEYOND if failed else Reach.NOISE, floor)
+        return Judgement(threshold, Judged.FAILED if failed else Judged.PASSED, seen)
+    inside = threshold.crossed(farthest)
+    margin = 0.0 if inside else math.expm1(abs(math.log(limit / farthest)))
+    unseen = None
+    if half_width(ratio) > margin:
+        unseen = edge * detectable if above else edge / detectable
+    reach = Reach.HOLDS if inside else Reach.SHORT
+    seen = RatioSeen(ratio, reach, floor, margin, unseen)
+    return Judgement(threshold, Judged.PASSED, seen)
+
+
+def planned(metric: str, load: Load) -> bool:
+    """Return whether *load* sets *metric*, so that it says nothing of a server."""
+    return metric == "throughput" and load.rate is not None
+
+
+def exit_code(judgements: Iterable[Judgement], otherwise: int) -> int:
+    """
+    Return the exit status of a run: the gravest of its own, *otherwise*, and its thresholds'.
+
+    That is 99 when one failed, 1 when a server is broken, 3 when one cannot be judged.
+    """
+    said = (STATUSES[judgement.outcome] for judgement in judgements)
+    return gravest(otherwise, *said)
+
+
+def _edge(threshold: Threshold, floor: float) -> float:
+    """
+    Return what the interval must lie beyond.
+
+    A limit on the far side of 1, such as "cpu > 0.8", asks for an improvement, and noise around 1
+    has nothing to do with it.
+    """
+    limit = threshold.limit
+    if threshold.above:
+        return max(limit, 1 + floor) if limit >= 1 else limit
+    return min(limit, 1 / (1 + floor)) if limit <= 1 else limit
+
+
+def _judge_noisy(
+    threshold: Threshold,
+    summary: Summary,
+    found: Comparison | Change,
+    floor: float,
+    missing: tuple[TooFew, ...],
+) -> Judgement:
+    """Judge what was found of a ratio; *missing* says why there may be none."""
+    if planned(threshold.metric, summary.run.plan.load):
+        return Judgement(threshold, Judged.UNJUDGED, Planned())
+    if found.ratio is None:
+        return Judgement(threshold, Judged.UNJUDGED, missing)
+    judged = judge_ratio(threshold, found.ratio, floor, found.detectable or math.inf)
+    if isinstance(found, Comparison) and found.may_be is not None:
+        return replace(judged, bound=found)
+    return judged
+
+
+def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:
+    name = threshold.profile
+    trials = [
+        item.trial
+        for item in summary.observations
+        if item.trial.slot.arm.name == name and item.trial.slot.arm.role is not Role.COUNTER
+    ]
+    # From the trials themselves: a count stands whatever gate its trial fails.
+    read = [derive(trial).get(threshold.metric) for trial in trials]
+    counts = [count for count in read if count is not None]
+    missing = len(read) - len(counts)
+    outcome = Judged.PASSED
+    if counts and threshold.crossed(max(counts)):
+        outcome = Judged.FAILED
+    elif not counts or missing:
+        outcome = Judged.UNJUDGED
+    seen = CountSeen(len(counts), missing, max(counts, default=None))
+    return Judgement(threshold, outcome, seen)
+
+
+def _counting(threshold: Threshold, summary: Summary) -> tuple[Counting, ...]:
+    """Return in how many trials the two profiles of a ratio have a value, and what withholds it."""
+    return tuple(
+        Counting(
+            row.profile.name,
+            row.counts.get(threshold.metric, 0),
+            row.total,
+            {
+                tally.gate.name: tally.example.reason
+                for tally in row.tallies
+                if threshold.metric in tally.withheld
+            },
+        )
+        for row in summary.rows
+        if row.profile.name in (threshold.profile, threshold.against)
+    )
