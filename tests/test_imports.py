@@ -7,9 +7,11 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import UnionType
 
 import pytest
 
+from lab.model.workload import Wire
 from tests.kit.lab_process import ROOT
 from tools.pages.house import FIGURE, FLOORS, arrows, files, imports, render, room_of
 
@@ -22,7 +24,7 @@ def rooms() -> set[str]:
     return {room_of(path) for path in files("lab")} - {"__init__"}
 
 
-def definitions(kind: type) -> Iterator[tuple[Path, ast.stmt]]:
+def definitions(kind: type | UnionType) -> Iterator[tuple[Path, ast.stmt]]:
     """Yield the definitions of one kind in `lab`, with their files."""
     for path in files("lab"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -206,6 +208,23 @@ def test_servers_are_asked_and_not_told_apart():
         and "server" in ast.unparse(node)
     ]
     assert len(tests) <= 2, tests
+
+
+def test_wires_are_asked_and_not_told_apart():
+    """What follows from a wire is its `manner`; only where wires are made is one tested by name."""
+    makers = {ROOT / "lab/model/workload.py", ROOT / "lab/generators/wires.py"}
+    names, words = {f"Wire.{wire.name}" for wire in Wire}, {repr(str(wire)) for wire in Wire}
+    tests = []
+    for path, node in definitions(ast.Compare | ast.Dict | ast.MatchValue):
+        parts = {
+            ast.unparse(each)
+            for each in ast.walk(node)
+            if isinstance(each, ast.Attribute | ast.Constant | ast.Name)
+        }
+        by_word = parts & words and any("wire" in each for each in parts)
+        if path not in makers and (parts & names or by_word):
+            tests.append(f"{path}, line {node.lineno}")
+    assert not tests
 
 
 def test_the_report_decides_nothing():

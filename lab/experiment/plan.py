@@ -18,7 +18,7 @@ from lab.errors import UsageError
 from lab.model.plan import Arm, Load, Plan
 from lab.model.profile import Profile
 from lab.model.request import Expectation
-from lab.model.workload import Wire, Workload
+from lab.model.workload import Workload
 
 OVERHEAD = 0.5
 """Seconds that a trial takes beside its warm-up and window, for the first estimate: a server's
@@ -59,7 +59,7 @@ def arm_of(
     if ini:
         wire, transport = asked_over(profile.options)
         workload = replace(workload, wire=wire, transport=transport)
-        load = replace(load, keepalive=load.keepalive and wire is not Wire.UWSGI)
+        load = replace(load, keepalive=load.keepalive and wire.manner.keeps)
     return Arm(named(profile.name, at or {}), profile, workload, load, at or {})
 
 

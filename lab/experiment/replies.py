@@ -12,7 +12,7 @@ from lab.errors import OtherReplyError, ServerStartError
 from lab.model.parts import Endpoint, RunningServer, Server
 from lab.model.profile import Profile
 from lab.model.request import Request
-from lab.model.workload import Wire, Workload
+from lab.model.workload import Workload
 from lab.servers.readiness import describe, satisfies
 from lab.system import temporary
 from lab.workloads.varying import expectation
@@ -53,7 +53,7 @@ def capture(
     """
     profile = next((each for each in profiles if each.reply is None), None)
     unsettled = [each for each in workload.asks if each.expect.body is None]
-    if workload.wire is Wire.ECHO or profile is None or not unsettled:
+    if not workload.wire.manner.http or profile is None or not unsettled:
         return workload
     if all(each.expect.pattern is not None for each in unsettled):
         try_out(profile, workload, server, fetch)

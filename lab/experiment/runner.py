@@ -37,7 +37,6 @@ from lab.model.measured import Failure, Trial
 from lab.model.parts import Generator, Probe, Server, Subject
 from lab.model.plan import Arm, CounterRun, Plan, Slot
 from lab.model.profile import Profile
-from lab.model.workload import Wire
 from lab.servers.backing import RunningBacking
 from lab.system import temporary
 
@@ -203,7 +202,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         readings |= clients_side(readings, windows)
         readings |= _cores(parts, elsewhere=session.elsewhere)
         seen = dict(parts.facts(subject))
-        if arm.workload.app is not None or arm.workload.wire is Wire.ECHO:
+        if arm.workload.app is not None or not arm.workload.wire.manner.http:
             seen.pop("fib", None)  # another application has no business with it
         if restarted:
             seen["restarted"] = " and ".join(restarted)

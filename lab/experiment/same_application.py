@@ -18,7 +18,7 @@ from lab.experiment.plan import app_of
 from lab.model.digest import digest_of
 from lab.model.profile import Own, Profile
 from lab.model.runtime import OWN, Altered, Variables
-from lab.model.workload import Wire, Workload
+from lab.model.workload import Workload
 from lab.servers import adapter
 from lab.system.programs import placed
 from lab.system.runtime import runtime_of
@@ -109,7 +109,7 @@ def _beside(profile: Profile, mine: Profile) -> Profile:
 def _proxied(profile: Profile, theirs: Sequence[Profile]) -> Profile:
     """Return a profile of ours behind the proxy of the first ini among *theirs*, if it has one."""
     asked = next((asked_over(each.options) for each in theirs if not each.commands), None)
-    if asked is None or profile.commands or profile in theirs or asked[0] is not Wire.UWSGI:
+    if asked is None or profile.commands or profile in theirs or not asked[0].manner.proxied:
         return profile
     return replace(_with_options(profile, proxied(profile.options, asked[1])), keepalive=False)
 
@@ -140,7 +140,7 @@ def remarks(
             cpus = f"{len(cores)} CPU{'s' * (len(cores) > 1)}"
             yield f"{profile.path.name}: {processes} processes, and its server has {cpus} here"
     ours = [each for each in found if each.own and not (each.altered or each.commands)]
-    if behind := [each.name for each in ours if asked_over(each.options)[0] is Wire.UWSGI]:
+    if behind := [each.name for each in ours if asked_over(each.options)[0].manner.proxied]:
         yield f"{', '.join(behind)}: at such a socket as well; --front http asks them over HTTP"
     if any(profile.altered for profile in found):
         yield "`lab show PROFILE` prints that copy, and --keep OPTION leaves an option in it"

@@ -1,7 +1,7 @@
 """
 The wires: what the engine sends on a connection, and how it tells the right reply.
 
-To add one, write what stands for it here, and its words in `lab.model.workload.Wire`.
+To add one, write what stands for it here, and its word and manner in `lab.model.workload`.
 Whatever it is, the engine compares first: with the last right reply of any connection
 (`Engine._good`), and with what `expected` says. Only what equals neither is given to the reply,
 byte by byte if need be.
@@ -18,7 +18,6 @@ from lab.generators.mix import order
 from lab.generators.reply import LongBodyError, MalformedReplyError, Reply
 from lab.model.echo import difference, message
 from lab.model.request import Expectation, Request, labels
-from lab.model.uwsgi import passed_on
 from lab.model.wording import MOST_SHOWN, shown
 from lab.model.workload import Transport, Wire, Workload
 
@@ -209,23 +208,22 @@ def wire_of(workload: Workload, *, keepalive: bool) -> AnyWire:
     Raises:
         UsageError: One of the workload's requests cannot be sent as it is.
     """
-    if workload.wire is Wire.ECHO:
+    manner = workload.wire.manner
+    if not manner.http:
         return EchoWire(workload.size, workload.lines)
-    proxied = workload.wire is Wire.UWSGI  # a reply ends its connection
     try:
         # A proxy's clients keep their connections, and it tells the server nothing of that.
+        offered = keepalive or manner.proxied
         asks = {
-            each.encode(workload.host, keepalive=keepalive or proxied): each
+            manner.encode(each.encode(workload.host, keepalive=offered)): each
             for each in workload.asks
         }
-        if proxied:
-            asks = {passed_on(sent): each for sent, each in asks.items()}
     except ValueError as error:
         raise UsageError(f"workload {workload.name}: {error}") from error
     if len(asks) > 1:
-        return MixWire(asks, workload.seed, keepalive=not proxied)
+        return MixWire(asks, workload.seed, keepalive=manner.keeps)
     ((sent, only),) = asks.items()
-    return HttpWire(sent, only.expect, bodiless=only.bodiless, keepalive=not proxied)
+    return HttpWire(sent, only.expect, bodiless=only.bodiless, keepalive=manner.keeps)
 
 
 def check_clients(clients: Iterable[str], workload: Workload) -> None:

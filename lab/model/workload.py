@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.model.request import HOST, Expectation, Request
 from lab.model.runtime import OURS, Runtime
+from lab.model.uwsgi import passed_on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """What follows from a wire."""
+
+    called: str
+    """In words, where a report names several."""
+
+    noun: str = "a request"
+    """What is sent each time, in words."""
+
+    by: str = ""
+    """What is added to a request to say how it is asked; empty where that goes without saying."""
+
+    http: bool = True
+    """Whether requests and replies are those of HTTP: with paths, headers, status and body."""
+
+    keeps: bool = True
+    """Whether a connection carries more than one request."""
+
+    proxied: bool = False
+    """Whether the server is asked as by a proxy, which keeps slow clients to itself."""
+
+    encode: Callable[[bytes], bytes] = bytes
+    """Of a request of HTTP: what is sent for it. Raises ValueError where it cannot be."""
 
 
 class Wire(enum.StrEnum):
@@ -20,6 +47,25 @@ class Wire(enum.StrEnum):
     UWSGI = "uwsgi"
     """The request as nginx's `uwsgi_pass` sends it; a reply in HTTP, which ends with its
     connection."""
+
+    @property
+    def manner(self) -> Manner:
+        """What follows from it: who needs to know asks here, and compares no wire with another."""
+        return MANNERS[self]
+
+
+MANNERS = {
+    Wire.HTTP: Manner(called="HTTP"),
+    Wire.ECHO: Manner(called="echo", noun="an echo", http=False),
+    Wire.UWSGI: Manner(
+        called="the uwsgi protocol, as nginx's uwsgi_pass asks, a connection for each request",
+        by="by the uwsgi protocol",
+        keeps=False,
+        proxied=True,
+        encode=passed_on,
+    ),
+}
+"""One for each wire."""
 
 
 class Transport(enum.StrEnum):
@@ -93,11 +139,12 @@ class Workload:
         """What is asked, for people: the request's target, or the size of the message."""
         first, *others = map(str, self.asks)
         asked = f"{first} and {len(others)} more" if others else first
-        if self.wire is Wire.HTTP:
+        manner = self.wire.manner
+        if manner.http and not manner.by:
             return asked
         carrier = "TCP" if self.transport is Transport.TCP else "a UNIX socket"
-        if self.wire is Wire.UWSGI:
-            return f"{asked} by the uwsgi protocol over {carrier}"
+        if manner.http:
+            return f"{asked} {manner.by} over {carrier}"
         lines = f"{self.lines} lines of " if self.lines > 1 else ""
         return f"{lines}{self.size:,} bytes over {carrier}"
 

@@ -20,12 +20,6 @@ from lab.model.workload import Wire
 from lab.report.causes import inert_notes
 from lab.report.numbers import figure, levels, percent, share
 
-WIRES = {
-    Wire.HTTP: "HTTP",
-    Wire.UWSGI: "the uwsgi protocol, as nginx's uwsgi_pass asks, a connection for each request",
-}
-"""How those are asked that can be compared with each other."""
-
 MORE = {
     More.ENGINE: "the lab's engine instead of ab",
     More.PROCESSES: "--processes {} where the generator has a CPU for each",
@@ -257,5 +251,5 @@ def _sent_late(found: SentLate) -> str:
 
 
 def _protocols(asked: Mapping[Wire, Sequence[str]]) -> str:
-    who = "; ".join(f"{WIRES.get(wire, wire)}: {', '.join(names)}" for wire, names in asked.items())
+    who = "; ".join(f"{wire.manner.called}: {', '.join(names)}" for wire, names in asked.items())
     return f"Asked in two protocols, so a ratio across holds their difference as well: {who}."

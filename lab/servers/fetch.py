@@ -18,8 +18,6 @@ from http.client import HTTPException, HTTPResponse
 
 from lab.model.parts import Endpoint
 from lab.model.request import HOST, LONGEST_BODY, Request
-from lab.model.uwsgi import passed_on
-from lab.model.workload import Wire
 
 MAX_HEADS = 1 << 20
 """Bytes of heads, interim ones included: http.client takes a hundred lines of 64 KB for each."""
@@ -63,9 +61,7 @@ def fetch(
     """
     request = Request(asked) if isinstance(asked, str) else asked
     # Not asked to close: the reply may repeat what was sent, and is held against a load's.
-    sent = request.encode(host)
-    if endpoint.wire is Wire.UWSGI:
-        sent = passed_on(sent)
+    sent = endpoint.wire.manner.encode(request.encode(host))
     began = time.monotonic()
     with _connected(endpoint, timeout) as sock:
         sock.sendall(sent)

@@ -21,7 +21,7 @@ from lab.errors import OtherReplyError, ServerStartError
 from lab.model.echo import difference, message
 from lab.model.parts import Endpoint, RunningServer
 from lab.model.request import Expectation, Request
-from lab.model.workload import Wire, Workload
+from lab.model.workload import Workload
 from lab.servers.fetch import LongReplyError, SlowReplyError, exchange, fetch
 from lab.servers.ports import listeners
 
@@ -110,7 +110,7 @@ class _Seen:
 def _attempt(
     server: RunningServer, workload: Workload, silence: float, whole: float
 ) -> _Seen | None:
-    ask = _ask_echo if workload.wire is Wire.ECHO else _ask_http
+    ask = _ask_http if workload.wire.manner.http else _ask_echo
     try:
         wrong = ask(server.endpoint, workload, silence, whole)
     except SlowReplyError as error:

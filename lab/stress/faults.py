@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 
 from lab.model.parts import Subject
-from lab.model.workload import Wire
 from lab.probes.sockets import SocketProbe
 from lab.stress.result import CONTROL
 from lab.stress.target import Target
@@ -280,7 +279,7 @@ def drain(target: Target) -> Seen:
 )
 def slow_clients(target: Target) -> Seen:
     """Hold connections on which the headers come byte by byte."""
-    if target.server.endpoint.wire is Wire.UWSGI:
+    if target.server.endpoint.wire.manner.proxied:
         note = "it is asked as a proxy asks, which keeps slow clients to itself"
         return Seen(possible=False, note=note)
     with _slow(target) as clients:

@@ -245,8 +245,9 @@ def _ours(name: str, question: Question, chdir: Path | None) -> Workload:
     read_ones = [read(name, path).workload for path in question.paths or (None,)]
     headers, host = added(question)
     first = read_ones[0]
-    if first.wire is Wire.ECHO and (headers or host or len(read_ones) > 1):
-        raise UsageError(f"{name} is an echo, without paths and headers: leave those out")
+    manner = first.wire.manner
+    if not manner.http and (headers or host or len(read_ones) > 1):
+        raise UsageError(f"{name} is {manner.noun}, without paths and headers: leave those out")
     requests = alike(with_headers(each.asks[0], headers) for each in read_ones)
     return asking(first, requests, check_host(host or HOST))
 
@@ -339,8 +340,9 @@ def _contradictions(said: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield 'it needs a line `summary = "What is asked for"`', "summary"
     if len(said.get("reply", {})) > 1:
         yield "a reply has text, or by, not both", "reply"
-    if said.get("wire") == Wire.ECHO and "size" not in said:
-        yield "an echo needs a line `size = 1024`: bytes of a message", "wire"
+    manner = Wire(said.get("wire", Wire.HTTP)).manner
+    if not manner.http and "size" not in said:
+        yield f"{manner.noun} needs a line `size = 1024`: bytes of a message", "wire"
 
 
 def _check_table(path: Path, text: str, table: Mapping[str, Any], *place: str) -> None:

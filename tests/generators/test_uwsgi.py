@@ -13,7 +13,7 @@ from lab.model.parts import Endpoint
 from lab.model.plan import Load
 from lab.model.request import Expectation, Request
 from lab.model.uwsgi import LONGEST, passed_on
-from lab.model.workload import Transport, Wire, Workload
+from lab.model.workload import MANNERS, Manner, Transport, Wire, Workload
 from lab.system.programs import find_command
 from tests.kit.engines import count, right_at_a_rate
 from tests.kit.lab_process import until
@@ -28,6 +28,21 @@ def asked(transport=Transport.TCP, **rest):
     """Return the workload of a server that is asked in the uwsgi protocol."""
     told = {"path": "/9", "expect": Expectation(body=BODY)} | rest
     return Workload("nine", wire=Wire.UWSGI, transport=transport, **told)
+
+
+def test_another_framing_of_http_is_a_manner_and_no_more(monkeypatch):
+    """The engine sends what it encodes, keeps connections where it does, and names it so."""
+    framed = Manner(called="framed", by="in a frame", encode=lambda sent: b"<%b>" % sent)
+    monkeypatch.setitem(MANNERS, Wire.UWSGI, framed)
+    wire = wire_of(asked(), keepalive=True)
+    assert wire.request(0) == b"<%b>" % Request("/9").encode()
+    assert wire.keepalive
+    assert asked().asked == "/9 in a frame over TCP"
+
+
+def test_every_wire_has_a_manner():
+    """None is a word alone."""
+    assert set(MANNERS) == set(Wire)
 
 
 def answering(reply=REPLY, seen=None):

@@ -154,10 +154,10 @@ def private(
 def asked_over(options: Options) -> tuple[Wire, Transport]:
     """Return how a private copy is asked."""
     front = _asked(options)
-    if front is None or front.wire is Wire.HTTP:
+    if front is None or not front.wire.manner.proxied:
         return Wire.HTTP, Transport.TCP
     tcp = "{port}" in options[front.number][1]
-    return Wire.UWSGI, Transport.TCP if tcp else Transport.UNIX
+    return front.wire, Transport.TCP if tcp else Transport.UNIX
 
 
 def proxied(options: Options, transport: Transport) -> tuple[tuple[str, str], ...]:
@@ -294,7 +294,7 @@ class _Copy:
             kept = tcp and option.endswith("socket") and plain not in HTTP
             new = "127.0.0.1:0" if kept else self._file("other.sock")
             became = f"a private {'TCP' if kept else 'UNIX'} socket"
-        elif self.asked.wire is Wire.UWSGI:
+        elif self.asked.wire.manner.proxied:
             new = "{host}:{port}" if tcp else "{socket}"
             kind = "a free port" if tcp else "a private UNIX socket"
             became = f"{kind}, asked over the uwsgi protocol"
