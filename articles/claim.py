@@ -139,6 +139,8 @@ class ClaimVerdict:
     """What limited the two sides there: the diagnosis' name and standing."""
     takes: tuple[str, ...] = ()
     """What would decide it, where this does not: "profile x", "workload y", or in more words."""
+    lacks: tuple[str, ...] = ()
+    """Those of them that are a profile or a workload, which the lab does not have."""
     warnings: tuple[RunWarning, ...] = ()
     """What that run's report warns of above its tables: whoever quotes the run says it, too."""
     machine: str = ""

@@ -13,7 +13,7 @@ lasts. A run that ended early, or failed its noise check, decides nothing.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from articles.batches import Batch
@@ -38,6 +38,12 @@ from lab.report.thresholds import figures
 
 EQUAL = 0.05
 """A published ratio within so much of 1 claims that nothing changes."""
+
+_KNOWN: Mapping[str, Callable[[], Collection[str]]] = {
+    "workload": workloads.find,
+    "profile": profiles.find,
+}
+"""Kinds of parts, and what finds those that this lab has."""
 
 A_TEST = "a test"
 """What a fact takes for which the lab has all parts."""
@@ -303,7 +309,8 @@ def _without_run(claim: Claim) -> ClaimVerdict:
     if conditions:
         sentence += f" It also takes {', '.join(conditions)}."
     takes = (*lacking, *conditions)
-    return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes)
+    lacks = tuple(part for part in lacking if _kind_and_name(part)[0] in _KNOWN)
+    return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes, lacks=lacks)
 
 
 def absent(claim: Claim) -> list[str]:
@@ -315,8 +322,13 @@ def absent(claim: Claim) -> list[str]:
 
 def _known(part: str) -> bool:
     """Return whether this lab has a part, as in "profile x"."""
+    kind, name = _kind_and_name(part)
+    return kind in _KNOWN and name in _KNOWN[kind]()
+
+
+def _kind_and_name(part: str) -> tuple[str, str]:
     kind, _, name = part.partition(" ")
-    return name in {"workload": workloads.find(), "profile": profiles.find()}.get(kind, ())
+    return kind, name
 
 
 def _figures(found: Comparison) -> str:

@@ -224,7 +224,7 @@ def _tables_by_article(verdicts: Sequence[ClaimVerdict]) -> Iterator[Table]:
 def takes(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return what deciding a claim takes: parts that the lab lacks; if none, what else it takes."""
     found = dict.fromkeys(item for each in verdicts for item in each.takes)
-    missing = [item for item in found if item.startswith(("workload ", "profile "))]
+    missing = dict.fromkeys(item for each in verdicts for item in each.lacks)
     return "; ".join(missing or found) or UNKNOWN
 
 

@@ -182,10 +182,17 @@ def test_the_stored_sum_adds_up():
 def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
     """A row for each claim: of an open one the parts that the lab lacks, or what else it takes."""
     claim = replace(CLAIM, article=Article("An article", 2016))
-    lacking = ("workload z", "profile y", "profile x", "at least 2 server cores")
+    parts = ("workload z", "profile y", "profile x")
+    far = ClaimVerdict(
+        replace(claim, id="far"),
+        Decision.UNTESTABLE,
+        "Needs z.",
+        takes=(*parts, "at least 2 server cores"),
+        lacks=parts,
+    )
     found = (
         replace(VERDICTS[0], claim=claim),
-        ClaimVerdict(replace(claim, id="far"), Decision.UNTESTABLE, "Needs z.", takes=lacking),
+        far,
         ClaimVerdict(
             replace(claim, id="near"), Decision.UNDECIDED, "So.", "one", takes=("more blocks",)
         ),
