@@ -7,6 +7,7 @@ what happened, where, and what to do. Only `lab.cli` and `lab.locust` catch them
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 
@@ -57,8 +58,20 @@ class MissingError(LabError):
     """A program is not installed, or was built without what is needed."""
 
 
-WHOLE_LOG = "Its whole log: "
-"""Begins the line of a failure that names the file with the server's log."""
+def log_lines(log: Sequence[str] | None, whole: Path | str | None) -> Iterator[str]:
+    """
+    Say how a server's log ends, and where the whole of it is.
+
+    Args:
+        log: Its last lines; empty for an empty log, None where they are not to be shown.
+        whole: Its file; None where it is not kept.
+    """
+    if log is not None and not log:
+        yield "Its log is empty."
+    if whole is not None:
+        yield f"Its whole log: {whole}"
+    if log:
+        yield from ("Its last log lines:", *log)
 
 
 class ServerStartError(LabError):
@@ -85,15 +98,16 @@ class ServerStartError(LabError):
         self.kept: Path | None = None
         super().__init__(profile, problem)
 
+    @property
+    def last_lines(self) -> tuple[str, ...] | None:
+        """The end of the log; None where the problem says all and the log is kept."""
+        if self.log and self.told and self.kept:
+            return None
+        return tuple(self.log.splitlines()[-(5 if self.told else 20) :])
+
     def __str__(self) -> str:
-        said = [f"profile {self.profile}: {self.problem}"]
-        if not self.log:
-            said.append("Its log is empty.")
-        if self.kept is not None:
-            said.append(f"{WHOLE_LOG}{self.kept}")
-        if self.log and not (self.told and self.kept):
-            said += ["Its last log lines:", *self.log.splitlines()[-(5 if self.told else 20) :]]
-        return "\n".join(said)
+        told = f"profile {self.profile}: {self.problem}"
+        return "\n".join((told, *log_lines(self.last_lines, self.kept)))
 
 
 class OtherReplyError(ServerStartError):
@@ -106,16 +120,19 @@ class ApplicationError(ServerStartError):
     def __init__(self, problem: str, log: str) -> None:
         super().__init__("application", problem, log, told=True)
 
+    @property
+    def last_lines(self) -> None:
+        """Nothing: the problem says all."""
+
     def __str__(self) -> str:
-        kept = [f"{WHOLE_LOG}{self.kept}"] if self.kept else []
-        return "\n".join((self.problem, *kept))
+        return "\n".join((self.problem, *log_lines(None, self.kept)))
 
 
 class BackingError(LabError):
     """A backing service does not start, or has ended and does not start again."""
 
     def __init__(self, name: str, problem: str, log: str) -> None:
-        said = ["Its last log lines:", *log.splitlines()[-20:]] if log else ["Its log is empty."]
+        said = log_lines(log.splitlines()[-20:], None)
         super().__init__("\n".join((f"backing service {name}: {problem}", *said)))
 
 

@@ -245,6 +245,30 @@ def test_the_report_decides_nothing():
                 assert taken[0].isupper() or taken in readings, f"{path} imports {name}"
 
 
+def test_no_sentence_is_taken_apart():
+    """Whoever needs more of a failure or a finding than its words asks a field that has it."""
+    searching = (
+        "startswith",
+        "endswith",
+        "removeprefix",
+        "removesuffix",
+        "partition",
+        "rpartition",
+    )
+    sentences = {"failure", "reason", "advice", "sentence", "said"}
+    for path in (*files("lab"), *files("articles")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Attribute(searched, name)) if name in searching:
+                    parts = [searched]
+                case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+                    parts = node.comparators
+                case _:
+                    continue
+            read = {each.attr for part in parts for each in ast.walk(part) if hasattr(each, "attr")}
+            assert path.name == "earlier.py" or not read & sentences, (path, ast.unparse(node))
+
+
 def test_a_conclusion_has_no_sentence():
     """What a run comes to is names, kinds and numbers; lab.report puts them into words."""
     concluding = ("columns", "conclude", "conclusion", "descent", "footnotes", "limits")

@@ -12,6 +12,7 @@ from lab.analysis.gates import judge
 from lab.analysis.gates.machine import MACHINE
 from lab.analysis.metrics import derive
 from lab.analysis.observations import observed
+from lab.errors import log_lines
 from lab.model.finding import Finding
 from lab.model.measured import Trial
 from lab.model.plan import Plan
@@ -62,7 +63,8 @@ def answer(trial: Trial) -> Answer:
     then a gate that withholds something.
     """
     if not trial.windows:
-        return Answer(NOT_MADE, trial.failure or "", {})
+        failure = (trial.failure or "", *log_lines(trial.log, trial.log_file))
+        return Answer(NOT_MADE, "\n".join(failure), {})
     seen = observed(trial)
     found = causes(seen)
     gate = max(seen.findings, key=_weight, default=None)

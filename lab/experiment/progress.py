@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as Bar
 
+from lab.errors import log_lines
 from lab.experiment.conduct import Prepared
 from lab.experiment.plan import estimate, pilot, trial_seconds
 from lab.model.comparison import Departure
@@ -188,7 +189,7 @@ class Progress:
         done, planned = self._course.done, self._course.planned
         if trial.failure is not None and trial.failed is not Failure.LEFT_OUT:
             # A path that is broken at the edge of the screen cannot be copied.
-            failure = trial.failure.removeprefix(f"profile {trial.slot.arm.name}: ")
+            failure = "\n".join((trial.failure, *log_lines(trial.log, trial.log_file)))
             self._console.print(f"{trial.slot.arm.name}: {failure}", markup=False, soft_wrap=True)
         if (ended := trial.facts.get("restarted")) is not None:
             text = f"backing service {ended} had ended, and was started again"

@@ -208,8 +208,9 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
             seen["restarted"] = " and ".join(restarted)
         trial = replace(trial, windows=windows, readings=readings, facts=seen)
         if (how := server.ended()) is not None:
-            failure = f"the server ended before the window's end: {how}\n{server.log_tail()}"
-            trial = replace(trial, failure=failure, failed=Failure.SERVER)
+            failure = f"the server ended before the window's end: {how}"
+            log = tuple(server.log_tail().splitlines())
+            trial = replace(trial, failure=failure, failed=Failure.SERVER, log=log)
         observer.stage(slot, attempt, "stop")
     return trial
 
@@ -247,7 +248,9 @@ class _Failures:
         except ServerStartError as error:
             self._not_started[slot.arm.name] += 1
             parts.keep(error)
-            return _failed(slot, attempt, parts, Failure.SERVER, str(error))
+            trial = _failed(slot, attempt, parts, Failure.SERVER, error.problem)
+            file = None if error.kept is None else str(error.kept)
+            return replace(trial, log=error.last_lines, log_file=file)
         except GeneratorError as error:
             del self._not_started[slot.arm.name]
             if isinstance(error, WorkersChangedError):

@@ -156,10 +156,17 @@ class Trial:
     """What was seen of the server, such as `fib` = "cython"."""
 
     failure: str | None = None
-    """Why there is no window: the server did not start, or ended; with its log's last lines."""
+    """What kept it from being measured to its end, in lines; the most important one first."""
 
     failed: Failure | None = None
     """Which kind of failure that is."""
+
+    log: tuple[str, ...] | None = None
+    """The last lines that the server printed, where it failed; empty where it printed none, None
+    where the failure says all that is in them."""
+
+    log_file: str | None = None
+    """File with the whole of that log; None where it is not kept."""
 
     @property
     def shares_cores(self) -> bool:

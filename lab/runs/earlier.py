@@ -3,17 +3,33 @@ Earlier formats of a run's folder, told in the words of the present one.
 
 Formats 1 and 2 have one workload and one load, the plan's. A counter-run says what it has instead,
 and a profile that serves no application has its own reply. What kind of failure it was, a sentence
-says. `lab.runs.folder` lists the formats.
+says. Format 3 at first has the log in the sentence, too. `lab.runs.folder` lists the formats.
 """
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
+
+from lab.model.measured import Failure, Trial
 
 GIVEN_UP, LEFT_OUT = "the load was given up: ", "not started again: "
 """How the failures began that were not the server's."""
+
+ENDED = "the server ended before the window's end: "
+"""How a failure began that had nothing but the log's end in its further lines."""
+
+_TOLD = re.compile(
+    r"(?P<failure>.*?)"
+    r"(?P<empty>\nIts log is empty\.)?"
+    r"(?:\nIts whole log: (?P<file>[^\n]*))?"
+    r"(?:\nIts last log lines:\n(?P<log>.*))?",
+    re.DOTALL,
+)
+"""What stood after any other: that there is no log, where it is, and how it ends."""
 
 Content = dict[str, Any]
 """What JSON was decoded to."""
@@ -47,6 +63,25 @@ def trial(content: Mapping[str, Any]) -> Content:
     if failure := content.get("failure"):
         told["failed"] = _kind(str(failure))
     return dict(content) | told
+
+
+def log_apart(trial: Trial) -> Trial:
+    """Return *trial* with its log apart from its failure, in which earlier runs have it."""
+    if trial.failure is None or trial.failed is not Failure.SERVER or trial.log is not None:
+        return trial
+    if trial.failure.startswith(ENDED):
+        first, *lines = trial.failure.splitlines()
+        return replace(trial, failure=first, log=tuple(lines))
+    named = f"profile {trial.slot.arm.name}: "
+    told = _TOLD.fullmatch(trial.failure.removeprefix(named))
+    assert told is not None  # it may be a failure alone
+    log = "" if told["empty"] else told["log"]
+    return replace(
+        trial,
+        failure=told["failure"],
+        log=None if log is None else tuple(log.splitlines()),
+        log_file=told["file"] or trial.log_file,
+    )
 
 
 def _kind(failure: str) -> str:

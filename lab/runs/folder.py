@@ -41,7 +41,8 @@ Version of the folder's format; the lab reads every version up to this one (`lab
 2: open loop (`rate`, `planned`, `late`, `queued`, `service`), counter-runs (`counters`, the arm
    "counter").
 3: arms, each with its profile, workload and load, in the plan and in counter-runs; a trial's slot
-   names its arm and its role; later runs of minutes (`minutes`, `looks`, `ended`).
+   names its arm and its role; later runs of minutes (`minutes`, `looks`, `ended`), and the end of
+   a server's log apart from its failure (`log`, `log_file`).
 """
 
 MOST_SHOWN = 5
@@ -301,7 +302,7 @@ def _trial(
         wrong = " as the A/A arm" if (place.arm, Role.PROFILE) in arms else ""
         raise ResultsError(path, f"damaged: run.json has no profile {place.arm}{wrong}", number)
     parts = {field.name: getattr(read, field.name) for field in fields(Trial)}
-    return Trial(**parts | {"slot": Slot(place.block, place.position, arm)})
+    return earlier.log_apart(Trial(**parts | {"slot": Slot(place.block, place.position, arm)}))
 
 
 def _upgraded(content: dict[str, Any], path: Path) -> dict[str, Any]:

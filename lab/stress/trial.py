@@ -15,7 +15,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lab.errors import GeneratorError
+from lab.errors import GeneratorError, log_lines
 from lab.experiment.conduct import real_parts
 from lab.experiment.plan import alone
 from lab.experiment.runner import Silent, run
@@ -94,7 +94,9 @@ def measure(fault: Fault, arm: Arm, conditions: Conditions) -> FaultOutcome:
     )
     run(alone(arm, window=conditions.pace.whole), parts, Silent())
     if planted.outcome is None:
-        line, _, log = (trials[-1].failure or "").partition("\n")
+        last = trials[-1]
+        line, *more = (last.failure or "").split("\n")
+        log = "\n".join((*more, *log_lines(last.log, last.log_file)))
         return FaultOutcome(fault.name, problem=f"failed: {line}", log=log)
     return replace(planted.outcome, tries=len(trials))
 

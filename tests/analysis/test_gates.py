@@ -544,9 +544,7 @@ def test_an_unpinned_server_may_use_every_core():
 
 def test_a_server_that_did_not_start_says_its_last_words():
     """The reason is the failure and the log's last line."""
-    trial = make.trial(
-        windows=(), failure="it ended with status 1\nIts last lines:\nno app found\n"
-    )
+    trial = make.trial(windows=(), failure="it ended with status 1", log=("no app found", ""))
     (finding,) = judge(trial)
     assert (finding.gate.name, finding.withholds) == ("server died", None)
     assert finding.reason == "it ended with status 1; its log ends: no app found"

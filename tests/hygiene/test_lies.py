@@ -141,9 +141,9 @@ def test_the_others_are_measured(lied):
 def test_a_dead_server_is_told_with_the_end_of_its_log(lied, name, what, log):
     """In the trial, in the report, and at once on standard error."""
     folder, done = lied
-    failure = last_trial(folder, name)["failure"]
-    assert what in failure
-    assert log in failure
+    trial = last_trial(folder, name)
+    assert trial["failure"] == what
+    assert trial["log"][-1] == log
     assert log in done.stderr
     reasons = {each["gate"]: each["reason"] for each in row(folder, name)["findings"]}
     assert reasons["server died"] == f"{what}; its log ends: {log}"

@@ -49,8 +49,8 @@ def sustained():
             dropped = trial.readings | {"listener.drops": 935.0, "tcp.TCPSynRetrans": 298.0}
             trials.append(replace(trial, readings=dropped))
         elif trial.slot.arm.name == "broken":
-            failure = "profile broken: it ended with status 1\nIts last log lines:\n\x1b[31mno app"
-            trials.append(replace(trial, windows=(), readings={}, failure=failure))
+            failure, log = "it ended with status 1", ("\x1b[31mno app",)
+            trials.append(replace(trial, windows=(), readings={}, failure=failure, log=log))
         else:
             trials.append(trial)
     skipped = {"gunicorn-sync": "gunicorn is not installed (pip install gunicorn)"}

@@ -186,7 +186,7 @@ def test_a_trial_that_fails_keeps_the_end_of_the_log():
     (none, *_) = FAULTS
     broken = replace(WAITING, app="app.no_such_module:app")
     found = measure(none, arm_of(profiles.read("tuned"), broken, Load(64, rate=50.0)), FREE)
-    assert found.problem.startswith("failed: profile tuned:")
+    assert found.problem == "failed: ModuleNotFoundError: No module named 'app.no_such_module'"
     assert "No module named 'app.no_such_module'" in found.log
 
 

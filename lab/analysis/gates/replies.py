@@ -8,7 +8,6 @@ from dataclasses import replace
 from lab import dialects
 from lab.analysis.gates import common, example
 from lab.analysis.gates.network import port_failures
-from lab.errors import WHOLE_LOG
 from lab.model.finding import Beside, Finding, Gate, Whose
 from lab.model.measured import Failure, Trial
 from lab.model.metric import Of, made_of
@@ -61,14 +60,14 @@ def died(trial: Trial, beside: Beside) -> Finding | None:
     """Judge whether the server did not start, or ended unasked."""
     if NO_LOAD in beside.fired or (trial.windows and trial.failure is None):
         return None
-    failure, kept = _failure(trial), "More of its log is in trials.ndjson, under failure"
+    kept = "More of its log is in trials.ndjson"
     if trial.windows:
         advice = f"{kept}; the figures are those of a crash."
-    elif failure.splitlines()[-1].startswith(WHOLE_LOG):
+    elif trial.log is None and trial.log_file is not None:
         advice = "Mend that and run it again."
     else:
         advice = f"{kept}."
-    return Finding(DIED, _with_log_end(failure, trial.slot.arm.name), advice)
+    return Finding(DIED, _with_log_end(trial), advice)
 
 
 DIED = Gate(
@@ -286,12 +285,12 @@ RECONNECTS = Gate(
 )
 
 
-def _with_log_end(failure: str, profile: str) -> str:
-    """Return the first and the last line of *failure*: what happened, and how the log ends."""
-    lines = [line for line in failure.splitlines() if line.strip()]
-    # The report names the profile already.
-    reason = lines[0].removeprefix(f"profile {profile}: ").rstrip(".")
-    last = lines[-1].strip()
-    if last.startswith(WHOLE_LOG):
-        return f"{reason}; {last[0].lower()}{last[1:]}"
-    return reason if len(lines) == 1 else f"{reason}; its log ends: {last}"
+def _with_log_end(trial: Trial) -> str:
+    """Return what happened, in a line, and how the log ends or where it is."""
+    reason = _failure(trial).splitlines()[0].rstrip(".")
+    last = [line.strip() for line in trial.log or () if line.strip()][-1:]
+    if last:
+        return f"{reason}; its log ends: {last[0]}"
+    if trial.log_file is not None:
+        return f"{reason}; its whole log: {trial.log_file}"
+    return reason if trial.log is None else f"{reason}; its log is empty"
