@@ -166,7 +166,8 @@ class Reader:
             path = self._top[1]
         text = self.known.read(path)
         if text is None:
-            self.guess(f"it cannot read {path}")
+            may = self.known.reaches(path)
+            self.guess(f"{'it cannot' if may else 'without --trusted it does not'} read {path}")
             return
         self._budget.spend(characters=len(text), files=1)
         if file:
