@@ -22,12 +22,8 @@ from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.limits import limits, no_effect, silent
 from lab.analysis.machine import facts, network
 from lab.analysis.summary import Summary
-from lab.analysis.undecided import (
-    left_early,
-    levels,
-    outlook,
-    undecided,
-)
+from lab.analysis.undecided import left_early, levels, outlook, undecided
+from lab.dialects.difference import Difference, difference
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import shown
 from lab.model.plan import Plan
@@ -84,7 +80,17 @@ def conclude(summary: Summary) -> Conclusion:
         measured=measured(summary),
         asked=asked(summary),
         panels=panels(summary),
+        differences=_differences(summary),
     )
+
+
+def _differences(summary: Summary) -> dict[str, Difference]:
+    known = {profile.name: profile for profile in summary.run.plan.profiles}
+    return {
+        step.profile: difference(known[step.profile], known[step.before])
+        for step in summary.steps
+        if step.before is not None
+    }
 
 
 def _terms(plan: Plan) -> Iterator[Term]:

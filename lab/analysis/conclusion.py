@@ -16,10 +16,8 @@ from lab.analysis.footnotes import (
 from lab.analysis.limits import Limit, NoEffect
 from lab.analysis.machine import Facts, Network
 from lab.analysis.summary import Summary
-from lab.analysis.undecided import (
-    Outlook,
-    Undecided,
-)
+from lab.analysis.undecided import Outlook, Undecided
+from lab.dialects.difference import Difference
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
 from lab.model.warning import RunWarning
@@ -213,6 +211,9 @@ class Conclusion:
 
     panels: tuple[str, ...]
     """Metrics of the figure of changes."""
+
+    differences: Mapping[str, Difference]
+    """Profile -> the options in which it differs from the one before it, where it has one."""
 
     def limit_of(self, profile: str) -> Diagnosis | None:
         """Return what limits *profile*; None where nothing explains it."""

@@ -22,7 +22,6 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
 from lab.analysis.together import SweepConclusion
-from lab.dialects.difference import difference
 from lab.model.measured import Window
 from lab.model.nested import flatten
 from lab.model.profile import Profile
@@ -116,7 +115,7 @@ def render(found: Conclusion) -> str:
         lines=[curve.profile for curve in percentiles.chosen(summary, lines)],
         all_lines=len(lines),
         trials=details.trials_table(summary),
-        configurations=_configurations(summary),
+        configurations=_configurations(found),
         environment=_environment(run.environments),
         environments=len(run.environments),
         open_loop=run.plan.load.rate is not None,
@@ -178,22 +177,19 @@ def _limit(limit: Limit) -> Chip:
     )
 
 
-def _configurations(summary: Summary) -> tuple[Configuration, ...]:
-    plan = summary.run.plan
-    known = {profile.name: profile for profile in plan.profiles}
-    steps = {step.profile: step.before for step in summary.steps}
-    found = []
-    for profile in plan.profiles:
-        before = steps.get(profile.name)
-        if before is None:
+def _configurations(found: Conclusion) -> tuple[Configuration, ...]:
+    before = {step.profile: step.before for step in found.summary.steps}
+    shown = []
+    for profile in found.summary.run.plan.profiles:
+        change = found.differences.get(profile.name)
+        if change is None:
             lines = [("", f"{key} = {value}") for key, value in profile.options]
         else:
-            change = difference(profile, known[before])
             lines = [("-", f"{key} = {value}") for key, value in change.removed]
             lines += [("~", f"{key} = {old} → {new}") for key, old, new in change.changed]
             lines += [("+", f"{key} = {value}") for key, value in change.added]
-        found.append(Configuration(profile, before, tuple(lines)))
-    return tuple(found)
+        shown.append(Configuration(profile, before.get(profile.name), tuple(lines)))
+    return tuple(shown)
 
 
 def _environment(environments: Mapping[str, Mapping[str, object]]) -> list[tuple[str, str]]:

@@ -240,9 +240,10 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "warnings": _warnings,
         "limited_by": "limit.cause.name",
         "standing": "limit.standing",
-        # `profiles` has the findings of the gates; columns and panels are a report's.
+        # `profiles` has the findings of the gates, and `run.json` the options; columns and panels
+        # are a report's.
         **dict.fromkeys(("summary", "limit", "gates")),
-        **dict.fromkeys(("compared_by", "measured", "asked", "panels")),
+        **dict.fromkeys(("compared_by", "measured", "asked", "panels", "differences")),
     },
     Limit: {"profiles": "profiles", "trials": "trials", "stretches": None, "members": None},
     CounterRun: {"profile": "arm.name", **dict.fromkeys(("of", "cause", "arm"))},
