@@ -10,7 +10,7 @@ from lab.analysis.conclude import conclude
 from lab.analysis.machine import facts
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
-from lab.model.comparison import Verdict
+from lab.model.comparison import Comparison, Verdict
 from lab.report import markdown, numbers, remarks
 from lab.report.causes import said
 from lab.report.machine import machine_lines
@@ -57,7 +57,27 @@ def ratio(name: str, metric: str, changed: str, reference: str) -> str:
     found = run.compare(metric, changed, reference)
     if found.verdict is Verdict.INVALID:
         raise ResultsError(RUNS / name, f"cannot compare {changed} with {reference} by {metric}")
-    return numbers.judged(found) + mark(run)
+    return in_a_sentence(found) + mark(run)
+
+
+def in_a_sentence(found: Comparison) -> str:
+    """
+    Return what is known of a ratio, in the words of a sentence and not of a table.
+
+    >>> from lab.model.comparison import Estimate
+    >>> small = Estimate(0.983, 0.957, 1.01, 12)
+    >>> print(in_a_sentence(Comparison("cpu", "a", "b", Verdict.UNDECIDED, small, below=0.05)))
+    0.983x [0.957, 1.01], no difference above 5%
+    """
+    if found.ratio is None:
+        return str(found.between)
+    shown = f"{found.bound}{numbers.ratio(found.ratio).removeprefix('~')}"
+    few = " (one or two blocks decide it)" if found.fragile else ""
+    if found.verdict not in (Verdict.UNDECIDED, Verdict.SAME):
+        return f"{shown} {found.verdict}{few}"
+    if found.below is not None:
+        return f"{shown}, no difference above {found.below:.0%}{few}"
+    return shown if found.bound else f"{shown}, too noisy to tell{few}"
 
 
 def decision(name: str, claim: str) -> str:

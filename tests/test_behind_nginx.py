@@ -1,0 +1,102 @@
+"""The two files of docs/how-to/behind-nginx.md, as they are copied from it."""
+
+import http.client
+import os
+import re
+import shutil
+import subprocess
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lab.dialects.config import Known
+from lab.lint.flaw import Severity
+from lab.lint.lint import lint
+from lab.servers.ports import free_port
+from lab.system.programs import find_command
+from tests.kit.lab_process import BIN, ROOT, until
+
+PAGE = (ROOT / "docs/how-to/behind-nginx.md").read_text()
+PARAMS = Path("/etc/nginx/uwsgi_params")
+
+WSGI = """
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [f"{environ['PATH_INFO']} {environ['HTTP_X_FORWARDED_PROTO']}".encode()]
+"""
+
+NGINX = """
+daemon off;
+pid {folder}/nginx.pid;
+error_log stderr;
+{user}
+events {{}}
+http {{
+    access_log off;
+{server}
+}}
+"""
+
+
+def copied(language):
+    """Return the page's file in a language."""
+    return re.search(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)[1]
+
+
+@contextmanager
+def started(folder, *command):
+    """Run a command until the block ends; it then stops as its supervisor stops it."""
+    with (folder / "log").open("ab") as log:
+        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def ask(port, **headers):
+    """Return the status and the body of a GET; None while nobody answers with 200."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request("GET", "/items/3", headers=headers)
+        reply = connection.getresponse()
+        return (reply.status, reply.read().decode()) if reply.status == 200 else None
+    except OSError:
+        return None
+    finally:
+        connection.close()
+
+
+def test_the_linter_finds_nothing_in_it(tmp_path):
+    """What is recommended is not then criticised; a remark is no criticism."""
+    (tmp_path / "mysite.ini").write_text(copied("ini"))
+    found = lint(str(tmp_path / "mysite.ini"), Known())
+    assert {each.code for each in found.flaws if each.severity is not Severity.REMARK} == set()
+
+
+@pytest.mark.skipif(
+    find_command("nginx") is None or not PARAMS.exists(), reason="nginx is not installed"
+)
+def test_they_serve_and_believe_no_client_its_scheme(tmp_path):
+    """Both serve an application; large cookies pass, and a client does not say the scheme."""
+    port = free_port()
+    (tmp_path / "mysite").mkdir()
+    (tmp_path / "mysite" / "wsgi.py").write_text(WSGI)
+    shutil.copy(PARAMS, tmp_path)
+    moved = {"/srv/mysite": str(tmp_path), "/run/mysite": str(tmp_path), "80;": f"{port};"}
+    ini, server = copied("ini"), copied("nginx")
+    for old, new in moved.items():
+        ini, server = ini.replace(old, new), server.replace(old, new)
+    (tmp_path / "mysite.ini").write_text(ini)
+    user = "user root;" if os.geteuid() == 0 else ""
+    text = NGINX.format(folder=tmp_path, user=user, server=server)
+    (tmp_path / "nginx.conf").write_text(text)
+    nginx = ("nginx", "-e", "stderr", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"))
+    uwsgi = (str(BIN / "uwsgi"), "mysite.ini")
+    with started(tmp_path, *uwsgi), started(tmp_path, *nginx):
+        until(lambda: ask(port), "a reply")
+        cookies = {f"X-Cookie-{number}": "c" * 8000 for number in range(3)}
+        reply = ask(port, **{"X-Forwarded-Proto": "https"}, **cookies)
+        assert reply == (200, "/items/3 http")
