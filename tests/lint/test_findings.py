@@ -12,7 +12,7 @@ OWN = "UW9"
 """How the linter's own rules begin."""
 
 REMARKS = (
-    {"UW016", "UW112", "UW113", "UW209", "UW210", "UW218", "UW317", "UW322", "UW405"}
+    {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322", "UW405"}
     | {"GU006", "GU010", "GR002", "GR003", "GR004"}
     | {f"UW50{number}" for number in range(1, 10)}
 )

@@ -24,10 +24,6 @@ for _subject in pkgutil.iter_modules(__path__, f"{__name__}."):
     importlib.import_module(_subject.name)
 
 
-DEFAULTS = frozenset({"UW206"})
-"""Rules about what is the default: the linter says so, a report of a measurement need not."""
-
-
 def flaws(config: Config) -> Iterator[Flaw]:
     """Yield what all rules find in a configuration, in the order of their codes."""
     case = Case.of(config)
@@ -55,4 +51,4 @@ def inert(profile: Profile) -> tuple[str, ...]:
 def _inert_codes() -> tuple[str, ...]:
     """Return the codes of rules about what has no effect, in order."""
     rules = (each for each in RULES.values() if each.severity is Severity.NO_EFFECT)
-    return tuple(sorted(each.code for each in rules if each.code not in DEFAULTS))
+    return tuple(sorted(each.code for each in rules))

@@ -9,7 +9,7 @@ from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, S
 When = Callable[[Case], bool]
 Mends = Callable[[Case, Setting], Fix | None]
 
-REMARKS = ("UW209", "UW210", "UW218", "UW317", "UW5")
+REMARKS = ("UW206", "UW209", "UW210", "UW218", "UW317", "UW5")
 """Codes, and beginnings of them, of remarks."""
 
 DIGITS = 20

@@ -10,12 +10,11 @@ from lab.lint.rules.rule import Case, Flaw, Severity, rule
 present(
     "UW206",
     "enable-threads",
-    "since uWSGI 2.0.27 threads are always enabled; leave it out",
+    "since uWSGI 2.0.27 threads are always enabled; keep it where an older uWSGI may run",
     seen="core/init.c:435 `has_threads = 1`; core/uwsgi.c:200 `true by default`",
     bad="enable-threads = true",
     good="threads = 2",
     when=lambda config: config.known.version >= (2, 0, 27),
-    mends=without,
 )
 
 
