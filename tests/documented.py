@@ -63,6 +63,9 @@ ELSEWHERE = {
         "printf '[uwsgi]\\nauto-procname = true\\n' > x.ini",
         ".venv/bin/lab lint --select UW32 x.ini",
     ),
+    "tests/lint/test_command.py::test_the_exit_status_says_whether_something_counts": (
+        ".venv/bin/lab lint ~/mysite/uwsgi.ini",
+    ),
     "tests/lint/test_acting_files.py::test_no_command_of_a_file_is_run": (
         ".venv/bin/lab lint ~/shop/uwsgi.ini",
     ),
