@@ -48,6 +48,7 @@ def _codes(_context: click.Context, option: click.Parameter, value: str) -> tupl
     callback=_codes,
     help="Not these rules. Codes or their beginnings, as in UW2,GU001.",
 )
+@click.option("--all", "remarks", is_flag=True, help="Remarks, too. --select shows those it names.")
 @click.option("--fix", is_flag=True, help="Write what is safe to write.")
 @click.option("--unsafe-fixes", is_flag=True, help="Write what changes behaviour, too.")
 @click.option("--diff", is_flag=True, help="Print the fixes instead of writing them.")
@@ -77,7 +78,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
 
     A FILE is one of uWSGI (.ini, or of another name with [uwsgi] in it; .yaml, .json, .xml) or
     gunicorn (.conf.py), or granian's command in quotes; - reads that command from standard input.
-    Findings are sorted by file, line and column.
+    Of each file the worst comes first, and each rule once, with the other lines that it is in.
 
     Exit status: 0 nothing found, or only remarks; 1 errors, dangers, options without effect;
     2 a file cannot be read or written.
@@ -110,9 +111,12 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
     # What several files include is wrong once.
     found = sorted(dict.fromkeys(found), key=lambda each: each.order)
+    remarks = given["remarks"] or bool(given["select"])
+    shown = [each for each in found if each.counts or remarks]
+    left_out = [each for each in found if not (each.counts or remarks)]
     # "Found nothing" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (found or not failed or given["format"] != "text"):
-        text = FORMATS[given["format"]](found)
+        text = FORMATS[given["format"]](shown, left_out)
         if given["format"] == "github":
             say_annotations(text)
         else:

@@ -11,8 +11,8 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,15 @@ LEVELS = {
 }
 """What SARIF, GitHub and GitLab call a severity."""
 
+ORDER = tuple(Severity)
+"""The worst first."""
+
+UNREAD = "UW901"
+"""The rule that says that something was not read."""
+
+MOST_LINES = 10
+"""Numbers of other lines that a message names."""
+
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -41,6 +50,9 @@ class Found:
     flaw: Flaw
     source: str
     """Text of the line."""
+
+    also: tuple[int, ...] = ()
+    """Numbers of the other lines in which the same rule finds something; see `once`."""
 
     @property
     def counts(self) -> bool:
@@ -65,9 +77,10 @@ class Found:
         return max(1, self.flaw.spot.column)
 
     @property
-    def order(self) -> tuple[str, int, int, str]:
-        """Where it stands among others: by file, line, column and code."""
-        return self.file, self.line, self.column, self.flaw.code
+    def order(self) -> tuple[str, int, int, int, str]:
+        """Where it stands among others: by file, the worst first, then by place."""
+        worst = ORDER.index(self.flaw.severity)
+        return self.file, worst, self.line, self.column, self.flaw.code
 
     @property
     def place(self) -> str:
@@ -77,11 +90,26 @@ class Found:
     @property
     def message(self) -> str:
         """What is wrong, in one line: what a file says cannot end it, nor control a terminal."""
-        return in_a_line(self.flaw.message)
+        lines = ", ".join(map(str, self.also[:MOST_LINES]))
+        more = f" and {len(self.also) - MOST_LINES} more" if len(self.also) > MOST_LINES else ""
+        also = f"; the same in line {lines}{more}" if self.also else ""
+        return in_a_line(self.flaw.message) + also
 
 
-def text(found: Sequence[Found]) -> str:
-    """Return a line for each, aligned, and one that counts them."""
+def once(found: Iterable[Found]) -> list[Found]:
+    """Return the first finding of each rule in each file, with the lines of its others."""
+    groups: dict[tuple[str, str, Severity], list[Found]] = {}
+    for each in found:
+        groups.setdefault((each.file, each.flaw.code, each.flaw.severity), []).append(each)
+    return [
+        replace(first, also=tuple(sorted({each.line for each in rest} - {first.line})))
+        for first, *rest in groups.values()
+    ]
+
+
+def text(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
+    """Return a line for each rule and file, aligned, and one that counts them."""
+    found = once(found)
     places = max((len(each.place) for each in found), default=0)
     severities = max((len(each.flaw.severity) for each in found), default=0)
     lines = [
@@ -89,13 +117,17 @@ def text(found: Sequence[Found]) -> str:
         f"{each.message}{_mark(each.flaw.fix)}"
         for each in found
     ]
-    return "\n".join((*lines, summary(found), ""))
+    return "\n".join((*lines, summary(found, left_out), ""))
 
 
-def summary(found: Sequence[Found]) -> str:
-    """Return how many there are, of which severity, and what can be fixed."""
+def summary(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
+    """Return how many there are, of which severity, what can be fixed, and what is not shown."""
+    rest = len(once(left_out))
+    whole = all(each.flaw.code != UNREAD for each in (*found, *left_out))
+    where = "" if whole else " in what is read of it"
+    more = f" {rest} remark{'s' * (rest > 1)} with --all." if rest else ""
     if not found:
-        return "Found nothing."
+        return f"Found nothing{where}.{more}"
     counts = Counter(each.flaw.severity for each in found)
     said = ", ".join(
         f"{counts[each]} {each}{'s' * (counts[each] > 1 and each in ('error', 'remark'))}"
@@ -108,7 +140,7 @@ def summary(found: Sequence[Found]) -> str:
     ways = [f"{safe} can be fixed with --fix"] if safe else []
     if unsafe:
         ways.append(f"{unsafe} {'more' if safe else 'can be fixed'} with --unsafe-fixes")
-    return f"Found {len(found)} ({said}){'; ' if ways else ''}{', '.join(ways)}."
+    return f"Found {len(found)}{where} ({said}){'; ' if ways else ''}{', '.join(ways)}.{more}"
 
 
 def _mark(fix: Fix | None) -> str:
@@ -117,7 +149,7 @@ def _mark(fix: Fix | None) -> str:
     return " [--fix]" if fix.safe else " [--unsafe-fixes]"
 
 
-def as_json(found: Sequence[Found]) -> str:
+def as_json(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
     """Return a list of objects."""
     return _dumped([_record(each) for each in found])
 
@@ -135,9 +167,9 @@ def _record(each: Found) -> dict[str, Any]:
     }
 
 
-def github(found: Sequence[Found]) -> str:
-    """Return an annotation for each."""
-    return "".join(f"{_command(each)}\n" for each in found)
+def github(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
+    """Return an annotation for each rule and file: a runner shows ten of a step."""
+    return "".join(f"{_command(each)}\n" for each in once(found))
 
 
 def _command(each: Found) -> str:
@@ -157,7 +189,7 @@ def _escaped(said: str, more: str = "") -> str:
     return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in said)
 
 
-def gitlab(found: Sequence[Found]) -> str:
+def gitlab(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
     """Return GitLab's report on code quality."""
     return _dumped(
         [
@@ -187,14 +219,15 @@ def fingerprints(found: Sequence[Found]) -> Iterator[tuple[Found, str]]:
         yield each, hashlib.sha256(made.encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def markdown(found: Sequence[Found]) -> str:
-    """Return a table, and the line that counts."""
+def markdown(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
+    """Return a table with a row for each rule and file, and the line that counts."""
+    found = once(found)
     rows = [
         f"| {_cell(each.place)} | {each.flaw.code} | {each.flaw.severity} | {_cell(each.message)} |"
         for each in found
     ]
     head = ["| place | rule | class | what |", "|---|---|---|---|"]
-    return "\n".join((*(*head, *rows, "") * bool(rows), summary(found), ""))
+    return "\n".join((*(*head, *rows, "") * bool(rows), summary(found, left_out), ""))
 
 
 def _cell(said: str) -> str:
@@ -202,7 +235,7 @@ def _cell(said: str) -> str:
     return "".join(f"\\{char}" if char in "\\|*_`<[$~" else char for char in said)
 
 
-def sarif(found: Sequence[Found]) -> str:
+def sarif(found: Sequence[Found], _: Sequence[Found] = ()) -> str:
     """Return a log with one run, in which the rules that found something are described."""
     codes = sorted({each.flaw.code for each in found})
     driver = {
@@ -248,7 +281,7 @@ def _dumped(content: Any) -> str:
     return in_json(json.dumps(content, indent=2)) + "\n"
 
 
-FORMATS: Mapping[str, Callable[[Sequence[Found]], str]] = {
+FORMATS: Mapping[str, Callable[[Sequence[Found], Sequence[Found]], str]] = {
     "text": text,
     "json": as_json,
     "sarif": sarif,
@@ -256,4 +289,4 @@ FORMATS: Mapping[str, Callable[[Sequence[Found]], str]] = {
     "gitlab": gitlab,
     "markdown": markdown,
 }
-"""Name of a form -> what writes it, each line ended."""
+"""Name of a form -> what writes it of what is shown, and of the remarks that are not."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import shlex
 import sys
@@ -40,6 +41,9 @@ LARGEST_PROJECT = 1 << 18
 
 DOTS = 1000
 """That a line of a pyproject.toml may have: tomllib takes a key of 50,000 parts for 10 GB."""
+
+BUILD = re.compile(r"^\s*(main_plugin|embedded_plugins|bin_name)\s*=", re.MULTILINE)
+"""What only a profile for uwsgiconfig.py has."""
 
 BY_COMMAND = {each.program: each for each in dialects.every() if each.reads_command}
 """Program -> its dialect, where its command is what is read."""
@@ -266,6 +270,9 @@ def _check_text(path: Path, text: str, dialect: Dialect | None) -> None:
         else:
             problem = "is not merged to its end: choose a side of the conflict"
         raise ProfileError(path, problem, text.count("\n", 0, found.start()) + 1)
+    if dialect and dialect.templates and (found := BUILD.search(text)):
+        problem = f"is what uWSGI is built by, for it has {found[1]}: name the ini of a server"
+        raise ProfileError(path, problem, text.count("\n", 0, found.start(1)) + 1)
 
 
 def _with_project(path: Path, chosen: Chosen) -> Chosen:

@@ -199,19 +199,38 @@ def test_a_file_that_includes_a_section_of_its_own_is_mended(lint):
     assert Path(name).read_text() == "[uwsgi]\nini = :base\n[base]\nsocket = :3031\n"
 
 
-def test_findings_are_sorted_by_file_and_line(lint):
-    """Whatever the order of the words, and how bad each is; the last line has the worst first."""
+def test_the_worst_of_each_file_comes_first(lint):
+    """Whatever the order of the words and of the lines; the last line has the worst first, too."""
     write("b.ini", WRONG)
     write("a.ini", f"{CLEAN}stats = :1717\nprocesses = four\n")
     _, out, _ = lint("b.ini", "a.ini", "--select", "UW003,UW205,UW402")
     *lines, last = out.splitlines()
     assert [tuple(line.split()[:2]) for line in lines] == [
-        ("a.ini:5:1", "UW402"),
         ("a.ini:6:1", "UW003"),
+        ("a.ini:5:1", "UW402"),
         ("b.ini:5:1", "UW003"),
         ("b.ini:6:1", "UW205"),
     ]
     assert last.startswith("Found 4 (2 errors, 1 dangerous, 1 no effect); ")
+
+
+def test_each_rule_is_said_once_a_file(lint):
+    """With the other lines; forms that place each finding have them all."""
+    write("u.ini", f"{CLEAN}threads = two\nlisten = many\nmax-fd = all\n")
+    _, out, _ = lint("u.ini", "--select", "UW003")
+    assert out.count("UW003") == 1
+    assert "; the same in line 6, 7" in out
+    assert len(json.loads(lint("u.ini", "--select", "UW003", "--format", "json")[1])) == 3
+
+
+def test_remarks_are_counted_and_shown_where_they_are_asked_for(lint):
+    """By --all, or by a code."""
+    write("u.ini", CLEAN.replace("strict = true\n", ""))
+    rest = ["--ignore", "UW312,UW314,UW321,UW4,UW5"]
+    assert lint("u.ini", *rest)[:2] == (0, "Found nothing. 1 remark with --all.\n")
+    for words in (["--all", *rest], ["--select", "UW317"]):
+        status, out, _ = lint("u.ini", *words)
+        assert (status, "UW317 remark" in out) == (0, True)
 
 
 def test_codes_may_be_in_small_letters(lint):

@@ -12,8 +12,9 @@ OWN = "UW9"
 """How the linter's own rules begin."""
 
 REMARKS = (
-    {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322", "UW405"}
-    | {"GU006", "GU010", "GR002", "GR003", "GR004"}
+    {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322"}
+    | {"UW405", "UW408"}
+    | {"GU006", "GU007", "GU010", "GR002", "GR003", "GR004"}
     | {f"UW50{number}" for number in range(1, 10)}
 )
 
@@ -52,7 +53,7 @@ PLACES = {
     "UW009": (2, 12),
     "UW010": (2, 1),
     "UW011": (3, 1),
-    "UW012": (2, 1),
+    "UW012": (3, 1),
     "UW013": (2, 1),
     "UW014": (2, 1),
     "UW015": (2, 1),
@@ -559,7 +560,7 @@ def test_a_comment_behind_a_value_is_no_part_of_what_others_say_of_it():
         ("UW002", "master = no # yet", "error"),
         ("UW002", "chdir = /srv # app", "error"),
         ("UW012", "chdir = $(HOEM)", "remark"),
-        ("UW012", "chdir = %(hoem)", "error"),
+        ("UW012", "module = a:a\nchdir = %(hoem)", "error"),
         ("UW012", "listen = $(QUEUE)", "error"),
         ("UW108", "plugins = python3", "remark"),
         ("UW108", "need-plugin = python3", "error"),

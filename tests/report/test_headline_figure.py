@@ -69,10 +69,3 @@ def test_its_run_can_decide_what_the_article_claims():
     verdicts = [each for each in found if (each.claim.source, each.claim.metric) == article]
     assert len(verdicts) > 0
     assert not [each.claim.id for each in verdicts if each.decision is Decision.UNTESTABLE]
-
-
-def test_the_first_comparison_of_the_readme_is_that_of_the_claim():
-    """By the run of the picture, with the word that `lab claims` has for it."""
-    first = README[README.index("<!-- ratio ") :]
-    assert first.startswith(f"<!-- ratio {RUN}: throughput of cython / baseline -->")
-    assert f"<!-- decision {RUN}: ladder-whole -->none<!-- -->" in README

@@ -117,10 +117,11 @@ def slow_to_grow(config: Case) -> Iterator[Flaw]:
     """A burst meets few workers for many seconds."""
     setting, missing_workers = config.last("cheaper"), config.processes - config.number("cheaper")
     tuned = config.all("cheaper-algo", "cheaper-step", "cheaper-overload")
-    if setting and config.on("cheaper") and missing_workers > 1 and not tuned:
+    least = config.number("cheaper")  # of true that is 0: all are started
+    if setting and least > 0 and missing_workers > 1 and not tuned:
         text = (
-            f"a burst meets {config.number('cheaper')} workers, and one more every 3 s until "
-            f"there are {config.processes}; write cheaper-overload = 1 and cheaper-step = 4"
+            f"a burst waits: to {least} workers one is added every 3 s, until there are "
+            f"{config.processes}; write cheaper-overload = 1 and cheaper-step = 4"
         )
         lines = [
             config.add(line, after=setting) for line in ("cheaper-overload = 1", "cheaper-step = 4")

@@ -12,6 +12,12 @@ from lab.lint.rules.rule import WHY, Case, Flaw, Severity, Spot, rule
 LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
 """Functions of options that read another file."""
 
+FOREIGN = re.compile(
+    r"^\s*\[(?:program|group|eventlistener|supervisor\w*):?.*\]|^(?:apiVersion|kind|suite|tests):",
+    re.MULTILINE,
+)
+"""Sections of Supervisor's, and keys of Kubernetes' and of Helm's tests."""
+
 
 @rule(
     "UW006",
@@ -191,7 +197,10 @@ def second_section(config: Case) -> Iterator[Flaw]:
     good="[uwsgi]\nprocesses = 4",
 )
 def no_section(config: Case) -> Iterator[Flaw]:
-    """Where it is only misspelt, or not the first thing in the file, another rule says so."""
+    """Where it is only misspelt, or not the first thing in the file, another rule says so.
+
+    Files of Supervisor, Helm and Kubernetes may have names that sound like uWSGI's: a remark.
+    """
     for file, section, by in config.absent:
         lines = [each for each in config.ini_lines if each.spot.file == file]
         names = [each.section for each in lines if each.is_header]
@@ -206,8 +215,11 @@ def no_section(config: Case) -> Iterator[Flaw]:
         what = f"there is no section [{section}] in {where}"
         if file in config.forms:
             what, advice = f"there is no option in {where}", f'put all below "{section}"'
+        foreign = bool(FOREIGN.search(config.texts[file]))
+        if foreign:
+            advice = "it looks like a file of another program's"
         text = f"{what}, so uWSGI reads nothing of it; {advice}"
-        yield config.flaw(by or Spot(file, 1, 1), text)
+        yield config.flaw(by or Spot(file, 1, 1), text, harmless=foreign)
 
 
 @rule(

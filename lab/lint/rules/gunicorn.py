@@ -219,7 +219,7 @@ def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
 
 @rule(
     "GU007",
-    Severity.DANGEROUS,
+    Severity.REMARK,
     "a timeout that bounds no request",
     why="it ends a worker that does not say that it lives, and one with threads or an event loop "
     "says so while its requests wait; give what a request waits for a timeout of its own",

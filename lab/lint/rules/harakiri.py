@@ -11,9 +11,8 @@ from lab.lint.rules.rule import Case, Flaw, Setting, Severity, rule
 present(
     "UW304",
     "harakiri",
-    "a worker has one clock, and each request that ends in it resets that: with more than one at "
-    "a time a stuck request is never ended, or a sound one too early; use threads = 1 without "
-    "gevent and async, or leave harakiri out",
+    "requests that run at once in a worker share one clock, and each that ends resets it, so that "
+    "a stuck one may never be ended; write threads = 1, without gevent and async, or leave it out",
     seen="core/utils.c:55 `set_harakiri`; uwsgi#2606; uwsgi#2706; docs/explanation/non-blocking.md",
     bad="master = true\nthreads = 2\nharakiri = 60",
     good="master = true\nthreads = 1\nharakiri = 60",

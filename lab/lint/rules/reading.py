@@ -55,16 +55,14 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     strict = config.on("strict")
     declared = config.all("declare-option", *PLACEHOLDERS)
     own = {each.value.partition("=")[0] for each in declared}
-    ours = {each.plugin for each in config.table.entries.values()}
-    loaded = ",".join(each.value for each in config.all("plugins", "plugin", "need-plugins"))
-    foreign = set(filter(None, re.split(r"[,\s]+", loaded))) - ours  # it may be an option of theirs
+    unread = bool(config.guesses) or _foreign_plugins(config)  # it may be an option of theirs
     own |= set() if strict else {name for each in config.settings for name in _named(each)}
     for each in config.settings:
         name = each.option
         if name in config.table.entries or name in own or re.search(r"[\s:]", name):
             continue
         meant = _meant_option(config, name)
-        if foreign and meant is None:
+        if unread and meant is None:
             continue
         effect = "does not start" if strict else "drops the line without a word"
         advice = f"write {meant}" if meant else "leave it out"
@@ -206,11 +204,12 @@ def single_percent(config: Case) -> Iterator[Flaw]:
     why="a name that is unknown stays as it is, and in a sum counts as 0; so does any in an option "
     "that is obeyed before names are replaced",
     seen='core/config.c:797 `ov = ""`; core/uwsgi.c:2262 `uwsgi_apply_config_pass`; uwsgi#2777',
-    bad="chdir = %(bsae)/app\nset-ph = base=/srv",
-    good="chdir = %(base)/app\nset-ph = base=/srv",
+    bad="module = app:app\nchdir = %(bsae)/app\nset-ph = base=/srv",
+    good="module = app:app\nchdir = %(base)/app\nset-ph = base=/srv",
 )
 def unresolved(config: Case) -> Iterator[Flaw]:
-    """A variable of the environment may be there elsewhere, so that is a remark."""
+    """A variable of the environment, or what a fragment names, may be there: a remark."""
+    fragment = not (config.sockets() or config.all("module", "wsgi", "wsgi-file", "file", "mount"))
     own = {"_"} | {each.option for each in config.settings}
     for each in config.settings:
         if "(" not in each.value + each.raw or TEXTS.match(each.option) or config.guesses:
@@ -220,8 +219,11 @@ def unresolved(config: Case) -> Iterator[Flaw]:
         variable = re.search(r"\$\((\w+)\)", each.value)
         if unknown := sorted(set(_named(each)) - own):
             stays = "the text stays" if "%(" in each.value else f'the value is "{each.value}"'
-            text = f"there is no {unknown[0]}, so {stays}; name an option or a set-placeholder"
-            yield config.flaw(each, text)
+            advice = "name an option or a set-placeholder"
+            if fragment:
+                advice = f"name one, unless the file that includes this one has {unknown[0]}"
+            text = f"there is no {unknown[0]}, so {stays}; {advice}"
+            yield config.flaw(each, text, harmless=fragment)
         elif early and re.search(r"[$%]\(", each.value):
             text = "uWSGI obeys this option before it replaces names; write the value itself"
             yield config.flaw(each, text)
@@ -265,6 +267,7 @@ def env_with_blanks(config: Case) -> Iterator[Flaw]:
 def twice(config: Case) -> Iterator[Flaw]:
     """In one file and outside conditions: an include is there to be overridden."""
     free = {(each.spot.file, each.spot.line) for each in config.option_lines if not each.inside}
+    used = {name for each in config.settings for name in _named(each)}
     last: dict[tuple[object, str], Setting] = {}
     for each in config.settings:
         if (each.spot.file, each.spot.line) not in free or not _is_single(config, each.option):
@@ -275,9 +278,19 @@ def twice(config: Case) -> Iterator[Flaw]:
         if before.spot != each.spot:
             dead, counts = (each, before) if placeholder else (before, each)
             last[key] = counts
+            if dead.option in used - {counts.option}:
+                continue  # it is there to be named, as home in %(home)/venv
             text = f"line {counts.spot.line} counts, {counts.written}; leave this one out"
             again = dead.value == counts.value
             yield config.flaw(dead, text, config.drop(dead), harmless=again)
+
+
+def _foreign_plugins(config: Case) -> bool:
+    """Return whether a plugin is loaded of which no option is known here; python3 is python."""
+    ours = {each.plugin for each in config.table.entries.values()}
+    values = (each.value for each in config.all("plugins", "plugin", "need-plugins"))
+    names = {name.rstrip("0123456789.") for name in re.split(r"[,\s]+", ",".join(values))}
+    return bool(names - ours - {""})
 
 
 def _rest(config: Case, spot: Spot) -> str:

@@ -147,7 +147,7 @@ present(
 
 @rule(
     "UW408",
-    Severity.DANGEROUS,
+    Severity.REMARK,
     "the scheme that a client says",
     why="a byte in X-Forwarded-Proto that is no UTF-8 crashes the worker in the Python plugin",
     seen="plugins/python/wsgi_subhandler.c:227 `wsgi.url_scheme`; docs/reference/malformed.md",
@@ -169,4 +169,4 @@ def scheme(config: Case) -> Iterator[Flaw]:
         )
         routing = config.known.options is None or "route-if-not" in config.known.options
         fix = config.add(SCHEME, after=setting) if routing else None
-        yield config.flaw(setting, text, fix, harmless=proxied)
+        yield config.flaw(setting, text, fix)

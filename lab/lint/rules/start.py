@@ -186,8 +186,8 @@ present(
 present(
     "UW204",
     "die-on-term",
-    "it tells the master what SIGTERM means, and there is none; without one SIGTERM ends the "
-    "first process in any case; add master = true, or leave it out",
+    "without a master it does nothing, as SIGTERM ends uWSGI in any case; add master = true, or "
+    "leave it out",
     seen="core/master.c:346 `die_on_term`",
     bad="die-on-term = true",
     good="die-on-term = true\nmaster = true",

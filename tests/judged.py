@@ -1,0 +1,96 @@
+"""
+Compare what `lab lint` says by default with what an expert said of each finding.
+
+    .venv/bin/python -m tests.judged FOLDER
+
+FOLDER has files of configurations, at any depth, and a judged.csv with the columns file (from
+FOLDER on), code, message and judgement: `true-useful`, `true-noise`, `true-wrong-advice` or
+`FALSE`. A finding of which nothing was said is listed, to be judged. Ends with 1 unless nothing is
+FALSE or wrong advice, USEFUL of what was judged is useful, and half of the files have MEDIAN
+findings at most.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import statistics
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from lab.dialects.config import Known
+from lab.errors import FileError
+from lab.lint.formats import Found, once
+from lab.lint.lint import lint
+
+USEFUL = 0.75
+MEDIAN = 3
+BAD = ("FALSE", "true-wrong-advice")
+NOT_JUDGED = "not judged"
+
+
+def found_in(folder: Path) -> Iterator[tuple[str, list[Found] | str]]:
+    """Yield each file with what is found in it by default, or why it is not read."""
+    known = replace(Known.of_caller(), environ={}, confined=(folder,))
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        name = str(path.relative_to(folder))
+        try:
+            linted = lint(str(path), known)
+        except FileError as error:
+            yield name, str(error)
+        else:
+            every = (Found(each, linted.line(each)) for each in linted.flaws)
+            counted = (each for each in every if each.counts)
+            yield name, once(sorted(counted, key=lambda each: each.order))
+
+
+def verdict_of(found: Found, rows: list[dict[str, str]]) -> str:
+    """
+    Return what was said of a finding; of several of its rule in the file, what was said of most.
+
+    What was wrong with a message that reads otherwise now was not said of this one.
+    """
+    same = [row for row in rows if row["message"] == found.flaw.message]
+    said = Counter(row["judgement"] for row in same or rows)
+    if not same and set(said) & set(BAD):
+        return NOT_JUDGED
+    return said.most_common(1)[0][0] if said else NOT_JUDGED
+
+
+def main(folder: Path) -> int:
+    """Print the comparison; return 0 where it is as wanted."""
+    judged: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    with (folder / "judged.csv").open(newline="") as rows:
+        for row in csv.DictReader(rows):
+            judged[row["file"], row["code"]].append(row)
+    by_code: dict[str, Counter[str]] = defaultdict(Counter)
+    counts = []
+    with contextlib.chdir(folder):  # what is a container's is said by a Dockerfile there
+        for name, found in found_in(folder):
+            if isinstance(found, str):
+                print(f"not read: {found}")
+                continue
+            counts.append(len(found))
+            for each in found:
+                verdict = verdict_of(each, judged[name, each.flaw.code])
+                by_code[each.flaw.code][verdict] += 1
+                if verdict in (NOT_JUDGED, *BAD):
+                    print(f"{verdict}: {each.place} {each.flaw.code} {each.message}")
+    total = sum(by_code.values(), Counter())
+    for code, verdicts in sorted(by_code.items(), key=lambda it: -it[1].total()):
+        print(f"{code:<6} {verdicts.total():>4}  {dict(verdicts)}")
+    known = total.total() - total[NOT_JUDGED]
+    share = total["true-useful"] / known if known else 1.0
+    median = statistics.median(counts)
+    print(f"{total.total()} findings in {len(counts)} files: {dict(total)}")
+    print(
+        f"useful {share:.0%}; a file: median {median:g}, most {max(counts)}, none {counts.count(0)}"
+    )
+    return int(any(total[each] for each in BAD) or share < USEFUL or median > MEDIAN)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))
