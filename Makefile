@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test t coverage test-slow test-peers framework test-framework acceptance lint check compare endure image serve clean
+.PHONY: FORCE help setup peers databases test t coverage test-slow test-peers framework test-framework acceptance lint check compare endure dist image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -87,6 +87,10 @@ endure: $(TESTS) ## the long tests of faults: a million bad and 200,000 mixed re
 	@$(BIN)/python benchmarks/malformed.py --mutations 200000
 	@$(BIN)/python benchmarks/endurance.py
 
+dist: setup ## build a release into dist/ from the last commit, twice, and check it (2 minutes)
+	@tools/setup.sh dist
+	@.dist/bin/python tools/dist.py
+
 image: setup ## build the images and run the stack in containers (root, buildah, podman; 5 minutes)
 	@tools/image.sh
 
@@ -94,4 +98,4 @@ serve: setup ## run the tuned service on port 8080
 	@$(BIN)/fibonacci serve
 
 clean: ## remove what was built (.venv, .databases, .framework, build/), keep results/
-	rm -rf .venv .peers .databases .framework* build *.egg-info fib/_core_c.*.so fib/_core_c.json
+	rm -rf .venv .peers .databases .framework* .dist dist build *.egg-info fib/_core_c.*.so fib/_core_c.json

@@ -10,6 +10,7 @@ FIB_BUILD decides:
 import hashlib
 import json
 import os
+import shutil
 import sys
 import warnings
 from importlib.metadata import version
@@ -17,10 +18,13 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import BaseError, CCompilerError
 
 SOURCES = ["fib/_core.py", "fib/_core_c.pxd"]  # in the order in which fib/_build.py hashes them
 RECORD = "_core_c.json"
+CARRIED = ("loadtests", "profiles", "uwsgi")
+"""Folders that go into the wheel, below lab/carried, where lab/system/project.py finds them."""
 MODE = os.environ.get("FIB_BUILD") or "auto"
 
 NO_EXTENSION = """
@@ -96,6 +100,19 @@ class BuildExtension(build_ext):
             self.copy_file(str(built.with_name(RECORD)), str(in_place.with_name(RECORD)))
 
 
+class BuildPackages(build_py):
+    """Take along what the lab compares, and asks for, where there is no checkout."""
+
+    def run(self):
+        super().run()
+        if self.editable_mode:
+            return
+        for folder in CARRIED:
+            target = Path(self.build_lib, "lab/carried", folder)
+            shutil.rmtree(target, ignore_errors=True)
+            shutil.copytree(folder, target, ignore=shutil.ignore_patterns("__pycache__"))
+
+
 if MODE not in {"auto", "cython", "pure"}:
     sys.exit(f"FIB_BUILD={MODE!r} is not known: use auto, cython or pure")
 
@@ -110,4 +127,4 @@ else:
         Extension("fib._core_c", SOURCES[:1], depends=SOURCES[1:], optional=MODE == "auto")
     ]
 
-setup(ext_modules=extensions, cmdclass={"build_ext": BuildExtension})
+setup(ext_modules=extensions, cmdclass={"build_ext": BuildExtension, "build_py": BuildPackages})

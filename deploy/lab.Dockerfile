@@ -1,12 +1,12 @@
 # The lab: the service's image, and Locust's master, which starts the profiles there.
 #
-#   docker build -t fibonacci:0.1.0 .
-#   docker build -t fibonacci-lab:0.1.0 -f deploy/lab.Dockerfile .
-#   docker run --rm --read-only --tmpfs /tmp fibonacci-lab:0.1.0 --headless --quick \
+#   docker build -t fibonacci:0.2.0 .
+#   docker build -t fibonacci-lab:0.2.0 -f deploy/lab.Dockerfile .
+#   docker run --rm --read-only --tmpfs /tmp fibonacci-lab:0.2.0 --headless --quick \
 #       --profiles listen tuned --results /tmp/results
 #
 # deploy/kubernetes-compare.yaml loads its servers from other nodes.
-ARG BASE=fibonacci:0.1.0
+ARG BASE=fibonacci:0.2.0
 
 FROM ${BASE} AS build
 # Of the stage that is left behind: the environment belongs to root.

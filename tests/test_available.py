@@ -8,10 +8,10 @@ import threading
 import pytest
 
 from lab.errors import UsageError
+from lab.experiment.announcement import announcement
 from lab.experiment.available import available, look, look_at_all
 from lab.experiment.conduct import Options, prepare
 from lab.experiment.plan import app_of, arm_of
-from lab.experiment.progress import announcement
 from lab.model.plan import Load
 from lab.model.request import Expectation
 from lab.model.workload import Workload

@@ -10,8 +10,8 @@ import pytest
 from lab import profiles
 from lab.errors import ProfileError, UsageError
 from lab.experiment import hosts
+from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Options, prepare
-from lab.experiment.progress import announcement
 from lab.model.runtime import LOOPBACK
 from lab.options import Asked, application
 from lab.workloads import workload

@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from lab import profiles, workloads
-from lab.cli.machine import check_command, list_command
+from lab.cli.check import check_command
+from lab.cli.listing import list_command
 from lab.runs import fitness
 from lab.system import project
 from tests.kit.lab_process import ROOT, SITES, SMALL, compare, run, trials
@@ -199,10 +200,10 @@ def listed(tmp_path, monkeypatch):
     )
     (tmp_path / "workloads").mkdir()
     (tmp_path / "workloads" / "w.toml").write_text("summary = 7\n")
-    monkeypatch.setattr("lab.cli.machine.profiles.ladder", lambda: ("a",))
+    monkeypatch.setattr("lab.cli.listing.profiles.ladder", lambda: ("a",))
     for folder in ("profiles", "peers"):
         monkeypatch.setattr(project, folder, lambda: tmp_path)
-    monkeypatch.setattr("lab.cli.machine.profiles.find", lambda: ("a", "b"))
+    monkeypatch.setattr("lab.cli.listing.profiles.find", lambda: ("a", "b"))
     monkeypatch.setattr(project, "workloads", lambda: tmp_path / "workloads")
 
     def call(*words):

@@ -7,9 +7,9 @@ import os
 import pytest
 
 from lab.errors import UsageError
+from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Prepared
 from lab.experiment.cores import count_generators
-from lab.experiment.progress import announcement
 from tests.kit.lab_process import SMALL, compare, header, trials
 from tests.kit.scripted import plan
 

@@ -19,11 +19,16 @@ lock() {
 }
 
 # The largest first: the others get its versions.
-lock dev pyproject.toml --extra lab --extra peers --extra dev "$@"
-for name in service:server locust:lab peers:peers articles:articles; do
-    lock "${name%:*}" pyproject.toml --extra "${name#*:}" --constraint requirements/dev.txt "$@"
+lock dev pyproject.toml --extra run --extra peers --extra dev "$@"
+lock locust pyproject.toml --extra run --constraint requirements/dev.txt "$@"
+# The extra alone: an image that serves has no need of what reads configurations.
+for name in service peers articles; do
+    python3 -c "import tomllib; extras = tomllib.load(open('pyproject.toml', 'rb'))['project'][
+        'optional-dependencies']; print(*extras['$name'], sep='\\n')" |
+        lock "$name" - --constraint requirements/dev.txt "$@"
 done
 lock build --group build --constraint requirements/dev.txt "$@"
+lock dist --group dist "$@"
 lock eventlet --group eventlet "$@"
 lock secantusdb --group secantusdb "$@"
 lock framework --group framework --constraint requirements/service.txt "$@"

@@ -4,6 +4,7 @@
 #   tools/setup.sh          what runs the service and compares profiles (make setup)
 #   tools/setup.sh tests    on top of it, what tests, lint and types need (make test, make lint)
 #   tools/setup.sh peers    on top of the first, the other servers of the articles (make peers)
+#   tools/setup.sh dist     an environment of its own that builds and checks a release (make dist)
 #   tools/setup.sh framework  an environment for the tests of Flask and Werkzeug (make test-framework)
 #
 # The last line of a set-up that did not end says what to do; the next one goes on from there.
@@ -16,7 +17,8 @@ case $layer in
     tests) again='make test' ;;
     peers) again='make peers' ;;
     framework) again='make test-framework' ;;
-    *) echo "usage: tools/setup.sh [tests|peers|framework]" >&2; exit 2 ;;
+    dist) again='make dist' ;;
+    *) echo "usage: tools/setup.sh [tests|peers|framework|dist]" >&2; exit 2 ;;
 esac
 began=$(date +%s)
 told=
@@ -172,11 +174,11 @@ install_articles() {
     cp requirements/articles.txt "$stamp"
 }
 
-# The environment .peers/$1, made by the interpreter $2, for what cannot stand beside the others.
+# The environment .peers/$1, or $3, made by the interpreter $2, for what cannot stand beside the others.
 make_environment() {
     made="$("$2" --version) $(cat "requirements/$1.txt")"
-    [ "$(cat ".peers/$1/stamp" 2>/dev/null)" = "$made" ] && return
-    into=.peers/$1
+    into=${3:-.peers/$1}
+    [ "$(cat "$into/stamp" 2>/dev/null)" != "$made" ] || { into=.venv; return; }
     say "making $into with $("$2" --version)"
     rm -rf "$into"
     "$2" -m venv "$into"
@@ -214,6 +216,8 @@ case $layer in
         what='the other servers of the articles' ;;
     framework)
         what='an environment for the tests of Flask and Werkzeug' ;;
+    dist)
+        what='an environment that builds and checks a release, .dist' ;;
 esac
 halves=$(.venv/bin/python tools/halves.py)
 # shellcheck disable=SC2086 # a list of names
@@ -234,6 +238,8 @@ elif [ "$layer" = tests ]; then
     install --require-hashes -r requirements/dev.txt
 elif [ "$layer" = framework ]; then
     make_environment framework .venv/bin/python
+elif [ "$layer" = dist ]; then
+    make_environment dist .venv/bin/python .dist
 else
     install_articles
     make_environment eventlet .venv/bin/python

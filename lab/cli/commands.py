@@ -14,12 +14,17 @@ from click.exceptions import NoArgsIsHelpError
 
 from lab.cli.interrupts import interruptible
 from lab.cli.unread import forget_what_nobody_reads
-from lab.errors import LabError
+from lab.errors import LabError, UsageError
 from lab.report.edge import guard_streams, say
 from lab.system import project
 
 _UNWRITTEN = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT)
 """How an output ends early: the reader of standard error has gone, or a disk is full."""
+
+OF_RUN = frozenset(
+    {"gevent", "jinja2", "locust", "markupsafe", "matplotlib", "numpy", "psutil", "rich"}
+)
+"""Packages that an installation which only reads has not: the extra `run`."""
 
 TROUBLE = {"lint": 2}
 """Command of which 1 says something else than that it failed -> its status where it has."""
@@ -53,6 +58,12 @@ def run_command_line() -> None:
             sys.stdout.flush()  # so that it stands below what it speaks of
         say("lab: " + "\n".join(error.lines), err=True)
         sys.exit(error.exit_code)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in OF_RUN:
+            raise
+        how = project.how_to_install("run")
+        say(f"lab: this needs {error.name}, which is not installed: {how}", err=True)
+        sys.exit(2)
     except OSError as error:
         if error.errno not in _UNWRITTEN:
             raise
@@ -80,10 +91,10 @@ def _said(error: click.ClickException) -> str:
 
 
 COMMANDS = {
-    "check": "machine",
+    "check": "check",
     "compare": "report",
     "lint": "lint",
-    "list": "machine",
+    "list": "listing",
     "report": "report",
     "run": "run",
     "show": "show",
@@ -107,6 +118,8 @@ class Commands(Mapping[str, click.Command]):
         }
 
     def __getitem__(self, name: str) -> click.Command:
+        if name in CHECKOUT and name not in self._modules:
+            raise UsageError(f"{name} is about the lab itself, and there in its repository only")
         module = self._modules[name]
         if name in CHECKOUT:
             sys.path.append(str(project.root()))

@@ -111,16 +111,9 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
             found += [Found(flaw, linted.line(flaw)) for flaw in linted.flaws]
     # What several files include is wrong once.
     found = sorted(dict.fromkeys(found), key=lambda each: each.order)
-    remarks = given["remarks"] or bool(given["select"])
-    shown = [each for each in found if each.counts or remarks]
-    left_out = [each for each in found if not (each.counts or remarks)]
     # "Found nothing" would read as if a file that cannot be read were a good one.
     if not given["diff"] and (found or not failed or given["format"] != "text"):
-        text = FORMATS[given["format"]](shown, left_out)
-        if given["format"] == "github":
-            say_annotations(text)
-        else:
-            say(text, end="")
+        _say(found, given["format"], remarks=given["remarks"] or bool(given["select"]))
     if given["exit_zero"]:
         return 0
     return 2 if failed else int(changes or any(each.counts for each in found))
@@ -145,6 +138,17 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
     if trusted:
         return known
     return replace(known, environ={}, confined=(Path(os.path.realpath(".")),))
+
+
+def _say(found: list[Found], form: str, *, remarks: bool) -> None:
+    """Print what was found in a form."""
+    shown = [each for each in found if each.counts or remarks]
+    left_out = [each for each in found if not (each.counts or remarks)]
+    text = FORMATS[form](shown, left_out)
+    if form == "github":
+        say_annotations(text)
+    else:
+        say(text, end="")
 
 
 def _show_diff(linted: lint.Linted) -> None:

@@ -18,11 +18,10 @@ from lab.analysis.together import RunConclusion, conclude_run
 from lab.cli.options import offered
 from lab.errors import UsageError
 from lab.report import across as across_report
-from lab.report import markdown, summary_json, terminal
-from lab.report.console import Console
+from lab.report import markdown, summary_json
 from lab.report.edge import say, say_json
-from lab.report.files import pages
 from lab.report.sweep import WHOLE, documents
+from lab.report.tables import Document
 from lab.report.thresholds import lines
 from lab.runs.folder import find_run, read_run, write_text
 
@@ -66,6 +65,8 @@ def report_command(
         check(each, [profile.name for profile in found.plan.profiles])
     said = conclude_run(_chosen(summaries(found), at))
     if page is not None:
+        from lab.report.files import pages  # noqa: PLC0415 - as `_print`, of Jinja and matplotlib
+
         for name, text in pages(page, said):
             write_text(Path(name), text)
             say(name)
@@ -118,7 +119,7 @@ def compare_command(
         if as_markdown:
             say(markdown.render_document(document), end="")
         else:
-            terminal.show_document(document, Console())
+            _print(document)
     if as_json:
         say_json(summary_json.joined(documents))
     return worst
@@ -144,7 +145,16 @@ def show(said: RunConclusion, *, as_json: bool) -> None:
         return
     shown = list(documents(said))
     for content in shown if len(said.points) <= WHOLE else shown[:1]:
-        terminal.show_document(content, Console())
+        _print(content)
+
+
+def _print(content: Document) -> None:
+    """Print a report on the terminal, or into a pipe."""
+    # The extra `run` has what tables on a terminal need; Markdown and JSON do without.
+    from lab.report.console import Console  # noqa: PLC0415
+    from lab.report.terminal import show_document  # noqa: PLC0415
+
+    show_document(content, Console())
 
 
 def judged(said: RunConclusion, thresholds: Sequence[Threshold]) -> int:

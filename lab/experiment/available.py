@@ -93,7 +93,7 @@ def _checked(name: str, runtime: Runtime) -> _Checked:
         profile, reading = profiles.with_reading(name, runtime)
     except MissingError as error:
         return _Checked(Installed(profiles.described(name), str(error)))
-    needs = profile.peer.needs or ""
+    needs = project.as_installed(profile.peer.needs or "")
     if runtime.python is not None:
         needs = needs.replace("pip install", pip(runtime.python))
     hint = f" ({needs})" if needs else ""

@@ -124,7 +124,7 @@ def summary(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
     """Return how many there are, of which severity, what can be fixed, and what is not shown."""
     rest = len(once(left_out))
     whole = all(each.flaw.code != UNREAD for each in (*found, *left_out))
-    where = "" if whole else " in what is read of it"
+    where = "" if whole else ", as far as it is known here"
     more = f" {rest} remark{'s' * (rest > 1)} with --all." if rest else ""
     if not found:
         return f"Found nothing{where}.{more}"
@@ -140,7 +140,7 @@ def summary(found: Sequence[Found], left_out: Sequence[Found] = ()) -> str:
     ways = [f"{safe} can be fixed with --fix"] if safe else []
     if unsafe:
         ways.append(f"{unsafe} {'more' if safe else 'can be fixed'} with --unsafe-fixes")
-    return f"Found {len(found)}{where} ({said}){'; ' if ways else ''}{', '.join(ways)}.{more}"
+    return f"Found {len(found)} ({said}){'; ' if ways else ''}{', '.join(ways)}.{more}"
 
 
 def _mark(fix: Fix | None) -> str:

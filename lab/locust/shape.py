@@ -23,8 +23,8 @@ from locust.stats import CSV_STATS_INTERVAL_SEC
 
 from lab.analysis.judging import judge_points
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
+from lab.experiment.announcement import varying
 from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
-from lab.experiment.progress import varying
 from lab.experiment.rates import Rate
 from lab.locust import crew as _crew  # noqa: F401 - registers the workers' side
 from lab.locust import entries

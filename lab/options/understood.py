@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from lab import workloads
 from lab.analysis.thresholds import PLANNED, Threshold, check, parse
 from lab.errors import UsageError
+from lab.experiment.announcement import announcement
 from lab.experiment.conduct import DEFAULT, QUICK, Options, Outcome, Prepared, Sizes, prepare
 from lab.experiment.cores import arrange
 from lab.experiment.hosts import own_address
 from lab.experiment.minutes import usual_minutes
 from lab.experiment.plan import check_lasts, validate_load, validate_sizes
-from lab.experiment.progress import announcement
 from lab.experiment.rates import Rate, check_units, parse_rates, planned
 from lab.experiment.same_application import says_what_is_served
 from lab.experiment.sweep import Sweep, parse_sweep

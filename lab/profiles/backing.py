@@ -100,7 +100,7 @@ def missing(service: BackingService) -> str | None:
         lacking.append(f"the user {service.user}")
     if service.theirs or not lacking:
         return None
-    hint = f" ({service.needs})" if service.needs else ""
+    hint = f" ({project.as_installed(service.needs)})" if service.needs else ""
     return f"backing service {service.name} needs {lacking[0]}{hint}, which is not installed"
 
 

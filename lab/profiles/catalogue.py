@@ -65,7 +65,7 @@ def with_reading(
     uwsgi = program(runtime, UWSGI)
     absent = [each for each in read_header(profile.path).plugins if each not in plugins(uwsgi)]
     if absent:
-        hint = "make setup" if runtime == OURS else f"it is {uwsgi}"
+        hint = project.how_to_install("service") if runtime == OURS else f"it is {uwsgi}"
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
     here = runtime.started_in(profile.cwd)
     options, reading = resolve.read(profile.path, project.root(), here, profile.section)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import shutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass, replace
@@ -25,6 +26,9 @@ T = TypeVar("T")
 
 _LETTERS = {"─": "-", "━": "-", "µ": "u", "·": "|", "→": "->", "…": "..."}
 """What reports, tables and progress bars are made of -> how ASCII says it."""
+
+PIPED_WIDTH = 100
+"""Columns where nobody says how many: 80 fold the tables."""
 
 _NAME = "lab.letters"
 
@@ -72,6 +76,11 @@ def guard_streams() -> None:
 def say(text: str = "", *, err: bool = False, end: str = "\n") -> None:
     """Print *text* at once; on standard error where *err* says so."""
     print(text, end=end, file=sys.stderr if err else sys.stdout, flush=True)
+
+
+def page_width() -> int:
+    """Return how many columns a page has: as the terminal or COLUMNS says, else 100."""
+    return shutil.get_terminal_size((PIPED_WIDTH, 24)).columns
 
 
 def say_annotations(commands: str) -> None:

@@ -21,11 +21,8 @@ from rich.text import Text
 
 from lab.analysis.conclusion import Conclusion
 from lab.report.console import Console
-from lab.report.edge import cleaned
+from lab.report.edge import PIPED_WIDTH, cleaned
 from lab.report.tables import Column, Document, Meaning, Table, document
-
-PIPED_WIDTH = 100
-"""Columns where nobody says how many: rich assumes 80, which folds the tables."""
 
 GAP = 2
 """Columns between two of a table."""

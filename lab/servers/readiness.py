@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-import psutil
-
 from lab.errors import OtherReplyError, ServerStartError
 from lab.model.echo import difference, message
 from lab.model.parts import Endpoint, RunningServer
@@ -175,24 +173,26 @@ def describe(asked: Request, host: str, status: int, body: bytes) -> str:
 
 def _foreign_owner(tree: int, port: int) -> str | None:
     """Return who else listens on *port*; None if all listeners are sockets of *tree*."""
+    import psutil  # noqa: PLC0415 - what only reads profiles is installed without it
+
     try:
         ours = psutil.Process(tree).children(recursive=True)
     except psutil.NoSuchProcess:
         ours = []
     # All of them: with SO_REUSEPORT a stale server may share the port and answer every other time.
-    foreign = listeners(port).difference(*map(_sockets, ours))
+    foreign = listeners(port).difference(*(_sockets(each.pid) for each in ours))
     if not foreign:
         return None
     for process in psutil.process_iter():
-        if foreign & _sockets(process):
+        if foreign & _sockets(process.pid):
             return f"process {process.pid}"
     return "a process that is not ours to see"
 
 
-def _sockets(process: psutil.Process) -> frozenset[str]:
+def _sockets(pid: int) -> frozenset[str]:
     sockets: set[str] = set()
     with suppress(OSError):  # it has ended meanwhile, or is somebody else's
-        for descriptor in Path(f"/proc/{process.pid}/fd").iterdir():
+        for descriptor in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(FileNotFoundError):  # closed meanwhile
                 sockets.add(str(descriptor.readlink()))
     return frozenset(sockets)

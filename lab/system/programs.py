@@ -57,7 +57,8 @@ def binary() -> str:
     path = find_command("uwsgi")
     if path is None:
         beside = Path(sys.executable).parent
-        raise MissingError(f"uwsgi is neither in {beside} nor on PATH: make setup")
+        how = project.how_to_install("service")
+        raise MissingError(f"uwsgi is neither in {beside} nor on PATH: {how}")
     return path
 
 

@@ -1,20 +1,41 @@
 """
 Where this project's own files lie: profiles, workloads, backing services, runs, environments.
 
-Nothing else in the lab knows that they lie in a checkout. A package that carries them would answer
-here, by `importlib.resources`.
+In a checkout they lie beside the lab; an installed lab carries profiles, workloads and backing
+services in itself. Nothing else in the lab knows which of the two it is.
 """
 
 from __future__ import annotations
 
+from importlib.resources import as_file, files
 from pathlib import Path
 
-_ROOT = Path(__file__).resolve().parents[2]
+_CHECKOUT = Path(__file__).resolve().parents[2]
+
+_IS_CHECKOUT = (_CHECKOUT / "setup.py").is_file() and (_CHECKOUT / "profiles").is_dir()
 
 
 def root() -> Path:
     """Return the folder where an application is imported unless another folder is named."""
-    return _ROOT
+    if _IS_CHECKOUT:
+        return _CHECKOUT
+    with as_file(files("lab") / "carried") as carried:  # pip unpacks it, so it is a folder
+        return carried
+
+
+def how_to_install(extra: str) -> str:
+    """Return the command that installs what an extra of this project has."""
+    return "make setup" if _IS_CHECKOUT else f"pip install 'uwsgi-fibonacci-lab[{extra}]'"
+
+
+def as_installed(needs: str) -> str:
+    """Return what a profile says to do about what is missing, where there is no `make`."""
+    if _IS_CHECKOUT:
+        return needs
+    made = {"make peers": how_to_install("peers,articles"), "make setup": how_to_install("service")}
+    for target, how in made.items():
+        needs = needs.replace(target, how)
+    return needs
 
 
 def has(package: str) -> bool:

@@ -12,11 +12,11 @@ from tests.kit.lab_process import ROOT
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 ASKED = {
-    "service": [*PROJECT["project"]["dependencies"], *EXTRAS["server"]],
-    "locust": EXTRAS["lab"],
+    "service": EXTRAS["service"],
+    "locust": [*PROJECT["project"]["dependencies"], *EXTRAS["run"]],
     "peers": EXTRAS["peers"],
     "articles": EXTRAS["articles"],
-    "dev": [*EXTRAS["lab"], *EXTRAS["peers"], *EXTRAS["dev"]],
+    "dev": [*EXTRAS["run"], *EXTRAS["peers"], *EXTRAS["dev"]],
     **PROJECT["dependency-groups"],
 }
 

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from lab.cli import machine
+from lab.cli import listing
 from lab.errors import ProfileError, UsageError
 from lab.experiment.available import look
 from lab.model.backing import BackingRole
@@ -173,7 +173,7 @@ def test_the_list_says_what_a_service_needs(tmp_path, monkeypatch):
     monkeypatch.setattr(project, "backing", lambda: tmp_path)
     write(tmp_path, SOUND)
     write(tmp_path, SOUND.replace("sleep", "no-such-program"), "other")
-    assert machine._services() == [
+    assert listing._services() == [
         "  made   Waits 60 s",
         "  other  backing service other needs no-such-program, which is not installed",
     ]

@@ -8,10 +8,11 @@ from rich.console import Console
 
 from lab.analysis.gates import machine, open_loop
 from lab.analysis.gates.replies import RECONNECTS
+from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Prepared
 from lab.experiment.minutes import with_minutes
 from lab.experiment.plan import orders
-from lab.experiment.progress import Course, Progress, announcement
+from lab.experiment.progress import Course, Progress
 from lab.model.comparison import Comparison, Departure, Estimate, Verdict
 from lab.model.finding import Finding
 from lab.model.plan import Better, CounterRun, Role, Slot

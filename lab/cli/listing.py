@@ -1,4 +1,4 @@
-"""`lab list` and `lab check`: what there is to compare and to ask, and what to compare it on."""
+"""`lab list`: what there is to compare, and to ask."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
 
 import click
-from rich.text import Text
 
 from lab import profiles, workloads
 from lab.errors import WorkloadError
 from lab.experiment.available import Installed, look_at_all, version_number
 from lab.model.comparison import Estimate
 from lab.profiles.backing import find, missing, read
-from lab.report.console import Console
-from lab.report.edge import say, say_json
+from lab.report.edge import page_width, say, say_json
 from lab.report.numbers import centre
-from lab.report.terminal import columns
-from lab.runs import fitness
 from lab.runs.as_json import encode
 from lab.runs.effects import effects
 from lab.system import project
@@ -29,11 +25,6 @@ PEERS = "Peers, each / the profile that it is against"
 WORKLOADS = "Workloads, for --workload"
 BACKING = "Backing services, which applications ask"
 """Groups of what `lab list` prints."""
-
-MARKS = {"ok": ("ok", ""), "warn": ("warn", "yellow"), "fail": ("FAIL", "red")}
-"""Level of a finding -> its word and its colour."""
-
-INDENT = " " * 6
 
 MEASURED = (
     "The ratios are of CPU per request, measured on one machine in the stored runs of docs/runs. "
@@ -77,7 +68,7 @@ def list_command(*, as_json: bool) -> int:
             )
         )
         return 0
-    width = columns(Console())
+    width = page_width()
     groups = _grouped(found, ladder).items()
     shown = {title: [*_lines(group, ladder, measured)] for title, group in groups}
     shown |= {WORKLOADS: [*_workloads()], BACKING: _services()}
@@ -142,41 +133,3 @@ def _services() -> list[str]:
     services = [read(path) for path in find()]
     wide = max(len(each.name) for each in services)
     return [f"  {each.name:<{wide}}  {missing(each) or each.summary}" for each in services]
-
-
-@click.command("check")
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def check_command(*, as_json: bool) -> int:
-    """Say whether this machine is fit to measure, and what each missing thing costs."""
-    findings = fitness.check()
-    if as_json:
-        say_json(encode(findings))
-    else:
-        console = Console()
-        wide = max(len(each.name) for each in findings)
-        for each in findings:
-            for line in _check_lines(each, wide, columns(console)):
-                console.print(line, highlight=False, soft_wrap=True)
-    return 3 if any(each.level == "fail" for each in findings) else 0
-
-
-def _check_lines(finding: fitness.Check, wide: int, width: int) -> Iterator[Text]:
-    """
-    Yield the finding, and below it what it costs and what to do.
-
-    A command has a line of its own, however long: whoever copies it gets all of it.
-    """
-    mark, style = MARKS[finding.level]
-    yield Text.assemble((f"{mark:<4}", style), f"  {finding.name:<{wide}}  {finding.value}")
-    if finding.level == "ok":
-        return
-
-    def folded(text: str) -> Iterator[Text]:
-        return map(Text, wrap(text, width, initial_indent=INDENT, subsequent_indent=INDENT))
-
-    yield from folded(f"{finding.cost}.")
-    for number, part in enumerate(finding.advice.split("`")):
-        if number % 2:  # between two backticks
-            yield Text(f"{INDENT}  {part}")
-        elif (text := part.strip(" ,;")) not in ("", "."):
-            yield from folded(text)

@@ -1,0 +1,147 @@
+"""What somebody has who installs this project, and has no checkout of it."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.metadata import distribution, requires
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from tests.kit.lab_process import ROOT
+
+INI = "[uwsgi]\nhttp-socket = 127.0.0.1:8080\nmodule = hello:application\nmaster = true\n"
+APP = """
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "5")])
+    return [b"hello"]
+"""
+LIGHT = 5_000_000
+"""Bytes that what the lab needs to read configurations takes, at most."""
+
+SMALL = ("--blocks", "2", "--window", "0.3s", "--no-confirm")
+
+
+def pip(*words):
+    """Run pip, and return what it prints."""
+    return subprocess.run(
+        [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", *words],
+        check=True, capture_output=True, text=True, env=os.environ | {"FIB_BUILD": "pure"},
+    ).stdout  # fmt: skip
+
+
+def environment(folder):
+    """Make an empty environment, and return the folder of its programs."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
+    return folder / "venv/bin"
+
+
+def run(program, *words, cwd):
+    """Run an installed program as a user does, and return its status and what it says."""
+    done = subprocess.run(
+        [program, *words], cwd=cwd, capture_output=True, text=True, check=False, timeout=240,
+        env={"PATH": os.environ["PATH"], "HOME": str(cwd), "LC_ALL": "C.UTF-8"},
+    )  # fmt: skip
+    return done.returncode, done.stdout + done.stderr
+
+
+def site(folder):
+    """Make a folder with an application and its ini."""
+    folder.mkdir()
+    (folder / "my.ini").write_text(INI)
+    (folder / "hello.py").write_text(APP)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Build the wheel from a copy of what git has, and from nothing else."""
+    folder = tmp_path_factory.mktemp("wheel")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "app", "fib", "lab",
+         "loadtests", "profiles", "uwsgi", "*.in", "*.toml", "setup.py", "LICENSE", "README.md"],
+        cwd=ROOT, check=True, capture_output=True,
+    ).stdout.decode().split("\0")  # fmt: skip
+    for name in filter(None, listed):
+        if (ROOT / name).is_file():
+            (folder / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / "tree" / name)
+    words = ("wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "tree")
+    pip(*map(str, words))
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def light(wheel, tmp_path_factory):
+    """Install it beside what it requires, and nothing else; return the folder of its programs."""
+    folder = tmp_path_factory.mktemp("light")
+    programs = environment(folder)
+    pip("--python", str(programs / "python"), "install", "--no-deps", "--no-compile", str(wheel))
+    packages = next((folder / "venv").glob("lib/python*/site-packages"))
+    for each in light_files():
+        target = packages / each
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(distribution("click").locate_file(each), target)
+    return programs
+
+
+def light_files():
+    """Return the files of the packages that the lab requires without an extra."""
+    every = [Requirement(each) for each in requires("uwsgi-fibonacci-lab") or ()]
+    names = [each.name for each in every if each.marker is None]
+    found = (each for name in names for each in distribution(name).files or ())
+    return [each for each in found if ".." not in each.parts and each.suffix != ".pyc"]
+
+
+def test_it_lints_and_lists_without_what_measures(light, tmp_path):
+    """In any folder: lint, its page of a rule, the profiles that the wheel carries."""
+    cwd = site(tmp_path / "shop")
+    status, said = run(light / "lab", "lint", "my.ini", cwd=cwd)
+    assert (status, "UW314 dangerous" in said) == (1, True)
+    assert run(light / "lab", "lint", "--explain", "UW314", cwd=cwd)[0] == 0
+    status, said = run(light / "lab", "list", cwd=cwd)
+    assert (status, "\n  tuned " in said) == (0, True)
+
+
+def test_what_is_missing_is_said_with_its_command(light, tmp_path):
+    """In a line, and without a traceback."""
+    cwd = site(tmp_path / "shop")
+    status, said = run(light / "lab", "run", "my.ini", "safety", cwd=cwd)
+    assert status == 2
+    assert said.count("\n") == 1
+    assert said.endswith("which is not installed: pip install 'uwsgi-fibonacci-lab[run]'\n")
+    assert "is about the lab itself" in run(light / "lab", "claims", cwd=cwd)[1]
+
+
+def test_what_reads_configurations_is_small():
+    """So that it is there in seconds."""
+    where = distribution("click").locate_file
+    assert sum(Path(where(each)).stat().st_size for each in light_files()) < LIGHT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["wheel", "sdist"])
+def test_it_compares_in_any_folder(kind, wheel, tmp_path):
+    """With the extras, from an index: an own ini and a profile of the wheel's; from both forms."""
+    package = wheel
+    if kind == "sdist":
+        build = "from setuptools import build_meta as b; import sys; b.build_sdist(sys.argv[1])"
+        tree = wheel.parent / "tree"
+        subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=tree, check=True)
+        package = next(tmp_path.glob("*.tar.gz"))
+    programs = environment(tmp_path)
+    try:
+        pip("--python", str(programs / "python"), "install", f"{package}[run,service]")
+    except subprocess.CalledProcessError as error:
+        if "No matching distribution" in error.stderr or "ConnectionError" in error.stderr:
+            pytest.skip("no package index can be reached")
+        raise
+    cwd = site(tmp_path / "shop")
+    status, said = run(programs / "lab", "run", "my.ini", "safety", "--path", "/", *SMALL, cwd=cwd)
+    assert status in (0, 3), said
+    (folder,) = (cwd / "results").iterdir()
+    assert (folder / "report.html").exists()
+    status, said = run(programs / "lab", "run", "tuned", "cached", *SMALL, cwd=cwd)
+    assert status in (0, 3), said
