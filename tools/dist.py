@@ -25,7 +25,8 @@ ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "dist"
 
 INSIDE = (
-    "app/*.py", "app/*.json", "app/*.txt", "fib/*.py", "fib/py.typed", "fib/_core_c.pxd", "fib/*.pyi",
+    "app/*.py", "app/*.json", "app/*.txt",
+    "fib/*.py", "fib/py.typed", "fib/_core_c.pxd", "fib/*.pyi",
     "lab/*.py", "lab/py.typed", "lab/*.toml", "lab/*.json", "lab/report/templates/*",
     "lab/locust/templates/*", "lab/carried/loadtests/*", "lab/carried/profiles/*",
     "lab/carried/uwsgi/*.ini", "*.data/data/share/fibonacci/profiles/*.ini", "*.dist-info/*",
