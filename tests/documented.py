@@ -128,12 +128,6 @@ NOT_RUN = {
         ".venv/bin/python -m sysconfig | grep CONFIG_ARGS",
     ),
     "it is about files of the reader's": (
-        "pip install git+https://github.com/YOU/uwsgi-fibonacci-lab",
-        "pip install -q git+https://github.com/YOU/uwsgi-fibonacci-lab",
-        "lab lint deploy/uwsgi.ini --format sarif --exit-zero > lint.sarif",
-        "lab lint deploy/uwsgi.ini --format github",
-        "lab lint deploy/uwsgi.ini --format gitlab --exit-zero > lint.json",
-        "lab lint deploy/uwsgi.ini",
         ".venv/bin/pip install -r after/requirements.txt",
         "cp after/ci/before.ini after/ci/after.ini .",
         (

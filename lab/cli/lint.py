@@ -18,6 +18,7 @@ from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.formats import FORMATS, Found
 from lab.lint.page import explained
+from lab.lint.search import configurations
 from lab.model.wording import in_a_line, visible_lines
 from lab.report.edge import say, say_annotations
 
@@ -78,6 +79,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
 
     A FILE is one of uWSGI (.ini, or of another name with [uwsgi] in it; .yaml, .json, .xml) or
     gunicorn (.conf.py), or granian's command in quotes; - reads that command from standard input.
+    In a folder those are read that are called as such files are.
     Of each file the worst comes first, and each rule once, with the other lines that it is in.
 
     Exit status: 0 nothing found, or only remarks; 1 errors, dangers, options without effect;
@@ -95,7 +97,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     fixes = "unsafe" if given["unsafe_fixes"] else safe
     found: list[Found] = []
     failed = changes = False
-    for file_or_command in files:
+    for file_or_command in _searched(files):
         try:
             linted = lint.lint(file_or_command, known, fixes=fixes, **asked)
             if given["diff"]:
@@ -119,10 +121,21 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     return 2 if failed else int(changes or any(each.counts for each in found))
 
 
+def _searched(names: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is named, and in the place of a folder the configurations in it."""
+    for name in names:
+        found = map(str, configurations(Path(name))) if os.path.isdir(name) else iter((name,))  # noqa: PTH112
+        first = next(found, None)
+        if first is None:
+            raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: name the file")
+        yield first
+        yield from found
+
+
 def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
     """Refuse what cannot be meant."""
     if not files:
-        raise UsageError("which FILE? as in `lab lint uwsgi.ini`")
+        raise UsageError("which FILE? as in `lab lint uwsgi.ini`, or `lab lint .`")
     if given["diff"] and given["format"] != "text":
         raise UsageError("--diff prints a diff and no findings: leave out --diff or --format")
 

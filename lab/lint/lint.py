@@ -222,8 +222,6 @@ def _name(word: str) -> str:
 def _no_file(path: Path, words: Sequence[str]) -> str:
     """Return what a name is that is none of a file's, and what to do."""
     if not words:
-        if path.is_dir():
-            return "is a folder: name the files in it, as in *.ini"
         return "is no file but a pipe, a socket or a device: write it to a file, and name that"
     dialect = dialects.of_command(words)
     if dialect is None:

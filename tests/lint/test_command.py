@@ -65,7 +65,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
     ("words", "said"),
     [
         ([], "which FILE?"),
-        (["."], ".: is a folder: name the files in it, as in *.ini"),
+        (["."], ". has no configuration of uWSGI or gunicorn: name the file"),
         (["x.txt"], "x.txt: is none of the files that can be read: .ini, "),
         (["x.yaml"], "x.yaml:2: is no YAML: did not find expected"),
         (["x.json"], "x.json:1: is no JSON: Expecting property name enclosed in double quotes"),
@@ -284,7 +284,7 @@ def test_what_is_no_text_is_refused(lint):
     ("name", "said"),
     [
         ("pipe", "pipe: is no file but a pipe, a socket or a device: write it to a file, and"),
-        ("folder", "folder: is a folder: name the files in it, as in *.ini"),
+        ("folder", "folder has no configuration of uWSGI or gunicorn: name the file"),
         ("no.ini:more", "no.ini:more: there is no file no.ini"),
         ("gunicorn.conf.py:more", "only an .ini has sections: name gunicorn.conf.py"),
         ("gunicorn -w 4 a:b", "only granian's is read: write its options into a gunicorn.conf.py"),

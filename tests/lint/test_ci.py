@@ -1,0 +1,151 @@
+"""What other repositories take for their CI: the hook, GitHub's action, GitLab's template."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lab.lint.search import NAMES
+from tests.kit.lab_process import BIN, ROOT
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
+WRONG = "[uwsgi]\nhttp-socket = 127.0.0.1:8080\nmodule = app:app\nprocesses = four\n"
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """Make a repository with a wrong ini, and what looks like one and is none."""
+    folder = tmp_path / "shop"
+    for name, text in {
+        "deploy/uwsgi.ini": WRONG,
+        "deploy/program_uwsgi.ini": "[program:uwsgi]\ncommand = uwsgi\n",
+        "deploy/uwsgi-chart.yaml": "kind: Deployment\n",
+        "docs/conf.py": "project = 'shop'\n",
+        "node_modules/x/uwsgi.ini": WRONG,
+        ".hidden/uwsgi.ini": WRONG,
+        "venv/pyvenv.cfg": "home = /usr\n",
+        "venv/uwsgi.ini": WRONG,
+        "gunicorn_config.py": "worker_class = 'eventlt'\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def lint(folder, *words):
+    """Run `lab lint` there."""
+    return subprocess.run(
+        [BIN / "lab", "lint", *words], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_folder_is_searched_for_configurations(repository):
+    """By name, and of uWSGI's by what is in them; nothing hidden, or installed."""
+    done = lint(repository, ".", "--format", "json")
+    assert done.returncode == 1
+    assert {each["file"] for each in json.loads(done.stdout)} == {
+        "deploy/uwsgi.ini", "gunicorn_config.py",
+    }  # fmt: skip
+
+
+def test_a_folder_without_any_is_said(repository):
+    """A job that lints nothing would be green for ever."""
+    done = lint(repository, "docs")
+    assert (done.returncode, done.stderr) == (
+        2, "lab: docs has no configuration of uWSGI or gunicorn: name the file\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [("uwsgi.ini", True), ("shop.uwsgi.ini", True), ("uwsgi.yml", True), ("gunicorn.conf.py", True),
+     ("deploy/gunicorn_conf.py", True), ("prod.conf.py", True), ("conf.py", False),
+     ("shop.ini", False), ("uwsgi.ini.bak", False), ("uwsgi.py", False)],
+)  # fmt: skip
+def test_the_hook_takes_the_same_files(name, is_one):
+    """As pre-commit looks for them: anywhere in a path."""
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    assert hook["files"] == f"(?:^|/)(?:{NAMES})"
+    assert bool(re.search(hook["files"], name)) is is_one
+
+
+def test_the_hook_is_one():
+    """By pre-commit's own judgement."""
+    command = [BIN / "pre-commit", "validate-manifest", ROOT / ".pre-commit-hooks.yaml"]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"),
+    [("vendor.github-actions", "action.yml"), ("vendor.gitlab-ci", "templates/lint.yml")],
+)
+def test_a_file_for_ci_is_as_its_schema_asks(schema, name, tmp_path):
+    """Of GitLab's template what is left when its inputs are filled in."""
+    text = (ROOT / name).read_text()
+    if name.startswith("templates"):
+        _, _, job = text.partition("\n---\n")
+        text = re.sub(r"\$\[\[ inputs\.\w+ \]\]", "x", job)
+    (tmp_path / Path(name).name).write_text(text)
+    done = subprocess.run(
+        [BIN / "check-jsonschema", "--builtin-schema", schema, tmp_path / Path(name).name],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def run_action(folder, **inputs):
+    """Run the action's script as GitHub does, with the lab of these tests; return how it ended."""
+    programs = folder.parent / "temp/lab-lint/bin"
+    programs.mkdir(parents=True)
+    (programs / "lab").symlink_to(BIN / "lab")
+    step = ACTION["runs"]["steps"][1]
+    given = {name: each["default"] for name, each in ACTION["inputs"].items()} | inputs
+    asked = {
+        key: re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1]
+        for key, value in step["env"].items()
+    }
+    environ = {
+        "PATH": os.environ["PATH"],
+        "RUNNER_TEMP": str(folder.parent / "temp"),
+        "GITHUB_STEP_SUMMARY": str(folder.parent / "summary.md"),
+        **{key: given[name] for key, name in asked.items()},
+    }
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder, env=environ, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_action_annotates_and_fails(repository):
+    """With a table in the summary."""
+    done = run_action(repository)
+    assert done.returncode == 1
+    assert "::error file=deploy/uwsgi.ini,line=4,col=1,title=UW003 error::" in done.stdout
+    summary = (repository.parent / "summary.md").read_text()
+    assert "| deploy/uwsgi.ini:4:1 | UW003 | error |" in summary
+
+
+def test_the_action_may_only_show(repository):
+    """With all findings for code scanning; what cannot be read fails all the same."""
+    done = run_action(repository, fail="false", sarif="lint.sarif", arguments="--ignore\nUW3\n")
+    assert done.returncode == 0
+    log = json.loads((repository / "lint.sarif").read_text())
+    found = {each["ruleId"] for each in log["runs"][0]["results"]}
+    assert "UW003" in found
+    assert not [each for each in found if each.startswith("UW3")]
+
+
+def test_the_action_fails_where_nothing_is_read(repository):
+    """Whatever it is told of findings."""
+    assert run_action(repository, fail="false", files="docs").returncode == 2
+
+
+def test_a_name_is_a_name_to_the_action(repository):
+    """Inputs are no part of its script."""
+    done = run_action(repository, files="$(touch planted)\n`touch planted`\n; touch planted")
+    assert done.returncode == 2
+    assert not list(repository.rglob("planted"))
