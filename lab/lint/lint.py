@@ -195,7 +195,7 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     words = [] if there else _split(name)
     if server := next((word for word in map(_name, words) if word in BY_COMMAND), None):
         return Path(server), replace(known, overlay={Path(server): name})
-    raise ProfileError(path, _no_file(path, words) if there or words[1:] else _missing(file))
+    raise ProfileError(path, _no_file(words) if there or words[1:] else _missing(file))
 
 
 def _confined(path: Path, confined: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -219,7 +219,7 @@ def _name(word: str) -> str:
     return PurePath(word).name
 
 
-def _no_file(path: Path, words: Sequence[str]) -> str:
+def _no_file(words: Sequence[str]) -> str:
     """Return what a name is that is none of a file's, and what to do."""
     if not words:
         return "is no file but a pipe, a socket or a device: write it to a file, and name that"
