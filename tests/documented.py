@@ -128,6 +128,7 @@ NOT_RUN = {
         ".venv/bin/python -m sysconfig | grep CONFIG_ARGS",
     ),
     "it is about files of the reader's": (
+        ".venv/bin/python benchmarks/public_lint.py ~/configurations --collected 2026-11-23",
         ".venv/bin/pip install -r after/requirements.txt",
         "cp after/ci/before.ini after/ci/after.ini .",
         (

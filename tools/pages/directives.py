@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lab.errors import UsageError
 from lab.report import markdown
-from tools.pages import claims, figures, gates, instructions, proofs, results, runs
+from tools.pages import claims, figures, gates, instructions, proofs, public_lint, results, runs
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
@@ -37,6 +37,9 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "machine RUN": runs.machine,
     "plan RUN": runs.plan,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
+    "public lint of SERVER in short: RULE": public_lint.share,
+    "public lint of SERVER in short": public_lint.clean,
+    "public lint of SERVER": public_lint.table,
     "result FILE: how many are WORD of KEYS": results.counted,
     "result FILE: KEYS above OTHER": results.above,
     "result FILE: KEYS in UNIT": results.value,
