@@ -31,6 +31,17 @@ def _codes(_context: click.Context, option: click.Parameter, value: str) -> tupl
     return tuple(map(str.upper, codes))
 
 
+def _version(
+    _context: click.Context, option: click.Parameter, value: str | None
+) -> tuple[int, int] | None:
+    if value is None:
+        return None
+    found = re.fullmatch(r"(\d)\.(\d{1,2})", value)
+    if found is None:
+        raise UsageError(f"{option.opts[0]} {value}: write the version as in 3.13")
+    return int(found[1]), int(found[2])
+
+
 @click.command("lint")
 @click.argument("files", nargs=-1, metavar="[FILE]...")
 @click.option(
@@ -71,6 +82,12 @@ def _codes(_context: click.Context, option: click.Parameter, value: str) -> tupl
     metavar="PATH",
     help="Judge by this build, on this machine.  [default: 2.0.31, and nothing is started]",
 )
+@click.option(
+    "--target-python",
+    metavar="X.Y",
+    callback=_version,
+    help="Python that uWSGI runs.  [default: what home, plugins or --uwsgi say]",
+)
 @click.option("--explain", metavar="CODE", help="Print a rule's page.")
 @click.option("--exit-zero", is_flag=True, help="Always exit with 0.")
 def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -> int:
@@ -92,6 +109,7 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     gc.disable()  # nothing is made here that only it could remove, and it would take half the time
     expected = {name: given[name] for name in ("connections", "db_connections")}
     known = _known(given["uwsgi"], expected, trusted=given["trusted"])
+    known = replace(known, python=given["target_python"] or known.python)
     asked: dict[str, Any] = {name: given[name] for name in ("select", "ignore", "container")}
     safe = "safe" if given["fix"] or given["diff"] else ""
     fixes = "unsafe" if given["unsafe_fixes"] else safe

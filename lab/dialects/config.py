@@ -70,7 +70,7 @@ class Known:
     """What is part of the build."""
 
     python: tuple[int, int] | None = None
-    """The uWSGI's own."""
+    """The uWSGI's own: of the build that is asked, or as the caller says."""
 
     section: str = ""
     """Of an ini; empty for [uwsgi]."""

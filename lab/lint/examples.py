@@ -20,7 +20,11 @@ MUCH = Known(
 )
 """What is known of the rules' examples: so much that each rule has something to say."""
 
-ELSEWHERE = {"UW107": Known(options=frozenset({"static-map"})), "UW116": Known(root=False)}
+ELSEWHERE = {
+    "UW107": Known(options=frozenset({"static-map"})),
+    "UW116": Known(root=False),
+    "UW118": Known(python=(3, 13)),
+}
 """Code -> what is known of its rule's examples, where that is something else."""
 
 

@@ -25,6 +25,9 @@ PLACES = {
     "GR004": (1, 48),
     "GR005": (1, 26),
     "GR006": (1, 26),
+    "GR007": (1, 48),
+    "GR008": (1, 48),
+    "GR009": (1, 48),
     "GU001": (1, 1),
     "GU002": (1, 1),
     "GU003": (1, 1),
@@ -78,6 +81,7 @@ PLACES = {
     "UW115": (3, 1),
     "UW116": (2, 1),
     "UW117": (2, 1),
+    "UW118": (2, 1),
     "UW201": (3, 1),
     "UW202": (2, 1),
     "UW203": (3, 1),
@@ -279,6 +283,9 @@ FOUND = [
     ("GR001", "exec granian site:app"),
     ("GR002", "GRANIAN_INTERFACE=wsgi /venv/bin/granian site:app"),
     ("GR004", "granian --backlog=65536 site:app"),
+    ("GR007", 'granian --workers "$(nproc)" site:app'),
+    ("GR007", "granian --workers 2 --no-respawn-failed-workers site:app"),
+    ("UW004", "strict = flase"),
 ]
 """Rule, and another configuration that it finds something in."""
 
@@ -435,6 +442,13 @@ SILENT = [
     ("GR002", "granian --interface asgi site:app"),
     ("GR002", "granian --interface wsgi --backlog 128 site:app"),
     ("GR003", "granian --blocking-threads 16 site:app"),
+    ("GR007", "granian --workers 1 site:app"),
+    ("GR007", "GRANIAN_RESPAWN_FAILED_WORKERS=true granian --workers 4 site:app"),
+    ("GR008", "granian --http1-buffer-size 65536 site:app"),
+    ("GR009", "granian --no-reload site:app"),
+    ("UW004", "strict = enabled"),
+    ("UW118", "py-call-osafterfork = true\npy-call-uwsgi-fork-hooks = true"),
+    ("UW118", "py-call-osafterfork = false"),
 ]
 """Rule, and a configuration that it has nothing to say about."""
 
@@ -460,6 +474,7 @@ def test_no_false_alarm(code, text):
         ("UW108", "plugins = python", Known(plugins=frozenset({"python"}))),
         ("UW109", "home = %dnosuch", Known(here=True)),
         ("UW116", "gid = app", Known(root=False)),
+        ("UW118", "py-call-osafterfork = true", Known(python=(3, 14))),
         ("UW313", "socket = /run/app.sock", Known(connections=500)),
         ("UW319", "http = 127.0.0.1:80", Known(container=True)),
         ("UW320", "processes = %k", Known(container=True)),

@@ -23,10 +23,7 @@ from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, r
 def rsgi(config: Case) -> Iterator[Flaw]:
     """A WSGI application cannot be called that way."""
     if config.last("interface") is None:
-        column = config.line(config.top).index("granian", config.top.column - 1) + 1
-        edit = Edit(replace(config.top, column=column), "granian", "granian --interface wsgi")
-        fix = Fix((edit,), safe=False, says="--interface wsgi")
-        yield config.flaw(config.top, f"no --interface: {WHY}", fix)
+        yield config.flaw(config.top, f"no --interface: {WHY}", _with(config, "--interface wsgi"))
 
 
 @rule(
@@ -173,3 +170,70 @@ def refused(config: Case) -> Iterator[Flaw]:
                 says = f"a whole number{f', {least}' if least else ''}{upto}"
         if says:
             yield config.flaw(setting, f"granian does not start; write {says}")
+
+
+@rule(
+    "GR007",
+    Severity.DANGEROUS,
+    "a worker that nobody replaces",
+    why="when one worker dies, as by the OOM killer, granian stops the others and ends with status "
+    "1; write --respawn-failed-workers",
+    seen="granian/server/common.py:549 `if not self.respawn_failed_workers:`",
+    bad="granian --interface wsgi --blocking-threads 32 --workers 4 site:app",
+    good="granian --interface wsgi --blocking-threads 32 --workers 4 --respawn-failed-workers "
+    "site:app",
+)
+def not_respawned(config: Case) -> Iterator[Flaw]:
+    """Of one worker it is silent: whoever watches the server starts it anew in any case."""
+    setting = config.last("workers")
+    if setting is None or config.on("respawn-failed-workers"):
+        return
+    if config.number("workers") > 1 or "$" in setting.value:  # a shell puts something else there
+        option = "--respawn-failed-workers"
+        there = config.last(option[2:], f"no-{option[2:]}")
+        yield config.flaw(setting, fix=None if there else _with(config, option))
+
+
+ENOUGH = 1 << 15
+"""Bytes of headers that proxies pass on: nginx's large_client_header_buffers is 4 times 8 KiB."""
+
+
+@rule(
+    "GR008",
+    Severity.DANGEROUS,
+    "less room for headers than proxies pass on",
+    why="a request whose headers are longer, as one with many cookies, gets 431; leave it out, "
+    "granian's default is 417,792 bytes",
+    seen="granian/cli.py:178 `HTTP1Settings.max_buffer_size`; overhangio/tutor#1321",
+    bad="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 8192 site:app",
+    good="granian --interface wsgi --blocking-threads 32 site:app",
+)
+def small_buffer(config: Case) -> Iterator[Flaw]:
+    """As a translation of uWSGI's buffer-size, which is 4096 by default, it takes room away."""
+    setting = config.last("http1-buffer-size")
+    if setting and 0 < config.number("http1-buffer-size") < ENOUGH:
+        yield config.flaw(setting)
+
+
+@rule(
+    "GR009",
+    Severity.DANGEROUS,
+    "reload",
+    why="a file that changes stops all workers at once, and one that dies ends the server, also "
+    "with --respawn-failed-workers; leave it out where people use it",
+    seen="granian/server/common.py:624 `stop_event=self.main_loop_interrupt`",
+    bad="granian --interface wsgi --blocking-threads 32 --reload site:app",
+    good="granian --interface wsgi --blocking-threads 32 site:app",
+)
+def reloads(config: Case) -> Iterator[Flaw]:
+    """It is for who writes the application."""
+    setting = config.last("reload")
+    if setting and config.on("reload"):
+        yield config.flaw(setting)
+
+
+def _with(config: Case, option: str) -> Fix:
+    """Return the fix that writes an option behind the word granian."""
+    column = config.line(config.top).index("granian", config.top.column - 1) + 1
+    edit = Edit(replace(config.top, column=column), "granian", f"granian {option}")
+    return Fix((edit,), safe=False, says=option)

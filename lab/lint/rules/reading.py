@@ -18,7 +18,10 @@ TEXTS = re.compile(
 """Options whose values are commands, formats and texts, in which # ; and quotes mean themselves."""
 
 NO = frozenset({"-", "disable", "disabled", "f", "n", "never", "nil", "none", "null"})
-"""Words by which somebody means no, and which uWSGI takes for yes."""
+"""Words by which somebody means no, and which uWSGI takes for yes; and so are those mistyped."""
+
+NEARLY = ("false", "disable", "disabled")
+"""Words for no that are long enough to tell what is mistyped."""
 
 DIGITS = {word: str(n) for n, word in enumerate(("zero", "one", "two", "three", "four"))}
 
@@ -138,7 +141,10 @@ def no_number(config: Case) -> Iterator[Flaw]:
 def yes_by_mistake(config: Case) -> Iterator[Flaw]:
     """Switched on."""
     for each in config.settings:
-        if config.table.is_switch(each.option) and each.value.lower() in NO:
+        value = each.value.lower()
+        if not config.table.is_switch(each.option) or value in OFF:
+            continue
+        if value in NO or config.table.nearest(value, NEARLY):
             yield config.flaw(each, fix=config.change(each, "false"))
 
 

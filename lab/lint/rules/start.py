@@ -121,31 +121,8 @@ def plugin_inside(config: Case) -> Iterator[Flaw]:
 def no_such_path(config: Case) -> Iterator[Flaw]:
     """Only on the machine that serves it."""
     for setting in written(config, "chdir", "home") if config.known.here else ():
-        if not config.known.is_folder(_absolute(config, setting.value)):
+        if not config.known.is_folder(absolute(config, setting.value)):
             text = "there is no such folder, so uWSGI does not start; make it, or correct the path"
-            yield config.flaw(setting, text)
-
-
-@rule(
-    "UW110",
-    Severity.ERROR,
-    "a virtual environment of another Python",
-    why="uWSGI brings its own Python, which finds no packages there",
-    seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
-    bad="home = %dvenv",
-    good="home = %dother",
-)
-def other_python(config: Case) -> Iterator[Flaw]:
-    """What is in lib/python3.12 is not looked for by Python 3.11."""
-    ours = config.known.python
-    for setting in written(config, "home") if ours else ():
-        content = config.known.read(_absolute(config, setting.value) / "pyvenv.cfg") or ""
-        found = re.search(r"^version(?:_info)?\s*=\s*(\d{1,4})\.(\d{1,4})", content, re.MULTILINE)
-        if ours and found and (int(found[1]), int(found[2])) != ours:
-            text = (
-                f"it has Python {found[1]}.{found[2]}, and this uWSGI {ours[0]}.{ours[1]}, so "
-                "that no package of it is found; install uWSGI into it"
-            )
             yield config.flaw(setting, text)
 
 
@@ -207,6 +184,6 @@ present(
 )
 
 
-def _absolute(config: Case, path: str) -> Path:
+def absolute(config: Case, path: str) -> Path:
     """Return what a path of the configuration means."""
     return (config.known.cwd or config.file.absolute().parent) / path

@@ -1,0 +1,83 @@
+"""Which Python uWSGI runs, and what does not go with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lab.lint.rules.alike import written
+from lab.lint.rules.rule import Case, Flaw, Setting, Severity, rule
+from lab.lint.rules.start import absolute
+
+NAMED = re.compile(r"python-?(\d)\.?(\d{1,2})(?!\d)")
+"""A Python's version in the name of its folder or plug-in, as python3.13 and python313."""
+
+
+@rule(
+    "UW110",
+    Severity.ERROR,
+    "a virtual environment of another Python",
+    why="uWSGI brings its own Python, which finds no packages there",
+    seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
+    bad="home = %dvenv",
+    good="home = %dother",
+)
+def other_python(config: Case) -> Iterator[Flaw]:
+    """What is in lib/python3.12 is not looked for by Python 3.11."""
+    ours = config.known.python
+    for setting in written(config, "home") if ours else ():
+        theirs = _installed(config, setting)
+        if ours and theirs and theirs != ours:
+            text = (
+                f"it has Python {_dotted(theirs)}, and this uWSGI {_dotted(ours)}, so "
+                "that no package of it is found; install uWSGI into it"
+            )
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "UW118",
+    Severity.ERROR,
+    "py-call-osafterfork with Python 3.13 or later",
+    why="each worker aborts as soon as it is forked (Fatal Python error: PyMutex_Unlock), so that "
+    "nothing is served",
+    seen="plugins/python/python_plugin.c:430 `PyOS_AfterFork_Child()`; uwsgi#2710; uwsgi#2748",
+    bad="py-call-osafterfork = true",
+    good="py-call-uwsgi-fork-hooks = true",
+)
+def aborts(config: Case) -> Iterator[Flaw]:
+    """With py-call-uwsgi-fork-hooks it is not obeyed. Of an unknown Python it says nothing."""
+    for setting in written(config, "py-call-osafterfork"):
+        python = _python(config)
+        if python and python >= (3, 13) and not config.on("py-call-uwsgi-fork-hooks"):
+            text = (
+                f"with Python {_dotted(python)} each worker aborts as soon as it is forked (Fatal "
+                "Python error: PyMutex_Unlock), and nothing is served; write "
+                "py-call-uwsgi-fork-hooks = true instead"
+            )
+            yield config.flaw(setting, text, config.rename(setting, "py-call-uwsgi-fork-hooks"))
+
+
+def _python(config: Case) -> tuple[int, int] | None:
+    """Return the version that uWSGI runs, by what is known of it or named; None: nobody says."""
+    if config.known.python:
+        return config.known.python
+    homes = config.all("home")
+    for setting in reversed(homes):
+        if found := _installed(config, setting):
+            return found
+    for setting in (*homes, *config.all("pythonpath", "plugins", "plugin", "need-plugins")):
+        if match := NAMED.search(setting.value):
+            return int(match[1]), int(match[2])
+    return None
+
+
+def _installed(config: Case, home: Setting) -> tuple[int, int] | None:
+    """Return the version that a virtual environment says it has; None where that is not read."""
+    content = config.known.read(absolute(config, home.value) / "pyvenv.cfg") or ""
+    found = re.search(r"^version(?:_info)?\s*=\s*(\d{1,4})\.(\d{1,4})", content, re.MULTILINE)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _dotted(python: tuple[int, int]) -> str:
+    return f"{python[0]}.{python[1]}"
