@@ -4,8 +4,9 @@ import http.client
 import os
 import re
 import shutil
+import signal
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -48,12 +49,17 @@ def copied(language):
 def started(folder, *command):
     """Run a command until the block ends; it then stops as its supervisor stops it."""
     with (folder / "log").open("ab") as log:
-        process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+        process = subprocess.Popen(
+            command, cwd=folder, stdout=log, stderr=log, start_new_session=True
+        )
     try:
         yield
+        process.terminate()  # as a supervisor does; it ends by itself
+        process.wait(60)
     finally:
-        process.terminate()
-        process.wait(30)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def ask(port, **headers):
