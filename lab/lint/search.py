@@ -17,7 +17,7 @@ NAMES = (
 FOREIGN = frozenset({"node_modules", "site-packages", "__pycache__"})
 """Folders of what others wrote; those that are hidden, and virtual environments, are so, too."""
 
-OURS = re.compile(r"""^\s*\[uwsgi\]|^\s*["']?uwsgi["']?\s*:|<uwsgi\b""", re.MULTILINE)
+OURS = re.compile(r"""^[^\S\n]*(\[uwsgi\]|["']?uwsgi["']?[^\S\n]*:)|<uwsgi\b""", re.MULTILINE)
 """What a file has that is uWSGI's, and not only called so."""
 
 LARGEST = 1 << 20

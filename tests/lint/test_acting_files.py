@@ -87,6 +87,7 @@ ENDLESS = {
     "a device": "env = X=@(/dev/zero)",
     "a pipe": "env = X=@(pipe)\nini = pipe",
     "lines": "\n".join(f"env = A{number}=1" for number in range(150_000)),
+    "blank lines": "\n" * 300_000,
     "suppressions": "; lab: ignore[UW001] x\n" * 300_000,
     "codes of one": "; lab: ignore[" + ",".join(["UW001"] * 1_300_000) + "] x",
 }
@@ -97,6 +98,18 @@ def test_a_file_takes_little_memory_and_time(what, tmp_path):
     """A quarter of a gibibyte and five seconds of CPU at most."""
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "u.ini").write_text(f"[uwsgi]\n{ENDLESS[what]}\n")
+    assert_bounded(tmp_path, "u.ini")
+
+
+@pytest.mark.parametrize("asked", ["uwsgi.ini", "."])
+def test_a_file_without_options_takes_little_of_both(asked, tmp_path):
+    """Named, or looked at in a folder: whether it is another program's is soon seen."""
+    (tmp_path / "uwsgi.ini").write_text("\n" * 300_000)
+    assert_bounded(tmp_path, asked)
+
+
+def assert_bounded(folder, asked):
+    """Lint within those bounds."""
     script = (
         "import resource, subprocess, sys\n"
         "done = subprocess.run(sys.argv[1:], capture_output=True)\n"
@@ -104,8 +117,8 @@ def test_a_file_takes_little_memory_and_time(what, tmp_path):
         "print(used.ru_utime + used.ru_stime, used.ru_maxrss, done.returncode)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, BIN / "lab", "lint", "u.ini"],
-        cwd=tmp_path, capture_output=True, text=True, check=True, timeout=120,
+        [sys.executable, "-c", script, BIN / "lab", "lint", asked],
+        cwd=folder, capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     seconds, kib, status = map(float, done.stdout.split())
     assert status in {0, 1, 2}

@@ -13,7 +13,7 @@ LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
 """Functions of options that read another file."""
 
 FOREIGN = re.compile(
-    r"^\s*\[(?:program|group|eventlistener|supervisor\w*):?.*\]|^(?:apiVersion|kind|suite|tests):",
+    r"^[^\S\n]*\[(?:program|group|eventlistener|supervisor\w*):?.*\]|^(?:apiVersion|kind|suite|tests):",
     re.MULTILINE,
 )
 """Sections of Supervisor's, and keys of Kubernetes' and of Helm's tests."""
@@ -197,7 +197,8 @@ def second_section(config: Case) -> Iterator[Flaw]:
     good="[uwsgi]\nprocesses = 4",
 )
 def no_section(config: Case) -> Iterator[Flaw]:
-    """Where it is only misspelt, or not the first thing in the file, another rule says so.
+    """
+    Where it is only misspelt, or not the first thing in the file, another rule says so.
 
     Files of Supervisor, Helm and Kubernetes may have names that sound like uWSGI's: a remark.
     """
