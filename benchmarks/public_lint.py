@@ -16,7 +16,6 @@ import json
 import re
 import sys
 from collections import Counter
-from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "public_lint.json"
 
 def counted(folder: Path) -> dict[str, Any]:
     """Return by server how many files were read, how many are clean, and which rules find what."""
-    known = replace(Known.of_caller(), environ={}, confined=(folder,))
+    known = Known.of_caller().for_strangers(folder)
     servers: dict[str, dict[str, Any]] = {}
     refused: Counter[str] = Counter()
     for path in configurations(folder):

@@ -18,7 +18,6 @@ import statistics
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.config import Known
@@ -34,7 +33,7 @@ NOT_JUDGED = "not judged"
 
 def found_in(folder: Path) -> Iterator[tuple[str, list[Found] | str]]:
     """Yield each file with what is found in it by default, or why it is not read."""
-    known = replace(Known.of_caller(), environ={}, confined=(folder,))
+    known = Known.of_caller().for_strangers(folder)
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         name = str(path.relative_to(folder))
         try:

@@ -139,15 +139,17 @@ def lint_command(*, files: tuple[str, ...], explain: str | None, **given: Any) -
     return 2 if failed else int(changes or any(each.counts for each in found))
 
 
-def _searched(names: tuple[str, ...]) -> Iterator[str]:
-    """Yield what is named, and in the place of a folder the configurations in it."""
+def _searched(names: tuple[str, ...]) -> list[str]:
+    """Return what is named, and in the place of a folder the configurations in it."""
+    found: list[str] = []
     for name in names:
-        found = map(str, configurations(Path(name))) if os.path.isdir(name) else iter((name,))  # noqa: PTH112
-        first = next(found, None)
-        if first is None:
+        if not os.path.isdir(name):  # noqa: PTH112 - of no name it says that it is too long
+            found.append(name)
+        elif inside := [*map(str, configurations(Path(name)))]:
+            found += inside
+        else:
             raise UsageError(f"{name} has no configuration of uWSGI or gunicorn: name the file")
-        yield first
-        yield from found
+    return found
 
 
 def _check(files: tuple[str, ...], given: Mapping[str, Any]) -> None:
@@ -166,9 +168,7 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
         from lab.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
 
         known = known_of(program, **expected)
-    if trusted:
-        return known
-    return replace(known, environ={}, confined=(Path(os.path.realpath(".")),))
+    return known if trusted else known.for_strangers(Path(os.path.realpath(".")))
 
 
 def _say(found: list[Found], form: str, *, remarks: bool) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -98,6 +98,10 @@ class Known:
         acted_on = re.compile("UWSGI_|NOTIFY_SOCKET$")
         environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
         return cls(environ=environ, **expected)
+
+    def for_strangers(self, folder: Path) -> Known:
+        """Return the same for files of others: no variable is known, and *folder* alone is read."""
+        return replace(self, environ={}, confined=(folder,))
 
     def reaches(self, path: Path) -> bool:
         """Return whether a file may be read, wherever its name leads."""
