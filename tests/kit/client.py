@@ -27,6 +27,15 @@ def reply_of(status: int, pairs: Iterable[tuple[str, str]], body: bytes) -> Repl
     return Reply(status, headers, body)
 
 
+def served(port: int, path: str = "/", headers: Mapping[str, str] | None = None) -> Reply | None:
+    """Ask a server of this machine; None while it does not answer with 200."""
+    try:
+        reply = ask(("127.0.0.1", port), path=path, headers=headers)
+    except (OSError, http.client.HTTPException):
+        return None
+    return reply if reply.status == 200 else None
+
+
 def ask(
     address: tuple[str, int] | Path,
     method: str = "GET",

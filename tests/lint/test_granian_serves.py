@@ -9,8 +9,8 @@ import psutil
 import pytest
 
 from lab.servers.ports import free_port
+from tests.kit.client import served
 from tests.kit.lab_process import BIN, until
-from tests.lint.test_behind_nginx import ask
 
 WSGI = """
 def application(environ, start_response):
@@ -33,13 +33,13 @@ def test_it_ends_with_its_first_dead_worker(options, ended, tmp_path):
             cwd=tmp_path, stdout=log, stderr=log, start_new_session=True,
         )  # fmt: skip
     try:
-        until(lambda: ask(port), "a reply")
+        until(lambda: served(port), "a reply")
         first = psutil.Process(granian.pid).children()[0]
         first.kill()
         if ended is None:
             workers = psutil.Process(granian.pid).children
             until(lambda: first.pid not in {each.pid for each in workers()}, "another worker")
-            until(lambda: ask(port), "a reply of the others")
+            until(lambda: served(port), "a reply of the others")
             assert granian.poll() is None
         else:
             assert granian.wait(60) == ended

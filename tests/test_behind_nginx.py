@@ -1,6 +1,5 @@
 """The two files of docs/how-to/behind-nginx.md, as they are copied from it."""
 
-import http.client
 import os
 import re
 import shutil
@@ -16,6 +15,7 @@ from lab.lint.flaw import Severity
 from lab.lint.lint import lint
 from lab.servers.ports import free_port
 from lab.system.programs import find_command
+from tests.kit.client import served
 from tests.kit.lab_process import BIN, ROOT, until
 
 PAGE = (ROOT / "docs/how-to/behind-nginx.md").read_text()
@@ -62,19 +62,6 @@ def started(folder, *command):
         process.wait()
 
 
-def ask(port, **headers):
-    """Return the status and the body of a GET; None while nobody answers with 200."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    try:
-        connection.request("GET", "/items/3", headers=headers)
-        reply = connection.getresponse()
-        return (reply.status, reply.read().decode()) if reply.status == 200 else None
-    except OSError:
-        return None
-    finally:
-        connection.close()
-
-
 def test_the_linter_finds_nothing_in_it(tmp_path):
     """What is recommended is not then criticised; a remark is no criticism."""
     (tmp_path / "mysite.ini").write_text(copied("ini"))
@@ -102,7 +89,7 @@ def test_they_serve_and_believe_no_client_its_scheme(tmp_path):
     nginx = ("nginx", "-e", "stderr", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"))
     uwsgi = (str(BIN / "uwsgi"), "mysite.ini")
     with started(tmp_path, *uwsgi), started(tmp_path, *nginx):
-        until(lambda: ask(port), "a reply")
+        until(lambda: served(port), "a reply")
         cookies = {f"X-Cookie-{number}": "c" * 8000 for number in range(3)}
-        reply = ask(port, **{"X-Forwarded-Proto": "https"}, **cookies)
-        assert reply == (200, "/items/3 http")
+        reply = served(port, "/items/3", {"X-Forwarded-Proto": "https"} | cookies)
+        assert (reply.status, reply.body) == (200, b"/items/3 http")
