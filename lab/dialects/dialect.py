@@ -48,6 +48,9 @@ class Dialect:
     endings: tuple[str, ...] = ()
     """How the names of files end that it reads."""
 
+    called: str = ""
+    """Pattern of what its files are usually called, for who looks for them; empty: nobody does."""
+
     largest: int = LARGEST
     """Bytes of the largest of them that is read."""
 
@@ -62,6 +65,10 @@ class Dialect:
     def recognises(self, text: str) -> bool:
         """Return whether a file of any name is one of its configurations."""
         return False
+
+    def has_options(self, text: str) -> bool:
+        """Return whether a file that is called as its own has options of its."""
+        return True
 
     def read(self, path: Path, known: Known) -> Config:
         """

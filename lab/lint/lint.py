@@ -42,7 +42,7 @@ LARGEST_PROJECT = 1 << 18
 DOTS = 1000
 """That a line of a pyproject.toml may have: tomllib takes a key of 50,000 parts for 10 GB."""
 
-BUILD = re.compile(r"^[^\S\n]*(main_plugin|embedded_plugins|bin_name)[^\S\n]*=", re.MULTILINE)
+BUILD = re.compile(r"^[ \t]*(main_plugin|embedded_plugins|bin_name)[ \t]*=", re.MULTILINE)
 """What only a profile for uwsgiconfig.py has."""
 
 BY_COMMAND = {each.program: each for each in dialects.every() if each.reads_command}

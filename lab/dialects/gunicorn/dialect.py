@@ -112,5 +112,6 @@ GUNICORN = Gunicorn(
     code="GU",
     file=FILE,
     endings=(".py",),
+    called=r"[\w.-]*gunicorn[\w.-]*\.py$|[\w-][\w.-]*\.conf\.py$",
     largest=1 << 18,  # Python takes hundreds of bytes of memory for one of them
 )

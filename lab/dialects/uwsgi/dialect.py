@@ -32,6 +32,9 @@ NUMBERS = {
 HEADER = re.compile(r"^[ \t]*\[uwsgi\]", re.MULTILINE)
 """What only an ini of its has, whatever the file's name is."""
 
+KEY = re.compile(r"""^[ \t]*["']?uwsgi["']?[ \t]*:|<uwsgi\b""", re.MULTILINE)
+"""What the other forms of its have."""
+
 
 class Uwsgi(Dialect):
     """
@@ -44,6 +47,10 @@ class Uwsgi(Dialect):
     def recognises(self, text: str) -> bool:
         """Return whether it has a section of uWSGI's."""
         return HEADER.search(text) is not None
+
+    def has_options(self, text: str) -> bool:
+        """Return whether it is uWSGI's in any form, and not only called so, as Supervisor's are."""
+        return self.recognises(text) or KEY.search(text) is not None
 
     def read(self, path: Path, known: Known) -> Config:
         """Return what uWSGI gets from a file."""
@@ -119,5 +126,6 @@ UWSGI = Uwsgi(
     code="UW",
     file="uwsgi.ini",
     endings=(".ini", *FORMS),
+    called=r"[\w.-]*uwsgi[\w.-]*\.(ini|ya?ml|json|xml)$",
     templates=True,
 )

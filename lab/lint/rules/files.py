@@ -13,7 +13,8 @@ LOADS = frozenset({"uwsgi_opt_load", "uwsgi_opt_load_ini"})
 """Functions of options that read another file."""
 
 FOREIGN = re.compile(
-    r"^[^\S\n]*\[(?:program|group|eventlistener|supervisor\w*):?.*\]|^(?:apiVersion|kind|suite|tests):",
+    r"^[ \t]*\[(?:program|group|eventlistener|supervisor\w*):?.*\]"
+    r"|^(?:apiVersion|kind|suite|tests):",
     re.MULTILINE,
 )
 """Sections of Supervisor's, and keys of Kubernetes' and of Helm's tests."""
