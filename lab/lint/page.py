@@ -21,9 +21,10 @@ def explained(rule: Rule) -> str:
 
 
 def examples(rule: Rule) -> Iterator[tuple[str, str]]:
-    """Yield a configuration that a rule finds something in, and one that it does not."""
+    """Yield a configuration that a rule finds something in, and those that it does not."""
     yield "Bad", rule.bad
     yield "Good", rule.good
+    yield "Looks like it, and is not", rule.near
 
 
 def sentences(rule: Rule) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TypedDict, Unpack
 
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, Spot, rule
 
@@ -17,6 +18,15 @@ DIGITS = 20
 
 CLASSES = {"1": Severity.ERROR, "2": Severity.NO_EFFECT}
 """First digit of a code -> how bad it is; all else that is made here is dangerous."""
+
+
+class Examples(TypedDict):
+    """What a rule's page shows, handed on as it is; what each is stands at `Rule`."""
+
+    seen: str
+    bad: str
+    good: str
+    near: str
 
 
 def always(_: Case) -> bool:
@@ -60,11 +70,9 @@ def present(
     options: str,
     says: str,
     *,
-    seen: str,
-    bad: str,
-    good: str,
     when: When = always,
     mends: Mends = nothing,
+    **shown: Unpack[Examples],
 ) -> None:
     """
     Make a rule that finds options that are written, and not with a word for no.
@@ -73,11 +81,9 @@ def present(
         code: The rule's.
         options: Names, a blank between them.
         says: What they do, and what to do about it.
-        seen: See `Rule`, as for *bad* and *good*.
-        bad: An example.
-        good: The same without it.
         when: Whether that is wrong in a configuration.
         mends: The fix for what is written there.
+        shown: *seen*, *bad*, *good* and *near* of `Rule`.
     """
 
     def looks(config: Case) -> Iterator[Flaw]:
@@ -86,10 +92,12 @@ def present(
                 yield config.flaw(setting, fix=mends(config, setting))
 
     title = ", ".join(options.split())
-    rule(code, _severity(code), title, why=says, seen=seen, bad=bad, good=good)(looks)
+    rule(code, _severity(code), title, why=says, **shown)(looks)
 
 
-def missing(code: str, line: str, says: str, *, seen: str, bad: str, when: When = always) -> None:
+def missing(
+    code: str, line: str, says: str, *, seen: str, bad: str, near: str, when: When = always
+) -> None:
     """
     Make a rule that finds that an option is missing.
 
@@ -99,6 +107,7 @@ def missing(code: str, line: str, says: str, *, seen: str, bad: str, when: When 
         says: What happens without it, and what to do.
         seen: See `Rule`, as for *bad*.
         bad: An example, which is good with *line*.
+        near: What looks as bad and is not, see `Rule`.
         when: Whether the option is wanted in a configuration.
     """
     name = line.partition(" = ")[0]
@@ -107,8 +116,8 @@ def missing(code: str, line: str, says: str, *, seen: str, bad: str, when: When 
         if config.last(name) is None and when(config):
             yield config.flaw(config.top, f"no {name}: {WHY}", config.add(line))
 
-    good = f"{bad}\n{line}"
-    rule(code, _severity(code), f"no {name}", why=says, seen=seen, bad=bad, good=good)(looks)
+    good, title = f"{bad}\n{line}", f"no {name}"
+    rule(code, _severity(code), title, why=says, seen=seen, bad=bad, good=good, near=near)(looks)
 
 
 def written(config: Case, *names: str) -> Iterator[Setting]:

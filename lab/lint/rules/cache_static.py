@@ -23,6 +23,7 @@ present(
     seen="core/writer.c:624 `can_offload`",
     bad="offload-threads = 4",
     good="offload-threads = 4\nstatic-map = /static=/srv/app/static",
+    near="offload-threads = 4\nroute = ^/big file:/srv/big",
     when=lambda config: not config.starting(*OFFLOADED),
     mends=without,
 )
@@ -36,6 +37,11 @@ present(
     seen="core/cache.c:816 `expires`; core/cache.c:1115 `purge_lru`",
     bad="cache2 = name=c,items=100,purge_lru=1\nroute = ^/x cachestore:key=x,name=c,expires=60",
     good="cache2 = name=c,items=100\nroute = ^/x cachestore:key=x,name=c,expires=60",
+    near=(
+        "cache2 = name=c,items=100,purge_lru=1\n"
+        "cache2 = name=d,items=100\n"
+        "route = ^/x cachestore:key=x,name=d,expires=60"
+    ),
 )
 def expires_with_lru(config: Case) -> Iterator[Flaw]:
     """A route without a name is about the first cache."""
@@ -78,6 +84,7 @@ FORMS = {
     seen="core/uwsgi.c:4521 `invalid document root`; core/uwsgi.c:3875 `invalid mountpoint`",
     bad="static-map = /srv/app/static",
     good="static-map = /static=/srv/app/static",
+    near="static-map = %(assets)\nset-placeholder = assets=/static=/srv/app/static",
 )
 def no_pair(config: Case) -> Iterator[Flaw]:
     """As static-map and mount have it."""

@@ -28,6 +28,7 @@ present(
     seen="core/init.c:453 `cheaper_count >= uwsgi.numproc`",
     bad="processes = 4\ncheaper = 4",
     good="processes = 4\ncheaper = 2",
+    near="workers = 8\ncheaper = 4",
     when=lambda config: config.number("cheaper") >= config.processes,
 )
 
@@ -40,6 +41,7 @@ present(
     seen="core/init.c:482 `cheaper_rss_limit_soft`; core/init.c:490 `cheaper_rss_limit_hard`",
     bad="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000",
     good="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000\nmemory-report = true",
+    near="processes = 4\ncheaper = 2\ncheaper-rss-limit-soft = 500000000\nreload-on-rss = 900",
 )
 def memory_limits(config: Case) -> Iterator[Flaw]:
     """It does not start."""
@@ -70,6 +72,7 @@ present(
     seen="core/master.c:260 `SIOBKLGQ`; core/master_utils.c:361 `backlog`; uwsgi#2588",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = /run/app.sock",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness\nsocket = /run/app.sock",
+    near="processes = 4\ncheaper = 2\ncheaper-algo = backlog\nsocket = 127.0.0.1:3031",
     when=_asks_unix_sockets,
     mends=lambda config, setting: config.change(setting, "busyness"),
 )
@@ -83,6 +86,7 @@ present(
     seen="core/master.c:613 `falling back to spare`",
     bad="processes = 4\ncheaper = 2\ncheaper-algo = bussyness",
     good="processes = 4\ncheaper = 2\ncheaper-algo = busyness",
+    near="processes = 4\ncheaper = 2\ncheaper-algo = manual",
 )
 def unknown_algorithm(config: Case) -> Iterator[Flaw]:
     """It falls back to spare."""
@@ -102,6 +106,7 @@ def unknown_algorithm(config: Case) -> Iterator[Flaw]:
     seen="core/init.c:451 `cheaper_count == 0`",
     bad="processes = 4\ncheaper-step = 2",
     good="processes = 4\ncheaper-step = 2\ncheaper = 1",
+    near="processes = 4\ncheaper-step = 2\nset-placeholder = least=1\ncheaper = %(least)",
 )
 def cheaper_alone(config: Case) -> Iterator[Flaw]:
     """All workers are started."""

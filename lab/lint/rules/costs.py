@@ -24,6 +24,7 @@ present(
     seen="docs/runs/ladder; docs/explanation/what-limits-uwsgi.md",
     bad="http = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080",
+    near="http = 127.0.0.1:8080\nhttp-keepalive = 1",
     when=lambda config: config.number("http-keepalive") == 0,
 )
 
@@ -34,6 +35,7 @@ missing(
     "pipe; write disable-logging = true, and log-4xx, log-5xx, log-slow for the lines that help",
     seen="docs/runs/ladder; docs/reference/profiles.md",
     bad="http-socket = 127.0.0.1:8080",
+    near="http-socket = 127.0.0.1:8080\ndisable-logging",
     when=logged,
 )
 
@@ -45,6 +47,7 @@ present(
     seen="core/utils.c:1084 `force_get_memusage`; core/config.c:524 `force_get_memusage`",
     bad="master = true\nmemory-report = true",
     good="master = true\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60",
+    near="master = true\nmemory-report = false",
 )
 
 present(
@@ -55,6 +58,7 @@ present(
     seen="docs/runs/keep-alive",
     bad="processes = 4\nmaster = true\nthunder-lock = true",
     good="processes = 4\nmaster = true",
+    near="processes = 1\nmaster = true\nthunder-lock = true",
     when=lambda config: config.processes > 1 and not config.sockets("http11"),
 )
 
@@ -66,6 +70,7 @@ present(
     seen="plugins/http/http.c:1063 `127.0.0.1:0`",
     bad="http = 127.0.0.1:8080",
     good="http = 127.0.0.1:8080\nsocket = %dapp.sock",
+    near="http = 127.0.0.1:8080\nhttp-to = 127.0.0.1:3031",
     when=lambda config: (
         routed(config)
         # Whoever that is, the folder may be closed to it.
@@ -85,6 +90,7 @@ present(
     seen="core/protocol.c:707 `post_buffering`",
     bad="post-buffering = 1",
     good="post-buffering = 8192",
+    near="post-buffering = 4096",
 )
 def bodies_to_disk(config: Case) -> Iterator[Flaw]:
     """Every body goes to the disk."""
@@ -101,6 +107,7 @@ present(
     seen="core/protocol.c:820 `check_static`",
     bad="static-map = /static=/srv/static",
     good="offload-threads = 0",
+    near="; static-map = /static=/srv/static\noffload-threads = 0",
 )
 
 
@@ -112,6 +119,7 @@ present(
     seen="core/master_utils.c:289 `cheaper_overload`; core/init.c:121 `cheaper_overload = 3`",
     bad="master = true\nprocesses = 16\ncheaper = 2",
     good="master = true\nprocesses = 16\ncheaper = 2\ncheaper-overload = 1\ncheaper-step = 4",
+    near="master = true\nprocesses = 3\ncheaper = 2",
 )
 def slow_to_grow(config: Case) -> Iterator[Flaw]:
     """A burst meets few workers for many seconds."""
@@ -139,5 +147,6 @@ present(
     seen="core/logging.c:1399 `worker_log_pipe`",
     bad="socket = /run/app.sock\nlog-master = true",
     good="socket = /run/app.sock\nlogto = /var/log/app.log",
+    near="socket = /run/app.sock\nlog-master = true\ndisable-logging = true",
     when=logged,
 )

@@ -24,6 +24,7 @@ def routed(config: Case) -> bool:
     seen="proto/http.c:770 `Connection: close`; uwsgi#2038; docs/runs/keep-alive",
     bad="http11-socket = 127.0.0.1:8080\nprocesses = 4",
     good="http-socket = 127.0.0.1:8080\nprocesses = 4",
+    near="http11-socket = 127.0.0.1:8080\nprocesses = 4\nthreads = 32",
 )
 def starving(config: Case) -> Iterator[Flaw]:
     """The first clients get all replies, and the others none."""
@@ -47,6 +48,7 @@ def starving(config: Case) -> Iterator[Flaw]:
     seen="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
     bad="http-socket = 0.0.0.0:80",
     good="http-socket = 127.0.0.1:8080",
+    near="http-socket = [::1]:80",
 )
 def slow_clients(config: Case) -> Iterator[Flaw]:
     """As many slow clients stop the service as there are workers."""
@@ -63,6 +65,7 @@ present(
     seen="core/master_utils.c:48 `uwsgi_destroy_processes`",
     bad="http = 127.0.0.1:8080\nmaster = true\ntouch-reload = /srv/reload",
     good="http = 127.0.0.1:8080\nmaster = true\nlazy-apps = true\ntouch-chain-reload = /srv/reload",
+    near="socket = /run/app.sock\nmaster = true\ntouch-reload = /srv/reload",
     when=routed,
 )
 
@@ -75,6 +78,7 @@ present(
     seen="docs/runs/keep-alive; docs/reference/profiles.md",
     bad="http-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080\nadd-header = Connection: close",
+    near="http-socket = 127.0.0.1:8080\nadd-header = connection:close",
     when=lambda config: (
         not any("".join(each.value.split()).lower().endswith(CLOSES) for each in config.settings)
     ),
@@ -90,6 +94,7 @@ present(
     seen="core/init.c:119 `listen_queue = 100`; uwsgi#1804; docs/runs/stress.json",
     bad="http-socket = 127.0.0.1:8080\nlisten = 20",
     good="http-socket = 127.0.0.1:8080\nlisten = 1024",
+    near="http-socket = 127.0.0.1:8080\nlisten = 100",
 )
 def short_queue(config: Case) -> Iterator[Flaw]:
     """What does not fit waits for the kernel's retry timer."""
@@ -114,6 +119,7 @@ missing(
     "allows 2^30; write max-fd = 65536",
     seen="plugins/corerouter/corerouter.c:666 `max_fd`; uwsgi#2299; nautobot/helm-charts#760",
     bad="http = 127.0.0.1:8080",
+    near="http = 127.0.0.1:8080\nmax-fd = 4096",
     when=lambda config: bool(config.known.container and routed(config)),
 )
 
@@ -124,5 +130,6 @@ missing(
     "without a reply; write buffer-size = 32768",
     seen="core/init.c:112 `buffer_size = 4096`; proto/uwsgi.c:24 `buffer_size`; zulip#22349",
     bad="http-socket = 127.0.0.1:8080",
+    near="http-socket = 127.0.0.1:8080\nbuffer-size = 8192",
     when=lambda config: bool(config.sockets()),
 )

@@ -28,6 +28,7 @@ FOREIGN = re.compile(
     seen="core/ini.c:48 `key[i] == '='`",
     bad="processes: 4",
     good="processes = 4",
+    near="processes = 4\nmaster",
 )
 def no_equals(config: Case) -> Iterator[Flaw]:
     """A switch alone on its line is on; that is none."""
@@ -50,6 +51,7 @@ def no_equals(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:138 `section[strlen(section) - 1] = 0`",
     bad="[uwsgi] ; main\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
+    near="[uwsgi]\nprocesses = 4\n[uwsgi:staging]\nprocesses = 2",
 )
 def section_misnamed(config: Case) -> Iterator[Flaw]:
     """Of a section the last character is cut off, and the rest is its name."""
@@ -77,6 +79,7 @@ def section_misnamed(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:136 `key[0] == '['`",
     bad="\ufeff[uwsgi]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
+    near="[uwsgi]\n; \ufeff\nprocesses = 4",
 )
 def byte_order_mark(config: Case) -> Iterator[Flaw]:
     """Editors write it and do not show it."""
@@ -95,6 +98,7 @@ def byte_order_mark(config: Case) -> Iterator[Flaw]:
     seen="core/config.c:441 `endif`",
     bad="if-env = DEBUG\nlog-5xx = true\nmaster = true",
     good="if-env = DEBUG\nlog-5xx = true\nendif =\nmaster = true",
+    near="if-env = DEBUG\nlog-5xx = true\nend-if =\nmaster = true",
 )
 def no_end(config: Case) -> Iterator[Flaw]:
     """The end of the file does not end it."""
@@ -118,6 +122,7 @@ def no_end(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:4704 `recursive logic in options is not supported`",
     bad="if-env = A\nif-env = B\nmaster = true\nendif =\nendif =",
     good="if-env = A\nmaster = true\nendif =",
+    near="if-env = A\nmaster = true\nendif =\nif-env = B\nmaster = true\nendif =",
 )
 def condition_inside(config: Case) -> Iterator[Flaw]:
     """A loop is one, too."""
@@ -135,6 +140,7 @@ def condition_inside(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:64 `ini[i] == '\\n'`",
     bad="module = app:app \\",
     good="module = app:app",
+    near="; app:app \\\nmodule = app:app",
 )
 def continued(config: Case) -> Iterator[Flaw]:
     """The next line is an option of its own."""
@@ -152,6 +158,7 @@ def continued(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:1073 `uwsgi_expand_path`; core/utils.c:3639 `realpath`",
     bad="ini = base.ini",
     good="ini = %dbase.ini",
+    near="[uwsgi]\nini = :shared\n[shared]\nprocesses = 4",
 )
 def relative_include(config: Case) -> Iterator[Flaw]:
     """A remark, because that may be the folder of the file."""
@@ -171,6 +178,7 @@ def relative_include(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:147 `section_asked`; docs/reference/production-settings.md",
     bad="[uwsgi]\nprocesses = 4\n[uwsgi]\nprocesses = 2",
     good="[uwsgi]\nprocesses = 4",
+    near="[uwsgi]\nprocesses = 4\n[uwsgi-test]\nprocesses = 2",
 )
 def second_section(config: Case) -> Iterator[Flaw]:
     """Its values replace those of the first."""
@@ -196,6 +204,7 @@ def second_section(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:164 `Can't find section`",
     bad="[app]\nprocesses = 4",
     good="[uwsgi]\nprocesses = 4",
+    near="[app]\nprocesses = 2\n[uwsgi]\nprocesses = 4",
 )
 def no_section(config: Case) -> Iterator[Flaw]:
     """
@@ -233,6 +242,7 @@ def no_section(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:4722 `uwsgi_ini_config`",
     bad="ini = %duwsgi.ini",
     good="ini = %dbase.ini",
+    near="[uwsgi]\nini = %duwsgi.ini:shared\n[shared]\nprocesses = 4",
 )
 def circle(config: Case) -> Iterator[Flaw]:
     """Also by way of others."""

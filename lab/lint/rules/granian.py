@@ -19,6 +19,7 @@ from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, r
     seen="granian/cli.py:127 `Interfaces.RSGI`",
     bad="granian site:app",
     good="granian --interface wsgi site:app",
+    near="GRANIAN_INTERFACE=wsgi granian site:app",
 )
 def rsgi(config: Case) -> Iterator[Flaw]:
     """A WSGI application cannot be called that way."""
@@ -34,6 +35,7 @@ def rsgi(config: Case) -> Iterator[Flaw]:
     seen="granian/server/common.py:173 `self.backpressure // 2`",
     bad="granian --interface wsgi site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
+    near="granian --interface wsgi --backpressure 32 site:app",
 )
 def many_threads(config: Case) -> Iterator[Flaw]:
     """Each may hold a database connection."""
@@ -59,6 +61,7 @@ def many_threads(config: Case) -> Iterator[Flaw]:
     seen="granian/server/common.py:171 `blocking_threads`",
     bad="granian --interface wsgi --blocking-threads 1 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
+    near="granian --interface wsgi --blocking-threads 10 site:app",
 )
 def one_thread(config: Case) -> Iterator[Flaw]:
     """Requests wait for one another."""
@@ -75,6 +78,7 @@ def one_thread(config: Case) -> Iterator[Flaw]:
     seen="https://man7.org/linux/man-pages/man2/listen.2.html",
     bad="granian --interface wsgi --blocking-threads 32 --backlog 8192 site:app",
     good="granian --interface wsgi --blocking-threads 32 --backlog 1024 site:app",
+    near="granian --interface wsgi --blocking-threads 32 --backlog 4096 site:app",
 )
 def cut(config: Case) -> Iterator[Flaw]:
     """The queue is shorter than written."""
@@ -106,6 +110,7 @@ INSTEAD = {
     seen="granian/cli.py:106 `click.option(*param_decls, cls=cls, **attrs)`",
     bad="granian --interface wsgi --worker 4 site:app",
     good="granian --interface wsgi --workers 4 site:app",
+    near="granian --interface wsgi --workers=4 site:app",
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """It does not start."""
@@ -152,6 +157,7 @@ def _unknown_variable(config: Case, setting: Setting) -> Iterator[Flaw]:
     seen="granian/cli.py:132 `click.IntRange(1)`",
     bad="granian --interface wsgi --workers auto site:app",
     good="granian --interface wsgi --workers 4 site:app",
+    near='granian --interface wsgi --workers "$WORKERS" site:app',
 )
 def refused(config: Case) -> Iterator[Flaw]:
     """It is none of those that the option takes."""
@@ -182,6 +188,7 @@ def refused(config: Case) -> Iterator[Flaw]:
     bad="granian --interface wsgi --blocking-threads 32 --workers 4 site:app",
     good="granian --interface wsgi --blocking-threads 32 --workers 4 --respawn-failed-workers "
     "site:app",
+    near="granian --interface wsgi --blocking-threads 32 --workers 1 site:app",
 )
 def not_respawned(config: Case) -> Iterator[Flaw]:
     """Of one worker it is silent: whoever watches the server starts it anew in any case."""
@@ -207,6 +214,7 @@ ENOUGH = 1 << 15
     seen="granian/cli.py:178 `HTTP1Settings.max_buffer_size`; overhangio/tutor#1321",
     bad="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 8192 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
+    near="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 32768 site:app",
 )
 def small_buffer(config: Case) -> Iterator[Flaw]:
     """As a translation of uWSGI's buffer-size, which is 4096 by default, it takes room away."""
@@ -224,6 +232,7 @@ def small_buffer(config: Case) -> Iterator[Flaw]:
     seen="granian/server/common.py:624 `stop_event=self.main_loop_interrupt`",
     bad="granian --interface wsgi --blocking-threads 32 --reload site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",
+    near="granian --interface wsgi --blocking-threads 32 --no-reload site:app",
 )
 def reloads(config: Case) -> Iterator[Flaw]:
     """It is for who writes the application."""

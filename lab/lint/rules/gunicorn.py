@@ -110,6 +110,7 @@ def addresses(config: Case) -> list[str] | None:
     seen="gunicorn/app/base.py:140 `Ignore unknown names`; gunicorn#783",
     bad="worker = 4",
     good="workers = 4",
+    near="worker = 4\nworkers = worker * 2",
 )
 def unknown_name(config: Case) -> Iterator[Flaw]:
     """It is ignored."""
@@ -138,6 +139,7 @@ def unknown_name(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/workers/sync.py:179 `resp.force_close()`; gunicorn#2330",
     bad="keepalive = 75",
     good='worker_class = "gthread"\nkeepalive = 75',
+    near="threads = 4\nkeepalive = 75",
 )
 def keepalive_with_sync(config: Case) -> Iterator[Flaw]:
     """No connection is kept."""
@@ -154,6 +156,7 @@ def keepalive_with_sync(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/config.py:139 `is_sync and self.threads > 1`",
     bad='worker_class = "sync"\nthreads = 4',
     good='worker_class = "gthread"\nthreads = 4',
+    near='worker_class = "sync"\nthreads = 1',
 )
 def not_sync(config: Case) -> Iterator[Flaw]:
     """Another class runs than is written."""
@@ -170,6 +173,7 @@ def not_sync(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/workers/gthread.py:256 `worker_connections`; gunicorn/config.py:847 `gthread`",
     bad="worker_connections = 1000",
     good='worker_class = "gevent"\nworker_connections = 1000',
+    near="threads = 4\nworker_connections = 1000",
 )
 def connections_of_sync(config: Case) -> Iterator[Flaw]:
     """A sync worker has one."""
@@ -186,6 +190,7 @@ def connections_of_sync(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/workers/base.py:60 `max_requests_jitter`; gunicorn#862",
     bad="workers = 4\nmax_requests = 1000",
     good="workers = 4\nmax_requests = 1000\nmax_requests_jitter = 100",
+    near="workers = 1\nmax_requests = 1000",
 )
 def no_jitter(config: Case) -> Iterator[Flaw]:
     """All workers end at about the same time."""
@@ -209,6 +214,7 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/config.py:1294 `may block a worker`",
     bad="workers = 4",
     good='workers = 4\nworker_tmp_dir = "/dev/shm"',
+    near='workers = 4\nworker_tmp_dir = "/run/gunicorn"',
 )
 def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
     """In a container /tmp is a disk."""
@@ -226,6 +232,7 @@ def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/workers/gthread.py:417 `notify`; gunicorn/arbiter.py:612 `last_update`",
     bad='worker_class = "gthread"\ntimeout = 30',
     good="timeout = 30",
+    near='worker_class = "gthread"\ntimeout = 0',
 )
 def timeout_of_the_loop(config: Case) -> Iterator[Flaw]:
     """A stuck request keeps its thread for good."""
@@ -243,6 +250,7 @@ def timeout_of_the_loop(config: Case) -> Iterator[Flaw]:
     seen="gunicorn#2028",
     bad="import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1",
     good="workers = 4",
+    near="import multiprocessing\nworkers = min(multiprocessing.cpu_count() * 2 + 1, 8)",
 )
 def host_cpus(config: Case) -> Iterator[Flaw]:
     """A small container on a large host has 160."""
@@ -260,6 +268,7 @@ def host_cpus(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/workers/__init__.py:6 `SUPPORTED_WORKERS`",
     bad='worker_class = "eventlet"',
     good='worker_class = "gevent"',
+    near='worker_class = "uvicorn.workers.UvicornWorker"',
 )
 def no_such_workers(config: Case) -> Iterator[Flaw]:
     """It does not start."""
@@ -286,6 +295,7 @@ def no_such_workers(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/config.py:947 `default = 2`; conbench#1156",
     bad='worker_class = "gthread"',
     good='worker_class = "gthread"\nkeepalive = 75',
+    near='worker_class = "gthread"\nkeepalive = 60',
 )
 def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     """The proxy answers 502."""
@@ -313,6 +323,7 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/config.py:1044 `incompatible with application preloading`",
     bad="reload = True",
     good="reload = False",
+    near='import os\nreload = "DEBUG" in os.environ',
 )
 def reloads(config: Case) -> Iterator[Flaw]:
     """A changed file restarts the workers."""
@@ -330,6 +341,7 @@ def reloads(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/config.py:1436 `disable checking of front-end IPs`",
     bad='forwarded_allow_ips = "*"',
     good='forwarded_allow_ips = "10.0.0.1"',
+    near='bind = "unix:/run/app.sock"\nforwarded_allow_ips = "*"',
 )
 def any_proxy(config: Case) -> Iterator[Flaw]:
     """It is no proof that the request came by the proxy."""

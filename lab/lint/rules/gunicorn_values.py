@@ -111,6 +111,7 @@ def refuses(name: str, value: object) -> str | None:
     seen="gunicorn/app/base.py:146 `Invalid value for`; gunicorn/config.py:412 `Invalid boolean`",
     bad='daemon = "yes"',
     good="daemon = True",
+    near='daemon = "true"',
 )
 def refused(config: Case) -> Iterator[Flaw]:
     """Its type or its text is not one that the setting takes."""
@@ -143,6 +144,7 @@ def refused(config: Case) -> Iterator[Flaw]:
     "gunicorn/http/message.py:316 `self.limit_request_field_size <= 0`",
     bad="limit_request_line = 65536",
     good="limit_request_line = 8190",
+    near="limit_request_line = 8190\nlimit_request_field_size = 65536",
 )
 def replaced(config: Case) -> Iterator[Flaw]:
     """It is larger than the largest, or 0 where that is not "none"."""
@@ -176,6 +178,7 @@ MOST: Mapping[str, tuple[int | None, int | None]] = {
     seen="gunicorn/glogging.py:201 `LOG_LEVELS.get(cfg.loglevel.lower(), logging.INFO)`",
     bad='loglevel = "warn"',
     good='loglevel = "warning"',
+    near='loglevel = "WARNING"',
 )
 def unknown_level(config: Case) -> Iterator[Flaw]:
     """It logs another level than is written."""
@@ -198,6 +201,7 @@ def unknown_level(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/util.py:255 `host, port = netloc, default_port`",
     bad='bind = "8080"',
     good='bind = ":8080"',
+    near='bind = "unix:8080"',
 )
 def address(config: Case) -> Iterator[Flaw]:
     """It listens elsewhere, or does not start."""
@@ -228,6 +232,7 @@ def address(config: Case) -> Iterator[Flaw]:
     seen="gunicorn/app/base.py:139 `for k, v in cfg.items():`",
     bad="workers = 4\nworkers = 8",
     good="workers = 8",
+    near='import os\nworkers = 4\nif "BIG" in os.environ:\n    workers = 8',
 )
 def set_again(config: Case) -> Iterator[Flaw]:
     """The last one counts."""

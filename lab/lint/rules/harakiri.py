@@ -16,6 +16,7 @@ present(
     seen="core/utils.c:55 `set_harakiri`; uwsgi#2606; uwsgi#2706; docs/explanation/non-blocking.md",
     bad="master = true\nthreads = 2\nharakiri = 60",
     good="master = true\nthreads = 1\nharakiri = 60",
+    near="master = true\nthreads = 2\nharakiri = 0",
     when=lambda config: config.at_once > 1,
 )
 
@@ -27,6 +28,7 @@ present(
     seen="core/init.c:442 `harakiri without post buffering`",
     bad="http-socket = :8080\nmaster = true\nharakiri = 60",
     good="http-socket = :8080\nmaster = true\nharakiri = 60\npost-buffering = 8192",
+    near="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 60",
     when=lambda config: (
         not config.on("post-buffering")
         # A proxy before any other door sends the body when it has all of it.
@@ -44,6 +46,7 @@ present(
     seen="core/init.c:125 `worker_reload_mercy = 60`; core/master.c:141 `no_mercy_at`",
     bad="master = true\nharakiri = 120",
     good="master = true\nharakiri = 120\nworker-reload-mercy = 120",
+    near="master = true\nharakiri = 60",
 )
 def no_mercy(config: Case) -> Iterator[Flaw]:
     """A reload kills what harakiri allows."""
@@ -60,6 +63,7 @@ def no_mercy(config: Case) -> Iterator[Flaw]:
     seen="plugins/corerouter/corerouter.c:681 `socket_timeout = 60`",
     bad="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
     good="http = 127.0.0.1:8080\nmaster = true\nharakiri = 300\nhttp-timeout = 300",
+    near="http-socket = 127.0.0.1:8080\nmaster = true\nharakiri = 300",
 )
 def router_gives_up(config: Case) -> Iterator[Flaw]:
     """The client is gone and the worker is busy."""
@@ -92,6 +96,13 @@ present(
     seen="core/master_checks.c:203 `harakiri_queue_threshold`",
     bad="socket = /run/app.sock\nmaster = true\nharakiri = 60\nharakiri-queue-threshold = 10",
     good="socket = /run/app.sock\nmaster = true\nharakiri = 60",
+    near=(
+        "socket = /run/app.sock\n"
+        "socket = 127.0.0.1:3031\n"
+        "master = true\n"
+        "harakiri = 60\n"
+        "harakiri-queue-threshold = 10"
+    ),
     when=_unix_only,
     mends=without,
 )

@@ -29,6 +29,7 @@ missing(
     "need-app = true, and it ends",
     seen="core/uwsgi.c:3883 `need_app`; docs/reference/production-settings.md",
     bad="http-socket = 127.0.0.1:8080\nmodule = site:app",
+    near="http-socket = 127.0.0.1:8080\nmodule = site:app\nneed-app",
     when=serves_python,
 )
 
@@ -42,6 +43,7 @@ missing(
     seen="core/master.c:346 `die_on_term`; uwsgi#515; searxng#3429; linkding#368",
     bad="socket = /run/app.sock\nmaster = true",
     good=f"socket = /run/app.sock\nmaster = true\n{HOOK}",
+    near="socket = /run/app.sock\nmaster = true\nexit-on-reload = true",
 )
 def sigterm_reloads(config: Case) -> Iterator[Flaw]:
     """A container's stop waits for its limit and then kills."""
@@ -59,6 +61,7 @@ present(
     seen="core/master.c:346 `die_on_term`; docs/reference/production-settings.md",
     bad="master = true\ndie-on-term = true",
     good=f"master = true\n{HOOK}",
+    near=f"master = true\ndie-on-term = true\n{HOOK}",
     when=lambda config: config.master and not hooked(config),
     mends=with_line(HOOK),
 )
@@ -72,6 +75,7 @@ present(
     seen="core/config.c:382 `uwsgi.strict`; docs/reference/production-settings.md",
     bad="http-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080\nstrict = true",
+    near="http-socket = 127.0.0.1:8080\nstrict",
 )
 def lax(config: Case) -> Iterator[Flaw]:
     """A mistyped option is ignored."""
@@ -90,6 +94,7 @@ present(
     seen="core/uwsgi.c:1383 `lazy`; core/uwsgi.c:3884 `lazy`",
     bad="lazy = true",
     good="lazy-apps = true",
+    near="lazy = false",
     mends=renamed("lazy-apps"),
 )
 
@@ -101,6 +106,7 @@ present(
     seen="core/utils.c:137 `fork()`",
     bad="daemonize = /var/log/uwsgi.log",
     good="logto = /var/log/uwsgi.log",
+    near="; daemonize = /var/log/uwsgi.log\nlogto2 = /var/log/uwsgi.log",
     when=lambda config: bool(config.known.container),
     mends=without,
 )
@@ -113,6 +119,7 @@ present(
     seen="plugins/python/python_plugin.c:451 `uwsgi_python_autoreloader_thread`",
     bad="py-autoreload = 1",
     good="py-autoreload = 0",
+    near="if-env = DEBUG\npy-autoreload = 1\nendif =",
     mends=without,
 )
 
@@ -124,5 +131,6 @@ present(
     seen="core/uwsgi.c:1241 `async mode`; docs/explanation/non-blocking.md",
     bad="asyncio = 100",
     good="threads = 32",
+    near="asyncio = 0",
     when=lambda config: max(config.number("asyncio"), config.number("async")) > 1,
 )

@@ -23,6 +23,7 @@ master = true
 ; lab: ignore[UW205] the workers shall end
 no-orphans = true
 """,
+    near="# lab: ignore[uw204] a supervisor's template sets it\ndie-on-term = true",
 )
 def unused_suppression(config: Case) -> Iterator[Flaw]:
     """Nothing is found where it stands."""
@@ -43,6 +44,7 @@ def unused_suppression(config: Case) -> Iterator[Flaw]:
     seen="core/utils.c (uwsgi_open_and_read)",
     bad="ini = exec://./configure",
     good="module = app:app",
+    near="[uwsgi]\nini = :shared\n[shared]\nmodule = app:app",
 )
 def guesses(config: Case) -> Iterator[Flaw]:
     """Something of it cannot be read as uWSGI would."""

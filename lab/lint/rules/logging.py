@@ -26,6 +26,7 @@ present(
     seen="core/logging.c:593 `logging_options.enabled`",
     bad="disable-logging = true\nlog-format = %(method) %(uri)",
     good="disable-logging = true\nlog-format = %(method) %(uri)\nlog-5xx = true",
+    near="disable-logging = true\nlog-format = %(method) %(uri)\nlog-slow = 1000",
     when=_silent,
     mends=without,
 )
@@ -37,6 +38,7 @@ present(
     seen="core/logging.c:556 `uwsgi.logfile`; core/logging.c:563 `uwsgi.logfile`",
     bad="log-maxsize = 20971520",
     good="log-maxsize = 20971520\nlogto = /var/log/app.log",
+    near="log-maxsize = 20971520\ndaemonize = /var/log/app.log",
     when=lambda config: not config.all("logto", "logto2", "daemonize", "daemonize2"),
     mends=at_top("logto = /var/log/uwsgi.log"),
 )

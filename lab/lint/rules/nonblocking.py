@@ -12,6 +12,7 @@ present(
     seen="plugins/asyncio/asyncio.c:315 `async < 2`; plugins/gevent/gevent.c:410 `async < 2`",
     bad="asyncio = 1",
     good="asyncio = 100\ngreenlet = true",
+    near="asyncio = 2\ngreenlet = true",
     when=lambda config: max(map(config.number, ("gevent", "asyncio"))) < 2,
 )
 
@@ -24,6 +25,7 @@ present(
     seen="plugins/asyncio/asyncio.c:340 `get_event_loop`; docs/explanation/non-blocking.md",
     bad="asyncio = 100\ngreenlet = true",
     good="asyncio = 100\ngreenlet = true\nimport = event_loop",
+    near="asyncio = 100\ngreenlet = true\nshared-import = event_loop",
     when=lambda config: (
         config.known.python is not None
         and config.known.python >= (3, 12)
@@ -41,6 +43,7 @@ present(
     "docs/explanation/non-blocking.md",
     bad="gevent = 100\nthreads = 2",
     good="gevent = 100",
+    near="gevent = 100\nthreads = 1",
     when=lambda config: (
         config.number("threads") > 1 and max(map(config.number, ("gevent", "asyncio", "async"))) > 1
     ),
@@ -57,6 +60,7 @@ present(
     seen="plugins/gevent/gevent.c:429 `ugevent.monkey`",
     bad="gevent = 100",
     good="gevent = 100\ngevent-early-monkey-patch = true",
+    near="gevent = 100\ngevent-monkey-patch = true",
     when=lambda config: (
         not config.on("gevent-monkey-patch") and not config.on("gevent-early-monkey-patch")
     ),

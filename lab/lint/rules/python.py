@@ -21,6 +21,7 @@ NAMED = re.compile(r"python-?(\d)\.?(\d{1,2})(?!\d)")
     seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
     bad="home = %dvenv",
     good="home = %dother",
+    near="; home = %dvenv\nhome = %dother",
 )
 def other_python(config: Case) -> Iterator[Flaw]:
     """What is in lib/python3.12 is not looked for by Python 3.11."""
@@ -44,6 +45,7 @@ def other_python(config: Case) -> Iterator[Flaw]:
     seen="plugins/python/python_plugin.c:430 `PyOS_AfterFork_Child()`; uwsgi#2710; uwsgi#2748",
     bad="py-call-osafterfork = true",
     good="py-call-uwsgi-fork-hooks = true",
+    near="py-call-osafterfork = true\npy-call-uwsgi-fork-hooks = true",
 )
 def aborts(config: Case) -> Iterator[Flaw]:
     """With py-call-uwsgi-fork-hooks it is not obeyed. Of an unknown Python it says nothing."""

@@ -52,6 +52,7 @@ FORMATS = frozenset({"log-date", "logdate"})
     seen="core/config.c:383 `unknown config directive`; docker-mailman#428",
     bad="procesess = 4",
     good="processes = 4",
+    near="procesess = 4\nprocesses = %(procesess)",
 )
 def unknown_option(config: Case) -> Iterator[Flaw]:
     """One that is only there to be named in others, as %(base), is none, but for strict."""
@@ -82,6 +83,7 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:141 `this is a comment`; uwsgi#2573",
     bad="socket = :8001 # app",
     good="# app\nsocket = :8001",
+    near="socket = /run/app#1.sock",
 )
 def comment_behind(config: Case) -> Iterator[Flaw]:
     """Behind a number, or a word for yes, it does no harm."""
@@ -111,6 +113,7 @@ def comment_behind(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:4031 `atoi`; docs/reference/production-settings.md",
     bad="post-buffering = true",
     good="post-buffering = 8192",
+    near="set-placeholder = body=8192\npost-buffering = %(body)",
 )
 def no_number(config: Case) -> Iterator[Flaw]:
     """What is read as it was meant, as "off" for 0, is none."""
@@ -137,6 +140,7 @@ def no_number(config: Case) -> Iterator[Flaw]:
     seen='core/uwsgi.c:3948 `strcasecmp("false", value)`',
     bad="master = none",
     good="master = false",
+    near="master = OFF",
 )
 def yes_by_mistake(config: Case) -> Iterator[Flaw]:
     """Switched on."""
@@ -156,6 +160,7 @@ def yes_by_mistake(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:151 `ini_rstrip(val)`; uwsgi#1089; django#6970",
     bad='module = "app:app"',
     good="module = app:app",
+    near='module = app:app\nexec-asap = "/srv/my app/prepare"',
 )
 def quotes(config: Case) -> Iterator[Flaw]:
     """Also around the value of an environment variable."""
@@ -179,6 +184,7 @@ def quotes(config: Case) -> Iterator[Flaw]:
     seen='core/utils.c:1832 `magic_table`; core/utils.c:1857 `magic_table[i] = ""`; uwsgi#1683',
     bad="log-date = %Y-%m-%d",
     good="log-date = %%Y-%%m-%%d",
+    near="log-date = %%d.%%m.\nlogto = /var/log/%n.log",
 )
 def single_percent(config: Case) -> Iterator[Flaw]:
     """At the end of a comment it makes a comment of the next line."""
@@ -212,6 +218,7 @@ def single_percent(config: Case) -> Iterator[Flaw]:
     seen='core/config.c:797 `ov = ""`; core/uwsgi.c:2262 `uwsgi_apply_config_pass`; uwsgi#2777',
     bad="module = app:app\nchdir = %(bsae)/app\nset-ph = base=/srv",
     good="module = app:app\nchdir = %(base)/app\nset-ph = base=/srv",
+    near="module = app:app\nchdir = %(base)/app\nbase = /srv",
 )
 def unresolved(config: Case) -> Iterator[Flaw]:
     """A variable of the environment, or what a fragment names, may be there: a remark."""
@@ -246,6 +253,7 @@ def unresolved(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:4399 `putenv(value)`",
     bad="env = DEBUG = 1",
     good="env = DEBUG=1",
+    near="env = FLAGS=-O2 -D X = 1",
 )
 def env_with_blanks(config: Case) -> Iterator[Flaw]:
     """Blanks around the first = are part of name and value."""
@@ -269,6 +277,7 @@ def env_with_blanks(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:4128 `*ptr = (char *) value`; core/config.c:697 `exported_opts[i]->value`",
     bad="harakiri = 30\nharakiri = 60",
     good="harakiri = 60",
+    near="harakiri = 30\nif-env = SLOW\nharakiri = 60\nendif =",
 )
 def twice(config: Case) -> Iterator[Flaw]:
     """In one file and outside conditions: an include is there to be overridden."""

@@ -18,6 +18,7 @@ present(
     seen="core/master_checks.c:254 `max_worker_lifetime`; docs/runs/lifetime",
     bad="max-worker-lifetime = 3600",
     good="max-worker-lifetime = 3600\nmaster = true",
+    near="max-worker-lifetime = 0",
     when=lambda config: not config.master,
     mends=with_line("master = true"),
 )
@@ -31,6 +32,12 @@ present(
     seen="core/master_checks.c:256 `lifetime_delta`; core/utils.c:1192 `max_requests_delta`",
     bad="master = true\nmax-worker-lifetime-delta = 60",
     good="master = true\nmax-worker-lifetime-delta = 60\nmax-worker-lifetime = 3600",
+    near=(
+        "master = true\n"
+        "max-worker-lifetime-delta = 60\n"
+        "set-placeholder = age=3600\n"
+        "max-worker-lifetime = %(age)"
+    ),
 )
 def delta_alone(config: Case) -> Iterator[Flaw]:
     """There is nothing to spread."""
@@ -49,6 +56,7 @@ present(
     seen="core/master_utils.c:20 `worker_reload_mercy`; core/init.c:125 `worker_reload_mercy`",
     bad="master = true\nreload-mercy = 8",
     good="master = true\nworker-reload-mercy = 8",
+    near="master = true\nreload-mercy = 8\nattach-daemon = redis-server",
     when=lambda config: not config.starting(*OTHERS),
     mends=renamed("worker-reload-mercy"),
 )
@@ -61,6 +69,7 @@ present(
     seen="core/uwsgi.c:3125 `lazy_apps`; core/uwsgi.c:3471 `lazy_apps`",
     bad="master = true\ntouch-chain-reload = /srv/app/reload",
     good="master = true\ntouch-chain-reload = /srv/app/reload\nlazy-apps = true",
+    near="master = true\ntouch-chain-reload = /srv/app/reload\nlazy = true",
     when=lambda config: not (config.on("lazy-apps") or config.on("lazy")),
     mends=at_top("lazy-apps = true"),
 )
@@ -74,6 +83,7 @@ present(
     seen="core/master_checks.c:259 `SIGWINCH`; core/uwsgi.c:1241 `gracefully reload in async`",
     bad="master = true\ngevent = 100\nmax-worker-lifetime = 3600",
     good="master = true\nmax-worker-lifetime = 3600",
+    near="master = true\ngevent = 100\nmax-requests = 5000",
 )
 def not_replaced(config: Case) -> Iterator[Flaw]:
     """With gevent they are replaced after a number of requests, with asyncio not even then."""

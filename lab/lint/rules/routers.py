@@ -24,6 +24,7 @@ def routed(config: Case) -> bool:
     seen="plugins/http/http.c:37 `uwsgi_opt_set_int`; uwsgi-docs#445; docs/runs/keep-alive",
     bad="http = :8080\nhttp-keepalive = true",
     good="http = :8080\nhttp-keepalive = 1",
+    near="http = :8080\nhttp-keepalive = off",
 )
 def keepalive_no_number(config: Case) -> Iterator[Flaw]:
     """It stays off."""
@@ -44,6 +45,7 @@ def keepalive_no_number(config: Case) -> Iterator[Flaw]:
     seen="plugins/http/http.c:37 `http-keepalive`",
     bad="http-socket = :8080\nhttp-keepalive = 1",
     good="http = :8080\nhttp-keepalive = 1",
+    near="https = :8443,app.crt,app.key\nhttp-keepalive = 1",
 )
 def router_option_alone(config: Case) -> Iterator[Flaw]:
     """Where no address is named, the command line may make one."""
@@ -64,6 +66,7 @@ present(
     seen="proto/http.c:263 `manage_script_name`",
     bad="http-socket = :8080\nmodule = a:app\nmount = /b=b:app",
     good="http-socket = :8080\nmodule = a:app\nmount = /b=b:app\nmanage-script-name = true",
+    near="http-socket = :8080\nmodule = a:app\nmount = /=b:app",
     when=lambda config: (
         bool(config.sockets("http", "http11", "router"))
         and not config.on("manage-script-name")
@@ -80,6 +83,7 @@ present(
     seen="plugins/http/keepalive.c:159 `can_keepalive`",
     bad="http = :8080\nhttp-auto-chunked = true",
     good="http = :8080\nhttp-auto-chunked = true\nhttp-keepalive = 1",
+    near="http = :8080\nhttp-auto-chunked = false",
     when=lambda config: routed(config) and not config.last("http-keepalive"),
     mends=without,
 )

@@ -51,6 +51,9 @@ class Rule:
     good: str
     """The same without it."""
 
+    near: str
+    """Whole lines that look as bad, by an option of the bad example, and are not."""
+
     looks: Looks
     server: str = "uWSGI"
     """Name of the server that it is for; "" for any."""
@@ -79,16 +82,24 @@ SERVERS = {each.code: each.name for each in dialects.every() if each.code}
 
 
 def rule(
-    code: str, severity: Severity, title: str, *, why: str, seen: str, bad: str, good: str
+    code: str,
+    severity: Severity,
+    title: str,
+    *,
+    why: str,
+    seen: str,
+    bad: str,
+    good: str,
+    near: str,
 ) -> Callable[[Looks], Looks]:
     """Make a rule of a function; what the arguments are stands at `Rule`."""
 
     def add(looks: Looks) -> Looks:
         assert code not in RULES, f"{code} is there twice"
         server = "" if code[2] == "9" else SERVERS[code[:2]]
-        RULES[code] = Rule(
-            code, severity, title, why, seen, bad.strip("\n"), good.strip("\n"), looks, server
-        )
+        texts = {"bad": bad, "good": good, "near": near}
+        texts = {name: text.strip("\n") for name, text in texts.items()}
+        RULES[code] = Rule(code, severity, title, why, seen, **texts, looks=looks, server=server)
         return looks
 
     return add

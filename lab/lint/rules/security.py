@@ -36,6 +36,7 @@ def _loopback(config: Case, setting: Setting) -> Fix | None:
     seen="core/protocol.c:294 `UWSGI_FILE`; uwsgi#2336",
     bad="socket = 0.0.0.0:3031",
     good="socket = 127.0.0.1:3031",
+    near="socket = [::1]:3031",
 )
 def code_execution(config: Case) -> Iterator[Flaw]:
     """Whoever reaches it runs what they like."""
@@ -53,6 +54,7 @@ def code_execution(config: Case) -> Iterator[Flaw]:
     seen="core/master_utils.c:1241 `vars`; uwsgi#1317",
     bad="stats = :1717",
     good="stats = 127.0.0.1:1717",
+    near="stats = /run/app/1717.sock",
 )
 def public_stats(config: Case) -> Iterator[Flaw]:
     """They show cookies."""
@@ -67,6 +69,7 @@ missing(
     "it runs as root, and so does whatever gets through the application; write uid and gid",
     seen="core/utils.c:914 `running uWSGI as root`",
     bad="socket = /run/app.sock",
+    near="socket = /run/app.sock\nimmediate-uid = www-data",
     when=lambda config: (
         bool(config.known.root and config.sockets()) and not config.last("immediate-uid")
     ),
@@ -82,6 +85,7 @@ missing(
     seen="core/socket.c:242 `chmod_socket`",
     bad="socket = /run/app.sock\nchmod-socket = 666",
     good="socket = /run/app.sock\nchmod-socket = 660",
+    near="socket = 127.0.0.1:3031\nchmod-socket = 666",
 )
 def open_to_users(config: Case) -> Iterator[Flaw]:
     """It skips the proxy, and in uWSGI's protocol it runs code."""
@@ -101,6 +105,7 @@ def open_to_users(config: Case) -> Iterator[Flaw]:
     seen="https://www.freedesktop.org/software/systemd/man/latest/tmpfiles.d.html",
     bad="socket = /tmp/app.sock",
     good="socket = /run/app/app.sock",
+    near="socket = /tmp/app/app.sock",
 )
 def in_tmp(config: Case) -> Iterator[Flaw]:
     """It may be gone, or another's."""
@@ -120,6 +125,7 @@ def in_tmp(config: Case) -> Iterator[Flaw]:
     seen="core/protocol.c:820 `check_static`",
     bad="chdir = /srv/app\ncheck-static = /srv/app",
     good="chdir = /srv/app\ncheck-static = /srv/app/public",
+    near="chdir = /srv/app\ncheck-static = /srv/app-static",
 )
 def serves_itself(config: Case) -> Iterator[Flaw]:
     """Settings and passwords can be read."""
@@ -141,6 +147,7 @@ present(
     seen="docs/reference/profiles.md; docs/reference/malformed.md",
     bad="http11-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080",
+    near="; http11-socket = 127.0.0.1:8080\nhttp-socket = 127.0.0.1:8080",
     mends=renamed("http-socket"),
 )
 
@@ -153,6 +160,7 @@ present(
     seen="plugins/python/wsgi_subhandler.c:227 `wsgi.url_scheme`; docs/reference/malformed.md",
     bad="http-socket = :8080\nmodule = site:app",
     good=f"http-socket = :8080\nmodule = site:app\n{SCHEME}",
+    near="http-socket = :8080\nstatic-map = /=/srv/site",
 )
 def scheme(config: Case) -> Iterator[Flaw]:
     """A few requests/s keep a small service down."""

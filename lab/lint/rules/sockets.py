@@ -37,6 +37,7 @@ def addresses(config: Case) -> list[tuple[str, Setting]]:
     seen="core/socket.c:769 `bind`",
     bad="http = :8080\nstats = :8080",
     good="http = :8080\nstats = 127.0.0.1:9191",
+    near="http = 127.0.0.1:8080\nstats = 127.0.0.2:8080",
 )
 def address_twice(config: Case) -> Iterator[Flaw]:
     """It ends with "Address already in use"."""
@@ -60,6 +61,7 @@ def address_twice(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:2947 `socket option is missing`",
     bad="module = app:app\nif-env = PORT\nhttp-socket = :%(_)\nendif =",
     good="module = app:app\nhttp-socket = :8080",
+    near="module = app:app\nspooler = /var/spool/app",
 )
 def no_socket(config: Case) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
@@ -80,6 +82,7 @@ def no_socket(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:4609 `strlen(value) != 3`",
     bad="socket = /run/app.sock\nchmod-socket = 0666",
     good="socket = /run/app.sock\nchmod-socket = 666",
+    near="socket = /run/app.sock\nchmod-socket = 1",
 )
 def no_mode(config: Case) -> Iterator[Flaw]:
     """Not even a leading 0."""
@@ -103,6 +106,7 @@ OTHERS = ("py-tracebacker", "pty-socket", "tuntap-router", "zerg-pool", "zergpoo
     seen="core/socket.c:242 `chmod_socket`",
     bad="socket = 127.0.0.1:3031\nchmod-socket = 660",
     good="socket = /run/app.sock\nchmod-socket = 660",
+    near="socket = 127.0.0.1:3031\nstats = /run/stats.sock\nchmod-socket = 660",
 )
 def mode_of_no_socket(config: Case) -> Iterator[Flaw]:
     """With `uid`, uWSGI binds as root because of chown-socket: core/uwsgi.c:2619."""
@@ -125,6 +129,7 @@ present(
     seen="core/uwsgi.c:4108 `65535`; uwsgi#1573",
     bad="buffer-size = 131072",
     good="buffer-size = 65535",
+    near="buffer-size = 32768\npost-buffering = 131072",
     when=lambda config: config.number("buffer-size") > 65535,
     mends=lambda config, setting: config.change(setting, "65535", safe=True),
 )

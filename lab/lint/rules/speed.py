@@ -14,6 +14,7 @@ present(
     seen="core/init.c:435 `has_threads = 1`; core/uwsgi.c:200 `true by default`",
     bad="enable-threads = true",
     good="threads = 2",
+    near="enable-threads = false",
     when=lambda config: config.known.version >= (2, 0, 27),
 )
 
@@ -26,6 +27,7 @@ present(
     seen="uwsgi.h:43 `is_et`",
     bad="thunder-lock = true",
     good="master = true\nprocesses = 4\nthunder-lock = true",
+    near="thunder-lock = true\nmaster = true\nworkers = 4",
 )
 def thunder_lock_alone(config: Case) -> Iterator[Flaw]:
     """There is one process, or its kind of socket takes no lock."""
@@ -47,6 +49,7 @@ present(
     seen="core/socket.c:699 `reuse_port`",
     bad="processes = 4\nsocket = :3031\nreuse-port = true",
     good="processes = 2\nsocket = :3031\nsocket = :3031\nreuse-port = true\nmap-socket = 0:1",
+    near="processes = 4\nsocket = :3031\nreuse-port = false",
     when=lambda config: not config.all("map-socket"),
     mends=without,
 )

@@ -32,6 +32,7 @@ def names_application(config: Case) -> bool:
     seen="core/socket.c:120 `somaxconn`",
     bad="listen = 8192",
     good="listen = 128",
+    near="listen = 4096",
 )
 def queue_too_long(config: Case) -> Iterator[Flaw]:
     """It ends while it opens its sockets."""
@@ -53,6 +54,7 @@ present(
     seen="core/init.c:476 `min_worker_lifetime`",
     bad="master = true\nmax-worker-lifetime = 10",
     good="master = true\nmax-worker-lifetime = 10\nmin-worker-lifetime = 5",
+    near="master = true\nmax-worker-lifetime = 0",
     when=lambda config: (
         0 < config.number("max-worker-lifetime") <= config.number("min-worker-lifetime", 10)
     ),
@@ -67,6 +69,7 @@ present(
     seen="core/uwsgi.c:807 `route`; docs/reference/production-settings.md",
     bad="route = ^/x log:x",
     good="static-map = /x=/srv/x",
+    near="; route = ^/x log:x\nstatic-map = /x=/srv/x",
 )
 def not_in_build(config: Case) -> Iterator[Flaw]:
     """What plugins bring is not looked for: they may be loaded."""
@@ -90,6 +93,7 @@ def not_in_build(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:4438 `need-`; uwsgi#1992; docker-ckan#6",
     bad="need-plugins = python3",
     good="need-plugins = /usr/lib/uwsgi/plugins/python3_plugin.so",
+    near="need-plugins = router_redirect",
 )
 def plugin_inside(config: Case) -> Iterator[Flaw]:
     """As python in pip's build. Whether another plugin's file is there is not looked at."""
@@ -117,6 +121,7 @@ def plugin_inside(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:2636 `chdir`; plugins/python/python_plugin.c:232 `up.home`",
     bad="home = %dvnev",
     good="home = %d.",
+    near="if-exists = %dvnev\nhome = %dvnev\nendif =",
 )
 def no_such_path(config: Case) -> Iterator[Flaw]:
     """Only on the machine that serves it."""
@@ -134,6 +139,7 @@ def no_such_path(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:3889 `full dynamic mode`",
     bad="http-socket = :8080",
     good="http-socket = :8080\nmodule = app:app",
+    near="http-socket = :8080\nroute = .* redirect-permanent:https://${HTTP_HOST}${REQUEST_URI}",
 )
 def no_application(config: Case) -> Iterator[Flaw]:
     """A remark, because the command line may name one."""
@@ -156,6 +162,7 @@ present(
     seen="core/utils.c:1003 `setuid`; core/utils.c:999 `setgid`",
     bad="uid = www-data",
     good="vacuum = true",
+    near="; uid = www-data\nvacuum = true\nmaster = true",
     when=lambda config: config.known.root is False,
 )
 
@@ -168,6 +175,7 @@ present(
     seen="core/master.c:346 `die_on_term`",
     bad="die-on-term = true",
     good="die-on-term = true\nmaster = true",
+    near="die-on-term = true\nmaster",
     when=lambda config: not config.master,
     mends=without,
 )
@@ -179,6 +187,7 @@ present(
     seen="core/uwsgi.c:3344 `no_orphans`",
     bad="no-orphans = true",
     good="no-orphans = true\nmaster = true",
+    near="no-orphans = false",
     when=lambda config: not config.master,
     mends=without,
 )

@@ -21,6 +21,7 @@ present(
     seen="docs/runs/stress.json; docs/explanation/what-faults-cost.md",
     bad="processes = 4",
     good="processes = 4\nmaster = true",
+    near="processes = 4\nmaster",
     when=lambda config: orphaned(config) and config.processes > 1,
     mends=with_line("master = true"),
 )
@@ -32,6 +33,7 @@ present(
     seen="docs/runs/stress.json",
     bad="max-requests = 5000",
     good="max-requests = 5000\nmaster = true",
+    near="max-requests = 5000\nmaster",
     when=orphaned,
     mends=with_line("master = true"),
 )
@@ -47,6 +49,7 @@ present(
     good=(
         "master = true\nprocesses = 4\nmax-worker-lifetime = 3600\nmax-worker-lifetime-delta = 60"
     ),
+    near="master = true\nprocesses = 1\nmax-worker-lifetime = 3600",
 )
 def no_delta(config: Case) -> Iterator[Flaw]:
     """Nobody answers until the master has started others. Counts may be far apart: a remark."""
@@ -75,6 +78,7 @@ def no_delta(config: Case) -> Iterator[Flaw]:
     seen="core/uwsgi.c:2135 `_SC_NPROCESSORS_ONLN`; searxng#2096",
     bad="processes = %k",
     good="processes = 4",
+    near="processes = $(WEB_CONCURRENCY)",
 )
 def host_cpus(config: Case) -> Iterator[Flaw]:
     """Half a CPU on a host of 64 has 64 workers."""
@@ -91,6 +95,7 @@ def host_cpus(config: Case) -> Iterator[Flaw]:
     seen="https://www.postgresql.org/docs/current/runtime-config-connection.html",
     bad="processes = 8\nthreads = 16",
     good="processes = 8\nthreads = 4",
+    near="processes = 8\nthreads = 12",
 )
 def database(config: Case) -> Iterator[Flaw]:
     """The database refuses what is beyond."""
@@ -112,6 +117,7 @@ present(
     seen="core/master_checks.c:245 `evil_reload_on_rss`",
     bad="evil-reload-on-rss = 900",
     good="master = true\nreload-on-rss = 900",
+    near="evil-reload-on-rss = 0",
     mends=lambda config, setting: config.rename(setting, setting.option.removeprefix("evil-")),
 )
 
@@ -123,5 +129,6 @@ present(
     seen="core/utils.c:3657 `uwsgi.mywid - 1`",
     bad="processes = 4\ncpu-affinity = 1",
     good="processes = 4",
+    near="processes = 4\ncpu-affinity = 0",
     mends=without,
 )
