@@ -3,37 +3,79 @@
 from __future__ import annotations
 
 import enum
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from lab.model.comparison import Comparison
 from lab.model.warning import RunWarning
 
+FIGURE = 0.25
+"""
+A printed figure stands for effects within so much of its own: 39 % more for 29 to 49 % more.
+
+The article's figure is of one run on another machine, and has no interval of its own.
+"""
+
 
 class Decision(enum.StrEnum):
-    """What a run, or a test, says to a published claim."""
+    """What came of a published claim: see `OUTCOMES`."""
 
     REPRODUCED = "reproduced"
-    """The interval holds the published effect, or lies beyond it, and excludes none."""
+    LARGER = "larger"
     SMALLER = "smaller"
-    """An effect in the claimed direction, beyond the noise, and below the published one."""
-    NONE = "none"
-    """The published effect is excluded, and no other can be told from the noise."""
-    REVERSED = "reversed"
-    """An effect in the other direction, beyond the noise."""
-    UNDECIDED = "undecided"
-    """Both the published effect and none are possible."""
-    UNTESTABLE = "untestable"
-    """For the reason given."""
-    TRUE = "true"
-    """By a test: as the article says."""
-    FALSE = "false"
-    """By a test: otherwise."""
+    NOT_SEEN = "not seen"
+    OPPOSITE = "opposite"
+    OUTDATED = "true then, outdated"
+    UNDECIDED = "no answer"
+    UNTESTABLE = "cannot be tested here"
+    NO_RUN = "no run yet"
 
     @property
     def is_open(self) -> bool:
         """Whether it leaves a claim open."""
-        return self in (Decision.UNDECIDED, Decision.UNTESTABLE)
+        return self in (Decision.UNDECIDED, Decision.UNTESTABLE, Decision.NO_RUN)
+
+
+OUTCOMES: Mapping[Decision, str] = {
+    Decision.REPRODUCED: "The interval holds the article's figure or what its word stands for, "
+    "or a test finds what the article says.",
+    Decision.LARGER: "The effect is there, and beyond that; of two that the article calls alike: "
+    "they are further apart.",
+    Decision.SMALLER: "The effect is there, and short of that.",
+    Decision.NOT_SEEN: "An effect of that size is excluded and none in the other direction is "
+    "shown, or a test looks for what the article says and does not find it.",
+    Decision.OPPOSITE: "The effect goes the other way, beyond the noise.",
+    Decision.OUTDATED: "The author found it in versions that are gone, and it is not so today.",
+    Decision.UNDECIDED: "The run leaves more than one of these possible, or its figures do not "
+    "count.",
+    Decision.UNTESTABLE: "It takes something that this lab does not have.",
+    Decision.NO_RUN: "The lab can put it to the test, and no run has asked at that load.",
+}
+"""What each outcome means, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """What a word without a figure stands for, as changed / reference; fixed for all claims."""
+
+    reading: str
+    """Why so, for people: a clause."""
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Smallest and largest ratio; 0 and infinity where there is none."""
+        return self.low or 0.0, math.inf if self.high is None else self.high
+
+    def __str__(self) -> str:
+        if self.low is None:
+            return f"at most {self.high:g} times"
+        if self.high is None:
+            return f"at least {self.low:g} times"
+        return f"{self.low:g} to {self.high:g} times"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +127,13 @@ class Claim:
     """The article's figures, reference first; None where it shows a chart only."""
     ratio: float | None = None
     """changed / reference as published."""
-    direction: str | None = None
-    """Where no ratio is published: "above", "below" or "same"."""
+    direction: Literal["above", "below"] | None = None
+    """Where neither a ratio nor a word for one is published."""
+    band: str | None = None
+    """The article's word for the size, which decides before a ratio does."""
     note: str = ""
+    caveat: str = ""
+    """What the author himself says against it, in our words."""
     inaction: Inaction | None = None
     """Where the article praises an option that can be counted at work."""
     cores: int | None = None
@@ -105,20 +151,43 @@ class Claim:
     test: str | None = None
     """What decides a fact, or a direction of which there is no run: a test, as pytest names it."""
     holds: bool | None = None
-    """What its test finds."""
-    needs: tuple[str, ...] = ()
-    """Of a fact without a test: what a test takes, as in `ClaimVerdict.takes`."""
+    """What its test finds today."""
+    outdated: str | None = None
+    """Of a fact that does not hold: what has changed since the article, for people."""
+    untestable: str | None = None
+    """Of a fact without a test: why this lab has none, for people."""
     article: Article | None = None
     """Where it was published: the article *source*."""
+    meaning: Band | None = None
+    """What the word *band* stands for."""
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Smallest and largest changed / reference that is what the article says."""
+        if self.meaning is not None:
+            return self.meaning.limits
+        if self.ratio is None:
+            return (0.0, 1.0) if self.direction == "below" else (1.0, math.inf)
+        gain = max(self.ratio, 1 / self.ratio) - 1
+        least, most = 1 + (1 - FIGURE) * gain, 1 + (1 + FIGURE) * gain
+        return (least, most) if self.ratio >= 1 else (1 / most, 1 / least)
+
+    @property
+    def of_nearness(self) -> bool:
+        """Whether it says that two are alike, and not that one is ahead."""
+        least, most = self.limits
+        return least < 1 < most
 
     @property
     def stated(self) -> str:
-        """The article's figure, a ratio or a direction; and its metric, if not throughput."""
+        """The article's word, figure or direction; and its metric, if not throughput."""
         if self.kind == "fact":
             return "a fact"
-        said = "no difference" if self.direction == "same" else f"{self.direction} 1"
+        said = f"{self.direction} 1"
         if self.ratio is not None:
             said = f"{self.ratio:.2f}x"
+        if self.band is not None:
+            said = f'"{self.band}"' + ("" if self.ratio is None else f" ({said})")
         return said if self.metric == "throughput" else f"{said}, {self.metric}"
 
 
@@ -136,7 +205,9 @@ class ClaimVerdict:
     """That run's load, for people."""
     comparison: Comparison | None = None
     cause: str = ""
-    """What limited the two sides there: the diagnosis' name and standing."""
+    """What limited the sides there, where a counter-run has shown it: the diagnosis' name."""
+    uncounted: str = ""
+    """Where its figures do not count: what the article's own tool would have printed."""
     takes: tuple[str, ...] = ()
     """What would decide it, where this does not: "profile x", "workload y", or in more words."""
     lacks: tuple[str, ...] = ()

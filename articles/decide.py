@@ -1,9 +1,9 @@
 """
 What runs say to the published claims: from the interval of a ratio, never from its middle.
 
-A claim is a threshold with a source. The published ratio P and no effect at all are two hypotheses,
-and the interval may exclude either, both or none. An effect counts as one only beyond the run's
-floor, as in every comparison.
+A claim is a range with a source: what a printed figure or a word stands for (`Claim.limits`). That
+range and no effect at all are two hypotheses, and the interval may exclude either, both or none. An
+effect counts as one only beyond the run's floor, as in every comparison.
 
 A claim is decided by every run that has its workload, both its profiles and, for throughput, a
 closed loop: the same step may be one thing under a burst of clients and another under a load that
@@ -20,33 +20,26 @@ from articles.batches import Batch
 from articles.claim import Claim, ClaimVerdict, Decision
 from articles.conditions import server_cores, unmet, unsound, wanted
 from articles.read import load
+from articles.sentences import figures_of, meaning, uncounted, withheld
 from lab import profiles, workloads
 from lab.analysis.compare import verdict_of
 from lab.analysis.confirm import limited_by
 from lab.analysis.gates.effort import GENERATOR_BOUND
 from lab.analysis.judging import planned
 from lab.analysis.points import points
-from lab.analysis.summary import Row, Summary, summarise
+from lab.analysis.summary import Summary, summarise
 from lab.model.comparison import Between, Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
-from lab.model.finding import Gate
 from lab.model.measured import Run
 from lab.model.metric import METRICS
 from lab.model.nested import flatten, worded
 from lab.model.plan import Better, Plan
-from lab.report.thresholds import figures
-
-EQUAL = 0.05
-"""A published ratio within so much of 1 claims that nothing changes."""
 
 _KNOWN: Mapping[str, Callable[[], Collection[str]]] = {
     "workload": workloads.find,
     "profile": profiles.find,
 }
 """Kinds of parts, and what finds those that this lab has."""
-
-A_TEST = "a test"
-"""What a fact takes for which the lab has all parts."""
 
 
 def verdicts(
@@ -55,8 +48,8 @@ def verdicts(
     """
     Decide the claims (all of ours by default) by every run that can, in the claims' order.
 
-    A claim that no run decides has its test's verdict, too; without any it is untestable, and the
-    verdict says what it takes.
+    A claim that no run decides has its test's verdict, too; without any it is open, and the verdict
+    says what it takes.
     """
     asked = load() if claims is None else claims
     return by_summaries(relevant(runs, asked), asked)
@@ -107,12 +100,12 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
     decision = decision_of(claim, found, summary.floors[found.metric])
     lacking = [*unmet(claim, summary), *unsound(summary)]
     if lacking:
-        decision = Decision.UNTESTABLE
+        decision = _left_open(claim, {needs for needs, _ in lacking})
     said = _opening(claim, summary, found, decision, lacking)
     if idle := _idle(claim, summary):
         said.append(idle)
         if decision is Decision.UNDECIDED:
-            decision = Decision.NONE  # what did not happen has no effect, whatever the noise
+            decision = Decision.NOT_SEEN  # what did not happen has no effect, whatever the noise
             said.append("The count decides where the interval cannot.")
     elif inert := _inert(claim, summary):
         said.append(f"Without effect in {claim.changed}: {' '.join(inert)}")
@@ -127,10 +120,20 @@ def decide(claim: Claim, summary: Summary) -> ClaimVerdict:
         load=describe(run),
         machine=machine(run.environments),
         comparison=found,
+        uncounted=uncounted(claim, summary) if found.verdict is Verdict.INVALID else "",
         cause=cause,
         takes=_takes(claim, found, decision, [needs for needs, _ in lacking]),
         warnings=summary.warnings,
     )
+
+
+def _left_open(claim: Claim, lacking: Collection[str]) -> Decision:
+    """Return what comes of a claim by a run that does not have what the claim needs."""
+    needs = wanted(claim)
+    if needs.get("variable") in lacking:
+        return Decision.UNTESTABLE
+    another_load = any(needs.get(each) in lacking for each in ("connections", "rate"))
+    return Decision.NO_RUN if another_load else Decision.UNDECIDED
 
 
 def _takes(
@@ -139,10 +142,8 @@ def _takes(
     """Return the run that would decide what is open, and what it must have; else nothing."""
     if not decision.is_open:
         return ()
-    if not lacking and decision is Decision.UNTESTABLE:
-        lacking = [f"a run in which {METRICS[claim.metric].title} count"]
-    elif decision is Decision.UNDECIDED:
-        lacking = [_wanting(found)]
+    if not lacking:
+        lacking = [_wanting(claim, found)]
     return (Batch((claim,)).command, *_beside_command(claim, lacking))
 
 
@@ -152,8 +153,10 @@ def _beside_command(claim: Claim, lacking: Sequence[str]) -> list[str]:
     return [each for each in lacking if each not in said]
 
 
-def _wanting(found: Comparison) -> str:
-    """Return what would decide a comparison that is undecided."""
+def _wanting(claim: Claim, found: Comparison) -> str:
+    """Return what would decide a comparison that leaves its claim open."""
+    if found.verdict is Verdict.INVALID:
+        return f"a run in which {METRICS[claim.metric].title} count"
     if found.between is not None:
         return "a core of its own for the load"
     return "more blocks" if found.may_be is None else "more cores for the load"
@@ -170,15 +173,16 @@ def _opening(
     if lacking:
         said = [f"the claim needs {needs}, this run {had}." for needs, had in lacking]
         if found.verdict is not Verdict.INVALID:
-            said.append(f"Measured all the same: {_figures(found)}.")
+            said.append(f"Measured all the same: {figures_of(found)}.")
     elif found.verdict is Verdict.INVALID:
-        said = [_withheld(claim, summary)]
+        said = [withheld(claim, summary)]
     else:
         noise = f"the noise of {summary.floors[found.metric]:.1%}"
         bound = found.ratio is None or found.may_be is not None
-        meaning = _meaning(decision, claim, noise, bound=bound)
+        means = meaning(decision, claim, noise, bound=bound)
         by = "by CPU per request, " if found.metric != claim.metric else ""
-        said = [f"{by}{_figures(found)} where the article says {claim.stated}: {meaning}"]
+        stands = "" if claim.meaning is None else f", which stands for {claim.meaning}"
+        said = [f"{by}{figures_of(found)} where the article says {claim.stated}{stands}: {means}"]
     if found.caveat:
         said.append(f"{found.caveat[:1].upper()}{found.caveat[1:]}.")
     return said
@@ -216,7 +220,7 @@ def _compared(claim: Claim, summary: Summary) -> Comparison:
 
 def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
     """
-    Return what the interval allows to be said of the published ratio or direction.
+    Return what the interval allows to be said of what the article says.
 
     Of a ratio of which ends are known: what all ratios between them have in common. So, too, of one
     that may be larger or smaller, as the generator was at its limit.
@@ -228,34 +232,32 @@ def decision_of(claim: Claim, found: Comparison, floor: float) -> Decision:
     elif ends is not None:
         low, high = ends.low or 0.0, ends.high or math.inf
     else:
-        return Decision.UNTESTABLE
-    if claims_equality(claim):
-        return {
-            Verdict.SAME: Decision.REPRODUCED,
-            Verdict.UNDECIDED: Decision.UNDECIDED,
-        }.get(verdict_of(low, high, floor, Better.HIGHER), Decision.REVERSED)
-    published = claim.ratio
-    falls = claim.direction == "below" if published is None else published < 1
-    if falls:  # the mirror image: how many times less
+        return Decision.UNDECIDED
+    least, most = claim.limits
+    if claim.of_nearness:
+        return _of_nearness(low, high, least, most)
+    if most <= 1:  # the mirror image: how many times less
         low, high = 1 / high, 1 / low if low else math.inf
-        published = None if published is None else 1 / published
+        least, most = 1 / most, 1 / least if least else math.inf
     verdict = verdict_of(low, high, floor, Better.HIGHER)
     if verdict is Verdict.SLOWER:
-        return Decision.REVERSED
+        return Decision.OPPOSITE
     if verdict is Verdict.FASTER:
+        if low > most:
+            return Decision.LARGER
+        if high < least:
+            return Decision.SMALLER
         # Of an interval the far end counts; where the ends are all that is known, the near one.
-        if published is None or (high if exact else low) >= published:
-            return Decision.REPRODUCED
-        return Decision.SMALLER if high < published else Decision.UNDECIDED
-    excluded = verdict is Verdict.SAME if published is None else high < published
-    return Decision.NONE if excluded else Decision.UNDECIDED
+        return Decision.REPRODUCED if exact or low >= least else Decision.UNDECIDED
+    excluded = verdict is Verdict.SAME if least == 1 else high < least
+    return Decision.NOT_SEEN if excluded else Decision.UNDECIDED
 
 
-def claims_equality(claim: Claim) -> bool:
-    """Return whether the claim is that nothing changes."""
-    if claim.ratio is None:
-        return claim.direction == "same"
-    return 1 / (1 + EQUAL) <= claim.ratio <= 1 + EQUAL
+def _of_nearness(low: float, high: float, least: float, most: float) -> Decision:
+    """Return what an interval says of two that the article calls alike, within these limits."""
+    if low > most or high < least:
+        return Decision.LARGER
+    return Decision.REPRODUCED if least <= low and high <= most else Decision.UNDECIDED
 
 
 def describe(run: Run) -> str:
@@ -276,48 +278,57 @@ def machine(environments: Mapping[str, Mapping[str, object]]) -> str:
 
 
 def cause_of(claim: Claim, summary: Summary) -> str:
-    """Return what limited the two sides: once where it is the same, empty where unknown."""
+    """Return what a counter-run has shown to limit the sides: once where it is the same."""
     sides = {
-        name: found
+        name: found.cause.name
         for name in (claim.reference, claim.changed)
         if (found := limited_by(summary.diagnoses.get(name, ()))) is not None
+        and found.standing is Standing.CONFIRMED
     }
-    causes = {each.cause.name for each in sides.values()}
-    if len(sides) == 2 and len(causes) == 1:
-        standings = [each.standing for each in sides.values()]
-        weaker = next((s for s in standings if s is not Standing.CONFIRMED), Standing.CONFIRMED)
-        return f"{causes.pop()} in both ({weaker})"
-    return "; ".join(f"{name}: {s.cause.name} ({s.standing})" for name, s in sides.items())
+    if len(sides) == 2 and len({*sides.values()}) == 1:
+        return f"{sides[claim.changed]} in both"
+    return "; ".join(f"{name}: {cause}" for name, cause in sides.items())
 
 
 def _without_run(claim: Claim) -> ClaimVerdict:
     """Return the verdict on a claim that no run decides: its test's, or what it takes to decide."""
     if claim.holds is not None:
-        decision = Decision.TRUE if claim.holds else Decision.FALSE
-        fact = "a fact, " if claim.kind == "fact" else ""
-        sentence = f"{fact}decided by {claim.test}. {claim.note}".rstrip()
-        return ClaimVerdict(claim, decision, sentence)
-    lacking, conditions = absent(claim), [*wanted(claim).values()]
-    if lacking == [A_TEST]:
-        sentence = "A fact: no test decides it yet."
-    elif lacking:
-        sentence = f"Needs {', '.join(lacking)}, which this lab does not have yet."
+        return ClaimVerdict(claim, *_by_test(claim, claim.holds))
+    if claim.untestable is not None:
+        sentence = f"{claim.untestable}. {claim.note}".rstrip()
+        return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=(claim.untestable,))
+    conditions = [*wanted(claim).values()]
+    if lacking := absent(claim):
+        decision = Decision.UNTESTABLE
+        sentence = f"Needs {', '.join(lacking)}, which this lab does not have."
     else:
+        decision = Decision.NO_RUN
         conditions = _beside_command(claim, conditions)
         lacking = [Batch((claim,)).command]
         sentence = f"No run can decide it: {lacking[0]}"
     if conditions:
         sentence += f" It also takes {', '.join(conditions)}."
-    takes = (*lacking, *conditions)
     lacks = tuple(part for part in lacking if _kind_and_name(part)[0] in _KNOWN)
-    return ClaimVerdict(claim, Decision.UNTESTABLE, sentence, takes=takes, lacks=lacks)
+    return ClaimVerdict(claim, decision, sentence, takes=(*lacking, *conditions), lacks=lacks)
+
+
+def _by_test(claim: Claim, holds: bool) -> tuple[Decision, str]:
+    """Return what a claim's test says to it, and why."""
+    fact = "a fact, " if claim.kind == "fact" else ""
+    said = [f"{fact}decided by {claim.test}.", claim.note]
+    decision = Decision.REPRODUCED if holds else Decision.NOT_SEEN
+    if claim.outdated is not None:
+        decision = Decision.OUTDATED
+        said.insert(1, f"{claim.outdated}.")
+    return decision, " ".join(filter(None, said))
 
 
 def absent(claim: Claim) -> list[str]:
-    """Return what this lab lacks to put a claim to the test: parts as in "profile x", or a test."""
+    """Return the parts, as in "profile x", that this lab lacks to put a claim to the test."""
+    if claim.kind == "fact":
+        return []
     parts = (f"workload {claim.workload}", f"profile {claim.reference}", f"profile {claim.changed}")
-    lacking = [part for part in claim.needs or parts if not _known(part)]
-    return lacking or ([A_TEST] if claim.kind == "fact" else [])
+    return [part for part in parts if not _known(part)]
 
 
 def _known(part: str) -> bool:
@@ -329,52 +340,6 @@ def _known(part: str) -> bool:
 def _kind_and_name(part: str) -> tuple[str, str]:
     kind, _, name = part.partition(" ")
     return kind, name
-
-
-def _figures(found: Comparison) -> str:
-    return str(found.between) if found.ratio is None else f"{found.bound}{figures(found.ratio)}"
-
-
-def _meaning(decision: Decision, claim: Claim, noise: str, *, bound: bool) -> str:
-    if bound and decision in (Decision.NONE, Decision.UNDECIDED):
-        excluded = "an effect of that size is excluded, and which there is stays open."
-        return excluded if decision is Decision.NONE else "that leaves it open."
-    if claims_equality(claim):
-        return {
-            Decision.REPRODUCED: f"they are the same, within {noise}.",
-            Decision.REVERSED: f"they differ, beyond {noise}.",
-        }.get(decision, "a difference is as possible as none.")
-    return {
-        Decision.REPRODUCED: f"the effect is there, beyond {noise}, and no smaller.",
-        Decision.SMALLER: f"the effect is there, beyond {noise}, and smaller.",
-        Decision.NONE: f"an effect of that size is excluded, and no other exceeds {noise}.",
-        Decision.REVERSED: f"the effect is the other way round, beyond {noise}.",
-    }.get(decision, "an effect of that size is as possible as no effect.")
-
-
-def _withheld(claim: Claim, summary: Summary) -> str:
-    """Say which gates withhold the metric, with their numbers, and what can be said instead."""
-    by_name = {row.profile.name: row for row in summary.rows}
-    rows = [by_name[claim.reference], by_name[claim.changed]]
-    withheld = (each.gate for row in rows for each in row.tallies if claim.metric in each.withheld)
-    reasons = "; ".join(_gate(gate, rows) for gate in dict.fromkeys(withheld))
-    sentence = f"{METRICS[claim.metric].title} cannot be compared under this load: "
-    sentence += f"{reasons or 'too few blocks have both'}."
-    walls = [f"{row.wall:.3g} s with {row.profile.name}" for row in rows if row.wall is not None]
-    if len(walls) == 2:
-        sentence += f" All requests together took {' and '.join(walls)}."
-    cost = summary.compare("cpu", claim.changed, claim.reference)
-    if cost.ratio is not None:
-        sentence += f" CPU per request: {figures(cost.ratio)}, {cost.said}."
-    return sentence
-
-
-def _gate(gate: Gate, rows: Sequence[Row]) -> str:
-    """Say in how many trials of each side a gate fired, with the numbers of one trial."""
-    found = [(row, tally) for row in rows for tally in row.tallies if tally.gate is gate]
-    where = ", ".join(f"{row.profile.name} {tally.trials}/{row.total}" for row, tally in found)
-    row, tally = found[-1]
-    return f"{gate.name} ({where} trials), with {row.profile.name} {tally.example.reason}"
 
 
 def _idle(claim: Claim, summary: Summary) -> str:

@@ -45,6 +45,8 @@ def _times_asked(claim: Claim, own: Iterable[Summary]) -> int:
 
 def _kept_open(claim: Claim, own: Iterable[Summary], blocks: int, cores: int) -> str | None:
     """Return why no run is made for a claim that is open; None if one is."""
+    if claim.untestable is not None:
+        return claim.untestable
     if lacking := absent(claim):
         return f"takes {', '.join(lacking)}"
     if claim.cores is not None and claim.cores > cores:

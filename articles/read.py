@@ -6,11 +6,11 @@ import dataclasses
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
-from articles.claim import Article, Claim, Inaction
+from articles.claim import Article, Band, Claim, Inaction
 from articles.conditions import numbers
 from lab.errors import FileError
 from lab.model.metric import METRICS
@@ -18,7 +18,10 @@ from lab.system import project
 
 FILE = Path(__file__).with_name("claims.toml")
 
-DIRECTIONS = ("above", "below", "same")
+_Named = TypeVar("_Named", Article, Band)
+
+EQUAL = 0.05
+"""A ratio within so much of 1 is no effect: which word it stands for decides."""
 
 ROUNDING = 0.006
 """By how much a ratio of two decimals may differ from that of the figures beside it."""
@@ -42,20 +45,26 @@ def load(path: Path = FILE) -> tuple[Claim, ...]:
         raise ClaimsError(path, f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ClaimsError(path, f"is not TOML: {error}") from None
-    tables, sources = document.get("claim"), document.get("article")
-    if (
-        set(document) != {"claim", "article"}
-        or not isinstance(tables, list)
-        or not isinstance(sources, dict)
-    ):
-        wanted = "[[claim]], one for each claim, and [article.NAME], one for each source"
+    if not _is_whole(document):
+        wanted = "[[claim]], one for each claim, [article.NAME] and [band.WORD]"
         raise ClaimsError(path, f"must hold tables {wanted}, and no more")
-    articles = {name: _article(path, name, table) for name, table in sources.items()}
-    claims = tuple(_claim(path, number, table, articles) for number, table in enumerate(tables, 1))
+    tables = document["claim"]
+    articles = {name: _named(path, Article, name, it) for name, it in document["article"].items()}
+    known = _bands(path, document)
+    claims = tuple(
+        _claim(path, number, table, articles, known) for number, table in enumerate(tables, 1)
+    )
     names = [claim.id for claim in claims]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise ClaimsError(path, f"two claims are named {twice}")
+    if unused := known.keys() - {claim.band for claim in claims}:
+        raise ClaimsError(path, f"no claim says {', '.join(sorted(unused))}")
     return claims
+
+
+def bands(path: Path = FILE) -> dict[str, Band]:
+    """Return what the articles' words stand for, in the file's order; raises what `load` does."""
+    return {str(claim.band): claim.meaning for claim in load(path) if claim.meaning is not None}
 
 
 def stored_runs() -> tuple[Path, ...]:
@@ -63,18 +72,43 @@ def stored_runs() -> tuple[Path, ...]:
     return tuple(path.parent for path in sorted(project.runs().glob("*/run.json")))
 
 
-def _article(path: Path, name: str, table: Mapping[str, Any]) -> Article:
+def _is_whole(document: Mapping[str, Any]) -> bool:
+    """Return whether the file has its tables, and no others."""
+    kinds = {"claim": list, "article": dict, "band": dict}
+    return document.keys() <= kinds.keys() and all(
+        isinstance(document.get(name, {} if name == "band" else None), kind)
+        for name, kind in kinds.items()
+    )
+
+
+def _bands(path: Path, document: Mapping[str, Any]) -> dict[str, Band]:
+    """Return what the articles' words stand for."""
+    found = {name: _named(path, Band, name, it) for name, it in document.get("band", {}).items()}
+    for name, band in found.items():
+        least, most = band.limits
+        if not 0 <= least < most or (band.low, band.high) == (None, None):
+            raise ClaimsError(path, f"band {name}: needs low, or high above it, or both")
+    return found
+
+
+def _named(path: Path, kind: type[_Named], name: str, table: Mapping[str, Any]) -> _Named:
+    """Return a table [article.NAME] or [band.WORD]."""
+    what = f"{kind.__name__.lower()} {name}"
     try:
-        article = msgspec.convert(table, Article)
+        found = msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
-        raise ClaimsError(path, f"article {name}: {error}") from None
-    if wrong := _unknown(Article, table):
-        raise ClaimsError(path, f"article {name}: {'; '.join(wrong)}")
-    return article
+        raise ClaimsError(path, f"{what}: {error}") from None
+    if wrong := _unknown(kind, table):
+        raise ClaimsError(path, f"{what}: {'; '.join(wrong)}")
+    return found
 
 
 def _claim(
-    path: Path, number: int, table: Mapping[str, Any], articles: Mapping[str, Article]
+    path: Path,
+    number: int,
+    table: Mapping[str, Any],
+    articles: Mapping[str, Article],
+    known: Mapping[str, Band],
 ) -> Claim:
     name = table.get("id", f"number {number}")
     try:
@@ -88,23 +122,30 @@ def _claim(
         wrong += [*_unknown(Inaction, table["inaction"]), *_unusable(claim.inaction)]
     if claim.source not in articles:
         wrong.append(f"there is no article {claim.source}; there are {', '.join(articles)}")
+    if claim.band is not None and claim.band not in known:
+        wrong.append(f"there is no band {claim.band}; there are {', '.join(known)}")
     if wrong:
         raise ClaimsError(path, f"claim {name}: {'; '.join(wrong)}")
-    return dataclasses.replace(claim, article=articles[claim.source])
+    meaning = None if claim.band is None else known[claim.band]
+    return dataclasses.replace(claim, article=articles[claim.source], meaning=meaning)
 
 
-def _unknown(kind: type[Article | Claim | Inaction], table: Mapping[str, Any]) -> list[str]:
-    # Which article it is, a claim says by its source.
-    known = {field.name for field in dataclasses.fields(kind)} - {"article"}
+def _unknown(kind: type[Article | Band | Claim | Inaction], table: Mapping[str, Any]) -> list[str]:
+    # Which article it is, a claim says by its source, and which band by its word.
+    known = {field.name for field in dataclasses.fields(kind)} - {"article", "meaning"}
     return [f"has no field {key}" for key in sorted(table.keys() - known)]
 
 
 def _no_fact(claim: Claim, table: Mapping[str, Any]) -> Iterator[str]:
-    own = {"id", "source", "kind", "text", "note", "test", "holds", "needs"}
+    own = {"id", "source", "kind", "text", "note", "caveat", "test", "holds", "outdated"}
+    own.add("untestable")
     if foreign := sorted(table.keys() - own):
         yield f"is a fact, which a test decides: leave out {', '.join(foreign)}"
-    if (claim.test is None, claim.holds is None) != (bool(claim.needs), bool(claim.needs)):
-        yield "has test and holds, or needs: what a test of it takes"
+    alone = claim.untestable is not None
+    if (claim.test is None, claim.holds is None) != (alone, alone):
+        yield "has test and holds, or untestable: why there is no test of it"
+    if claim.outdated is not None and claim.holds is not False:
+        yield "is outdated: holds = false, by a test that asks today's versions"
 
 
 def _contradictions(claim: Claim) -> Iterator[str]:
@@ -117,10 +158,7 @@ def _contradictions(claim: Claim) -> Iterator[str]:
         yield f"there is no metric {claim.metric} to compare; there are {known}"
     if claim.rate is not None and claim.metric == "throughput":
         yield "at an equal rate throughput is the same: name another metric, such as cpu"
-    if claim.ratio is None and claim.direction not in DIRECTIONS:
-        yield f"needs a ratio, or a direction: {', '.join(DIRECTIONS)}"
-    if claim.ratio is not None and (claim.ratio <= 0 or claim.direction is not None):
-        yield "has a ratio above 0, or a direction, not both"
+    yield from _sizeless(claim)
     if claim.ratio is not None and claim.published is not None:
         before, after = claim.published
         if min(before, after) <= 0:
@@ -129,13 +167,25 @@ def _contradictions(claim: Claim) -> Iterator[str]:
             yield f"{after:g} / {before:g} is {after / before:.3g}, not {claim.ratio:g}"
 
 
+def _sizeless(claim: Claim) -> Iterator[str]:
+    """Yield what is wrong with what the article says of the size."""
+    if claim.ratio is None and claim.band is None and claim.direction is None:
+        yield "needs a ratio, a band, or a direction, above or below"
+    if claim.direction is not None and (claim.ratio is not None or claim.band is not None):
+        yield "has a direction, or a ratio or a band, not both"
+    if claim.ratio is not None and claim.ratio <= 0:
+        yield f"ratio = {claim.ratio:g}: above 0"
+    elif claim.ratio is not None and claim.band is None and abs(claim.ratio - 1) <= EQUAL:
+        yield f"a ratio of {claim.ratio:g} says that nothing changes: which band is that?"
+
+
 def _untested(claim: Claim) -> Iterator[str]:
-    if claim.needs:
-        yield 'needs is for kind = "fact"'
+    if claim.untestable is not None or claim.outdated is not None:
+        yield 'untestable and outdated are for kind = "fact"'
     if (claim.test is None) != (claim.holds is None):
         yield "has test and holds, or neither"
     if claim.test is not None and claim.ratio is not None:
-        yield "has a ratio, of which a test says nothing: only a direction may have a test"
+        yield "has a ratio, of which a test says nothing: a direction or a band may have a test"
 
 
 def _impossible(claim: Claim) -> Iterator[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from articles.claim import Claim, ClaimVerdict, Decision
+from articles.claim import FIGURE, OUTCOMES, Claim, ClaimVerdict, Decision
 from lab.analysis.stats import CONFIDENCE
 from lab.model.comparison import Comparison, Estimate
 from lab.model.warning import RunWarning
@@ -18,34 +17,30 @@ from lab.report.summary_json import to_json
 from lab.report.tables import Cell, Document, Meaning, Table, printable, texts
 from lab.report.warnings import by_kind, example, told
 
-FORMAT = 1
-"""Version of the JSON."""
+FORMAT = 2
+"""Version of the JSON: 2 has other outcomes, bands, caveats and what is outdated."""
 
 MEANINGS = {
     Decision.REPRODUCED: Meaning.GOOD,
+    Decision.LARGER: Meaning.WARNING,
     Decision.SMALLER: Meaning.WARNING,
-    Decision.NONE: Meaning.BAD,
-    Decision.REVERSED: Meaning.BAD,
-    Decision.UNDECIDED: Meaning.MUTED,
-    Decision.UNTESTABLE: Meaning.MUTED,
-    Decision.TRUE: Meaning.GOOD,
-    Decision.FALSE: Meaning.BAD,
+    Decision.NOT_SEEN: Meaning.BAD,
+    Decision.OPPOSITE: Meaning.BAD,
+    Decision.OUTDATED: Meaning.WARNING,
 }
+"""How a settled outcome is shown; one that leaves a claim open is muted."""
 
 
 TITLE = "Published claims, put to the test"
 
-BY_LOAD = "different by load"
+BY_LOAD = "differs by load"
 """What came of a claim that two runs decide in different ways."""
-
-NEVER_RUN = "not run"
-"""What came of a claim that no run is about, and no test."""
 
 FEW = 4
 """Values of a sweep that are named one by one at most."""
 
-LEFT = (Decision.UNDECIDED, Decision.UNTESTABLE, NEVER_RUN)
-"""What came of a claim that is open."""
+LEFT = tuple(each for each in Decision if each.is_open)
+"""What came of a claim that is open; the first of them stands for the others."""
 
 
 def document(verdicts: Sequence[ClaimVerdict]) -> Document:
@@ -58,12 +53,10 @@ def document(verdicts: Sequence[ClaimVerdict]) -> Document:
         tables=tuple(verdict_table(own, name) for name, own in _by_article(tested).items()),
         notes=tuple(_sentences(tested)),
         legend=(
-            "reproduced: an effect beyond the noise, no smaller than published; smaller: below it;",
-            "none: the published one is excluded, no other seen; reversed: the other way round,",
-            "or an effect where the article says that there is none;",
-            f"undecided: both are possible; untestable: for the reason given. {_levels(tested)}",
+            *meanings(each.decision for each in tested),
+            f"{_levels(tested)} A printed figure stands for its effect, {FIGURE:.0%} less to more.",
             "here: by all pairs of a run; its report's tables end where a comparison is decided.",
-            "true, false: by a test, without a run. What the open claims take: lab claims",
+            "What the open claims take: lab claims",
         ),
         footer=(),
     )
@@ -86,6 +79,12 @@ def overview(verdicts: Sequence[ClaimVerdict]) -> Document:
         ),
         footer=(),
     )
+
+
+def meanings(decisions: Iterable[Decision]) -> list[str]:
+    """Return what each of these outcomes means, once and in the order of all."""
+    found = {*decisions}
+    return [f"{each}: {said}" for each, said in OUTCOMES.items() if each in found]
 
 
 def banners(verdicts: Sequence[ClaimVerdict]) -> tuple[str, ...]:
@@ -111,22 +110,20 @@ def _levels(decided: Iterable[ClaimVerdict]) -> str:
 
 def came_to(verdicts: Sequence[ClaimVerdict]) -> str:
     """Return the one thing that the verdicts on one claim come to, whatever the number of runs."""
-    made = [each.decision for each in verdicts if each.tested]
+    made = {each.decision for each in verdicts}
     settled = {each for each in made if not each.is_open}
     if len(settled) > 1:
         return BY_LOAD
-    return next(iter(settled), next((each for each in LEFT if each in made), NEVER_RUN))
+    return next(iter(settled), None) or next(each for each in LEFT if each in made)
 
 
 def counts(verdicts: Sequence[ClaimVerdict]) -> str:
-    """Count each claim once: what was put to the test and what was not add up to all of them."""
+    """Count each claim once, by what it came to: the parts add up to all of them."""
     found = Counter(came_to(own) for own in _by_claim(verdicts))
-    total, rest = found.total(), found.pop(NEVER_RUN, 0)
-    said = f"{counted(total, 'claim')}, {total - rest} put to the test"
     names = [name for name in (*Decision, BY_LOAD) if found[name]]
-    if names:
-        said += f": {', '.join(f'{found[name]} {name}' for name in names)}"
-    return f"{said}; {rest} {NEVER_RUN}." if rest else f"{said}."
+    # An outcome may have a comma of its own.
+    parts = "; ".join(f"{found[name]} {name}" for name in names)
+    return f"{counted(found.total(), 'claim')}: {parts}."
 
 
 def newly(before: Sequence[ClaimVerdict], now: Sequence[ClaimVerdict]) -> tuple[ClaimVerdict, ...]:
@@ -153,13 +150,7 @@ def together(verdicts: Sequence[ClaimVerdict]) -> list[tuple[ClaimVerdict, str, 
     found: dict[tuple[str | None, Decision], list[ClaimVerdict]] = {}
     for each in verdicts:
         found.setdefault((each.run, each.decision), []).append(each)
-    return [(_one(own), _loads(own), _range(own)) for own in found.values()]
-
-
-def _one(verdicts: Sequence[ClaimVerdict]) -> ClaimVerdict:
-    """Return one verdict for several: what limits each of them, where that differs by value."""
-    causes = dict.fromkeys(each.cause for each in verdicts if each.cause)
-    return replace(verdicts[0], cause=" or ".join(causes))
+    return [(own[0], _loads(own), _range(own)) for own in found.values()]
 
 
 def _loads(verdicts: Sequence[ClaimVerdict]) -> str:
@@ -182,7 +173,8 @@ def _range(verdicts: Sequence[ClaimVerdict]) -> str:
     found = [each.comparison for each in verdicts if each.comparison is not None]
     exact = sorted((each for each in found if each.ratio is not None), key=_middle)
     if len(exact) < 2:
-        return "; ".join(dict.fromkeys(map(bounded, found))) or UNKNOWN
+        said = [*map(bounded, found), *filter(None, (each.uncounted for each in verdicts))]
+        return "; ".join(dict.fromkeys(each for each in said if each != UNKNOWN)) or UNKNOWN
     return f"{bounded(exact[0])} to {bounded(exact[-1])}"
 
 
@@ -228,23 +220,16 @@ def takes(verdicts: Sequence[ClaimVerdict]) -> str:
     return "; ".join(missing or found) or UNKNOWN
 
 
-def verdict_table(
-    verdicts: Sequence[ClaimVerdict], title: str = "Claims", *, causes: bool = False
-) -> Table:
-    """
-    Return a row for each verdict, under its claim; values of a sweep `together`.
-
-    With *causes* a column says what limited the two sides, too; 100 columns are few for it.
-    """
-    names = ("claim", "load", "article", "here", "decision", *(("cause",) if causes else ()))
+def verdict_table(verdicts: Sequence[ClaimVerdict], title: str = "Claims") -> Table:
+    """Return a row for each verdict, under its claim; values of a sweep `together`."""
+    names = ("claim", "load", "article", "here", "outcome")
     rows = []
     for own in _by_claim(verdicts):
         name, published = own[0].claim.id, own[0].claim.stated
         for each, load, here in together(own):
             cells = (name, load or "a test", published, here)
-            decision = Cell(each.decision, MEANINGS[each.decision])
-            cause = (Cell(each.cause or UNKNOWN),) if causes else ()
-            rows.append((*map(Cell, cells), decision, *cause))
+            outcome = Cell(each.decision, MEANINGS.get(each.decision, Meaning.MUTED))
+            rows.append((*map(Cell, cells), outcome))
             name = published = ""
     return Table(title, texts(names), tuple(rows))
 
@@ -260,7 +245,12 @@ def _sentences(verdicts: Sequence[ClaimVerdict]) -> Iterator[str]:
         claim = own[0].claim
         runs = Counter(each.run for each in own)
         said = (f"[{_by(each, runs)}] {each.decision}: {each.sentence}" for each in own)
-        yield f"{claim.id} ({claim.source}): {claim.text}. {' '.join(said)}"
+        yield f"{claim.id} ({claim.source}): {says(claim)}. {' '.join(said)}"
+
+
+def says(claim: Claim) -> str:
+    """Return what the article says, with what its author says against it."""
+    return claim.text + (f" (the author: {claim.caveat})" if claim.caveat else "")
 
 
 def _by(verdict: ClaimVerdict, runs: Mapping[str | None, int]) -> str:
@@ -281,6 +271,7 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "source": claim.source,
         "text": claim.text,
         "note": claim.note or None,
+        "caveat": claim.caveat or None,
         "metric": claim.metric if claim.kind == "ratio" else None,
         "workload": claim.workload or None,
         "reference": claim.reference or None,
@@ -288,6 +279,8 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "published": claim.published,
         "published_ratio": claim.ratio,
         "direction": claim.direction,
+        "band": claim.band,
+        "means": claim.meaning,
         "cores": claim.cores,
         "connections": claim.connections,
         "version": claim.version,
@@ -295,6 +288,8 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "kind": claim.kind,
         "test": claim.test,
         "holds": claim.holds,
+        "outdated": claim.outdated,
+        "untestable": claim.untestable,
         "article": claim.article,
         "decision": verdict.decision,
         "takes": verdict.takes or None,
@@ -302,6 +297,7 @@ def _verdict(verdict: ClaimVerdict) -> dict[str, Any]:
         "run": verdict.run,
         "load": verdict.load or None,
         "machine": verdict.machine or None,
+        "uncounted": verdict.uncounted or None,
         "cause": verdict.cause or None,
         "banners": list(map(told, verdict.warnings)) or None,
         "here": _estimate(verdict),

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from articles import show
-from articles.claim import Claim, Decision
+from articles.claim import Band, Claim, Decision
 from articles.decide import decide, decision_of
 from lab.analysis.comparable import MismatchError, require_comparable
 from lab.analysis.compare import verdict_of
@@ -185,7 +185,7 @@ def test_runs_with_and_without_shared_cores_are_not_compared():
 
 
 CLAIM = Claim("x", "article", "b is faster", "fib", "a", "b", ratio=1.5)
-SAME = replace(CLAIM, ratio=None, direction="same")
+SAME = replace(CLAIM, ratio=None, band="alike", meaning=Band("near", 0.95, 1.05))
 ABOVE = replace(CLAIM, ratio=None, direction="above")
 LOSS = replace(CLAIM, ratio=0.5)
 
@@ -193,30 +193,34 @@ LOSS = replace(CLAIM, ratio=0.5)
 @pytest.mark.parametrize(
     ("claim", "low", "high", "decision"),
     [
-        (CLAIM, 0.55, 0.93, "reversed"),
-        (CLAIM, 0.60, 1.33, "none"),
-        (CLAIM, 1.10, 1.40, "smaller"),
-        (CLAIM, 1.10, 2.00, "undecided"),
+        (CLAIM, 0.55, 0.93, "opposite"),
+        (CLAIM, 0.60, 1.33, "not seen"),
+        (CLAIM, 1.10, 1.35, "smaller"),
+        (CLAIM, 1.10, 2.00, "no answer"),
         (CLAIM, 1.55, 2.00, "reproduced"),
-        (CLAIM, 0.80, 2.00, "undecided"),
-        (CLAIM, 1.20, None, "undecided"),
+        (CLAIM, 1.70, 2.00, "larger"),
+        (CLAIM, 0.80, 2.00, "no answer"),
+        (CLAIM, 1.20, None, "no answer"),
         (CLAIM, 1.60, None, "reproduced"),
-        (CLAIM, None, 1.40, "none"),
-        (CLAIM, None, 0.80, "reversed"),
-        (CLAIM, None, 1.60, "undecided"),
-        (LOSS, 0.30, 0.45, "reproduced"),
-        (LOSS, 0.30, 0.80, "undecided"),
+        (CLAIM, 1.70, None, "larger"),
+        (CLAIM, None, 1.30, "not seen"),
+        (CLAIM, None, 0.80, "opposite"),
+        (CLAIM, None, 1.60, "no answer"),
+        (LOSS, 0.46, 0.55, "reproduced"),
+        (LOSS, 0.30, 0.43, "larger"),
+        (LOSS, 0.30, 0.80, "no answer"),
         (LOSS, 0.60, 0.80, "smaller"),
-        (LOSS, 0.60, None, "none"),
-        (LOSS, 1.20, None, "reversed"),
-        (LOSS, None, 0.40, "reproduced"),
-        (LOSS, None, 0.80, "undecided"),
+        (LOSS, 0.60, None, "not seen"),
+        (LOSS, 1.20, None, "opposite"),
+        (LOSS, None, 0.40, "larger"),
+        (LOSS, None, 0.50, "reproduced"),
+        (LOSS, None, 0.80, "no answer"),
         (ABOVE, 1.10, None, "reproduced"),
-        (ABOVE, None, 1.10, "undecided"),
-        (ABOVE, None, 0.90, "reversed"),
-        (SAME, 1.10, None, "reversed"),
-        (SAME, None, 0.90, "reversed"),
-        (SAME, 0.90, None, "undecided"),
+        (ABOVE, None, 1.10, "no answer"),
+        (ABOVE, None, 0.90, "opposite"),
+        (SAME, 1.10, None, "larger"),
+        (SAME, None, 0.90, "larger"),
+        (SAME, 0.90, None, "no answer"),
         (SAME, 0.98, 1.02, "reproduced"),
     ],
 )
@@ -251,19 +255,19 @@ def said(claim, run):
 
 def test_where_the_load_kept_the_faster_side_its_cpu_is_a_lower_bound():
     """It needs less CPU per request when it is busy, so the ratio may be larger."""
-    verdict = said(replace(CLAIM, ratio=2.0), bound("b"))
+    verdict = said(replace(CLAIM, ratio=2.8), bound("b"))
     assert verdict.decision is Decision.REPRODUCED
     assert verdict.sentence.startswith("by CPU per request, at least 2.9")
     assert "b at the generator's limit: the ratio may be larger" in verdict.sentence.lower()
     assert said(replace(CLAIM, ratio=4.0), bound("b")).decision is Decision.UNDECIDED
-    assert said(LOSS, bound("b")).decision is Decision.REVERSED
-    assert said(SAME, bound("b")).decision is Decision.REVERSED
+    assert said(LOSS, bound("b")).decision is Decision.OPPOSITE
+    assert said(SAME, bound("b")).decision is Decision.LARGER
 
 
 def test_where_the_load_kept_the_reference_its_cpu_is_an_upper_bound():
     """What is claimed above it is excluded, and what lies below it is not."""
     verdict = said(replace(CLAIM, ratio=9.0), bound("a"))
-    assert verdict.decision is Decision.NONE
+    assert verdict.decision is Decision.NOT_SEEN
     assert verdict.sentence.startswith("by CPU per request, at most 1.")
     assert said(ABOVE, bound("a")).decision is Decision.UNDECIDED
     assert said(replace(CLAIM, ratio=1.2), bound("a")).decision is Decision.UNDECIDED
@@ -273,14 +277,14 @@ def test_where_the_load_kept_the_reference_its_cpu_is_an_upper_bound():
 def test_without_a_bound_the_gate_has_the_word(run):
     """Both sides were kept; or the server had cores that not every server can fill."""
     verdict = said(CLAIM, run)
-    assert verdict.decision is Decision.UNTESTABLE
+    assert verdict.decision is Decision.UNDECIDED
     assert "generator-bound" in verdict.sentence
 
 
 def test_a_claim_on_shared_cores_is_told_with_its_ends():
     """In the sentence, the table and the JSON; what it takes is a core, and no more blocks."""
     verdict = said(replace(CLAIM, ratio=3.08), shared())
-    assert verdict.decision is Decision.REVERSED
+    assert verdict.decision is Decision.OPPOSITE
     assert verdict.sentence.startswith("between 0.549x and 0.929x where the article says 3.08x")
     (row,) = show.verdict_table([verdict]).rows
     assert "between 0.549x and 0.929x" in {cell.text for cell in row}

@@ -8,7 +8,7 @@ import pytest
 
 import articles
 from articles.batches import Batch, batches
-from articles.claim import Claim
+from articles.claim import Band, Claim
 from articles.due import due
 from lab.analysis.summary import summarise
 from lab.model.plan import Load
@@ -66,7 +66,7 @@ def test_what_a_test_has_decided_is_not_asked():
 def test_what_a_run_left_open_is_asked_again_with_more_blocks_only():
     """A run that is repeated until it decides decides by chance."""
     run = make.ladder_run(NEARLY)
-    said = "undecided after 10 blocks (20260101-120000-fib): takes more blocks"
+    said = "no answer after 10 blocks (20260101-120000-fib): takes more blocks"
     assert asked([run]) == (False, said)
     assert asked([run], blocks=11) == (True, None)
 
@@ -78,7 +78,7 @@ def test_a_run_whose_figures_do_not_count_is_not_repeated():
     trials = tuple(replace(each, readings=each.readings | dropped) for each in run.trials)
     made, why = asked([replace(run, trials=trials)])
     assert not made
-    assert why.startswith("untestable after 10 blocks (")
+    assert why.startswith("no answer after 10 blocks (")
     assert why.endswith("takes a run in which requests/s count")
 
 
@@ -86,7 +86,7 @@ def test_a_run_under_another_load_answers_nothing():
     """One with fewer connections, or in a closed loop, is not what the claim asks for."""
     run = make.ladder_run(NEARLY)
     assert asked([run], replace(CLAIM, connections=100)) == (True, None)
-    alike = replace(CLAIM, metric="cpu", direction="same", rate="equal")
+    alike = replace(CLAIM, metric="cpu", band="near", meaning=Band("near", 0.8, 1.25), rate="equal")
     assert asked([run], alike) == (True, None)
     open_loop = make.ladder_run(NEARLY, load=Load(connections=64, rate=500.0))
     assert asked([open_loop], alike)[0] is False
@@ -114,9 +114,9 @@ def test_what_no_run_here_can_decide_says_what_it_takes(changes, cores, why, mon
 
 
 def test_a_fact_without_a_test_asks_for_no_run():
-    """A test decides it."""
-    fact = Claim("x", "article", "it is there", kind="fact", needs=("profile tuned",))
-    assert asked(claim=fact) == (False, "takes a test")
+    """Why not is said."""
+    fact = Claim("x", "article", "it is there", kind="fact", untestable="takes a Mac")
+    assert asked(claim=fact) == (False, "takes a Mac")
 
 
 NOISY = make.ladder_run(FASTER, noise=0.2)

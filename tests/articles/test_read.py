@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import articles
-from articles.claim import Article, Claim, Decision
+from articles.claim import Article, Band, Claim, Decision
 from lab.analysis.summary import summarise
 from lab.model.backing import BackingRole, BackingService
 from lab.runs.folder import read_run
@@ -44,6 +44,13 @@ test = "tests/articles/test_facts.py::test_b"
 holds = true
 """
 
+NEAR = """
+[band.near]
+reading = "near"
+low = 0.8
+high = 1.25
+"""
+
 INACTION = """
 [claim.inaction]
 option = "lifetime"
@@ -54,9 +61,9 @@ sentence = "none in {window:g} s of {limit}, {count} there"
 
 
 def test_every_article_of_the_walkthrough_has_its_claims():
-    """65 statements of five articles, one of them put to the test in two ways."""
+    """74 statements of five articles."""
     found = articles.load()
-    assert len(found) == 66
+    assert len(found) == 74
     assert {claim.source for claim in found} == {
         "microsecond", "nonblocking", "gunicorn", "uvloop", "tornado",
     }  # fmt: skip
@@ -84,7 +91,8 @@ def test_of_an_article_only_what_is_known_is_said(known, cited):
     [
         ({"ratio": 0.2}, "0.20x"),
         ({"ratio": 0.2, "metric": "p50"}, "0.20x, p50"),
-        ({"direction": "same", "metric": "cpu"}, "no difference, cpu"),
+        ({"band": "very close", "metric": "cpu"}, '"very close", cpu'),
+        ({"band": "very close", "ratio": 0.97}, '"very close" (0.97x)'),
         ({"direction": "above"}, "above 1"),
         ({"kind": "fact"}, "a fact"),
     ],
@@ -106,7 +114,9 @@ def test_every_fact_has_its_test():
         assert any(each.endswith(" is holds") for each in compared), claim.test
 
 
-@pytest.mark.parametrize(("holds", "decision"), [(True, Decision.TRUE), (False, Decision.FALSE)])
+@pytest.mark.parametrize(
+    ("holds", "decision"), [(True, Decision.REPRODUCED), (False, Decision.NOT_SEEN)]
+)
 def test_a_fact_is_decided_by_its_test(holds, decision):
     """Without any run; the sentence names the test, and says what to know of it."""
     claim = Claim("x", "article", "b is there", kind="fact", test="t.py::test_b", holds=holds)
@@ -123,35 +133,54 @@ def test_a_direction_may_have_a_test_which_counts_where_no_run_decides():
     (by_run,) = articles.verdicts([run], [tested])
     assert (by_run.decision, by_run.run) == (Decision.REPRODUCED, run.name)
     (by_test,) = articles.verdicts([], [tested])
-    assert (by_test.decision, by_test.run) == (Decision.TRUE, None)
+    assert (by_test.decision, by_test.run) == (Decision.REPRODUCED, None)
     assert by_test.sentence == "decided by t.py::test_b. It is."
     open_by_run, also = articles.verdicts([run], [replace(tested, cores=64)])
-    assert (open_by_run.decision, also.decision) == (Decision.UNTESTABLE, Decision.TRUE)
+    assert (open_by_run.decision, also.decision) == (Decision.UNDECIDED, Decision.REPRODUCED)
     (left,) = articles.verdicts([run], [replace(plain, cores=64)])
-    assert left.decision is Decision.UNTESTABLE
+    assert left.decision is Decision.UNDECIDED
+
+
+def test_what_was_true_of_versions_that_are_gone_is_said_so():
+    """With what has changed since; it is neither the author's error nor seen today."""
+    claim = Claim("x", "article", "b is there", kind="fact", test="t.py::test_b", holds=False)
+    (verdict,) = articles.verdicts([], [replace(claim, outdated="b 2 is without it")])
+    assert (verdict.decision, verdict.decision.is_open) == (Decision.OUTDATED, False)
+    assert verdict.sentence == "a fact, decided by t.py::test_b. b 2 is without it."
+
+
+def test_a_fact_without_a_test_says_why():
+    """Instead of a guess; it stays open."""
+    claim = Claim("x", "article", "b is there", kind="fact", untestable="takes a Mac")
+    (verdict,) = articles.verdicts([], [claim])
+    assert (verdict.decision, verdict.takes) == (Decision.UNTESTABLE, ("takes a Mac",))
+    assert (verdict.sentence, verdict.tested) == ("takes a Mac.", False)
 
 
 @pytest.mark.parametrize(
-    ("needs", "sentence", "takes"),
+    ("claim", "limits"),
     [
-        (
-            ("profile lunar", "profile tuned", "a rocket"),
-            "Needs profile lunar, a rocket, which this lab does not have yet.",
-            ("profile lunar", "a rocket"),
-        ),
-        (
-            ("profile tuned", "workload hello"),
-            "A fact: no test decides it yet.",
-            ("a test",),
-        ),
+        ({"ratio": 3.0}, (2.5, 3.5)),
+        ({"ratio": 0.5}, (1 / 2.25, 1 / 1.75)),
+        ({"direction": "above"}, (1.0, float("inf"))),
+        ({"direction": "below"}, (0.0, 1.0)),
+        ({"ratio": 3.0, "band": "near", "meaning": Band("near", 0.8, 1.25)}, (0.8, 1.25)),
+        ({"band": "twice", "meaning": Band("twice", 2.0)}, (2.0, float("inf"))),
+        ({"band": "good", "meaning": Band("good", None, 2.0)}, (0.0, 2.0)),
     ],
 )
-def test_a_fact_without_a_test_says_what_a_test_takes(needs, sentence, takes):
-    """Of what it needs the parts that the lab lacks; where it has them all, the test."""
-    claim = Claim("x", "article", "b is there", kind="fact", needs=needs)
-    (verdict,) = articles.verdicts([], [claim])
-    assert (verdict.decision, verdict.takes) == (Decision.UNTESTABLE, takes)
-    assert verdict.sentence == sentence
+def test_what_the_article_says_is_a_range(claim, limits):
+    """Its word's; without one that of its figure, a quarter of the effect to each side."""
+    assert Claim("x", "article", "so it is", **claim).limits == pytest.approx(limits)
+
+
+def test_each_band_of_ours_is_said_with_its_ends_and_a_reason():
+    """So that an author can object to it."""
+    found = articles.bands()
+    assert (str(found["very close"]), str(found["at least twice"]), str(found["excellent"])) == (
+        "0.8 to 1.25 times", "at least 2 times", "at most 2 times",
+    )  # fmt: skip
+    assert all(band.reading for band in found.values())
 
 
 @pytest.mark.parametrize(
@@ -178,11 +207,11 @@ def test_parallelism_is_not_decided_on_one_core():
     stored = articles.verdicts([read_run(RUNS / "ladder")])
     found = {each.claim.id: each for each in stored if each.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
-        assert found[name].decision is Decision.UNTESTABLE
+        assert found[name].decision is Decision.UNDECIDED
         assert found[name].sentence.startswith(
             "the claim needs at least 2 server cores, this run had 1."
         )
-    assert found["ladder-cython"].decision is Decision.NONE
+    assert found["ladder-cython"].decision is Decision.NOT_SEEN
 
 
 def test_parallelism_is_bounded_where_the_server_had_two_cores():
@@ -191,7 +220,7 @@ def test_parallelism_is_bounded_where_the_server_had_two_cores():
     found = {each.claim.id: each for each in stored if each.run is not None}
     for name in ("ladder-processes-threads", "ladder-whole"):
         verdict = found[name]
-        assert verdict.decision is Decision.NONE
+        assert verdict.decision is Decision.NOT_SEEN
         assert verdict.comparison.ratio is None
         assert verdict.comparison.between.high < 1.5
         assert verdict.sentence.startswith("between 0.")
@@ -218,7 +247,15 @@ def test_parallelism_is_bounded_where_the_server_had_two_cores():
         (WHOLE.replace('changed = "b"', ""), "claim x: has no changed"),
         (WHOLE + 'rate = "high"', "claim x: Invalid enum value 'high'"),
         (WHOLE + 'rate = "equal"', "at an equal rate throughput is the same: name another"),
-        (WHOLE + 'needs = ["profile b"]', 'claim x: needs is for kind = "fact"'),
+        (WHOLE + 'outdated = "b 2"', 'untestable and outdated are for kind = "fact"'),
+        (WHOLE + 'untestable = "takes a Mac"', 'untestable and outdated are for kind = "fact"'),
+        (WHOLE + 'needs = ["profile b"]', "claim x: has no field needs"),
+        (WHOLE + 'band = "near"', "claim x: there is no band near; there are "),
+        (WHOLE + NEAR, "no claim says near"),
+        (WHOLE + 'band = "near"' + NEAR.replace("0.8", "1.3"), "band near: needs low, or high"),
+        (WHOLE + 'band = "near"' + NEAR + "middle = 1", "band near: has no field middle"),
+        (WHOLE.replace("1.5", "1.04"), "a ratio of 1.04 says that nothing changes: which band"),
+        (WHOLE.replace("1.5", "-1.5"), "ratio = -1.5: above 0"),
         (WHOLE + "holds = true", "claim x: has test and holds, or neither"),
         (
             WHOLE + 'test = "a.py::test_b"\nholds = true',
@@ -226,11 +263,12 @@ def test_parallelism_is_bounded_where_the_server_had_two_cores():
         ),
         (WHOLE + 'kind = "fact"', "leave out changed, ratio, reference, workload"),
         (FACT + "cores = 2", "claim x: is a fact, which a test decides: leave out cores"),
-        (FACT + 'needs = ["profile b"]', "has test and holds, or needs: what a test of it takes"),
-        (FACT.replace("holds = true", ""), "has test and holds, or needs"),
+        (FACT + 'untestable = "takes a Mac"', "has test and holds, or untestable: why there is"),
+        (FACT.replace("holds = true", ""), "has test and holds, or untestable"),
+        (FACT + 'outdated = "b 2"', "is outdated: holds = false"),
         (FACT.replace("::test_b", ""), "its name in pytest, as in"),
-        (WHOLE.replace("ratio = 1.5", ""), "claim x: needs a ratio, or a direction"),
-        (WHOLE + 'direction = "above"', "a ratio above 0, or a direction, not both"),
+        (WHOLE.replace("ratio = 1.5", ""), "claim x: needs a ratio, a band, or a direction"),
+        (WHOLE + 'direction = "above"', "has a direction, or a ratio or a band, not both"),
         (WHOLE + "published = [100, 200]", "claim x: 200 / 100 is 2, not 1.5"),
         (WHOLE + "published = [0, 200]", "claim x: 0 and 200: published figures are above 0"),
         (WHOLE + WHOLE, "two claims are named x"),
@@ -257,28 +295,35 @@ def test_a_claim_is_decided_under_each_load():
     steps = [each for each in stored if each.claim.id == "ladder-processes-threads"]
     assert [each.run for each in steps] == ["ladder", "walkthrough"]
     assert steps[0].comparison.ratio is not None
-    assert steps[1].decision is Decision.UNTESTABLE
+    assert steps[1].decision is Decision.UNDECIDED
+    assert steps[1].uncounted.startswith("not counted: 1.1")
     rungs = [each for each in stored if each.claim.id == "ladder-disable-logging"]
     assert "handshakes dropped" in rungs[1].sentence
 
 
 @pytest.mark.parametrize(
-    ("workload", "changed", "sentence"),
+    ("workload", "changed", "decision", "sentence"),
     [
-        ("fib", "tuned", "No run can decide it: lab run baseline tuned"),
-        ("hello", "tuned", "No run can decide it: lab run baseline tuned --workload hello"),
+        ("fib", "tuned", Decision.NO_RUN, "No run can decide it: lab run baseline tuned"),
+        (
+            "hello",
+            "tuned",
+            Decision.NO_RUN,
+            "No run can decide it: lab run baseline tuned --workload hello",
+        ),
         (
             "moon",
             "lunar",
-            "Needs workload moon, profile lunar, which this lab does not have yet.",
+            Decision.UNTESTABLE,
+            "Needs workload moon, profile lunar, which this lab does not have.",
         ),
     ],
 )
-def test_a_claim_that_no_run_can_decide_says_what_it_takes(workload, changed, sentence):
+def test_a_claim_that_no_run_can_decide_says_what_it_takes(workload, changed, decision, sentence):
     """A run that nobody made, or parts that the lab lacks."""
     claim = Claim("x", "article", "b is faster", workload, "baseline", changed, ratio=2.0)
     (verdict,) = articles.verdicts([], [claim])
-    assert (verdict.decision, verdict.run) == (Decision.UNTESTABLE, None)
+    assert (verdict.decision, verdict.run) == (decision, None)
     assert verdict.sentence == sentence
 
 

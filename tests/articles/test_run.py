@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import articles
 from articles import missing, show
 from articles.batches import Batch
-from articles.claim import Claim
+from articles.claim import Band, Claim
 from articles.command import claims_command
 from articles.missing import Ledger, Wanted, plan
 from lab.errors import Interrupted, ServerStartError, UnmeasuredError
@@ -86,8 +86,8 @@ def test_what_was_interrupted_goes_on_and_ends(tmp_path, name):
     done = run(*CALL, cwd=tmp_path)
     assert done.returncode in (0, 3), done.stderr
     assert f"1 of 1: {SECOND}" in done.stderr
-    assert f"first: untestable after 1 block ({whole[0]}): takes " in done.stdout
-    assert "second: untestable after 1 block (" in done.stdout
+    assert f"first: no answer after 1 block ({whole[0]}): takes " in done.stdout
+    assert "second: no answer after 1 block (" in done.stdout
     assert "Left" not in done.stdout
     before = folders(tmp_path)
     again = run(*CALL, cwd=tmp_path)
@@ -100,7 +100,7 @@ def test_a_budget_that_is_too_small_makes_nothing_and_says_what_is_left(tmp_path
     done = run(*CALL, "--budget", "1s", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert not folders(tmp_path)
-    assert "3 claims, 0 put to the test" in done.stdout
+    assert "3 claims: 1 cannot be tested here; 2 no run yet." in done.stdout
     assert "2 runs for open claims, about " in done.stdout
     assert "\nOpen, and no run is made for it:\n  third: takes profile lunar\n" in done.stdout
     left = done.stdout.partition("\nLeft, 2 runs:\n")[2]
@@ -135,7 +135,8 @@ def test_a_profile_that_is_missing_here_is_said_and_the_others_are_asked(tmp_pat
 
 def test_a_rate_that_is_a_share_takes_its_capacity_as_well(tmp_path):
     """The run before it, of three blocks, is a part of the time that is expected."""
-    equal = replace(CLAIM, id="y", metric="cpu", direction="same", rate="equal")
+    near = {"band": "near", "meaning": Band("near", 0.8, 1.25)}
+    equal = replace(CLAIM, id="y", metric="cpu", **near, rate="equal")
     (closed, open_loop), _ = plan([CLAIM, equal], Wanted(tmp_path, 60.0, blocks=10))
     trials = 3 * 3  # of three arms in three blocks
     seconds = 3.0 + 0.7 + OVERHEAD
@@ -226,8 +227,8 @@ def test_a_run_that_decides_nothing_changes_no_count(tmp_path, monkeypatch):
         (tmp_path / name / "run.json").touch()
         said.append(show.counts(Ledger(tmp_path).verdicts()))
     assert said == [
-        "1 claim, 0 put to the test; 1 not run.",
-        "1 claim, 1 put to the test: 1 reproduced.",
+        "1 claim: 1 no run yet.",
+        "1 claim: 1 reproduced.",
     ]
 
 
@@ -239,7 +240,7 @@ def test_a_folder_that_is_named_counts_beside_the_stored_runs(tmp_path, monkeypa
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "run.json").touch()
     done = CliRunner().invoke(claims_command, ["--results", str(tmp_path)], standalone_mode=False)
-    assert "1 claim, 1 put to the test: 1 reproduced." in done.output
+    assert "1 claim: 1 reproduced." in done.output
 
 
 def test_a_shorter_run_is_begun_where_a_longer_one_does_not_fit(monkeypatch, ready):

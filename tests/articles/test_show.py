@@ -10,7 +10,7 @@ import pytest
 
 import articles
 from articles import show
-from articles.claim import Article, Claim, ClaimVerdict, Decision
+from articles.claim import OUTCOMES, Article, Claim, ClaimVerdict, Decision
 from lab.model.comparison import Comparison, Estimate, Verdict
 from lab.model.warning import Noise, NotEnded
 from lab.report import markdown, terminal
@@ -23,19 +23,19 @@ RATIO = Comparison("throughput", "a", "b", Verdict.SAME, Estimate(0.871, 0.7923,
 VERDICTS = (
     ClaimVerdict(
         CLAIM,
-        Decision.NONE,
+        Decision.NOT_SEEN,
         "So it is.",
         "one",
         "64 connections, 3 s",
         RATIO,
-        "router in both (cause)",
+        "router in both",
     ),
-    ClaimVerdict(CLAIM, Decision.UNTESTABLE, "Dropped.", "two", "5,000 requests, 500 at once"),
+    ClaimVerdict(CLAIM, Decision.UNDECIDED, "Dropped.", "two", "5,000 requests, 500 at once"),
     ClaimVerdict(replace(CLAIM, id="far"), Decision.UNTESTABLE, "Needs workload z."),
 )
 FACT = ClaimVerdict(
     Claim("there", "article", "b is there", kind="fact", test="t.py::test_b", holds=False),
-    Decision.FALSE,
+    Decision.NOT_SEEN,
     "a fact, decided by t.py::test_b.",
 )
 
@@ -43,13 +43,13 @@ FACT = ClaimVerdict(
 def test_claims_are_a_row_for_each_load_and_a_sentence_for_each_claim():
     """A claim is named once, and so is the article's figure."""
     text = terminal.render_document(show.document(VERDICTS))
-    assert "2 claims, 1 put to the test: 1 none; 1 not run." in text
+    assert "2 claims: 1 not seen; 1 cannot be tested here." in text
     rows = text.split("\narticle\n")[1].split("\n\n")[0].splitlines()[2:]
     assert rows[0].split()[:2] == ["ladder-x", "64"]
     assert "3.08x    0.871x [0.792, 0.961]" in rows[0]
     assert rows[1].strip().startswith("5,000 requests")
     assert len(rows) == 2, "100 columns hold a verdict in one line: its cause is in the sentence"
-    assert "[one] none: So it is. [two] untestable: Dropped." in " ".join(text.split())
+    assert "[one] not seen: So it is. [two] no answer: Dropped." in " ".join(text.split())
     assert "far" not in text
     assert "What the open claims take: lab claims" in text
 
@@ -64,46 +64,47 @@ def swept(found):
             "sweep",
             f"{connections} connections, 1 s",
             replace(RATIO, ratio=Estimate(value, value - 0.1, value + 0.1, 5)),
-            cause,
         )
-        for connections, (decision, value, cause) in found.items()
+        for connections, (decision, value) in found.items()
     ]
 
 
 def test_the_values_of_a_sweep_that_come_to_the_same_are_one_row():
-    """With the smallest and the largest figure, all numbers or how many, and each cause once."""
+    """With the smallest and the largest figure, and all numbers or how many."""
     found = swept(
         {
-            1: (Decision.NONE, 1.0, ""),
-            20: (Decision.REPRODUCED, 4.0, "router"),
-            40: (Decision.REPRODUCED, 3.5, "server CPU"),
-            60: (Decision.REPRODUCED, 3.8, "router"),
+            1: (Decision.NOT_SEEN, 1.0),
+            20: (Decision.REPRODUCED, 4.0),
+            40: (Decision.REPRODUCED, 3.5),
+            60: (Decision.REPRODUCED, 3.8),
         }
     )
-    rows = show.verdict_table(found, causes=True).rows
+    rows = show.verdict_table(found).rows
     assert [[cell.text for cell in row] for row in rows] == [
-        ["ladder-x", "1 connections, 1 s", "3.08x", "~1.00x [0.900, 1.10]", "none", "-"],
+        ["ladder-x", "1 connections, 1 s", "3.08x", "~1.00x [0.900, 1.10]", "not seen"],
         ["", "20, 40 or 60 connections, 1 s", "", "3.50x [3.40, 3.60] to 4.00x [3.90, 4.10]",
-         "reproduced", "router or server CPU"],
+         "reproduced"],
     ]  # fmt: skip
-    many = dict.fromkeys(range(1, 8), (Decision.NONE, 1.0, ""))
+    many = dict.fromkeys(range(1, 8), (Decision.NOT_SEEN, 1.0))
     (row,) = show.verdict_table(swept(many)).rows
     assert row[1].text == "1 to 7 connections, 1 s, 7 values"
 
 
 def test_each_value_of_a_sweep_has_its_own_sentence():
     """Told apart by its load."""
-    found = swept({1: (Decision.NONE, 1.0, ""), 20: (Decision.REPRODUCED, 4.0, "")})
+    found = swept({1: (Decision.NOT_SEEN, 1.0), 20: (Decision.REPRODUCED, 4.0)})
     (said,) = show.document(found).notes
-    assert "[sweep, 1 connections, 1 s] none: So. [sweep, 20 connections, 1 s] reproduced" in said
+    assert (
+        "[sweep, 1 connections, 1 s] not seen: So. [sweep, 20 connections, 1 s] reproduced" in said
+    )
 
 
 def test_a_fact_is_a_row_and_a_sentence_with_its_test():
     """It has no load and no figure, and counts as put to the test."""
     text = terminal.render_document(show.document((*VERDICTS, FACT)))
-    assert "3 claims, 2 put to the test: 1 none, 1 false; 1 not run." in text
-    assert "there a test a fact - false" in " ".join(text.split())
-    assert "[test] false: a fact, decided by t.py::test_b." in " ".join(text.split())
+    assert "3 claims: 2 not seen; 1 cannot be tested here." in text
+    assert "there a test a fact - not seen" in " ".join(text.split())
+    assert "[test] not seen: a fact, decided by t.py::test_b." in " ".join(text.split())
 
 
 NOISE = Noise("a", {"cpu": Estimate(1.06, 1.05, 1.07, 9)}, 0.05, None, None, decides=True)
@@ -155,28 +156,25 @@ def told(decisions):
 @pytest.mark.parametrize(
     ("decisions", "came_to"),
     [
-        (["none", "none", "untestable"], "1 none"),
-        (["untestable", "undecided"], "1 undecided"),
-        (["untestable", "untestable"], "1 untestable"),
-        (["undecided", "reproduced"], "1 reproduced"),
-        (["none", "reproduced"], "1 different by load"),
+        (["not seen", "not seen", "no answer"], "1 not seen; 1 cannot be tested here"),
+        (["no run yet", "no answer"], "1 no answer; 1 cannot be tested here"),
+        (["no run yet", "no run yet"], "1 cannot be tested here; 1 no run yet"),
+        (["no answer", "reproduced"], "1 reproduced; 1 cannot be tested here"),
+        (["not seen", "reproduced"], "1 cannot be tested here; 1 differs by load"),
     ],
 )
 def test_a_claim_is_counted_once_whatever_the_number_of_runs(decisions, came_to):
-    """So that the parts add up: what was put to the test, by what it came to, and the rest."""
+    """So that the parts add up: what settles it, or the nearest that leaves it open."""
     said = told([Decision(each) for each in decisions])
-    assert said == f"2 claims, 1 put to the test: {came_to}; 1 not run."
+    assert said == f"2 claims: {came_to}."
 
 
 def test_the_stored_sum_adds_up():
-    """All claims are in it, and each part of those put to the test is in their number."""
+    """Each claim is in one part."""
     found = articles.verdicts([read_run(folder) for folder in articles.stored_runs()])
     said = show.document(found).context[0]
-    came_to, _, never_run = said.partition(";")
-    total, tested, *parts = map(int, re.findall(r"\d+", came_to))
-    left = sum(map(int, re.findall(r"\d+", never_run)))
-    assert (total, sum(parts)) == (len(articles.load()), tested)
-    assert tested + left == total
+    total, *parts = map(int, re.findall(r"\d+", said))
+    assert total == sum(parts) == len(articles.load())
 
 
 def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
@@ -230,7 +228,7 @@ def test_what_is_newly_decided_is_said_in_a_line():
     before = (replace(settled, decision=Decision.UNDECIDED), stays, FACT)
     (found,) = show.newly(before, (settled, stays, FACT))
     assert show.in_a_line(found) == (
-        "ladder-x: none, 0.871x [0.792, 0.961] where the article says 3.08x (one)"
+        "ladder-x: not seen, 0.871x [0.792, 0.961] where the article says 3.08x (one)"
     )
     assert show.newly((settled, stays, FACT), (settled, stays, FACT)) == ()
 
@@ -238,11 +236,41 @@ def test_what_is_newly_decided_is_said_in_a_line():
 def test_claims_as_markdown_and_json():
     """The same words; the interval as numbers, and nothing where there is none."""
     page = markdown.render_document(show.document(VERDICTS))
-    assert "| ladder-x | 64 connections, 3 s | 3.08x | 0.871x [0.792, 0.961] | none |" in page
+    assert "| ladder-x | 64 connections, 3 s | 3.08x | 0.871x [0.792, 0.961] | not seen |" in page
     first, second, third = json.loads(show.render_json(VERDICTS))["verdicts"]
     assert first["here"] == {"ratio": 0.871, "low": 0.7923, "high": 0.9611, "n": 10, "level": 0.95}
     assert "here" not in second
     assert "run" not in third
+
+
+def test_what_an_author_says_against_his_claim_stands_beside_it():
+    """In the sentence on it, and in JSON."""
+    own = replace(CLAIM, caveat="not on my machine")
+    (said,) = show.document([replace(VERDICTS[0], claim=own)]).notes
+    assert said.startswith("ladder-x (article): b is faster (the author: not on my machine). [one]")
+    (found,) = json.loads(show.render_json([replace(VERDICTS[0], claim=own)]))["verdicts"]
+    assert found["caveat"] == "not on my machine"
+
+
+def test_figures_that_do_not_count_are_shown_as_such():
+    """Where the article's tool would have printed one."""
+    dropped = replace(VERDICTS[1], uncounted="not counted: 1.02x by the time for all requests")
+    (row,) = show.verdict_table([dropped]).rows
+    assert row[3].text == "not counted: 1.02x by the time for all requests"
+
+
+def test_each_outcome_that_is_there_is_explained():
+    """Once, and no other."""
+    (first, second, *rest) = show.document((*VERDICTS, FACT)).legend
+    assert first.startswith("not seen: An effect of that size is excluded")
+    assert second.startswith("no answer: ")
+    assert not [each for each in rest if each.startswith(tuple(map(str, Decision)))]
+
+
+def test_every_outcome_has_its_sentence():
+    """Which pages and the terminal print."""
+    assert set(OUTCOMES) == set(Decision)
+    assert all(said.count(". ") == 0 and said.endswith(".") for said in OUTCOMES.values())
 
 
 def test_claims_without_any_run_are_a_list():

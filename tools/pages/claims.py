@@ -8,7 +8,7 @@ from itertools import groupby
 
 import articles
 from articles import show
-from articles.claim import Article, Claim, ClaimVerdict, Decision
+from articles.claim import FIGURE, OUTCOMES, Article, Claim, ClaimVerdict
 from lab.errors import UsageError
 from lab.report import markdown
 from lab.report.numbers import UNKNOWN
@@ -16,11 +16,11 @@ from lab.report.tables import Cell, Table, texts
 from tools.pages.files import runs
 
 LEDGER = (
-    "claim", "article", "here", "decision", "load", "machine", "cause", "what it takes",
+    "claim", "article", "here", "outcome", "load", "machine", "what it takes",
 )  # fmt: skip
 """Columns of the ledger."""
 
-STATED = {"above": "more", "below": "less", "same": "the same"}
+STATED = {"above": "more", "below": "less"}
 """What a direction says of the metric."""
 
 
@@ -64,7 +64,7 @@ def by_run(source: str) -> str:
     """Return what each stored run says to the claims of one article."""
     decided = [each for each in _of(source) if each.tested]
     warned = markdown.warnings(show.banners(decided))
-    return warned + markdown.render_table(show.verdict_table(decided, causes=True))
+    return warned + markdown.render_table(show.verdict_table(decided))
 
 
 def statements(source: str) -> str:
@@ -74,6 +74,21 @@ def statements(source: str) -> str:
     titles = ("the article says", "figure", "here", "decided by")
     warned = markdown.warnings(show.banners(settled(found)))
     return warned + markdown.render_table(Table("", texts(titles), tuple(rows)))
+
+
+def outcomes() -> str:
+    """Return what each outcome of a claim means."""
+    rows = [(Cell(f"*{each}*"), Cell(said)) for each, said in OUTCOMES.items()]
+    return markdown.render_table(Table("", texts(("outcome", "what it means")), tuple(rows)))
+
+
+def bands() -> str:
+    """Return what the articles' words stand for, and why."""
+    rows = [(f'"{name}"', str(band), band.reading) for name, band in articles.bands().items()]
+    figure = f"its effect, {FIGURE:.0%} less to {FIGURE:.0%} more"
+    rows.append(("a printed figure", figure, "it is of one run, without an interval"))
+    titles = texts(("word", "stands for", "why"))
+    return markdown.render_table(Table("", titles, tuple(tuple(map(Cell, row)) for row in rows)))
 
 
 def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
@@ -94,9 +109,14 @@ def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:
     """Return a row for each verdict that settles a claim; one that says what it takes if none."""
     claim = verdicts[0].claim
     found = show.together(settled(verdicts))
-    said = [(_decided(each, here), _evidence(each, load)) for each, load, here in found]
-    said = said or [("open", _in_code(show.takes(verdicts)))]
-    words = [(claim.text, _stated(claim)), *[("", "")] * (len(said) - 1)]
+    notes = [claim.note, *[""] * (len(found) - 1)]
+    said = [
+        (_decided(each, here, note), _evidence(each, load))
+        for (each, load, here), note in zip(found, notes, strict=False)
+    ]
+    open_ = f"**{show.came_to(verdicts)}**"
+    said = said or [(open_, _in_code(show.takes(verdicts)))]
+    words = [(_says(claim), _stated(claim)), *[("", "")] * (len(said) - 1)]
     return [tuple(map(Cell, (*left, *right))) for left, right in zip(words, said, strict=True)]
 
 
@@ -108,10 +128,9 @@ def _entries(verdicts: Sequence[ClaimVerdict]) -> Iterator[tuple[Cell, ...]]:
         takes = _in_code(show.takes(verdicts))
         shown = [each for each in verdicts if each.tested] or [*verdicts]
     for each, load, here in show.together(shown):
-        decision = str(each.decision) if each.tested else show.NEVER_RUN
         under = load or ("a test" if each.tested else UNKNOWN)
-        known = (under, each.machine or UNKNOWN, each.cause or UNKNOWN)
-        yield tuple(map(Cell, (name, stated, here, decision, *known, takes)))
+        known = (under, each.machine or UNKNOWN)
+        yield tuple(map(Cell, (name, stated, here, each.decision, *known, takes)))
         name = stated = takes = ""
 
 
@@ -124,10 +143,15 @@ def _stated(claim: Claim) -> str:
     return STATED[claim.direction]
 
 
-def _decided(verdict: ClaimVerdict, here: str) -> str:
-    """Return the decision, with the figure *here* or what there is to know of the test's."""
-    by_test = verdict.decision in (Decision.TRUE, Decision.FALSE)
-    more = verdict.claim.note if by_test else "" if here == UNKNOWN else here
+def _says(claim: Claim) -> str:
+    """Return what the article says, with what its author says against it."""
+    return claim.text + (f". *The author: {claim.caveat}.*" if claim.caveat else "")
+
+
+def _decided(verdict: ClaimVerdict, here: str, note: str) -> str:
+    """Return the outcome with the figure *here*, what has changed since, and a note."""
+    said = ("" if here == UNKNOWN else here, verdict.claim.outdated or "", note)
+    more = ". ".join(each.rstrip(".") for each in said if each)
     return f"**{verdict.decision}**" + (f": {more}" if more else "")
 
 

@@ -19,6 +19,7 @@ from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
     "article SOURCE": claims.article,
+    "bands": claims.bands,
     "claims": claims.everything,
     "claims in short: SOURCE": claims.in_short,
     "claims SOURCE": claims.by_run,
@@ -35,6 +36,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "levels RUN": runs.levels,
     "limit RUN: PROFILE": runs.limit,
     "machine RUN": runs.machine,
+    "outcomes": claims.outcomes,
     "plan RUN": runs.plan,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
     "public lint of SERVER in short: RULE": public_lint.share,

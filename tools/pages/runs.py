@@ -81,7 +81,7 @@ def in_a_sentence(found: Comparison) -> str:
 
 
 def decision(name: str, claim: str) -> str:
-    """Return what a run says to a claim, in a word, such as "reversed"."""
+    """Return what a run says to a claim, as its outcome, such as "not seen"."""
     for each in articles.decided(summary(name)):
         if each.claim.id == claim:
             return f"{each.decision}{mark(summary(name))}"
