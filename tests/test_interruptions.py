@@ -90,7 +90,7 @@ def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
     )
     found = trials(tmp_path)
     assert len(found) >= kept
-    report = " ".join(run("lab", "report", cwd=tmp_path).stdout.split())
+    report = " ".join(run("lab", "report", "--full", cwd=tmp_path).stdout.split())
     missing = (
         "Trials are missing, as the run ended early: connections 1 has {} of 100; 4 has {} of 100."
     )

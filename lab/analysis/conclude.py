@@ -21,7 +21,9 @@ from lab.analysis.footnotes import (
 from lab.analysis.health import HEADLINE, told_apart
 from lab.analysis.limits import limits, no_effect, silent
 from lab.analysis.machine import facts, network
+from lab.analysis.opening import opening
 from lab.analysis.summary import Summary
+from lab.analysis.swept import on_one_core
 from lab.analysis.undecided import left_early, levels, outlook, undecided
 from lab.dialects.difference import Difference, difference
 from lab.model.comparison import Comparison, Verdict
@@ -47,6 +49,8 @@ def conclude(summary: Summary) -> Conclusion:
         alone=not summary.steps,
         moved=None if farthest is None else _moved(summary, farthest),
         cpu=None if farthest is None else _cpu(summary, farthest),
+        opening=opening(summary, metric, farthest),
+        on_one_core=on_one_core([summary]),
         limit=limited_by(summary.diagnoses.get(who, ())),
         noise=_noise_check(summary, metric),
         noisy=tuple(

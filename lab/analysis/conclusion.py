@@ -15,6 +15,7 @@ from lab.analysis.footnotes import (
 )
 from lab.analysis.limits import Limit, NoEffect
 from lab.analysis.machine import Facts, Network
+from lab.analysis.opening import Opening
 from lab.analysis.summary import Summary
 from lab.analysis.undecided import Outlook, Undecided
 from lab.dialects.difference import Difference
@@ -124,6 +125,12 @@ class Conclusion:
 
     cpu: Comparison | None
     """What that cost in CPU per request; None where that is not told, or another application's."""
+
+    opening: Opening
+    """What is told first of all comparisons."""
+
+    on_one_core: bool
+    """Whether no server had more than one core: more processes or threads cannot show a gain."""
 
     limit: Diagnosis | None
     """What limits that profile, else the baseline."""

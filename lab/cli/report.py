@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from lab.analysis.together import RunConclusion, conclude_run
 from lab.cli.options import offered
 from lab.errors import UsageError
 from lab.report import across as across_report
-from lab.report import markdown, summary_json
+from lab.report import markdown, opening, summary_json
 from lab.report.edge import say, say_json
 from lab.report.sweep import WHOLE, documents
 from lab.report.tables import Document
@@ -32,6 +34,7 @@ RESULTS = click.option(
     help="Where runs are looked for.",
 )
 MARKDOWN = click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
+FULL = click.option("--full", is_flag=True, help="Print the whole report: every table and note.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
@@ -46,6 +49,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
     type=click.Path(path_type=Path),
     help="Write one offline page to this file.",
 )
+@FULL
 @click.option("--at", metavar="VALUE", help="Of a run at several values, the report at this one.")
 @offered("fail_if")
 def report_command(
@@ -56,11 +60,13 @@ def report_command(
     as_markdown: bool,
     as_json: bool,
     page: Path | None,
+    full: bool,
     fail_if: tuple[str, ...],
 ) -> int:
-    """Print the report of RUN: a folder, its name, or "latest"."""
+    """Print what RUN comes to: a folder, its name, or "latest"."""
     thresholds = [parse(limit) for limit in fail_if]
-    found = read_run(find_run(results, run))
+    folder = find_run(results, run)
+    found = read_run(folder)
     for each in thresholds:
         check(each, [profile.name for profile in found.plan.profiles])
     said = conclude_run(_chosen(summaries(found), at))
@@ -73,8 +79,8 @@ def report_command(
     elif as_markdown:
         say(markdown.render(said), end="")
     else:
-        show(said, as_json=as_json)
-    return judged(said, thresholds)
+        show(said, folder, full=full, as_json=as_json)
+    return judged(said, thresholds, quiet=page is not None or as_markdown or as_json)
 
 
 @click.command("compare")
@@ -138,13 +144,13 @@ def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
     return [said[values.index(at)]]
 
 
-def show(said: RunConclusion, *, as_json: bool) -> None:
-    """Print the report of a run, and of a few values each one's, too."""
+def show(said: RunConclusion, folder: Path, *, full: bool, as_json: bool) -> None:
+    """Print one screen of a run in *folder*; in full all of it, and of a few values each one's."""
     if as_json:
         say_json(summary_json.render(said))
         return
-    shown = list(documents(said))
-    for content in shown if len(said.points) <= WHOLE else shown[:1]:
+    shown = list(documents(said) if full else opening.documents(said, _way(folder)))
+    for content in shown if len(said.points) <= WHOLE or not full else shown[:1]:
         _print(content)
 
 
@@ -157,9 +163,25 @@ def _print(content: Document) -> None:
     show_document(content, Console())
 
 
-def judged(said: RunConclusion, thresholds: Sequence[Threshold]) -> int:
-    """Print what a run says to *thresholds* on standard error, and return its exit status."""
+def judged(said: RunConclusion, thresholds: Sequence[Threshold], *, quiet: bool) -> int:
+    """
+    Print what a run says to *thresholds* on standard error, and return its exit status.
+
+    Unless *quiet* what the status means stands below the report.
+    """
     judgements, status = judge_points(said.summaries, thresholds)
+    if not quiet:
+        say(opening.end(status))
     for line in lines(judgements):
         say(line, err=True)
     return status
+
+
+def _way(folder: Path) -> opening.Way:
+    """Return how to get on from a run in *folder*, as it is typed from here."""
+    here, program = Path.cwd(), Path(sys.argv[0])
+    if program.is_relative_to(here):
+        program = program.relative_to(here)
+    shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
+    page = shown / "report.html"
+    return opening.Way(shlex.quote(str(program)), str(shown), str(page) if page.exists() else None)

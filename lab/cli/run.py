@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from lab.cli.options import every_option, named_profiles
-from lab.cli.report import judged, show
+from lab.cli.report import FULL, judged, show
 from lab.experiment.conduct import Options, Outcome, Prepared, conduct
 from lab.experiment.progress import Progress
 from lab.generators.ab import AbGenerator
@@ -23,7 +23,8 @@ from lab.report.files import files
 @click.command("run")
 @named_profiles("locust")
 @every_option
-def run_command(*, names: tuple[str, ...], **given: Any) -> int:
+@FULL
+def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     """
     Compare PROFILEs (default: the ladder and two reference lines) and write a run's folder.
 
@@ -38,9 +39,9 @@ def run_command(*, names: tuple[str, ...], **given: Any) -> int:
     understood = understand(asked)
 
     outcome = made(asked, understood)
-    show(outcome.conclusion, as_json=asked.json)
-    say(f"\nRun folder: {outcome.folder}", err=asked.json)
-    return judged(outcome.conclusion, understood.thresholds)
+    show(outcome.conclusion, outcome.folder, full=full, as_json=asked.json)
+    say(f"Run folder: {outcome.folder}", err=asked.json)
+    return judged(outcome.conclusion, understood.thresholds, quiet=asked.json)
 
 
 def made(asked: Asked, understood: Understood) -> Outcome:

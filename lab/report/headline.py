@@ -40,7 +40,7 @@ def sentence(found: Conclusion) -> str:
 
     What changed most, what limits that, and whether the machine passed the noise check.
     """
-    first = _uncounted(found.uncounted)
+    first = uncounted(found.uncounted)
     won = _won(found)
     parts = (won, _limit(found), _noise(found.noise))
     return f"{first}{'; '.join(filter(None, parts))}."
@@ -77,7 +77,7 @@ def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def _uncounted(found: Uncounted | None) -> str:
+def uncounted(found: Uncounted | None) -> str:
     """Say of which profiles the throughput does not count, and why: in full if nothing does."""
     if found is None:
         return ""
@@ -97,12 +97,17 @@ def _first(names: Sequence[str]) -> str:
     return f"{names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}"
 
 
+def nothing_compared(found: Conclusion) -> str:
+    """Say why a run compares nothing."""
+    if found.alone:
+        return f"{found.baseline} ran alone, so there is nothing to compare it with"
+    return "Nothing can be compared"
+
+
 def _won(found: Conclusion) -> str:
     baseline, title = found.baseline, METRICS[found.metric].title
     if not found.compared:
-        if found.alone:
-            return f"{baseline} ran alone, so there is nothing to compare it with"
-        return "Nothing can be compared"
+        return nothing_compared(found)
     if found.moved is None:
         return f"No profile differs measurably from {baseline} by {title}"
     text = _moved(found.moved)

@@ -32,26 +32,31 @@ MORE = {
 def plan_line(found: Conclusion) -> str:
     """Say what load the servers had, and how often."""
     run = found.summary.run
-    plan, load = run.plan, run.plan.load
-    kept = "keep-alive offered" if load.keepalive else "a connection for each request"
-    if load.rate is not None:
-        work = (
-            f"open loop: {load.rate:,g} requests/s, each due on the clock whatever the server "
-            f"does, on at most {counted(load.connections, 'connection')}, {kept}"
-        )
-    elif load.requests is None:
-        work = f"{counted(load.connections, 'client')} at full load, {kept}"
-    else:
-        work = f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
+    plan = run.plan
     said = counted(run.allotted, "block")
-    each = "" if load.requests is not None else f" of {plan.window:g} s"
+    each = "" if plan.load.requests is not None else f" of {plan.window:g} s"
     time = "" if plan.minutes is None else f", in at most {plan.minutes:g} minutes,"
     cores = ""
     if plan.server_cores is not None:
         beside = "" if run.hosts else f", load on {plan.generator_cores}"
         cores = f"; server on {plan.server_cores}{beside}"
     cores += ", cores shared" if run.shares_cores else ""
-    return f"{work}; {said}{each}{time} {order(plan)}; generator: {run.generator}{cores}"
+    how = f"{said}{each}{time} {order(plan)}; generator: {run.generator}{cores}"
+    return f"{load_words(plan)}; {how}"
+
+
+def load_words(plan: Plan) -> str:
+    """Say what load the servers had."""
+    load = plan.load
+    kept = "keep-alive offered" if load.keepalive else "a connection for each request"
+    if load.rate is not None:
+        return (
+            f"open loop: {load.rate:,g} requests/s, each due on the clock whatever the server "
+            f"does, on at most {counted(load.connections, 'connection')}, {kept}"
+        )
+    if load.requests is None:
+        return f"{counted(load.connections, 'client')} at full load, {kept}"
+    return f"{load.requests:,} requests, {load.connections:,} at once, {kept}"
 
 
 def order(plan: Plan) -> str:
@@ -99,7 +104,7 @@ def notes(found: Conclusion) -> list[str]:
         )
     said += inert_notes(found.no_effect)
     if found.protocols:
-        said.append(_protocols(found.protocols))
+        said.append(protocols(found.protocols))
     return said + around(found.summary.run)
 
 
@@ -250,6 +255,7 @@ def _sent_late(found: SentLate) -> str:
     return f"{said} {found.share:.2%} of the requests ({found.profile})."
 
 
-def _protocols(asked: Mapping[Wire, Sequence[str]]) -> str:
+def protocols(asked: Mapping[Wire, Sequence[str]]) -> str:
+    """Say who is asked in which protocol."""
     who = "; ".join(f"{wire.manner.called}: {', '.join(names)}" for wire, names in asked.items())
     return f"Asked in two protocols, so a ratio across holds their difference as well: {who}."

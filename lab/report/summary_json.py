@@ -243,6 +243,8 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         # `profiles` has the findings of the gates, and `run.json` the options; columns and panels
         # are a report's.
         **dict.fromkeys(("summary", "limit", "gates")),
+        # `steps` has the comparisons.
+        "opening": None,
         **dict.fromkeys(("compared_by", "measured", "asked", "panels", "differences")),
     },
     Limit: {"profiles": "profiles", "trials": "trials", "stretches": None, "members": None},

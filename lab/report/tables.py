@@ -96,6 +96,8 @@ class Document:
     footer: tuple[str, ...]
     headline: str = ""
     """What was found, in one sentence."""
+    commands: tuple[str, ...] = ()
+    """What to type next; a terminal breaks none of these lines."""
 
 
 def texts(titles: Iterable[str]) -> tuple[Column, ...]:
@@ -123,7 +125,7 @@ def document(found: Conclusion) -> Document:
     if summary.shares:
         tables.append(_shares(summary.shares))
     return Document(
-        title=_title(run.plan),
+        title=title(run.plan),
         context=(plan_line(found), *network_lines(found.network), *machine_lines(found.machine)),
         banners=tuple(printable(map(told, found.warnings))),
         tables=with_content(tables),
@@ -144,7 +146,7 @@ def footer(run: Run) -> tuple[str, ...]:
     return (f"Run {run.name}, seed {run.plan.seed}. Again: {run.command}",)
 
 
-def _title(plan: Plan) -> str:
+def title(plan: Plan) -> str:
     """Return what was asked and, of a run at several rates, at which of them."""
     asked = f"{plan.workload.name}: {plan.workload.asked}"
     return ", ".join((asked, *(f"{name} {value}" for name, value in plan.arms[0].at.items())))

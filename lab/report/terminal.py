@@ -27,6 +27,9 @@ from lab.report.tables import Column, Document, Meaning, Table, document
 GAP = 2
 """Columns between two of a table."""
 
+MOST_NAMES = 0.4
+"""Share of the width that names may take before a sentence, in a table without heads."""
+
 STYLES = {
     Meaning.PLAIN: "",
     Meaning.GOOD: "green",
@@ -81,11 +84,18 @@ def _write(content: Document, console: Console) -> None:
         write("", _marked("*", content.notes, ""))
     for lines in filter(None, (content.legend, content.footer)):
         write("", *(Text(line, style="dim") for line in lines))
+    if content.commands:
+        write("")
+    for line in content.commands:
+        console.print(Text(line), markup=False, highlight=False, soft_wrap=True)
 
 
 def _grids(table: Table, width: int) -> Iterator[RenderableType]:
     """Yield the table, in as many parts as it takes to be no wider than *width*."""
     least, most = _widths(table)
+    heads = any(column.title for column in table.columns)
+    if not heads:
+        most[0] = max(least[0], min(most[0], int(width * MOST_NAMES)))
     parts: list[list[int]] = [[0]]
     for position in range(1, len(table.columns)):
         used = sum(least[each] + GAP for each in parts[-1])
@@ -96,6 +106,7 @@ def _grids(table: Table, width: int) -> Iterator[RenderableType]:
         if number:
             yield ""
         grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+        grid.show_header = heads
         spare = width - GAP * (len(part) - 1) - sum(least[each] for each in part)
         granted = _granted([most[each] - least[each] for each in part], spare)
         for position, more in zip(part, granted, strict=True):

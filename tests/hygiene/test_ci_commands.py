@@ -182,7 +182,7 @@ def foreign(folder, places, value):
 def test_a_foreign_run_makes_no_line_of_its_own(tmp_path, words):
     """Its values are quoted within the lines of the report, whatever ends of lines they hold."""
     run = foreign(tmp_path, PLACES, f"\n{COMMANDS}")
-    out = printed("report", run, *words, cwd=tmp_path, status=0)
+    out = printed("report", run, *(words or ("--full",)), cwd=tmp_path, status=0)
     assert "stop-commands" in out
     assert words or out.count(r"PWN\n") == 10
 

@@ -183,7 +183,7 @@ def test_a_foreign_run_keeps_its_tables(foreign):
     assert blocks
     for rows in blocks:
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in rows}) == 1
-    _, out, _ = lab("report", str(foreign), cwd=foreign)
+    _, out, _ = lab("report", str(foreign), "--full", cwd=foreign)
     table = out.partition("\nMeasured\n")[2].split("\n\n")[0].splitlines()
     rule = next(line for line in table if line.startswith("─"))
     assert max(map(len, table)) <= len(rule) + 1
@@ -262,13 +262,13 @@ def test_a_run_ends_with_its_report_whatever_its_profiles_are_called(tmp_path):
         shutil.copy(ini, tmp_path / os.fsdecode(name + b".ini"))
     paths = [b"./" + name + b".ini" for name in NAMES]
     small = ("--connections", "8", *SMALL)
-    status, out, err = lab("run", *paths, "--path", "/", *small, cwd=tmp_path)
+    status, out, err = lab("run", *paths, "--path", "/", "--full", *small, cwd=tmp_path)
     assert status in {0, 1, 3}, err  # the machine may be too busy for all replies
     (folder,) = (tmp_path / "results").iterdir()
     page = " ".join(check_page((folder / "report.html").read_text(encoding="utf-8")))
     table = refuse_acting((folder / "report.md").read_text(encoding="utf-8"))
     refuse_acting((folder / "summary.json").read_text(encoding="utf-8"))
-    _, again, _ = lab("report", str(folder), cwd=tmp_path)
+    _, again, _ = lab("report", str(folder), "--full", cwd=tmp_path)
     for shown in NAMES.values():
         assert all(shown in text for text in (out, page, table.replace("\\\\", "\\"), again))
 

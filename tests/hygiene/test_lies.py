@@ -68,7 +68,7 @@ def lied(tmp_path_factory):
     names += [str(folder / f"{name}.toml") for name in ("unstartable", "widowed")]
     names.append(write_peer(folder, "absent", str(folder / "port")))
     with stale_server(folder / "port"):
-        done = run("lab", "run", *names, *SIZES, cwd=folder)
+        done = run("lab", "run", *names, *SIZES, "--full", cwd=folder)
     assert "Traceback" not in done.stderr
     return folder, done
 

@@ -171,7 +171,8 @@ def test_what_can_be_read_is_read(lab, tmp_path, command, spoil, whole):
         folder = shutil.copytree(STORED, tmp_path / name / STORED.name)
         change(folder)
         status, out, _ = lab(command, folder)
-        said.append((status, out))
+        # Its last lines name the folder.
+        said.append((status, out.replace(str(folder), "FOLDER")))
     assert said[0] == said[1]
     assert out
 

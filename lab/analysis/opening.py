@@ -1,0 +1,133 @@
+"""What a reader is told first: which steps changed anything, which do not, and which are open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.summary import Step, Summary
+from lab.model.comparison import Comparison, Verdict
+
+MUCH_MEMORY = 0.10
+"""Share from which a change of memory is told first: a library more or less moves it by less."""
+
+TOLD = (Verdict.FASTER, Verdict.SLOWER)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One comparison of two profiles, by each metric that is told first."""
+
+    changed: str
+    reference: str
+    by: Mapping[str, Comparison]
+    """In the order of `Opening.metrics`."""
+
+    another: bool = False
+    """Whether they surely serve different applications."""
+
+    together: bool = False
+    """Whether it is of all steps of a ladder together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The comparisons of a run: each step, and what changed most where that is none of them."""
+
+    metrics: tuple[str, ...]
+    """By which they are told."""
+
+    changed: tuple[Told, ...]
+    """Those that are better or worse by any of the metrics."""
+
+    alike: Mapping[float, tuple[Told, ...]]
+    """Share that the change is surely below -> those steps, by the metric that judges the run."""
+
+    undecided: tuple[Told, ...]
+    """Those of which the run says neither."""
+
+    uncounted: tuple[Told, ...]
+    """Those with too few trials that count."""
+
+
+def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Opening:
+    """
+    Return what is told of the comparisons first.
+
+    Args:
+        summary: What was found.
+        metric: By which the run is judged.
+        farthest: What changed most against the baseline; None if nothing did.
+    """
+    names = tuple(_metrics(summary, metric))
+    found = [_told(step, names) for step in summary.steps]
+    if farthest is not None:
+        found += _whole(summary, farthest, names)
+    changed, still_open, uncounted = [], [], []
+    alike: dict[float, list[Told]] = {}
+    for each in found:
+        judge = each.by.get(metric)
+        if any(_moved(one) for one in each.by.values()):
+            changed.append(each)
+        elif judge is None or (judge.ratio is None and judge.between is None):
+            uncounted.append(each)
+        elif judge.below is not None or judge.verdict is Verdict.SAME:
+            alike.setdefault(judge.below or summary.floors[metric], []).append(each)
+        else:
+            still_open.append(each)
+    return Opening(
+        metrics=tuple(name for name in names if any(name in each.by for each in found)),
+        changed=tuple(changed),
+        alike={share: tuple(alike[share]) for share in sorted(alike)},
+        undecided=tuple(still_open),
+        uncounted=tuple(uncounted),
+    )
+
+
+def _metrics(summary: Summary, metric: str) -> Iterator[str]:
+    """Yield what is told: requests/s but of an open loop, CPU where it judges, p99, memory."""
+    if summary.run.plan.load.rate is None:
+        yield "throughput"
+    if metric == "cpu":
+        yield "cpu"
+    yield "p99"
+    if any(_moved(each) for each in summary.comparisons(("memory",))):
+        yield "memory"
+
+
+def _moved(found: Comparison) -> bool:
+    """Return whether a comparison is told from noise; one of memory if it is large enough, too."""
+    if found.verdict not in TOLD:
+        return False
+    if found.metric != "memory" or found.ratio is None:
+        return True
+    return not 1 / (1 + MUCH_MEMORY) < found.ratio.value < 1 + MUCH_MEMORY
+
+
+def _told(step: Step, names: Sequence[str]) -> Told:
+    """Return a step; the start of a ladder, which is a step from nothing, against the baseline."""
+    sides = step.baseline if step.before is None else step.step
+    other = step.other_than_baseline if step.before is None else step.other_than_before
+    by = {name: sides[name] for name in names if name in sides and _known(sides[name])}
+    first = next(iter(sides.values()), None)
+    return Told(step.profile, "" if first is None else first.reference, by, other)
+
+
+def _known(found: Comparison) -> bool:
+    return found.ratio is not None or found.between is not None
+
+
+def _whole(summary: Summary, farthest: Comparison, names: Sequence[str]) -> Iterator[Told]:
+    """
+    Yield the last profile that serves what the baseline serves against the baseline: all settings.
+
+    Nothing where that is one step, which is there already.
+    """
+    baseline = farthest.reference
+    steps = [each for each in summary.steps if not each.other_than_baseline]
+    last = next((each for each in reversed(steps) if each.before not in (None, baseline)), None)
+    if last is not None:
+        by = {name: last.baseline[name] for name in names if name in last.baseline}
+        by = {name: each for name, each in by.items() if _known(each)}
+        if any(map(_moved, by.values())):
+            yield Told(last.profile, baseline, by, together=True)

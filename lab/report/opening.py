@@ -1,0 +1,322 @@
+"""
+What a terminal shows of a run unless all is asked for: one screen, in the order of use.
+
+What changes the reading, what changed, what did not, what is open, what limits it, and what to do
+next. `lab.report.tables` has the whole report.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lab.analysis.conclusion import Conclusion, Term
+from lab.analysis.gates.effort import SHARED_CORES
+from lab.analysis.opening import Opening, Told
+from lab.analysis.summary import Tally
+from lab.analysis.together import RunConclusion, SweepConclusion
+from lab.model.comparison import Comparison, MayBe, Verdict
+from lab.model.diagnosis import Standing
+from lab.model.measured import Run
+from lab.model.metric import METRICS
+from lab.model.warning import Failing, NeverStarted, NothingCompared
+from lab.model.wording import counted
+from lab.report import headline, sweep, tables
+from lab.report.causes import ended, profiles_of
+from lab.report.numbers import bounded, figure, share
+from lab.report.remarks import MORE, load_words, protocols
+from lab.report.tables import MEANINGS, NOTHING, Cell, Column, Document, Table, printable, texts
+from lab.report.warnings import told
+
+STANDINGS = {
+    Standing.CONFIRMED: "proved by a counter-run",
+    Standing.CONSISTENT: "likely",
+    Standing.WITHDRAWN: "refuted by a counter-run",
+}
+"""How far a cause is proved, in words."""
+
+UNREADABLE = (NeverStarted, Failing, NothingCompared)
+"""Warnings after which a reader needs the reasons."""
+
+ONE_CORE = "The server had ONE core: steps that add processes or threads cannot show a gain here."
+
+ENDS = {
+    0: "measured",
+    1: "a server failed in half of its trials or more",
+    3: "measured, but noisier than wanted, or too few trials count",
+    99: "a limit of --fail-if is crossed",
+}
+"""What the exit status of a run means."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How who reads it gets on."""
+
+    program: str
+    """What the lab is called here: ".venv/bin/lab"."""
+
+    run: str
+    """What `lab report` takes for this run."""
+
+    page: str | None = None
+    """The file that holds the report as a page; None where there is none."""
+
+
+def documents(found: RunConclusion, way: Way) -> Iterator[Document]:
+    """Yield what is shown of a run; of one at several values what all come to."""
+    if found.sweep is not None:
+        yield _of_sweep(found, found.sweep, way)
+        return
+    for each in found.points:
+        yield document(each, way)
+
+
+def document(found: Conclusion, way: Way) -> Document:
+    """Return what is shown of one load."""
+    run = found.summary.run
+    sections = (
+        _changed(found),
+        _alike(found.opening, METRICS[found.metric].title),
+        _no_effect(found),
+        _open(found),
+        _uncounted(found),
+        _limits(found),
+    )
+    blocks = f"{counted(len(run.plan.profiles), 'profile')}, {counted(run.allotted, 'block')}"
+    window = "" if run.plan.load.requests is not None else f" of {run.plan.window:g} s"
+    return Document(
+        title=tables.title(run.plan),
+        context=(f"{load_words(run.plan)}; {blocks}{window}", *_context(found)),
+        banners=tuple(printable(_banners(found))),
+        tables=tuple(each for each in sections if each is not None and each.rows),
+        notes=(),
+        legend=(),
+        footer=(),
+        commands=_commands(run, way),
+    )
+
+
+def end(status: int) -> str:
+    """Say what the exit *status* of a run means."""
+    return f"exit {status}: {ENDS[status]}"
+
+
+def _of_sweep(run: RunConclusion, found: SweepConclusion, way: Way) -> Document:
+    whole = sweep.document(found)
+    one_core = all(each.on_one_core for each in run.points) and not found.on_one_core
+    shown = tuple(METRICS[name].title for name in (found.metric, "p99"))
+    kept = tuple(each for each in whole.tables if each.title in shown)
+    at = (f"At one value: {way.program} report {shlex.quote(way.run)} --at {found.values[0]}",)
+    return Document(
+        title=whole.title,
+        context=(),
+        banners=(*([ONE_CORE] if one_core else []), *whole.banners),
+        tables=kept,
+        # A warning of what failed says that its reason is below.
+        notes=whole.notes if any(isinstance(each, UNREADABLE) for _, each in found.warned) else (),
+        legend=(),
+        footer=(),
+        headline=whole.headline,
+        commands=(*_commands(found.run, way), *at),
+    )
+
+
+def _context(found: Conclusion) -> Iterator[str]:
+    """Yield how steady the machine was, and of what the percentiles are."""
+    if found.noise is not None and found.noise.passed:
+        yield (
+            f"Noise check passed: the same server twice stayed within {share(found.noise.within)} "
+            "of itself"
+        )
+    if Term.SATURATED in found.terms and "p99" in found.opening.metrics:
+        yield "p99 is that of a full load: it compares settings, and is not what a user sees"
+
+
+def _banners(found: Conclusion) -> Iterator[str]:
+    """Yield what changes the reading of all below."""
+    if found.alone:
+        yield headline.nothing_compared(found)
+    if found.summary.run.shares_cores:
+        yield (
+            "Server and load shared their cores: requests/s are known between two bounds only, and "
+            "CPU per request decides."
+        )
+    elif found.on_one_core:
+        yield ONE_CORE
+    said = headline.uncounted(found.uncounted).strip()
+    if said and not (found.uncounted and set(found.uncounted.gates) == {SHARED_CORES.name}):
+        yield said
+    yield from map(told, found.warnings)
+    limit = found.generator_limit
+    compared = {found.baseline, *(step.profile for step in found.summary.steps)}
+    kept = [] if limit is None else [name for name in limit.busy if name in compared]
+    if limit is not None and kept:
+        more = "" if limit.more is None else f" What would tell: {MORE[limit.more]}."
+        yield (
+            f"The load was at its limit with {', '.join(kept)}: their requests/s are at least what "
+            f"is shown.{more.format(limit.number)}"
+        )
+    if found.protocols:
+        yield protocols(found.protocols)
+
+
+def _changed(found: Conclusion) -> Table | None:
+    """Return what is better or worse, with what else is told of it."""
+    opening = found.opening
+    if not opening.changed:
+        return None
+    names = [name for name in opening.metrics if any(name in e.by for e in opening.changed)]
+    against = {each.reference for each in opening.changed}
+    title, name = "WHAT CHANGED", "profile"
+    if len(against) == 1:
+        title += f", against {against.copy().pop()}"
+    else:
+        name = "profile / reference"
+    rows = tuple(
+        (
+            Cell(_name(each, alone=len(against) == 1)),
+            *(_cell(each.by.get(metric)) for metric in names),
+        )
+        for each in opening.changed
+    )
+    columns = (name, *(METRICS[metric].title for metric in names))
+    return Table(title, texts(columns), rows)
+
+
+def _name(each: Told, *, alone: bool) -> str:
+    name = each.changed if alone else f"{each.changed} / {each.reference}"
+    if each.together:
+        return f"all steps: {name}"
+    return f"{name} ({headline.ANOTHER})" if each.another else name
+
+
+def _cell(found: Comparison | None) -> Cell:
+    return NOTHING if found is None else Cell(_said(found), MEANINGS[found.verdict])
+
+
+def _said(found: Comparison) -> str:
+    """Say a ratio and which way it goes; of one that is open what it excludes."""
+    few = " (few blocks decide it)" if found.fragile else ""
+    if found.may_be is MayBe.EITHER:
+        return "no answer: both at the load's limit"
+    if found.verdict in (Verdict.FASTER, Verdict.SLOWER):
+        return f"{bounded(found)} {found.verdict}{few}"
+    if found.ratio is None:
+        return f"no answer: {found.between}"
+    if found.below is not None:
+        return f"no difference above {found.below:.0%}"
+    if found.verdict is Verdict.SAME:
+        return "no difference beyond the noise"
+    ends = f"{figure(found.ratio.low)} to {figure(found.ratio.high)}x"
+    return f"no answer: {found.bound}{ends}"
+
+
+def _alike(opening: Opening, title: str) -> Table | None:
+    rows = tuple(
+        (Cell(f"above {below:.0%}"), Cell(_names(those))) for below, those in opening.alike.items()
+    )
+    return _section(f"NO DIFFERENCE IN {title.upper()}", rows)
+
+
+def _no_effect(found: Conclusion) -> Table | None:
+    rows = tuple((Cell(_some(each.profiles)), Cell(ended(each.reason))) for each in found.no_effect)
+    return _section("NO EFFECT, BY DESIGN", rows)
+
+
+def _open(found: Conclusion) -> Table | None:
+    """Return the steps without an answer, and what it would take."""
+    still_open = found.opening.undecided
+    if not still_open:
+        return None
+    rows = tuple((Cell(_name(each, alone=False)), _open_cell(found, each)) for each in still_open)
+    return _section(f"NO ANSWER{_takes(found)}", rows)
+
+
+def _open_cell(found: Conclusion, each: Told) -> Cell:
+    judge = each.by[found.metric]
+    return Cell(f"{METRICS[found.metric].title}: {_said(judge).removeprefix('no answer: ')}")
+
+
+def _takes(found: Conclusion) -> str:
+    """Say what would answer what is open."""
+    if found.outlook is not None and found.outlook.more is not None:
+        return f" -> --minutes {found.outlook.more.total}"
+    known = (each for each in found.undecided if each.metric == found.metric and each.blocks)
+    blocks = next((each.blocks for each in known), None)
+    return "" if blocks is None else f" -> --blocks {blocks:,} for the first"
+
+
+def _uncounted(found: Conclusion) -> Table | None:
+    """Return why profiles do not count, and the steps that so have nothing to be told of."""
+    rows = []
+    for row in found.summary.rows:
+        if row.profile.reply is None and found.metric not in row.values:
+            rows += [
+                (Cell(row.profile.name), Cell(_lost(tally, row.total)))
+                for tally in row.tallies
+                if found.metric in tally.withheld
+            ]
+    explained = {cells[0].text for cells in rows}
+    rows += [
+        (Cell(_name(each, alone=False)), Cell("Fewer than two blocks in which both count."))
+        for each in found.opening.uncounted
+        if not explained & {each.changed, each.reference}
+    ]
+    return _section("NOT COUNTED", tuple(rows))
+
+
+def _lost(tally: Tally, total: int) -> str:
+    why = f"{tally.example.reason}. {tally.example.advice}"
+    return f"{tally.gate.name}, {tally.trials} of {total} trials: {why}"
+
+
+def _limits(found: Conclusion) -> Table | None:
+    rows = []
+    for limit in found.limits:
+        each = limit.example
+        if not limit.first:
+            continue
+        said = "not known"
+        if each is not None:
+            standing = STANDINGS[each.standing]
+            said = ended(f"{each.cause.name} ({standing}): {each.cause.evidence}")
+        rows.append((Cell(profiles_of(limit)), Cell(said)))
+    return _section("WHAT LIMITS IT", tuple(rows))
+
+
+def _section(title: str, rows: tuple[tuple[Cell, ...], ...]) -> Table | None:
+    return (
+        Table(title, (Column("", number=False), Column("", number=False)), rows) if rows else None
+    )
+
+
+def _names(those: Sequence[Told]) -> str:
+    return ", ".join(each.changed for each in those)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Name the first and the last of several."""
+    return ", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
+
+
+def _commands(run: Run, way: Way) -> tuple[str, ...]:
+    """Return what to type next, a command a line, and where the rest is."""
+    own = [
+        str(profile.path) for profile in run.plan.profiles if profile.own and profile.path.suffix
+    ]
+    lab, load = way.program, run.plan.load
+    if own:
+        lines = ["TRY NEXT", f"  {lab} lint {shlex.join(own)}"]
+        if load.rate is None and load.requests is None:
+            lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
+    else:
+        lines = [
+            "TRY ON YOUR APPLICATION",
+            f"  {lab} lint ~/mysite/uwsgi.ini",
+            f"  {lab} run ~/mysite/uwsgi.ini safety --path /items/3",
+        ]
+    whole = f"{lab} report {shlex.quote(way.run)}"
+    page = () if way.page is None else (f"Report: {way.page}",)
+    return (*lines, "", *page, f"All of it: {whole} --full")

@@ -1,0 +1,111 @@
+"""What a terminal shows of a run unless all is asked for."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.analysis.conclude import conclude
+from lab.analysis.points import summaries
+from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
+from lab.report import opening, terminal
+from lab.runs.folder import read_run
+from lab.system import project
+from tests.kit import builders as make
+from tests.kit.golden import check_golden
+
+GOLDEN = Path(__file__).parent / "golden"
+WAY = opening.Way(".venv/bin/lab", "results/x", "results/x/report.html")
+
+
+def shown(*found, width=80):
+    """Return what is shown of summaries, in lines of *width* columns."""
+    documents = opening.documents(conclude_run(found), WAY)
+    return "\n".join(terminal.render_document(each, width) for each in documents)
+
+
+def stored(name, width=80):
+    """Return what is shown of a stored run."""
+    return shown(*summaries(read_run(project.runs() / name)), width=width)
+
+
+def test_the_ladders_first_screen():
+    """What changes the reading, what changed, what did not, what limits, what to do next."""
+    check_golden(GOLDEN / "first-ladder.txt", stored("ladder"))
+
+
+def test_the_first_screen_of_a_run_with_faults(sustained):
+    """Profiles that do not count stand there with their reason, and what is open with its ends."""
+    check_golden(GOLDEN / "first-sustained.txt", shown(summarise(sustained)))
+
+
+def test_the_first_screen_of_an_open_loop(open_loop):
+    """CPU per request is told instead of the rate, which is the plan's."""
+    check_golden(GOLDEN / "first-open-loop.txt", shown(summarise(open_loop)))
+
+
+def test_a_sweep_shows_its_sentence_and_what_was_measured():
+    """At each value requests/s or CPU, and p99; the one core stands above them."""
+    text = stored("open-loop")
+    assert text.index("ONE core") < text.index("CPU per request\n") < text.index("p99\n")
+    assert "--at 50%" in text
+
+
+@pytest.mark.parametrize("name", ["ladder-two-cores", "echo-unix-1k", "open-loop"])
+def test_no_first_screen_hides_what_weakens_it(name):
+    """One core, shared cores, a load at its limit and noise stand before the first figure."""
+    found = conclude_run(summaries(read_run(project.runs() / name)))
+    text = " ".join(shown(*found.summaries).split())
+    for each in found.points:
+        assert not each.on_one_core or "ONE core" in text
+        assert not each.summary.run.shares_cores or "shared their cores" in text
+        assert (
+            not each.generator_limit
+            or found.sweep
+            or "at least what is shown" in text
+            or not ({*each.generator_limit.busy} & {step.profile for step in each.summary.steps})
+        )
+        assert found.sweep or each.noise is None or "Noise check" in text or "Noisy" in text
+    assert "undecided" not in text
+    assert "consistent with" not in text
+
+
+def test_a_profile_that_ran_alone_is_told_so(walkthrough):
+    """There is nothing that changed."""
+    plan = walkthrough.plan
+    trials = [each for each in walkthrough.trials if each.slot.arm.name == "baseline"]
+    alone = replace(walkthrough, plan=replace(plan, arms=plan.arms[:1]), trials=tuple(trials))
+    text = shown(summarise(alone))
+    assert "baseline ran alone" in text
+    assert "WHAT CHANGED" not in text
+
+
+def test_what_limits_each_profile_has_its_standing(diagnosed):
+    """Proved by a counter-run, or likely; a refuted cause limits nothing."""
+    text = " ".join(shown(diagnosed).split())
+    assert "router (proved by a counter-run): the http router" in text
+    assert "router (likely)" in text
+    assert "logging" not in text.split("WHAT LIMITS IT")[1].split("TRY")[0]
+
+
+def test_a_run_of_ours_names_the_users_ini_in_what_to_do_next():
+    """Its figures are of our application, so the next commands are about the reader's."""
+    run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=4)
+    assert ".venv/bin/lab run ~/mysite/uwsgi.ini safety" in shown(summarise(run))
+
+
+@pytest.mark.parametrize(("status", "said"), [(0, "measured"), (3, "noisier than wanted")])
+def test_the_exit_status_is_said_in_words(status, said):
+    """As the last line, below all else."""
+    assert opening.end(status).startswith(f"exit {status}: ")
+    assert said in opening.end(status)
+
+
+def test_what_is_told_of_a_step_is_one_of_four(sustained):
+    """Each step is changed, alike, open or not counted, and none is told twice."""
+    found = conclude(summarise(sustained)).opening
+    told = (*found.changed, *found.undecided, *found.uncounted)
+    names = [each.changed for each in told if not each.together]
+    names += [each.changed for those in found.alike.values() for each in those]
+    assert sorted(names) == sorted(step.profile for step in summarise(sustained).steps)
