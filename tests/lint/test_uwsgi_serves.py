@@ -30,7 +30,7 @@ def two(environ, start):
 
 
 @contextmanager
-def serving(folder, text):
+def serving(folder, text, uwsgi=UWSGI):
     """Run a server with these options and the applications one and two; give socket and log."""
     path = folder / "http"
     (folder / "served.py").write_text(APPLICATION)
@@ -41,7 +41,7 @@ def serving(folder, text):
     with (
         log.open("wb") as output,
         subprocess.Popen(
-            [UWSGI, ini], cwd=folder, env=bare, stderr=output, start_new_session=True
+            [uwsgi, ini], cwd=folder, env=bare, stderr=output, start_new_session=True
         ) as server,
     ):
         try:

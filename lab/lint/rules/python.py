@@ -40,9 +40,9 @@ def other_python(config: Case) -> Iterator[Flaw]:
     "UW118",
     Severity.ERROR,
     "py-call-osafterfork with Python 3.13 or later",
-    why="each worker aborts as soon as it is forked (Fatal Python error: PyMutex_Unlock), so that "
-    "nothing is served",
-    seen="plugins/python/python_plugin.c:430 `PyOS_AfterFork_Child()`; uwsgi#2710; uwsgi#2748",
+    why="each worker aborts as soon as it is forked (Fatal Python error in a Mutex_Unlock), so "
+    "that nothing is served",
+    seen="plugins/python/python_plugin.c:430 `PyOS_AfterFork_Child()`; uwsgi#2692; uwsgi#2710",
     bad="py-call-osafterfork = true",
     good="py-call-uwsgi-fork-hooks = true",
     near="py-call-osafterfork = true\npy-call-uwsgi-fork-hooks = true",
@@ -54,7 +54,7 @@ def aborts(config: Case) -> Iterator[Flaw]:
         if python and python >= (3, 13) and not config.on("py-call-uwsgi-fork-hooks"):
             text = (
                 f"with Python {_dotted(python)} each worker aborts as soon as it is forked (Fatal "
-                "Python error: PyMutex_Unlock), and nothing is served; write "
+                "Python error in a Mutex_Unlock), and nothing is served; write "
                 "py-call-uwsgi-fork-hooks = true instead"
             )
             yield config.flaw(setting, text, config.rename(setting, "py-call-uwsgi-fork-hooks"))
