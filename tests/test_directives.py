@@ -217,9 +217,9 @@ def at_two_rates(monkeypatch):
         trials=(*first.trials, *second.trials),
     )
     monkeypatch.setattr(files, "stored", lambda _: whole)
-    files.summary.cache_clear()
+    files.swept.cache_clear()
     yield
-    files.summary.cache_clear()
+    files.swept.cache_clear()
 
 
 def test_a_run_at_several_rates_is_quoted_at_one_of_them(at_two_rates):

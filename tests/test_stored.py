@@ -17,7 +17,6 @@ from benchmarks.selftest.result import SelfTestResult
 from lab import profiles
 from lab.analysis.compare import verdict_of
 from lab.analysis.gates.effect import COUNTED
-from lab.analysis.points import summaries
 from lab.analysis.swept import exit_code
 from lab.analysis.together import conclude_run
 from lab.dialects.scale import scaled
@@ -35,7 +34,7 @@ from tools.pages import claims as claim_pages
 from tools.pages import directives, files
 from tools.pages import profiles as profiles_page
 from tools.pages import runs as run_pages
-from tools.pages.files import RUNS, runs, summary
+from tools.pages.files import RUNS, names, summary
 from tools.pages.files import stored as stored_run
 from tools.pages.proofs import stress_result
 
@@ -112,11 +111,11 @@ def today(name):
     return profiles.read(name)
 
 
-def refused(run):
-    """Return why the run's own rules refuse it, in a line, if it ends with 3."""
-    found = summaries(run)
+def refused(name):
+    """Return why the own rules of a stored run refuse it, in a line, if it ends with 3."""
+    found = files.swept(name)
     banners = next(sweep.documents(conclude_run(found))).banners
-    return [f"{run.name}: exit status 3: {' '.join(banners)}"] if exit_code(found) == 3 else []
+    return [f"{name}: exit status 3: {' '.join(banners)}"] if exit_code(found) == 3 else []
 
 
 def changed(run, read=today):
@@ -143,6 +142,12 @@ def unmarked(text):
     return [found["directive"] for found in directives.DIRECTIVE.finditer(text) if not told(found)]
 
 
+@functools.cache
+def every_summary():
+    """Return what all stored runs found."""
+    return [each for name in names() for each in files.swept(name)]
+
+
 def told(found):
     """Return whether what a directive put into a page says what the quoted runs warn of."""
     kind, _, rest = found["directive"].partition(" ")
@@ -155,7 +160,7 @@ def told(found):
         banners = files.document(name).banners
     elif kind in {"claims", "statements"}:
         asked = [claim for claim in articles.load() if claim.source == rest]
-        said = articles.verdicts(runs(), asked)
+        said = articles.by_summaries(every_summary(), asked)
         banners = show.banners(said if kind == "claims" else claim_pages.settled(said))
     else:
         return True
@@ -168,7 +173,7 @@ STORED = sorted(path.parent.name for path in RUNS.glob("*/run.json"))
 @pytest.mark.parametrize("name", STORED)
 def test_a_stored_report_says_what_todays_rules_say(name):
     """Else `tools/store_run.py docs/runs/NAME NAME` derives it again."""
-    found = conclude_run(summaries(stored_run(name)))
+    found = conclude_run(files.swept(name))
     assert markdown.render(found) == (RUNS / name / "report.md").read_text(encoding="utf-8")
     written = (RUNS / name / "summary.json").read_text(encoding="utf-8")
     assert summary_json.render(found) == written
@@ -177,7 +182,7 @@ def test_a_stored_report_says_what_todays_rules_say(name):
 @pytest.mark.parametrize("name", STORED)
 def test_a_stored_run_is_one_that_its_own_rules_accept(name):
     """It does not end with 3, and today's profiles are those that it was made with."""
-    problems = [*refused(stored_run(name)), *changed(stored_run(name))]
+    problems = [*refused(name), *changed(stored_run(name))]
     assert not problems, "\n".join(problems)
 
 
@@ -237,8 +242,8 @@ def noisy(monkeypatch):
 
 def test_a_run_with_exit_status_3_is_refused(noisy):
     """The run that is stored was accepted; with a noisy A/A arm it is named, with its warning."""
-    assert not refused(stored_run("ladder"))
-    (problem,) = refused(noisy)
+    assert not refused("ladder")
+    (problem,) = refused(noisy.name)
     assert problem.startswith("noisy: exit status 3: Noisy machine: the same server against itself")
 
 

@@ -48,7 +48,8 @@ def _by_command(program: str, said: Mapping[str, Sequence[str]]) -> Dialect:
 
 def named(program: str) -> Dialect | None:
     """Return that of a program, by the last part of its path."""
-    return next((each for each in every() if each.program == PurePath(program).name), None)
+    name = PurePath(program).name
+    return next((each for each in every() if each.program == name), None)
 
 
 def of_command(words: Sequence[str]) -> Dialect | None:

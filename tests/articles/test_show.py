@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import replace
@@ -169,9 +170,15 @@ def test_a_claim_is_counted_once_whatever_the_number_of_runs(decisions, came_to)
     assert said == f"2 claims: {came_to}."
 
 
+@functools.cache
+def of_stored_runs():
+    """Return what the stored runs say of all claims."""
+    return articles.verdicts([read_run(folder) for folder in articles.stored_runs()])
+
+
 def test_the_stored_sum_adds_up():
     """Each claim is in one part."""
-    found = articles.verdicts([read_run(folder) for folder in articles.stored_runs()])
+    found = of_stored_runs()
     said = show.document(found).context[0]
     total, *parts = map(int, re.findall(r"\d+", said))
     assert total == sum(parts) == len(articles.load())
@@ -209,7 +216,7 @@ def test_the_overview_has_for_each_article_what_was_decided_and_what_is_open():
 @pytest.mark.parametrize("width", [80, 120])
 def test_the_stored_overview_is_as_wide_as_asked(width):
     """With all of our claims; each article's parts add up to its number."""
-    found = articles.verdicts([read_run(folder) for folder in articles.stored_runs()])
+    found = of_stored_runs()
     text = terminal.render_document(show.overview(found), width)
     assert max(map(len, text.splitlines())) <= width
     parts: dict[str, list[tuple[int, int]]] = {}

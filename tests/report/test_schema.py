@@ -1,5 +1,6 @@
 """The published schemas: true of what is stored, of what is written now, and not stale."""
 
+import functools
 import json
 from dataclasses import fields
 from pathlib import Path
@@ -17,6 +18,7 @@ from tools.pages import schema
 RUNS = sorted(Path(__file__).parents[2].glob("docs/runs/*/"))
 
 
+@functools.cache
 def validator(name):
     """Return a validator of the published schema *name*, checked itself."""
     content = json.loads((schema.FOLDER / name).read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from lab.errors import UsageError
 from lab.report import markdown
 from lab.report.numbers import UNKNOWN
 from lab.report.tables import Cell, Table, texts
-from tools.pages.files import runs
+from tools.pages.files import names, swept
 
 LEDGER = (
     "claim", "article", "here", "outcome", "load", "machine", "what it takes",
@@ -98,7 +98,8 @@ def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
 
 @functools.cache
 def _verdicts() -> tuple[ClaimVerdict, ...]:
-    return articles.verdicts(runs())
+    found = [each for name in names() for each in swept(name)]
+    return articles.by_summaries(found, articles.load())
 
 
 def _of(source: str) -> list[ClaimVerdict]:

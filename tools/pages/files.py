@@ -29,10 +29,9 @@ def written(path: Path, content: str | bytes) -> list[Path]:
     return [path]
 
 
-@functools.cache
-def runs() -> tuple[Run, ...]:
-    """Return all stored runs, in alphabetical order."""
-    return tuple(stored(path.parent.name) for path in sorted(RUNS.glob("*/run.json")))
+def names() -> list[str]:
+    """Return what the stored runs are called, in alphabetical order."""
+    return sorted(path.parent.name for path in RUNS.glob("*/run.json"))
 
 
 @functools.cache
@@ -46,7 +45,6 @@ def stored(name: str) -> Run:
     return read_run(RUNS / name)
 
 
-@functools.cache
 def summary(name: str) -> Summary:
     """
     Return what a stored run found.
@@ -58,7 +56,7 @@ def summary(name: str) -> Summary:
         ResultsError: There is no such run, or it has several rates, and none of them is named.
     """
     name, _, rate = name.partition(" at ")
-    found = summaries(stored(name))
+    found = swept(name)
     chosen = [each for each in found if not rate or rate in each.run.plan.arms[0].at.values()]
     if len(chosen) != 1:
         rates = ", ".join(value for each in found for value in each.run.plan.arms[0].at.values())
@@ -67,6 +65,7 @@ def summary(name: str) -> Summary:
     return chosen[0]
 
 
+@functools.cache
 def document(name: str) -> Document:
     """
     Return what the report of a stored run says; of a sweep what it says of all values together.

@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab import dialects, profiles
-from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.dialects.difference import difference
 from lab.model.comparison import Comparison
@@ -24,7 +23,7 @@ from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
 from lab.report.numbers import bounded, judged
 from lab.system import project
-from tools.pages.files import DOCS, ROOT, runs, written
+from tools.pages.files import DOCS, ROOT, names, swept, written
 from tools.pages.runs import mark
 
 ENOUGH = 5
@@ -204,8 +203,8 @@ def _runs() -> tuple[Summary, ...]:
     """Return the stored runs of `fib` at full load, in windows that last."""
     return tuple(
         each
-        for run in runs()
-        for each in summaries(run)
+        for name in names()
+        for each in swept(name)
         if each.run.plan.workload.name == "fib"
         and each.run.plan.load.requests is None
         and each.run.plan.load.rate is None

@@ -244,7 +244,8 @@ def _isolated(latency: Counter[int], value: float, slack: float) -> float:
 
 
 def _count(latency: Counter[int], low: float, high: float) -> int:
-    return sum(count for us, count in latency.items() if low * 1e6 <= us <= high * 1e6)
+    first, last = low * 1e6, high * 1e6
+    return sum(count for us, count in latency.items() if first <= us <= last)
 
 
 def _timer(value: float, share: float, whose: str, *, withheld: bool) -> Finding:
