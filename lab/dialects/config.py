@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import grp
 import os
+import pwd
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -115,6 +118,18 @@ class Known:
         """Return whether there is such a file or folder."""
         return path.exists()
 
+    def is_user(self, name: str) -> bool:
+        """Return whether this machine has a user of that name."""
+        with suppress(KeyError):
+            return bool(pwd.getpwnam(name))
+        return False
+
+    def is_group(self, name: str) -> bool:
+        """Return whether this machine has a group of that name."""
+        with suppress(KeyError):
+            return bool(grp.getgrnam(name))
+        return False
+
     def is_folder(self, path: Path) -> bool:
         """Return whether there is such a folder."""
         return path.is_dir()
@@ -190,6 +205,9 @@ class Config:
 
     absent: tuple[tuple[Path, str, Setting | None], ...] = ()
     """Files with the section that is looked for and not there, and the include that asks for it."""
+
+    missing: tuple[tuple[Path, Setting], ...] = ()
+    """Files that are not there, each with the include that asks for it."""
 
     circle: Setting | None = None
     """An include of a file that includes this one."""

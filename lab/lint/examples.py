@@ -24,6 +24,8 @@ ELSEWHERE = {
     "UW107": Known(options=frozenset({"static-map"})),
     "UW116": Known(root=False),
     "UW118": Known(python=(3, 13)),
+    "UW020": Known(here=True),
+    "UW119": Known(here=True),
 }
 """Code -> what is known of its rule's examples, where that is something else."""
 

@@ -13,7 +13,7 @@ OWN = "UW9"
 
 REMARKS = (
     {"UW016", "UW112", "UW113", "UW206", "UW209", "UW210", "UW218", "UW317", "UW322"}
-    | {"UW405", "UW408"}
+    | {"UW405", "UW408", "UW410"}
     | {"GU006", "GU007", "GU010", "GR002", "GR003", "GR004"}
     | {f"UW50{number}" for number in range(1, 10)}
 )
@@ -64,6 +64,9 @@ PLACES = {
     "UW017": (3, 1),
     "UW018": (1, 1),
     "UW019": (2, 1),
+    "UW020": (2, 1),
+    "UW021": (2, 1),
+    "UW022": (2, 1),
     "UW101": (2, 1),
     "UW102": (3, 1),
     "UW103": (3, 1),
@@ -82,6 +85,7 @@ PLACES = {
     "UW116": (2, 1),
     "UW117": (2, 1),
     "UW118": (2, 1),
+    "UW119": (2, 1),
     "UW201": (3, 1),
     "UW202": (2, 1),
     "UW203": (3, 1),
@@ -133,6 +137,7 @@ PLACES = {
     "UW325": (2, 1),
     "UW326": (3, 1),
     "UW327": (2, 1),
+    "UW329": (4, 1),
     "UW401": (2, 1),
     "UW402": (2, 1),
     "UW403": (1, 1),
@@ -141,6 +146,8 @@ PLACES = {
     "UW406": (3, 1),
     "UW407": (2, 1),
     "UW408": (2, 1),
+    "UW409": (3, 1),
+    "UW410": (2, 1),
     "UW501": (2, 1),
     "UW502": (1, 1),
     "UW503": (3, 1),
@@ -286,10 +293,34 @@ FOUND = [
     ("GR007", 'granian --workers "$(nproc)" site:app'),
     ("GR007", "granian --workers 2 --no-respawn-failed-workers site:app"),
     ("UW004", "strict = flase"),
+    ("UW021", "logto = 0"),
+    ("UW021", "stats = yes"),
+    ("UW022", "stats = 9191"),
+    ("UW022", "socket = unix:///run/app.sock"),
+    ("UW022", "socket = /run/app.sock;"),
+    ("UW022", "http-socket = localhost:8080;"),
+    ("UW323", "daemonize2 = false"),
+    ("UW329", "hook-pre-app = exec:./manage.py migrate"),
+    ("UW329", "exec-as-user = cd /srv/shop && alembic -c a.ini upgrade head"),
+    ("UW409", "http-socket = 0.0.0.0:80\nenable-proxy-protocol = true"),
+    ("UW410", "daemonize2 = /var/log/app.log"),
 ]
 """Rule, and another configuration that it finds something in."""
 
 SILENT = [
+    ("UW020", "ini = exec://cat base.ini"),
+    ("UW020", "ini = $(BASE).ini"),
+    ("UW021", "logto = /var/log/true"),
+    ("UW022", "https = :443,shop.crt,shop.key"),
+    ("UW022", "socket = /run/8080"),
+    ("UW022", "socket = fd://3"),
+    ("UW119", "chown-socket = 10001:10001"),
+    ("UW119", "chown-socket = nobody:nogroup"),
+    ("UW119", "uid = $(SHOP_USER)"),
+    ("UW329", "hook-pre-app = exec:./manage.py migrate --plan"),
+    ("UW329", "exec-pre-app = ./manage.py collectstatic --noinput"),
+    ("UW409", "http-socket = :8080\nhttp-enable-proxy-protocol = true"),
+    ("UW409", "http = :8080\nhttp-enable-proxy-protocol = false"),
     ("UW001", "base = /srv\nchdir = %(base)/app"),
     ("UW001", "set-ph = base=/srv\nstrict = true\nchdir = %(base)/app"),
     ("UW001", "declare-option = slow=harakiri=$1\nslow = 60"),

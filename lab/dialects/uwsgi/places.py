@@ -88,6 +88,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
         variables=frozenset(reading.variables),
         relative=reading.relative,
         absent=tuple(reading.absent),
+        missing=tuple(reading.missing),
         circle=reading.circle,
     )
 
@@ -129,6 +130,7 @@ class Reader:
         self.variables: set[str] = set()
         self.relative = False
         self.absent: list[tuple[Path, str, Setting | None]] = []
+        self.missing: list[tuple[Path, Setting]] = []
         self.circle: Setting | None = None
         self._budget = Budget()
         self._named: dict[str, Exported] = {}  # the first of each name
@@ -168,6 +170,8 @@ class Reader:
         if text is None:
             may = self.known.reaches(path)
             self.guess(f"{'it cannot' if may else 'without --trusted it does not'} read {path}")
+            if by and (may or self.known.here) and not self.known.exists(path):
+                self.missing.append((path, by))
             return
         self._budget.spend(characters=len(text), files=1)
         if file:

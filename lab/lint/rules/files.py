@@ -250,6 +250,30 @@ def circle(config: Case) -> Iterator[Flaw]:
         yield config.flaw(config.circle)
 
 
+@rule(
+    "UW020",
+    Severity.ERROR,
+    "an include that is not there",
+    why="uWSGI ends at once where a file that it includes is missing; make the file, or put "
+    "if-exists around the line",
+    seen="core/utils.c:3640 `uwsgi_error_realpath(src)`",
+    bad="ini = /etc/uwsgi/shop.ini",
+    good="if-exists = /etc/uwsgi/shop.ini\nini = %(_)\nendif =",
+    near="[uwsgi]\nini = :shop\n[shop]\nprocesses = 4",
+)
+def include_missing(config: Case) -> Iterator[Flaw]:
+    """An error on the machine that serves it alone: another one may well have the file."""
+    here = config.known.here and not config.known.container
+    for path, by in config.missing:
+        if re.search(r"[$%@]\(", by.raw):
+            continue  # another rule says that uWSGI does not replace the name
+        text = f"there is no {path}, so uWSGI ends at once"
+        if not here:
+            text = f"there is no {path} on this machine, and uWSGI ends at once where it finds none"
+        advice = "make the file, or put if-exists around the line"
+        yield config.flaw(by, f"{text}; {advice}", harmless=not here)
+
+
 def _misnamed(config: Case, line: sections.Line) -> Flaw:
     """Return what is wrong with a line that is meant to be [uwsgi]; a comment in it stays."""
     text = f'{line.text} is the section "{line.section}", which is not read; write [uwsgi]'

@@ -99,19 +99,6 @@ present(
 )
 
 present(
-    "UW323",
-    "daemonize daemonize2",
-    "the first process ends when the server has gone to the background, and a container ends "
-    "with its first process; leave it out",
-    seen="core/utils.c:137 `fork()`",
-    bad="daemonize = /var/log/uwsgi.log",
-    good="logto = /var/log/uwsgi.log",
-    near="; daemonize = /var/log/uwsgi.log\nlogto2 = /var/log/uwsgi.log",
-    when=lambda config: bool(config.known.container),
-    mends=without,
-)
-
-present(
     "UW324",
     "py-autoreload",
     "a thread of each worker looks at all files of all modules, and a change in one reloads the "

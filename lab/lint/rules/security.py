@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from lab.lint.address import is_open, is_unix
-from lab.lint.rules.alike import missing, present, renamed
+from lab.lint.rules.alike import missing, present, renamed, written
 from lab.lint.rules.lifecycle import serves_python
 from lab.lint.rules.rule import Case, Fix, Flaw, Setting, Severity, rule
 
@@ -150,6 +150,52 @@ present(
     near="; http11-socket = 127.0.0.1:8080\nhttp-socket = 127.0.0.1:8080",
     mends=renamed("http-socket"),
 )
+
+
+@rule(
+    "UW409",
+    Severity.DANGEROUS,
+    "the PROXY protocol from anybody",
+    why="whoever reaches the port may claim to come from any address, which the application, its "
+    "limits and its logs then believe; listen where the balancer alone can reach it",
+    seen='proto/http.c:85 `memcmp(ptr, "PROXY ", 6)`',
+    bad="http = :8080\nhttp-enable-proxy-protocol = true",
+    good="http = 127.0.0.1:8080\nhttp-enable-proxy-protocol = true",
+    near="http = 10.0.0.7:8080\nhttp-enable-proxy-protocol = true",
+)
+def claimed_address(config: Case) -> Iterator[Flaw]:
+    """A line that any client may send before its request says where it comes from."""
+    for option, kinds in (
+        ("enable-proxy-protocol", ("router", "http", "http11")),
+        ("http-enable-proxy-protocol", ("router",)),
+    ):
+        doors = [each for each in config.sockets(*kinds) if is_open(each.value)]
+        for setting in written(config, option) if doors else ():
+            text = (
+                f"any host can reach {doors[0].written} and claim to come from any address, which "
+                "the application, its limits and its logs then believe; listen where the balancer "
+                "alone can reach it"
+            )
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "UW410",
+    Severity.REMARK,
+    "daemonize without umask",
+    why="unless an Emperor starts it, uWSGI sets the umask to 0 in the background, so that every "
+    "user of the machine may write to the pidfile and to what the application makes; write "
+    "umask = 022",
+    seen="core/utils.c:162 `umask(0)`",
+    bad="daemonize = /var/log/uwsgi.log",
+    good="daemonize = /var/log/uwsgi.log\numask = 027",
+    near="umask = 0007\ndaemonize = /var/log/uwsgi.log",
+)
+def writable_by_all(config: Case) -> Iterator[Flaw]:
+    """A umask that is written stays as it is; the log's own mode is another."""
+    setting = config.first("daemonize", "daemonize2")
+    if setting and config.last("umask") is None:
+        yield config.flaw(setting, fix=config.add("umask = 022", after=setting))
 
 
 @rule(

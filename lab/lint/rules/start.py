@@ -167,6 +167,34 @@ present(
 )
 
 
+@rule(
+    "UW119",
+    Severity.ERROR,
+    "a user or a group that is not there",
+    why="uWSGI looks the name up and ends where there is none; make the user, or write a number",
+    seen="core/utils.c:774 `user %s not found`; core/utils.c:2627 `unable to find group %s`",
+    bad="uid = shop-of-nobody",
+    good="uid = nobody",
+    near="uid = 10001",
+)
+def nobody_of_that_name(config: Case) -> Iterator[Flaw]:
+    """A number needs no user. A container and a jail have users of their own."""
+    if not config.known.here or config.known.container or config.starting("chroot"):
+        return
+    of_root = config.known.root is not False  # of anybody else uWSGI asks no name but an owner's
+    for setting in config.all(*("uid", "gid") * of_root, "chown-socket"):
+        user, _, group = setting.value.partition(":")
+        if config.table.canonical(setting.option) == "gid":
+            user, group = "", user
+        for name, kind, known in (
+            (user, "user", config.known.is_user),
+            (group, "group", config.known.is_group),
+        ):
+            if name and not name.isdigit() and "(" not in name and not known(name):
+                advice = f"make that {kind}, or write a number"
+                yield config.flaw(setting, f"there is no {kind} {name}, so uWSGI ends; {advice}")
+
+
 present(
     "UW204",
     "die-on-term",

@@ -1,0 +1,50 @@
+"""Commands that uWSGI runs beside its workers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+MIGRATES = re.compile(
+    r"\b(manage\.py|django-admin)\s.*\b(migrate|syncdb)\b(?!.*--(check|plan)\b)"
+    r"|\balembic\b.*\bupgrade\b|\bflask\b.*\bdb\s+upgrade\b"
+)
+"""Commands that change the tables of a database: Django's, Alembic's, Flask-Migrate's."""
+
+LOCKED = re.compile(r"\bflock\b")
+"""What runs one of them after the other, on one machine."""
+
+EACH = frozenset({"hook-accepting", "hook-accepting-once", "hook-post-fork"})
+"""Hooks that each worker runs."""
+
+LOADING = frozenset({"hook-pre-app", "hook-post-app", "exec-pre-app", "exec-post-app"})
+"""What is run whenever the application is loaded: by the first process, or by each worker."""
+
+
+@rule(
+    "UW329",
+    Severity.DANGEROUS,
+    "migrations at each start",
+    why="workers, or instances that start together, change the same tables at once, and some of "
+    "them fail or do it twice; run it once before they start, as a step of the deployment",
+    seen="core/uwsgi.c:3824 `hook_pre_app`; core/uwsgi.c:3605 `hook_accepting`",
+    bad="processes = 4\nlazy-apps = true\nhook-pre-app = exec:python manage.py migrate --noinput",
+    good="processes = 4\nlazy-apps = true\nhook-pre-app = exec:python manage.py migrate --check",
+    near="processes = 4\nlazy-apps = true\n"
+    "hook-asap = exec:flock /run/shop/migrate python manage.py migrate --noinput",
+)
+def migrates(config: Case) -> Iterator[Flaw]:
+    """A remark where the first process alone runs it, as an instance may be the only one."""
+    lazy = config.on("lazy-apps") or config.on("lazy")
+    for setting in config.starting("hook-", "exec-"):
+        if not MIGRATES.search(setting.value) or LOCKED.search(setting.value):
+            continue
+        each = setting.option in EACH or (lazy and setting.option in LOADING)
+        many = each and config.processes > 1
+        text = "each instance runs it whenever it starts, so that two may change tables at once"
+        if many:
+            text = f"each of {config.processes} workers runs it, and all of them at once"
+        advice = "run it once before they start, as a step of the deployment"
+        yield config.flaw(setting, f"{text}; {advice}", harmless=not many)

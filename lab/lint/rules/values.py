@@ -1,0 +1,77 @@
+"""Values that uWSGI takes for something else than who wrote them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from lab.dialects.uwsgi import BINDS
+from lab.lint.address import is_unix
+from lab.lint.rules.rule import Case, Flaw, Severity, rule
+
+PATHS = (
+    *("daemonize", "daemonize2", "logto", "logto2", "pidfile", "pidfile2", "safe-pidfile"),
+    *("safe-pidfile2", "stats", "master-fifo"),
+)
+"""Options of a file's name, which are taken for switches."""
+
+WORDS = frozenset({"true", "yes", "on", "1", "false", "no", "off", "0"})
+
+
+@rule(
+    "UW021",
+    Severity.ERROR,
+    "a yes or a no where a path is read",
+    why="it is the name of a file in the folder that uWSGI is started in, and a no does not switch "
+    "the option off; write a path, or leave it out",
+    seen="core/uwsgi.c:173 `uwsgi_opt_set_str`; core/uwsgi.c:607 `stats`",
+    bad="daemonize = true",
+    good="daemonize = /var/log/uwsgi.log",
+    near="set-placeholder = log=/var/log/true.log\ndaemonize = %(log)",
+)
+def switch_of_no_switch(config: Case) -> Iterator[Flaw]:
+    """It works, and the log is in a file called true."""
+    for setting in config.all(*PATHS):
+        if setting.value.lower() in WORDS:
+            made = "a UNIX socket" if "stats" in setting.option else "a file"
+            text = (
+                f'{made} called "{setting.value}" is made in the folder that uWSGI is started in, '
+                "as no option of a path is switched on or off so; write a path, or leave it out"
+            )
+            yield config.flaw(setting, text)
+
+
+@rule(
+    "UW022",
+    Severity.ERROR,
+    "an address that means another one",
+    why="what has no colon is the name of a UNIX socket, with all that stands behind it; what has "
+    "one is a host and a port",
+    seen="core/socket.c:536 `strchr(socket_name, ':')`; core/socket.c:1732 `bind_to_unix`",
+    bad="http-socket = 8080",
+    good="http-socket = :8080",
+    near="shared-socket = 127.0.0.1:8080\nhttp-socket = =0",
+)
+def other_address(config: Case) -> Iterator[Flaw]:
+    """A port without its colon, nginx's semicolon, and the prefix that others want."""
+    for setting in config.settings:
+        value = setting.value
+        if not BINDS.fullmatch(setting.option):
+            continue
+        if re.fullmatch(r"\d{2,5}", value):
+            text = f"this is the name of a UNIX socket, and no port; write :{value}"
+            yield config.flaw(setting, text, config.change(setting, f":{value}"))
+        elif match := re.fullmatch(r"unix:(?://)?(/.*)", value):
+            text = (
+                'uWSGI takes "unix" for a host that there is not, and nobody reaches this; write '
+                f"{match[1]}"
+            )
+            yield config.flaw(setting, text, config.change(setting, match[1]))
+        elif value.endswith(";") or (value.endswith(",") and is_unix(value)):
+            meant = value.rstrip(";,")
+            text = f"the last character is part of the UNIX socket's name; write {meant}"
+            if not is_unix(value):
+                text = f"what stands behind the port is passed over; write {meant}"
+            harmless = not is_unix(value)
+            fix = config.change(setting, meant)
+            yield config.flaw(setting, text, fix, harmless=harmless)
