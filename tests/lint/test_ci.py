@@ -80,6 +80,23 @@ def test_the_hook_is_one():
     assert subprocess.run(command, check=False).returncode == 0
 
 
+@pytest.mark.slow
+def test_the_hook_is_installed_and_judges(repository, tmp_path):
+    """By pre-commit, from this repository and a package index, with what a repository has added."""
+    for words in (("init", "-q"), ("add", "deploy", "docs")):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    done = subprocess.run(
+        [BIN / "pre-commit", "try-repo", ROOT, "lab-lint", "--all-files"], cwd=repository,
+        env=os.environ | {"PRE_COMMIT_HOME": str(tmp_path / "home")}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    if "No matching distribution" in done.stdout or "ConnectionError" in done.stdout:
+        pytest.skip("no package index can be reached")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "\ndeploy/uwsgi.ini:4:1  UW003 error " in done.stdout
+    assert "deploy/program_uwsgi.ini" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("schema", "name"),
     [("vendor.github-actions", "action.yml"), ("vendor.gitlab-ci", "templates/lint.yml")],
