@@ -65,6 +65,9 @@ class Known:
     """Whether root starts it."""
 
     somaxconn: int | None = None
+    migrates: bool | None = None
+    """Whether the kernel moves connections that wait to another socket of the port."""
+
     version: tuple[int, ...] = (2, 0, 31)
     options: frozenset[str] | None = None
     """What the build's `--help` lists."""
@@ -129,6 +132,10 @@ class Known:
         with suppress(KeyError):
             return bool(grp.getgrnam(name))
         return False
+
+    def is_file(self, path: Path) -> bool:
+        """Return whether there is such a file, and it may be read."""
+        return self.reaches(path) and path.is_file()
 
     def is_folder(self, path: Path) -> bool:
         """Return whether there is such a folder."""

@@ -81,6 +81,22 @@ def read(path: Path, known: Known) -> Config:
     )
 
 
+def target(config: Config) -> Setting | None:
+    """Return what a command serves, as the value of no option; None where it names nothing."""
+    words = list(_words(config.texts[config.file], config.file))
+    start = next(at for at, each in enumerate(words) if each.spot == config.top)
+    taken = False  # by the option before it
+    for word in words[start + 1 :]:
+        if taken:
+            taken = False
+        elif word.value.startswith("-"):
+            name, equals, _ = word.value.partition("=")
+            taken = not (equals or takes_no_value(name))
+        else:
+            return word
+    return None
+
+
 def _words(text: str, path: Path) -> Iterator[Setting]:
     """Yield each word as a value, with its place."""
     for number, line in enumerate(text.split("\n"), start=1):

@@ -17,6 +17,9 @@ from lab.system.runtime import version_of_uwsgi
 SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
 """Where Linux says how long a queue of connections may be."""
 
+MIGRATES = Path("/proc/sys/net/ipv4/tcp_migrate_req")
+"""Where it says whether connections wait on when their socket is closed; since Linux 5.14."""
+
 
 def known_of(program: str, **expected: Any) -> Known:
     """
@@ -46,4 +49,5 @@ def known_of(program: str, **expected: Any) -> Known:
         here=True,
         root=os.geteuid() == 0,
         somaxconn=int(limit) if limit else None,
+        migrates=MIGRATES.read_text().strip() == "1" if MIGRATES.exists() else None,
     )

@@ -98,7 +98,7 @@ def test_a_quote_that_is_not_closed_does_not_stop_the_reader(tmp_path):
 
 @pytest.mark.parametrize(
     ("command", "column"),
-    [("granian app", 1), ("W=1 /venv/bin/granian app", 5), ("exec granian app", 6)],
+    [("granian a:b", 1), ("W=1 /venv/bin/granian a:b", 5), ("exec granian a:b", 6)],
 )
 def test_a_command_in_quotes_is_read_and_mended(command, column):
     """It need not begin with the program."""

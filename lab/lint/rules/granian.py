@@ -39,17 +39,37 @@ def rsgi(config: Case) -> Iterator[Flaw]:
 )
 def many_threads(config: Case) -> Iterator[Flaw]:
     """Each may hold a database connection."""
-    interface, workers = config.last("interface"), max(1, config.number("workers", 1))
-    if interface is None or interface.value != "wsgi" or config.last("blocking-threads"):
+    if not is_wsgi(config) or config.last("blocking-threads"):
         return
-    share = config.number("backpressure") or max(128, config.number("backlog", 1024)) // workers
-    threads, allowed = max(1, share // 2), config.known.db_connections
+    threads, workers = default_threads(config), max(1, config.number("workers", 1))
+    allowed, backlog = config.known.db_connections, config.last("backlog")
     if allowed is None or threads * workers > allowed:
         text = (
             f"no --blocking-threads: a worker may run {threads} threads, and each may hold a "
             "connection to the database; write --blocking-threads with as many as it allows"
         )
-        yield config.flaw(config.top, text)
+        if backlog and not config.last("backpressure"):
+            text = (
+                f"without --blocking-threads it says how many threads a worker may run, too: "
+                f"{threads}, half of its share; write --blocking-threads with as many as the "
+                "database allows"
+            )
+            yield config.flaw(backlog, text)
+        else:
+            yield config.flaw(config.top, text)
+
+
+def is_wsgi(config: Case) -> bool:
+    """Return whether it serves a WSGI application."""
+    interface = config.last("interface")
+    return interface is not None and interface.value == "wsgi"
+
+
+def default_threads(config: Case) -> int:
+    """Return how many threads of a worker run the application without --blocking-threads."""
+    workers = max(1, config.number("workers", 1))
+    share = config.number("backpressure") or max(128, config.number("backlog", 1024)) // workers
+    return max(1, share // 2)
 
 
 @rule(
@@ -124,6 +144,8 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
         long = name if name.startswith("-") else f"--{name}"
         close = config.table.nearest(name, options())
         meant = INSTEAD.get(name, f"--{close}" if close else "")
+        if name == "threads" and is_wsgi(config):
+            meant = "--blocking-threads"  # gunicorn's and uWSGI's threads run the application
         text = f"{long}: granian {carried()['version']} has no such option, and does not start"
         there = meant and config.last(meant.removeprefix("--"))
         fix = None

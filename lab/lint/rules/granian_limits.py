@@ -1,0 +1,118 @@
+"""How many requests and connections granian's workers take, and what it serves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from lab.dialects.granian import target
+from lab.lint.rules.granian import default_threads, is_wsgi
+from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
+
+
+@rule(
+    "GR010",
+    Severity.DANGEROUS,
+    "workers that are replaced before a TCP port",
+    why="connections that wait for a worker are reset when it is replaced, unless the kernel moves "
+    "them to another; set the sysctl net.ipv4.tcp_migrate_req = 1, in the container, too",
+    seen="granian/server/common.py:567 `self.lifetime_signal or self.rss_signal`; "
+    "https://github.com/emmett-framework/granian#workers-and-threads",
+    bad="granian --interface wsgi --blocking-threads 32 --workers-lifetime 3600 site:app",
+    good="granian --interface wsgi --blocking-threads 32 --workers-kill-timeout 60 site:app",
+    near="granian --interface wsgi --blocking-threads 32 --workers-lifetime 3600 "
+    "--uds /run/app.sock site:app",
+)
+def reset(config: Case) -> Iterator[Flaw]:
+    """Each worker has a queue of its own, which its socket takes along."""
+    if config.last("uds") or config.known.migrates:
+        return
+    for setting in config.all("workers-lifetime", "workers-max-rss")[:1]:
+        yield config.flaw(setting)
+
+
+@rule(
+    "GR011",
+    Severity.DANGEROUS,
+    "threads of I/O for those of the application",
+    why="a WSGI application does not run in them, but in as many others as the backlog allows; "
+    "write --blocking-threads for how many requests it serves at once",
+    seen="granian/server/common.py:173 `self.backpressure // 2`; overhangio/tutor#1321",
+    bad="granian --interface wsgi --runtime-threads 4 site:app",
+    good="granian --interface wsgi --blocking-threads 4 site:app",
+    near="granian --interface wsgi --runtime-threads 4 --blocking-threads 32 site:app",
+)
+def wrong_threads(config: Case) -> Iterator[Flaw]:
+    """What is called threads elsewhere is translated so in public."""
+    setting = config.last("runtime-threads")
+    limited = config.last("blocking-threads") or config.last("backpressure")
+    if setting and is_wsgi(config) and not limited and config.number("runtime-threads") > 1:
+        text = (
+            f"the application does not run in them, but in up to {default_threads(config)} others "
+            "of each worker; write --blocking-threads for how many requests it serves at once"
+        )
+        edit = Edit(setting.spot, "--runtime-threads", "--blocking-threads")
+        there = config.line(setting.spot)[setting.spot.column - 1 :].startswith(edit.old)
+        fix = Fix((edit,), safe=False, says="--blocking-threads") if there else None
+        yield config.flaw(setting, text, fix)
+
+
+@rule(
+    "GR012",
+    Severity.DANGEROUS,
+    "backpressure below the connections that are kept",
+    why="it counts connections, those that are idle, too, and past it a worker takes no other; "
+    "write more, and limit the threads by --blocking-threads",
+    seen="granian/server/common.py:169 `backpressure or self.backlog`; "
+    "https://github.com/emmett-framework/granian#backpressure",
+    bad="granian --interface wsgi --backpressure 4 site:app",
+    good="granian --interface wsgi --backpressure 256 --blocking-threads 4 site:app",
+    near="granian --interface wsgi --backpressure 4 --no-http1-keep-alive site:app",
+)
+def full_of_idle(config: Case) -> Iterator[Flaw]:
+    """Clients and proxies keep connections; where granian keeps none, none is idle."""
+    setting, kept = config.last("backpressure"), config.last("http1-keep-alive")
+    closes = config.last("no-http1-keep-alive") or (kept and not config.on("http1-keep-alive"))
+    places = config.number("backpressure") * max(1, config.number("workers", 1))
+    if setting and not closes and 0 < places < config.known.connections:
+        many = f"{places} idle connections" if places > 1 else "an idle connection"
+        text = (
+            f"{many}, kept by clients or a proxy, and no other is answered until one of them "
+            "closes; write more than they keep, and limit the threads by --blocking-threads"
+        )
+        yield config.flaw(setting, text)
+
+
+SCRIPTS = re.compile(r"(?:^|.*/)s?bin/[^/]+(?<!\.py)$")
+"""Paths of programs, which are no modules."""
+
+
+@rule(
+    "GR013",
+    Severity.ERROR,
+    "a target that is no module",
+    why="granian imports a module, or a file whose name ends with .py, and finds no other; name "
+    "the module that the script imports, as shop.wsgi:application",
+    seen="granian/_internal.py:23 `os.path.splitext(path)`; "
+    "granian/_internal.py:64 `name or 'app'`",
+    bad="granian --interface wsgi --blocking-threads 32 /usr/bin/shop-api:application",
+    good="granian --interface wsgi --blocking-threads 32 shop.wsgi:application",
+    near="granian --interface wsgi --blocking-threads 32 /srv/bin/shop.py:application",
+)
+def no_module(config: Case) -> Iterator[Flaw]:
+    """A script without .py; and a remark where no name says which object of it is meant."""
+    served = target(config)
+    if served is None or "$" in served.value:
+        return
+    path, colon, _ = served.value.partition(":")
+    script = "/" in path and not path.endswith(".py") and config.known.is_file(Path(path))
+    if script or SCRIPTS.fullmatch(path):
+        text = (
+            f"{path}: granian imports a module, or a file whose name ends with .py, and does not "
+            "start; name the module that the script imports, as shop.wsgi:application"
+        )
+        yield config.flaw(served.spot, text)
+    elif not colon:
+        text = f"{path}: granian takes what is called app in it; write {path}:application if not"
+        yield config.flaw(served.spot, text, harmless=True)
