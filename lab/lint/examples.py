@@ -16,12 +16,15 @@ MUCH = Known(
     somaxconn=4096,
     plugins=frozenset({"python"}),
     python=(3, 12),
-    overlay={Path("venv/pyvenv.cfg").absolute(): "home = /usr/bin\nversion = 3.11.7\n"},
+    overlay={
+        Path("venv/pyvenv.cfg").absolute(): "home = /usr/bin\nversion = 3.11.7\n",
+        Path("venv-3.12/pyvenv.cfg").absolute(): "home = /usr/bin\nversion = 3.12.3\n",
+    },
 )
 """What is known of the rules' examples: so much that each rule has something to say."""
 
 ELSEWHERE = {
-    "UW107": Known(options=frozenset({"static-map"})),
+    "UW107": Known(options=frozenset({"static-map", "if-env", "endif"})),
     "UW116": Known(root=False),
     "UW118": Known(python=(3, 13)),
     "UW020": Known(here=True),

@@ -103,11 +103,12 @@ present(
     "UW507",
     "static-map static-map2 check-static",
     "a worker sends each file itself, in 15 system calls, and serves nothing else meanwhile; let a "
-    "proxy in front send them",
-    seen="core/protocol.c:820 `check_static`",
+    "proxy in front send them, or write offload-threads = 2",
+    seen="core/protocol.c:820 `check_static`; core/static.c:564 `offloading will be`",
     bad="static-map = /static=/srv/static",
-    good="offload-threads = 0",
-    near="; static-map = /static=/srv/static\noffload-threads = 0",
+    good="static-expires = /srv/static/* 3600",
+    near="static-map = /static=/srv/static\noffload-threads = 2",
+    when=lambda config: config.number("offload-threads") == 0,
 )
 
 

@@ -140,7 +140,7 @@ def condition_inside(config: Case) -> Iterator[Flaw]:
     seen="core/ini.c:64 `ini[i] == '\\n'`",
     bad="module = app:app \\",
     good="module = app:app",
-    near="; app:app \\\nmodule = app:app",
+    near="module = app:app\nroute = ^/page/\\d+\\.html$ last:",
 )
 def continued(config: Case) -> Iterator[Flaw]:
     """The next line is an option of its own."""

@@ -94,7 +94,7 @@ present(
     seen="core/uwsgi.c:1383 `lazy`; core/uwsgi.c:3884 `lazy`",
     bad="lazy = true",
     good="lazy-apps = true",
-    near="lazy = false",
+    near="module = shop.lazy:app\nlazy-apps = true",
     mends=renamed("lazy-apps"),
 )
 
@@ -118,6 +118,6 @@ present(
     seen="core/uwsgi.c:1241 `async mode`; docs/explanation/non-blocking.md",
     bad="asyncio = 100",
     good="threads = 32",
-    near="asyncio = 0",
+    near="import = asyncio\ngevent = 100",
     when=lambda config: max(config.number("asyncio"), config.number("async")) > 1,
 )

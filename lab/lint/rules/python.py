@@ -21,7 +21,7 @@ NAMED = re.compile(r"python-?(\d)\.?(\d{1,2})(?!\d)")
     seen="plugins/python/python_plugin.c:237 `pyvenv.cfg`",
     bad="home = %dvenv",
     good="home = %dother",
-    near="; home = %dvenv\nhome = %dother",
+    near="home = %dvenv-3.12",
 )
 def other_python(config: Case) -> Iterator[Flaw]:
     """What is in lib/python3.12 is not looked for by Python 3.11."""

@@ -18,7 +18,7 @@ present(
     seen="core/master_checks.c:254 `max_worker_lifetime`; docs/runs/lifetime",
     bad="max-worker-lifetime = 3600",
     good="max-worker-lifetime = 3600\nmaster = true",
-    near="max-worker-lifetime = 0",
+    near="max-worker-lifetime = 3600\nstats = 127.0.0.1:1717",
     when=lambda config: not config.master,
     mends=with_line("master = true"),
 )

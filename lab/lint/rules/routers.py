@@ -83,7 +83,7 @@ present(
     seen="plugins/http/keepalive.c:159 `can_keepalive`",
     bad="http = :8080\nhttp-auto-chunked = true",
     good="http = :8080\nhttp-auto-chunked = true\nhttp-keepalive = 1",
-    near="http = :8080\nhttp-auto-chunked = false",
+    near="https = :8443,shop.crt,shop.key\nhttp-auto-chunked = true\nhttp-keepalive = 75",
     when=lambda config: routed(config) and not config.last("http-keepalive"),
     mends=without,
 )

@@ -147,7 +147,7 @@ present(
     seen="docs/reference/profiles.md; docs/reference/malformed.md",
     bad="http11-socket = 127.0.0.1:8080",
     good="http-socket = 127.0.0.1:8080",
-    near="; http11-socket = 127.0.0.1:8080\nhttp-socket = 127.0.0.1:8080",
+    near="http-socket = 127.0.0.1:8080\nif-env = A_LOAD\nhttp11-socket = 127.0.0.1:81\nendif =",
     mends=renamed("http-socket"),
 )
 

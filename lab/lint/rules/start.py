@@ -69,7 +69,7 @@ present(
     seen="core/uwsgi.c:807 `route`; docs/reference/production-settings.md",
     bad="route = ^/x log:x",
     good="static-map = /x=/srv/x",
-    near="; route = ^/x log:x\nstatic-map = /x=/srv/x",
+    near="static-map = /x=/srv/x\nif-env = WITH_PCRE\nroute = ^/x log:x\nendif =",
 )
 def not_in_build(config: Case) -> Iterator[Flaw]:
     """What plugins bring is not looked for: they may be loaded."""
@@ -162,7 +162,7 @@ present(
     seen="core/utils.c:1003 `setuid`; core/utils.c:999 `setgid`",
     bad="uid = www-data",
     good="vacuum = true",
-    near="; uid = www-data\nvacuum = true\nmaster = true",
+    near="vacuum = true\nif-env = STARTED_BY_ROOT\nuid = www-data\nendif =",
     when=lambda config: config.known.root is False,
 )
 
@@ -215,7 +215,7 @@ present(
     seen="core/uwsgi.c:3344 `no_orphans`",
     bad="no-orphans = true",
     good="no-orphans = true\nmaster = true",
-    near="no-orphans = false",
+    near="no-orphans = true\nstats = 127.0.0.1:1717",
     when=lambda config: not config.master,
     mends=without,
 )

@@ -33,7 +33,7 @@ present(
     seen="docs/runs/stress.json",
     bad="max-requests = 5000",
     good="max-requests = 5000\nmaster = true",
-    near="max-requests = 5000\nmaster",
+    near="max-requests = 5000\ntouch-reload = /run/shop/reload",
     when=orphaned,
     mends=with_line("master = true"),
 )
@@ -109,17 +109,25 @@ def database(config: Case) -> Iterator[Flaw]:
         yield config.flaw(setting, text)
 
 
-present(
+@rule(
     "UW325",
-    "evil-reload-on-as evil-reload-on-rss",
-    "the master kills the worker in the middle of a request, which is lost; write the option "
+    Severity.DANGEROUS,
+    "evil-reload-on-as, evil-reload-on-rss",
+    why="the master kills the worker in the middle of a request, which is lost; write the option "
     "without evil-, which waits for its end",
     seen="core/master_checks.c:245 `evil_reload_on_rss`",
     bad="evil-reload-on-rss = 900",
     good="master = true\nreload-on-rss = 900",
-    near="evil-reload-on-rss = 0",
-    mends=lambda config, setting: config.rename(setting, setting.option.removeprefix("evil-")),
+    near="master = true\nreload-on-rss = 600\nevil-reload-on-rss = 1200",
 )
+def killed(config: Case) -> Iterator[Flaw]:
+    """Above a limit that waits it is for a request that takes all memory by itself."""
+    for option in ("reload-on-as", "reload-on-rss"):
+        for setting in written(config, f"evil-{option}"):
+            if not 0 < config.number(option) < config.number(f"evil-{option}"):
+                there = config.last(option)
+                yield config.flaw(setting, fix=None if there else config.rename(setting, option))
+
 
 present(
     "UW326",
@@ -129,6 +137,6 @@ present(
     seen="core/utils.c:3657 `uwsgi.mywid - 1`",
     bad="processes = 4\ncpu-affinity = 1",
     good="processes = 4",
-    near="processes = 4\ncpu-affinity = 0",
+    near="processes = 4\nif-env = ALONE_ON_THE_HOST\ncpu-affinity = 1\nendif =",
     mends=without,
 )
