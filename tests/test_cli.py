@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from lab import profiles, workloads
 from lab.cli.check import check_command
+from lab.cli.commands import cli
 from lab.cli.listing import list_command
 from lab.runs import fitness
 from lab.system import project
@@ -165,28 +166,51 @@ def test_the_list_shows_the_ladder_in_order(tmp_path):
     assert all(row["summary"] for row in rows)
 
 
-@pytest.mark.parametrize("width", [60, 80, 200])
-def test_the_list_has_a_line_for_each_profile_in_groups(monkeypatch, width):
-    """Ladder, reference lines, variations, peers; no line is longer than the page."""
+def test_help_cuts_no_description_of_a_command(monkeypatch):
+    """Each is whole, wrapped where the terminal ends."""
+    monkeypatch.setenv("COLUMNS", "80")
+    text = CliRunner().invoke(cli, ["--help"]).output
+    assert "..." not in text.partition("Commands:")[2]
+    assert "such as two commits'." in " ".join(text.split())
+
+
+def listed_names(text):
+    """Return the first word of each row of the list, heads and wrapped lines left out."""
+    rows = (line for line in text.splitlines() if re.match(r"  \S", line))
+    return [row.split()[0] for row in rows if not row.split()[0].isupper()]
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_list_has_each_profile_in_groups_and_cuts_nothing(monkeypatch, width):
+    """What the ratio is of, ladder, reference lines, variations, peers, in columns with heads."""
     monkeypatch.setenv("COLUMNS", str(width))
     text = CliRunner().invoke(list_command, standalone_mode=False).output
     assert max(map(len, text.splitlines())) <= width
-    groups = [part.splitlines() for part in text.split("\n\n")]
-    assert [group[0].split()[0] for group in groups[:4]] == [
-        "Ladder,", "Reference", "Variations,", "Peers,",
+    first, *groups = text.split("\n\n")
+    assert first.startswith("CPU: CPU per request, against the profile")
+    assert [group.split()[0] for group in groups[:4]] == [
+        "Ladder,", "Reference", "Variations:", "Peers:",
     ]  # fmt: skip
-    listed = [line.split()[0] for group in groups[:4] for line in group[1:]]
-    assert sorted(listed) == sorted(profiles.find())
-    assert "..." in text or width == 200
+    assert all(group.splitlines()[1].startswith("  PROFILE") for group in groups[:4])
+    assert sorted(listed_names("\n".join(groups[:4]))) == sorted(profiles.find())
+    assert "..." not in text
+    assert profiles.read("asyncio").summary in " ".join(text.split())
 
 
-def test_the_list_shows_what_was_measured():
-    """In the stored runs: what the walkthrough leaves out is worth most of a request's CPU."""
+def test_the_list_shows_what_the_page_of_profiles_shows():
+    """The same ratio for each profile, whichever is read first."""
+    page = (ROOT / "docs/reference/profiles.md").read_text().partition("## The ladder")[0]
+    cells = [line.split(" | ") for line in page.splitlines() if line.startswith("| [")]
+    told = {row[0].partition("[")[2].partition("]")[0]: row[4].split()[0] for row in cells}
+    assert told["processes-threads"] != "-"
     text = CliRunner().invoke(list_command, standalone_mode=False).output
-    found = {line.split()[0]: line.split()[1] for line in text.splitlines() if line[:2] == "  "}
-    assert re.fullmatch(r"0\.[34]\d+x", found["http-socket"])
-    assert re.fullmatch(r"1\.\d+x", found["processes-threads"])
-    assert found["cython"].startswith("~")
+    rows = (line.split() for line in text.splitlines() if re.match(r"  \S.*\dx( |$)", line))
+    listed = {
+        row[0]: next(cell for cell in row if re.fullmatch(r"~?[\d.]+x", cell)) for row in rows
+    }
+    assert listed == {
+        name: cell.replace("\\", "") for name, cell in told.items() if cell not in ("-", "|")
+    }
 
 
 @pytest.fixture
@@ -228,7 +252,7 @@ def test_the_list_names_the_workloads(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     run = CliRunner().invoke(list_command, standalone_mode=False, catch_exceptions=False)
     listed = run.output.partition("Workloads, for --workload:\n")[2].partition("\n\n")[0]
-    assert [line.split()[0] for line in listed.splitlines()] == list(workloads.find())
+    assert listed_names(listed) == list(workloads.find())
 
 
 def test_the_list_says_what_is_wrong_with_a_workload(listed):

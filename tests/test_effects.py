@@ -52,10 +52,16 @@ def test_the_effect_is_that_of_the_step(store):
     assert effects(store(), FOUND, as_today) == {"http-socket": Estimate(0.44, 0.42, 0.46, 10)}
 
 
-def test_the_run_with_the_most_pairs_counts(store):
-    """Whatever the runs are called."""
-    store("a", {**STEP, "ratio": 0.5, "n": 5})
-    store("c", {**STEP, "ratio": 0.6, "n": 9})
+def test_the_run_of_the_ladder_counts_before_others(store):
+    """Whatever they are called, and however many pairs they have."""
+    store("a", {**STEP, "ratio": 0.5, "n": 15})
+    assert effects(store(), FOUND, as_today)["http-socket"].value == 0.44
+
+
+def test_of_other_runs_the_first_by_name_counts(store):
+    """Unless it has so few pairs that it was made to count something."""
+    store("a", {**STEP, "ratio": 0.5, "n": 4})
+    store("c", {**STEP, "ratio": 0.6, "n": 15})
     assert effects(store("b"), FOUND, as_today)["http-socket"].value == 0.44
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import inspect
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -124,6 +125,8 @@ class Commands(Mapping[str, click.Command]):
         if name in CHECKOUT:
             sys.path.append(str(project.root()))
         command: click.Command = getattr(importlib.import_module(module), f"{name}_command")
+        # click would cut what it takes from the help at 45 columns.
+        command.short_help = inspect.cleandoc(command.help or "").partition("\n\n")[0]
         return command
 
     def __iter__(self) -> Iterator[str]:
@@ -141,10 +144,13 @@ class Commands(Mapping[str, click.Command]):
 @click.version_option(package_name="uwsgi-fibonacci-lab")
 def cli() -> None:
     """
-    Compare server profiles under load: what changed, by how much, and does it mean anything.
+    Compare server configurations under load: what changed, by how much, and how sure it is.
 
     \b
-    lab run --quick                                the whole ladder, in five minutes
-    lab run ~/shop/uwsgi.ini tuned --path /items/3 your configuration, and your application by ours
-    lab run --app mysite.wsgi:app --path /items/3  our profiles on your application
+    lab lint ~/shop/uwsgi.ini   what is wrong with it; starts no server
+    lab run --quick             our ladder of settings, in five minutes
+    lab run ~/shop/uwsgi.ini safety --path /items/3
+                                your configuration, and your application by ours
+    lab run --app mysite.wsgi:app --path /items/3
+                                our profiles on your application
     """  # noqa: D301 - click wants the control character itself

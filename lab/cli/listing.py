@@ -20,17 +20,21 @@ from lab.system import project
 
 LADDER = "Ladder, each against the one above it"
 LINES = "Reference lines, what a server itself needs"
-VARIATIONS = "Variations, each / the profile that it is against"
-PEERS = "Peers, each / the profile that it is against"
+VARIATIONS = "Variations"
+PEERS = "Peers"
 WORKLOADS = "Workloads, for --workload"
 BACKING = "Backing services, which applications ask"
 """Groups of what `lab list` prints."""
 
 MEASURED = (
-    "The ratios are of CPU per request, measured on one machine in the stored runs of docs/runs. "
-    "Of several the one with the most pairs counts; ~ marks what may be 1. `lab run NAME` "
-    "measures yours. `lab run` compares the ladder and the reference lines by default."
+    "CPU: CPU per request, against the profile that is named or stands above, so 0.5x is half; "
+    "~ may be 1x. The figures are those of docs/reference/profiles.md: stored runs, the server on "
+    "one core. `lab run NAME` measures yours; `lab run` alone compares the ladder and the "
+    "reference lines."
 )
+
+BESIDE = 33
+"""Columns that a description takes beside its name; where there are fewer, it stands below."""
 
 
 @click.command("list")
@@ -69,16 +73,34 @@ def list_command(*, as_json: bool) -> int:
         )
         return 0
     width = page_width()
-    groups = _grouped(found, ladder).items()
-    shown = {title: [*_lines(group, ladder, measured)] for title, group in groups}
-    shown |= {WORKLOADS: [*_workloads()], BACKING: _services()}
-    for title, lines in shown.items():
-        say(f"{title}:")
-        for line in lines:
-            say(line if len(line) <= width else f"{line[: width - 3]}...")
-        say()
     say("\n".join(wrap(MEASURED, width)))
+    for title, group in _grouped(found, ladder).items():
+        rows = [*_rows(group, ladder, measured)]
+        against = any(" / " in name for name, *_ in rows)
+        heads = ("PROFILE / AGAINST" if against else "PROFILE", "CPU", "VERSION", "WHAT IT CHANGES")
+        _say_table(title, heads, rows, width)
+    _say_table(WORKLOADS, ("WORKLOAD", "WHAT IS ASKED"), [*_workloads()], width)
+    _say_table(BACKING, ("SERVICE", "WHAT IT IS"), _services(), width)
     return 0
+
+
+def _say_table(
+    title: str, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], width: int
+) -> None:
+    """Print a table; an empty column is left out, and a last cell that is long wrapped."""
+    kept = [number for number, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    wides = [max(len(row[number]) for row in (heads, *rows)) for number in kept[:-1]]
+    indent = 2 + sum(wides) + 2 * len(wides)
+    beside = width - indent >= BESIDE
+    say(f"\n{title}:")
+    for row in (heads, *rows):
+        *cells, last = (row[number] for number in kept)
+        line = "  " + "".join(f"{cell:<{wide}}  " for cell, wide in zip(cells, wides, strict=True))
+        if beside:
+            say("\n".join(wrap(last, width, initial_indent=line, subsequent_indent=" " * indent)))
+        else:
+            say(line.rstrip())
+            say("\n".join(wrap(last, width, initial_indent=" " * 6, subsequent_indent=" " * 6)))
 
 
 def _grouped(found: Sequence[Installed], ladder: Sequence[str]) -> dict[str, list[Installed]]:
@@ -95,41 +117,31 @@ def _grouped(found: Sequence[Installed], ladder: Sequence[str]) -> dict[str, lis
     return {title: group for title, group in groups.items() if group}
 
 
-def _lines(
+def _rows(
     group: Sequence[Installed], ladder: Sequence[str], measured: Mapping[str, Estimate]
-) -> Iterator[str]:
-    """Yield a line for each profile: name, against, effect, version, and what it changes."""
-    names = [
-        each.name
-        if each.against is None or each.name in ladder or each.reply is not None
-        else f"{each.name} / {each.against}"
-        for each in (one.profile for one in group)
-    ]
-    versions = [version_number(each.version) for each in group]
-    wide, long = (max(map(len, column)) for column in (names, versions))
-    for name, version, each in zip(names, versions, group, strict=True):
+) -> Iterator[tuple[str, ...]]:
+    """Yield of each profile: name and against, effect, version, and what it changes."""
+    for each in group:
         profile = each.profile
+        alone = profile.against is None or profile.name in ladder or profile.reply is not None
+        name = profile.name if alone else f"{profile.name} / {profile.against}"
         ratio = centre(measured[profile.name]) if profile.name in measured else ""
         said = each.missing or profile.summary
         if profile.peer.ended:
             following = f"; now {profile.peer.successor}" if profile.peer.successor else ""
             said += f" (ended {profile.peer.ended}{following})"
-        yield f"  {name:<{wide}}  {ratio:>7}  {version:<{long}}  {said}"
+        yield name, ratio, version_number(each.version), said
 
 
-def _workloads() -> Iterator[str]:
-    """Yield a line for each workload: its name, and what is asked, or what is wrong with it."""
-    names = workloads.find()
-    for name in names:
+def _workloads() -> Iterator[tuple[str, str]]:
+    """Yield of each workload its name, and what is asked, or what is wrong with it."""
+    for name in workloads.find():
         try:
-            said = workloads.read(name).summary
+            yield name, workloads.read(name).summary
         except WorkloadError as error:
-            said = str(error).removeprefix(f"{error.path.parent}/")
-        yield f"  {name:<{max(map(len, names))}}  {said}"
+            yield name, str(error).removeprefix(f"{error.path.parent}/")
 
 
-def _services() -> list[str]:
-    """Return a line for each backing service: what it is, or what it needs and is not here."""
-    services = [read(path) for path in find()]
-    wide = max(len(each.name) for each in services)
-    return [f"  {each.name:<{wide}}  {missing(each) or each.summary}" for each in services]
+def _services() -> list[tuple[str, str]]:
+    """Return of each backing service what it is, or what it needs and is not here."""
+    return [(each.name, missing(each) or each.summary) for each in map(read, find())]

@@ -15,6 +15,12 @@ from lab.runs.flat import nested
 FIELDS = ("ratio", "low", "high", "n", "level")
 """Of a comparison in a summary, in the order of `Estimate`. An older one has no level."""
 
+LADDER = "ladder"
+"""The stored run of the whole ladder, which is quoted before any other."""
+
+ENOUGH = 5
+"""Pairs from which on a run is quoted; one that was made to count something has fewer."""
+
 METRIC = "cpu"
 """It does not depend on whether the generator kept up."""
 
@@ -39,8 +45,9 @@ def effects(
     """
     Return by profile the ratio of its CPU per request to that of the profile that it is against.
 
-    A run counts if its noise check passed, if it was at full load, and if both profiles have the
-    digests that they have today. Of several runs the one with the most pairs counts.
+    A run counts if its noise check passed, if it was at full load with `ENOUGH` blocks, and if both
+    profiles have the digests that they have today. Of several runs that of the ladder counts, else
+    the first by name, as on the page of profiles.
 
     Args:
         folder: Of the runs' folders.
@@ -48,17 +55,18 @@ def effects(
         as_today: Tells a stored profile in the words of today.
     """
     today = {each.name: each for each in found}
-    best: dict[str, Estimate] = {}
-    for path in sorted(folder.glob("*/summary.json")):
+    quoted: dict[str, Estimate] = {}
+    paths = folder.glob("*/summary.json")
+    for path in sorted(paths, key=lambda each: (each.parent.name != LADDER, each)):
         for (name, digest), (against, digest_against), ratio in _ratios(path, as_today):
             known = today.get(name)
             if known is None or known.against != against:
                 continue
             if (known.digest, today[against].digest) != (digest, digest_against):
                 continue
-            if name not in best or ratio.n > best[name].n:
-                best[name] = ratio
-    return best
+            if ratio.n >= ENOUGH:
+                quoted.setdefault(name, ratio)
+    return quoted
 
 
 def _ratios(

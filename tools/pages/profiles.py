@@ -22,15 +22,10 @@ from lab.model.profile import Profile
 from lab.model.workload import Workload
 from lab.report.headline import ANOTHER
 from lab.report.numbers import bounded, judged
+from lab.runs.effects import ENOUGH, LADDER
 from lab.system import project
 from tools.pages.files import DOCS, ROOT, names, swept, written
 from tools.pages.runs import mark
-
-ENOUGH = 5
-"""Blocks from which on a run is quoted; one that was made to count something has fewer."""
-
-LADDER = "ladder"
-"""The stored run of the whole ladder."""
 
 PAGE = DOCS / "reference" / "profiles.md"
 
