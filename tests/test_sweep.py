@@ -255,19 +255,20 @@ def test_the_chart_is_described_for_whoever_cannot_see_it(crossing):
     """With the ends of each line; the page holds it, and the tables below."""
     picture = figures.of_sweep(conclude_sweep(crossing))
     assert picture.title == "What connections changed"
-    assert "By connections, from 1 to 1000. a, requests/s:" in picture.description
+    assert picture.description.startswith("By connections, from 1 to 1000. ")
+    assert " a, requests/s: " in picture.description
     page = html_page.render_sweep(conclude_sweep(crossing))
     assert page.count("<svg") == 1
     assert "<td>300</td>" in page
 
 
-def test_a_long_name_has_room_beside_its_line():
+def test_a_long_name_has_room_in_the_key():
     """Each name is drawn whole."""
     name = "a-profile-with-a-long-name-and-a-few-letters-more"
     speeds = {"a": (1000, 2000, 3000, 4000), name: (4000, 3000, 2000, 1000)}
     figure = figures.of_sweep(conclude_sweep(summaries(swept(**speeds)))).figure
     figure.canvas.draw()
-    names = [each for axes in figure.axes for each in axes.texts if each.get_text() == name]
+    names = [each for key in figure.legends for each in key.texts if each.get_text() == name]
     assert names
     assert max(each.get_window_extent().x1 for each in names) <= figure.bbox.x1
 
@@ -277,7 +278,7 @@ ARTICLE = ("1", "5", *map(str, range(20, 301, 20)))
 
 
 def test_no_word_of_a_chart_is_written_over_another():
-    """Neither values along the axis nor the names of lines that all are at 0, as of no errors."""
+    """Values along the axis are left out where they are too close."""
     speeds = dict.fromkeys(("a", "b", "c", "d"), (2000.0,) * 17)
     figure = figures.of_sweep(conclude_sweep(summaries(swept(ARTICLE, **speeds)))).figure
     figure.canvas.draw()
@@ -285,14 +286,6 @@ def test_no_word_of_a_chart_is_written_over_another():
     assert [values[0].get_text(), values[-1].get_text()] == ["1", "300"]
     boxes = [each.get_window_extent() for each in values]
     assert not [1 for a, b in itertools.pairwise(boxes) if a.overlaps(b)]
-    for axes in figure.axes:
-        letters = (
-            axes.texts[0].get_fontsize()
-            / 72
-            / (axes.get_position().height * figure.get_figheight())
-        )
-        heights = sorted(each.xyann[1] for each in axes.texts)
-        assert min(b - a for a, b in itertools.pairwise(heights)) > letters
 
 
 def test_of_many_values_each_is_asked_for_by_itself(crossing):

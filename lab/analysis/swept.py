@@ -28,6 +28,8 @@ class Measured:
     """What *median* is of."""
     counts: bool
     """False where a gate withholds it in every trial: then it is shown, and nothing follows."""
+    least: bool = False
+    """Whether *median* is the least that it can be, since the load was at its limit."""
 
 
 def reading(summary: Summary, profile: str, metric: str) -> Measured | None:
@@ -38,7 +40,13 @@ def reading(summary: Summary, profile: str, metric: str) -> Measured | None:
     if not told:
         derived = (derive(item.trial) for item in trials)
         found = tuple(each[metric] for each in derived if metric in each)
-    return Measured(statistics.median(found), found, told) if found else None
+    if not found:
+        return None
+    of = (row.known(metric) for row in summary.rows if row.profile.name == profile)
+    known, least = next(of, (None, False))
+    if known is not None and least:
+        return Measured(known, found, counts=True, least=True)
+    return Measured(statistics.median(found), found, told)
 
 
 def value_of(summary: Summary) -> tuple[str, str]:

@@ -78,8 +78,8 @@ class SweepConclusion:
     counted: str | None
     """What the probes count of the quantity: processes or threads; None of any other."""
 
-    on_one_core: bool
-    """Whether more of the quantity do nothing that could be seen, for want of a second core."""
+    single_core: bool
+    """Whether no server had more than one core, whatever the quantity is."""
 
     compared: bool
     """Whether anything can be compared."""
@@ -97,6 +97,8 @@ class SweepConclusion:
     """Values at which the noise check could be made."""
 
     passed: int
+    noisy: tuple[str, ...]
+    """Values at which the noise check was not passed, or could not be made."""
 
     warnings: tuple[RunWarning, ...]
     """Of all values together."""
@@ -123,6 +125,11 @@ class SweepConclusion:
 
     network: Network | None
     """The other hosts that its load came from; None where it came from the same one."""
+
+    @property
+    def on_one_core(self) -> bool:
+        """Whether more of the quantity do nothing that could be seen, for want of a second core."""
+        return self.counted is not None and self.single_core
 
     @property
     def run(self) -> Run:
@@ -173,7 +180,8 @@ def conclude_sweep(found: Sequence[Summary]) -> SweepConclusion:
     }
     gains, level = _gains(found, dict(zip(names, columns[metric], strict=False)))
     differences = tuple(_differences(found, metric))
-    made = [each.aa[metric] for each in found if each.aa[metric].ratio is not None]
+    checks = {value_of(each)[1]: each.aa[metric] for each in found}
+    made = [each for each in checks.values() if each.ratio is not None]
     any_ratio = any(step.baseline[metric].ratio for each in found for step in each.steps)
     return SweepConclusion(
         summaries=tuple(found),
@@ -183,13 +191,14 @@ def conclude_sweep(found: Sequence[Summary]) -> SweepConclusion:
         metrics=metrics,
         measured=shown(found),
         counted=counted,
-        on_one_core=counted is not None and on_one_core(found),
+        single_core=on_one_core(found),
         compared=bool(gains or level or differences or any_ratio),
         gains=gains,
         level=level,
         differences=differences,
         checked=len(made),
         passed=sum(told_apart(each, plan.smallest) for each in made),
+        noisy=tuple(value for value, each in checks.items() if not told_apart(each, plan.smallest)),
         warnings=tuple(_warnings(found)),
         warned=tuple(_warned(found)),
         growths=columns if counted else {},
@@ -197,11 +206,7 @@ def conclude_sweep(found: Sequence[Summary]) -> SweepConclusion:
         if counted
         else (),
         gates=_gates(found),
-        missing=tuple(
-            (value_of(each)[1], each.measured, each.planned)
-            for each in found
-            if each.measured < each.planned
-        ),
+        missing=tuple(_missing(found)),
         machine=facts(found[0].run.environments),
         network=network(found[0].run),
     )
@@ -262,6 +267,12 @@ def _warned(found: Sequence[Summary]) -> Iterator[tuple[str, RunWarning]]:
         for warning in summary.warnings:
             if not isinstance(warning, EndedEarly):
                 yield value_of(summary)[1], warning
+
+
+def _missing(found: Sequence[Summary]) -> Iterator[tuple[str, int, int]]:
+    for each in found:
+        if each.measured < each.planned:
+            yield value_of(each)[1], each.measured, each.planned
 
 
 def _gates(found: Sequence[Summary]) -> tuple[GateAtValues, ...]:

@@ -29,6 +29,13 @@ def pictures(found: Conclusion) -> dict[str, Picture]:
 
 
 @mpl.rc_context(svg.STYLE)
+def of_changes(found: Conclusion) -> dict[str, Picture]:
+    """Return what each step changed, a figure for each metric; first the one that judges."""
+    names = sorted(found.panels, key=lambda name: name != found.metric)
+    return {name: forest.draw_metric(found, name) for name in names}
+
+
+@mpl.rc_context(svg.STYLE)
 def of_sweep(found: SweepConclusion) -> Picture | None:
     """Return the figure of a sweep; None where nothing was measured."""
     return sweep.draw(found)

@@ -46,6 +46,11 @@ def sentence(found: Conclusion) -> str:
     return f"{first}{'; '.join(filter(None, parts))}."
 
 
+def first(found: Conclusion) -> str:
+    """Return what changed most, or what the run cannot tell, as a sentence by itself."""
+    return f"{_won(found)}."
+
+
 def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
     """Return what the verdict rests on."""
     summary = conclusion.summary
@@ -56,7 +61,7 @@ def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
         aa = summary.aa[name].ratio
         value, within = (centre(aa), f"{interval(aa)}, ") if aa is not None else (UNKNOWN, "")
         note = f"{within}{plan.reference} against itself"
-        found.append(Fact(f"A/A, {METRICS[name].title}", value, note))
+        found.append(Fact(f"Noise check, {METRICS[name].title}", value, note))
     known = (share(summary.floors[each]) if summary.aa[each].ratio else UNKNOWN for each in names)
     floors = ", ".join(known)
     titles = ", ".join(METRICS[name].title for name in names)
@@ -69,7 +74,7 @@ def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
         Fact(
             "Trials that count",
             f"{valid} of {total}",
-            f"{summary.measured} of {summary.planned} planned slots, the A/A arm's included",
+            f"{summary.measured} of {summary.planned} planned ones were made, the check's too",
         )
     )
     again = str(conclusion.made_again)

@@ -22,14 +22,16 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
 from lab.analysis.together import SweepConclusion
+from lab.model.diagnosis import Diagnosis, Standing
 from lab.model.measured import Window
+from lab.model.metric import METRICS
 from lab.model.nested import flatten
 from lab.model.profile import Profile
 from lab.model.wording import visible
-from lab.report import headline, summary_json, sweep
-from lab.report.causes import ended, said, tested
+from lab.report import headline, opening, summary_json, sweep
+from lab.report.causes import UNEXPLAINED, ended, tested
 from lab.report.drawing import load_matplotlib
-from lab.report.palette import DARK, LIGHT, MOST_LINES, declarations
+from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import Topic, document
 from lab.runs.folder import FORMAT, RunHeader, encode_header, encode_trial
 
@@ -60,7 +62,7 @@ _PAGES.filters |= {"whole": _whole, "ended": ended}
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """What limits some profiles, or which of their options does nothing."""
+    """What limits some profiles."""
 
     profiles: tuple[tuple[str, str], ...]
     """Name, and in how many of its trials it shows: "9/10"."""
@@ -95,6 +97,11 @@ def render(found: Conclusion) -> str:
     drawn = {
         name: Markup(svg.inline(name, picture))  # noqa: S704 - drawn here, its text is escaped
         for name, picture in figures.pictures(found).items()
+        if name != "forest"
+    }
+    changed = {
+        METRICS[name].title: Markup(svg.inline(f"forest_{name}", picture))  # noqa: S704 - as above
+        for name, picture in figures.of_changes(found).items()
     }
     lines = percentiles.curves(summary)
     page = document(found)
@@ -102,12 +109,16 @@ def render(found: Conclusion) -> str:
         page=page,
         measured=next(table for table in page.tables if table.topic is Topic.MEASURED),
         parts=[table for table in page.tables if table.topic is Topic.PARTS],
+        opening=list(opening.sections(found)),
+        context=opening.context(found),
+        banners=opening.banners(found),
         # What limited each profile is shown as chips instead.
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
-        sentence=page.headline,
+        sentence=headline.first(found),
         trust=found.trust,
         trusted=headline.TRUSTED[found.trust],
         facts=headline.facts(found),
+        changed=changed,
         figures=drawn,
         limits=_limits(found),
         spent=details.spent_table(summary),
@@ -137,7 +148,6 @@ def render_sweep(found: SweepConclusion) -> str:
     return template.render(
         page=sweep.document(found),
         figure=picture and Markup(svg.inline("sweep", picture)),  # noqa: S704 - as above
-        lines=found.profiles[:MOST_LINES],
         run=found.run,
         light=declarations(LIGHT),
         dark=declarations(DARK),
@@ -149,7 +159,6 @@ def _limits(found: Conclusion) -> tuple[Chip, ...]:
     chips = [_limit(limit) for limit in found.limits]
     if found.silent:
         chips.append(_plain(found.silent, "no trial counts"))
-    chips += [_plain(each.profiles, "no effect", each.reason) for each in found.no_effect]
     return tuple(chips)
 
 
@@ -160,12 +169,12 @@ def _plain(profiles: Sequence[str], chip: str, text: str = "") -> Chip:
 def _limit(limit: Limit) -> Chip:
     shown = limit.example
     if shown is None:
-        return _plain(limit.profiles, said(limit))
+        return _plain(limit.profiles, UNEXPLAINED)
     several = len(limit.members) > 1
     return Chip(
         profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in limit.members),
         kind=shown.standing.name.lower(),
-        chip=said(limit),
+        chip=_standing(limit, shown),
         text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
         # Made to stand behind a colon; here it is a sentence.
         rules_out=shown.cause.rules_out[:1].upper() + shown.cause.rules_out[1:],
@@ -175,6 +184,13 @@ def _limit(limit: Limit) -> Chip:
             if each.counter is not None
         ),
     )
+
+
+def _standing(limit: Limit, shown: Diagnosis) -> str:
+    """Say what limits, or what else the trials fit, and how far that is proved."""
+    withdrawn = shown.standing is Standing.WITHDRAWN
+    also = "" if limit.first or withdrawn else "also "
+    return f"{also}{shown.cause.name}: {opening.STANDINGS[shown.standing]}"
 
 
 def _configurations(found: Conclusion) -> tuple[Configuration, ...]:

@@ -7,9 +7,10 @@ next. `lab.report.tables` has the whole report.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.analysis.conclusion import Conclusion, Term
 from lab.analysis.gates.effort import SHARED_CORES
@@ -24,6 +25,7 @@ from lab.model.warning import Failing, NeverStarted, NothingCompared
 from lab.model.wording import counted
 from lab.report import headline, sweep, tables
 from lab.report.causes import ended, profiles_of
+from lab.report.caveats import ONE_CORE, SHARED
 from lab.report.numbers import bounded, figure, share
 from lab.report.remarks import MORE, load_words, protocols
 from lab.report.tables import MEANINGS, NOTHING, Cell, Column, Document, Table, printable, texts
@@ -38,8 +40,6 @@ STANDINGS = {
 
 UNREADABLE = (NeverStarted, Failing, NothingCompared)
 """Warnings after which a reader needs the reasons."""
-
-ONE_CORE = "The server had ONE core: steps that add processes or threads cannot show a gain here."
 
 ENDS = {
     0: "measured",
@@ -67,7 +67,7 @@ class Way:
 def documents(found: RunConclusion, way: Way) -> Iterator[Document]:
     """Yield what is shown of a run; of one at several values what all come to."""
     if found.sweep is not None:
-        yield _of_sweep(found, found.sweep, way)
+        yield _of_sweep(found.sweep, way)
         return
     for each in found.points:
         yield document(each, way)
@@ -76,21 +76,12 @@ def documents(found: RunConclusion, way: Way) -> Iterator[Document]:
 def document(found: Conclusion, way: Way) -> Document:
     """Return what is shown of one load."""
     run = found.summary.run
-    sections = (
-        _changed(found),
-        _alike(found.opening, METRICS[found.metric].title),
-        _no_effect(found),
-        _open(found),
-        _uncounted(found),
-        _limits(found),
-    )
-    blocks = f"{counted(len(run.plan.profiles), 'profile')}, {counted(run.allotted, 'block')}"
-    window = "" if run.plan.load.requests is not None else f" of {run.plan.window:g} s"
+    told = (*sections(found), _limits(found))
     return Document(
         title=tables.title(run.plan),
-        context=(f"{load_words(run.plan)}; {blocks}{window}", *_context(found)),
-        banners=tuple(printable(_banners(found))),
-        tables=tuple(each for each in sections if each is not None and each.rows),
+        context=context(found),
+        banners=banners(found),
+        tables=tuple(_capital(each) for each in told if each is not None),
         notes=(),
         legend=(),
         footer=(),
@@ -98,14 +89,45 @@ def document(found: Conclusion, way: Way) -> Document:
     )
 
 
+def sections(found: Conclusion) -> Iterator[Table]:
+    """Yield what changed, what did not, what has no effect, what is open, and what is missing."""
+    every = (
+        _changed(found),
+        _alike(found.opening, METRICS[found.metric].title),
+        _no_effect(found),
+        _open(found),
+        _uncounted(found),
+    )
+    yield from (each for each in every if each is not None)
+
+
+def banners(found: Conclusion) -> tuple[str, ...]:
+    """Return what changes the reading of all below."""
+    return tuple(printable(_banners(found)))
+
+
+def context(found: Conclusion) -> tuple[str, ...]:
+    """Return the load, how steady the machine was, and of what the percentiles are."""
+    run = found.summary.run
+    blocks = f"{counted(len(run.plan.profiles), 'profile')}, {counted(run.allotted, 'block')}"
+    window = "" if run.plan.load.requests is not None else f" of {run.plan.window:g} s"
+    return (f"{load_words(run.plan)}; {blocks}{window}", *_context(found))
+
+
+def _capital(table: Table) -> Table:
+    """Return *table* with its title in capitals, as a heading of a terminal, but for names."""
+    head, mark, rest = re.split(r"(, against | -> |$)", table.title, maxsplit=1)
+    return replace(table, title=f"{head.upper()}{mark}{rest}")
+
+
 def end(status: int) -> str:
     """Say what the exit *status* of a run means."""
     return f"exit {status}: {ENDS[status]}"
 
 
-def _of_sweep(run: RunConclusion, found: SweepConclusion, way: Way) -> Document:
+def _of_sweep(found: SweepConclusion, way: Way) -> Document:
     whole = sweep.document(found)
-    one_core = all(each.on_one_core for each in run.points) and not found.on_one_core
+    one_core = found.single_core and not found.on_one_core
     shown = tuple(METRICS[name].title for name in (found.metric, "p99"))
     kept = tuple(each for each in whole.tables if each.title in shown)
     at = (f"At one value: {way.program} report {shlex.quote(way.run)} --at {found.values[0]}",)
@@ -135,14 +157,10 @@ def _context(found: Conclusion) -> Iterator[str]:
 
 
 def _banners(found: Conclusion) -> Iterator[str]:
-    """Yield what changes the reading of all below."""
     if found.alone:
         yield headline.nothing_compared(found)
     if found.summary.run.shares_cores:
-        yield (
-            "Server and load shared their cores: requests/s are known between two bounds only, and "
-            "CPU per request decides."
-        )
+        yield SHARED
     elif found.on_one_core:
         yield ONE_CORE
     said = headline.uncounted(found.uncounted).strip()
@@ -169,7 +187,7 @@ def _changed(found: Conclusion) -> Table | None:
         return None
     names = [name for name in opening.metrics if any(name in e.by for e in opening.changed)]
     against = {each.reference for each in opening.changed}
-    title, name = "WHAT CHANGED", "profile"
+    title, name = "What changed", "profile"
     if len(against) == 1:
         title += f", against {against.copy().pop()}"
     else:
@@ -217,12 +235,12 @@ def _alike(opening: Opening, title: str) -> Table | None:
     rows = tuple(
         (Cell(f"above {below:.0%}"), Cell(_names(those))) for below, those in opening.alike.items()
     )
-    return _section(f"NO DIFFERENCE IN {title.upper()}", rows)
+    return _section(f"No difference in {title}", rows)
 
 
 def _no_effect(found: Conclusion) -> Table | None:
     rows = tuple((Cell(_some(each.profiles)), Cell(ended(each.reason))) for each in found.no_effect)
-    return _section("NO EFFECT, BY DESIGN", rows)
+    return _section("No effect, by design", rows)
 
 
 def _open(found: Conclusion) -> Table | None:
@@ -231,7 +249,7 @@ def _open(found: Conclusion) -> Table | None:
     if not still_open:
         return None
     rows = tuple((Cell(_name(each, alone=False)), _open_cell(found, each)) for each in still_open)
-    return _section(f"NO ANSWER{_takes(found)}", rows)
+    return _section(f"No answer{_takes(found)}", rows)
 
 
 def _open_cell(found: Conclusion, each: Told) -> Cell:
@@ -264,7 +282,7 @@ def _uncounted(found: Conclusion) -> Table | None:
         for each in found.opening.uncounted
         if not explained & {each.changed, each.reference}
     ]
-    return _section("NOT COUNTED", tuple(rows))
+    return _section("Not counted", tuple(rows))
 
 
 def _lost(tally: Tally, total: int) -> str:
@@ -283,7 +301,7 @@ def _limits(found: Conclusion) -> Table | None:
             standing = STANDINGS[each.standing]
             said = ended(f"{each.cause.name} ({standing}): {each.cause.evidence}")
         rows.append((Cell(profiles_of(limit)), Cell(said)))
-    return _section("WHAT LIMITS IT", tuple(rows))
+    return _section("What limits it", tuple(rows))
 
 
 def _section(title: str, rows: tuple[tuple[Cell, ...], ...]) -> Table | None:

@@ -23,26 +23,28 @@ from lab.report.palette import LIGHT, following
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 8.5,
+    "font.size": 10,
     "svg.fonttype": "none",
     "svg.hashsalt": "lab",
     "text.parse_math": False,  # a profile's name may hold two dollars
     "text.color": LIGHT["ink"],
     "axes.edgecolor": LIGHT["line"],
     "axes.labelcolor": LIGHT["muted"],
-    "axes.labelsize": 7.5,
+    "axes.labelsize": 9,
     "axes.facecolor": "none",
     "axes.spines.right": False,
     "axes.spines.top": False,
     "axes.titlelocation": "left",
-    "axes.titlesize": 8.5,
+    "axes.titlesize": 10,
     "figure.facecolor": LIGHT["paper"],
     "xtick.color": LIGHT["muted"],
     "ytick.color": LIGHT["muted"],
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
     "xaxis.labellocation": "left",
     "hatch.linewidth": 0.6,
     "legend.borderpad": 0,
-    "legend.fontsize": 8,
+    "legend.fontsize": 9,
     "legend.frameon": False,
     "path.simplify": False,
 }
@@ -64,6 +66,8 @@ class Picture:
     description: str
     """What it shows, with its main figures, for whoever cannot see it."""
     figure: Figure
+    caveats: tuple[str, ...] = ()
+    """What changes its reading: it stands in the drawing and in the description, too."""
 
 
 def inline(name: str, picture: Picture) -> str:

@@ -22,6 +22,7 @@ from lab.model.comparison import MayBe, Verdict
 from lab.model.plan import Load
 from lab.report import across as across_report
 from lab.report import figures, headline, html_page, markdown, summary_json, svg, terminal
+from lab.report.plots import forest
 from lab.report.numbers import ratio
 from lab.report.thresholds import why
 from tests.kit import builders as make
@@ -131,16 +132,20 @@ def test_a_run_at_the_generators_limit_is_judged_by_cpu_per_request():
 
 
 @pytest.mark.parametrize(
-    ("busy", "sign", "said", "verdict"),
-    [({"b"}, "≥", "least", "better"), ({"a"}, "≤", "most", "undecided")],
+    ("busy", "side", "said", "verdict"),
+    [({"b"}, MayBe.LARGER, "at least", " better"), ({"a"}, MayBe.SMALLER, "at most", "")],
 )
-def test_the_figure_of_the_ladder_says_it_too(busy, sign, said, verdict):
-    """By a sign at the ratio, for which there is room, and in words where it is described."""
-    picture = figures.pictures(conclude(summarise(ladder(busy))))["forest"]
-    assert re.search(rf">{sign} 2\.0\dx {verdict}<", svg.standalone("forest", picture))
-    assert f"b at {said} 2.0" in picture.description
-    free = figures.pictures(conclude(summarise(ladder(set()))))["forest"]
-    assert not re.search("[≥≤]|at (least|most)", svg.standalone("forest", free))
+def test_the_figure_of_the_ladder_says_it_too(busy, side, said, verdict):
+    """By a hollow mark that points to where the ratio may lie, in the key, and in words."""
+    picture = figures.of_changes(conclude(summarise(ladder(busy))))["throughput"]
+    drawn = svg.standalone("forest", picture)
+    assert re.search(rf">{said} 2\.0\dx{verdict}<", drawn)
+    assert f">{said}: the load's limit<" in drawn
+    assert f"b {said} 2.0" in picture.description
+    marks = {line.get_marker() for line in picture.figure.axes[0].get_lines()}
+    assert forest.BOUNDS[side] in marks
+    free = figures.of_changes(conclude(summarise(ladder(set()))))["throughput"]
+    assert not re.search("at (least|most)", svg.standalone("forest", free))
 
 
 def test_every_form_of_the_report_says_at_least():

@@ -14,6 +14,7 @@ from lab.report.figures import FIGURES, pictures
 from lab.report.palette import DARK, LIGHT
 from lab.report.plots import cores, percentiles, trials
 from tests.kit import builders as make
+from tests.kit.lab_process import ROOT
 from tools.pages import directives
 
 
@@ -46,6 +47,19 @@ def test_each_is_a_whole_svg_and_a_png(files):
 def test_the_same_run_gives_the_same_bytes(files, sustained):
     """So that a repository changes only where a figure does."""
     assert files == drawn(summarise(replace(sustained)))
+
+
+STORED = [path for path in (ROOT / "docs/figures").glob("*.svg") if path.name != "house.svg"]
+
+
+@pytest.mark.parametrize("path", STORED, ids=lambda path: path.stem)
+def test_a_figure_of_a_run_is_read_on_a_phone(path):
+    """Where a page is 400 pixels wide its smallest letters are 8 pixels high, and it has a title."""
+    drawn = path.read_text(encoding="utf-8")
+    width = float(re.search(r'viewBox="0 0 ([\d.]+) ', drawn)[1])
+    sizes = [float(size) for size in re.findall(r"font(?:-size)?:[^;}]*?([\d.]+)px", drawn)]
+    assert min(sizes) * 400 / width >= 8
+    assert re.search(r"font(-size)?:[^;}]*?\b11px", drawn)
 
 
 def test_every_colour_has_its_role_in_light_and_in_dark():
@@ -107,8 +121,8 @@ def test_the_ladder_names_the_profile_that_a_step_is_from():
     figure = drawn(summary)["forest.svg"].decode()
     for label in (
         ">gunicorn-sync<",
-        ">granian / tuned<",
-        ">against the profile it is a step from<",
+        ">against tuned<",
+        ">this step, with its interval<",
     ):
         assert label in figure
 

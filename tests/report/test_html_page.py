@@ -116,7 +116,7 @@ def test_light_dark_phone_and_paper(ladder):
 def test_every_figure_says_what_it_shows(ladder):
     """A title and a description with the numbers, read aloud instead of the drawing."""
     figures = re.findall(r"<svg.*?</svg>", ladder, re.DOTALL)
-    assert len(figures) == 4
+    assert len(figures) == 3 + 4
     for figure in figures:
         assert re.search(r'role="img" aria-labelledby="(\w+)-title \1-desc"', figure)
         assert re.search(r"<title id=.*?</title><desc id=.*?\d.*?</desc>", figure)
@@ -153,12 +153,12 @@ def test_the_page_holds_its_run(page, sustained, tmp_path):
 
 
 def test_causes_carry_their_standing(diagnosed):
-    """A cause, what is only consistent, a withdrawn one struck out, an idle option, and neither."""
+    """A proved one, a likely one, a refuted one struck out, an idle option, and neither."""
     page = html_page.render(conclude(diagnosed))
     parse(page)
-    assert "cause: router</span>" in page
-    assert "consistent with: router</span>" in page
-    assert '<span class="chip withdrawn">withdrawn: logging</span>' in page
+    assert "router: proved by a counter-run</span>" in page
+    assert "router: likely</span>" in page
+    assert '<span class="chip withdrawn">logging: refuted by a counter-run</span>' in page
     assert "nothing recycles workers without a master." in page
     assert page.count('<span class="chip none">unexplained</span>') == 1
     assert page.count('<span class="chip none">no trial counts</span>') == 1
@@ -167,7 +167,7 @@ def test_causes_carry_their_standing(diagnosed):
 def test_profiles_with_the_same_cause_share_a_row(diagnosed):
     """It is said once, and beside each profile stands in how many of its trials it shows."""
     page = html_page.render(conclude(diagnosed))
-    (row,) = re.findall(r"<div><dt>(?:(?!</dt>).)*</dt><dd>\s*<span[^>]*>consistent with.*?</dd>",
+    (row,) = re.findall(r"<div><dt>(?:(?!</dt>).)*</dt><dd>\s*<span[^>]*>router: likely.*?</dd>",
                         page, re.DOTALL)  # fmt: skip
     assert re.sub("<[^>]*>", " ", row).split()[:4] == [
         "processes-threads", "10/10", "max-worker-lifetime-delta", "8/10",

@@ -10,7 +10,7 @@ from lab.analysis.summary import summarise
 from lab.model.metric import METRICS, Form, Metric, Of, made_of
 from lab.model.plan import Better
 from lab.report import summary_json
-from lab.report.plots import forest
+from lab.report.figures import of_changes
 from lab.report.svg import inline
 from lab.report.tables import document
 from tests.kit import builders as make
@@ -58,10 +58,9 @@ def test_it_is_in_the_json(found):
     assert told["steps"][0]["step"]["faults"]["verdict"] == "better"
 
 
-def test_it_has_a_panel_in_the_figure(found):
-    """Beside the others of that load, with its title."""
-    assert "faults" in found.panels
-    assert "page faults per second" in inline("ladder", forest.draw(found))
+def test_it_has_a_figure(found):
+    """One of its own, with its title."""
+    assert "page faults per second" in inline("ladder", of_changes(found)["faults"])
 
 
 def test_what_it_is_made_of_says_who_withholds_it(monkeypatch):

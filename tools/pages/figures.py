@@ -22,9 +22,10 @@ from tools.pages.proofs import stress_result
 
 
 def words(figure: str) -> str:
-    """Return its title and what it shows; its numbers are in the tables beside it."""
+    """Return its title, what it shows and what changes its reading; the tables have its numbers."""
     picture = _picture(figure)
-    return f"{picture.title}. {picture.description.partition('. ')[0]}."
+    shown = picture.description.partition(". ")[0]
+    return " ".join((f"{picture.title}. {shown}.", *picture.caveats))
 
 
 def warnings(figure: str) -> str:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.patches import Patch
 
 from lab.analysis.summary import Summary
 from lab.model.measured import Run, Trial
 from lab.model.wording import visible
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART
-from lab.report.plots.layout import WIDTH, note, panel, paper
+from lab.report.plots.layout import SMALL, WIDTH, head, head_height, note, panel, paper
 from lab.report.svg import Picture
 
 PARTS = {
@@ -28,9 +29,9 @@ PARTS = {
 """What a core can be busy with, in the order in which it is stacked."""
 HATCHES = {"others": "////", "steal": "xxxx"}
 
-ROW, LABELS, RIGHT, ABOVE, BELOW = 0.27, 1.95, 0.2, 0.3, 0.5
-"""Inches."""
-WIDE = 0.035
+ROW, LABELS, LETTER, RIGHT, BELOW = 0.27, 1.2, 0.083, 0.2, 0.5
+"""Inches; of the names at the least, and about what a letter of them takes."""
+WIDE = 0.07
 """Share of the axis from which on a part has room for its number."""
 
 
@@ -62,9 +63,12 @@ def draw(summary: Summary) -> Picture | None:
     rows = spent(summary)
     if not rows:
         return None
-    canvas = paper(ABOVE + ROW * len(rows) + BELOW)
-    left = LABELS / WIDTH
-    axes = panel(canvas, left, BELOW, 1 - (LABELS + RIGHT) / WIDTH, ROW * len(rows))
+    shown = {name for row in rows for name in row.parts}
+    entries = [_entry(name) for name in PARTS if name in shown]
+    canvas = paper(head_height(entries) + ROW * len(rows) + BELOW)
+    labels = max(LABELS, 0.12 + LETTER * max(len(row.profile) for row in rows))
+    across = 1 - (labels + RIGHT) / WIDTH
+    axes = panel(canvas, labels / WIDTH, BELOW, across, ROW * len(rows))
     whole = max(sum(row.parts.values()) for row in rows)
     for place, row in enumerate(rows):
         _stack(axes, place, row.parts, WIDE * whole)
@@ -72,20 +76,9 @@ def draw(summary: Summary) -> Picture | None:
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.set_yticks(range(len(rows)), [visible(row.profile) for row in rows])
     axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"])
-    axes.set_xlabel("cores: seconds of CPU in each second of the window, mean over all trials")
+    axes.set_xlabel("cores in use: mean over all trials")
     axes.spines.left.set_visible(False)
-    shown = {name for row in rows for name in row.parts}
-    for name, title in PARTS.items():
-        if name in shown:
-            _bar(axes, 0, 0, name, label=title)
-    canvas.legend(
-        loc="upper left",
-        ncols=len(shown),
-        bbox_to_anchor=(left, 1.0),
-        borderaxespad=0.3,
-        columnspacing=1.6,
-        handlelength=1.4,
-    )
+    head(canvas, "Where the time went", entries)
     return Picture("Where the time went", _describe(rows), canvas)
 
 
@@ -93,18 +86,26 @@ def _stack(axes: Axes, place: float, parts: Mapping[str, float], least: float) -
     """Draw the bar of one profile, with the number of each part that is wider than *least*."""
     left = 0.0
     for name, width in parts.items():
-        _bar(axes, place, width, name, left=left, height=0.74)
+        _bar(axes, place, width, name, left)
         # Hatching runs through the numbers of those parts: theirs are in the table.
         if width > least and name not in HATCHES:
             colour = LIGHT["paper" if name in ON_DARK_PART else "ink"]
             middle = left + width / 2
-            note(axes, middle, place, f"{width:.2f}", color=colour, ha="center", fontsize=7.5)
+            note(axes, middle, place, f"{width:.2f}", color=colour, ha="center", fontsize=SMALL)
         left += width
 
 
-def _bar(axes: Axes, place: float, width: float, name: str, **bar: Any) -> None:
-    edge, hatch = LIGHT["paper"], HATCHES.get(name)
-    axes.barh(place, width, color=LIGHT[name], edgecolor=edge, hatch=hatch, linewidth=0.5, **bar)
+def _bar(axes: Axes, place: float, width: float, name: str, left: float) -> None:
+    axes.barh(place, width, left=left, height=0.74, **_look(name))
+
+
+def _entry(name: str) -> Patch:
+    return Patch(label=PARTS[name], **_look(name))
+
+
+def _look(name: str) -> dict[str, Any]:
+    colours = {"facecolor": LIGHT[name], "edgecolor": LIGHT["paper"]}
+    return {**colours, "hatch": HATCHES.get(name), "linewidth": 0.5}
 
 
 def _parts(trial: Trial, cores: float | None) -> dict[str, float]:

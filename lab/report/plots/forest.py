@@ -1,47 +1,59 @@
 """
-The ladder: what each step changed, as ratios on a logarithmic axis, one panel a metric.
+The ladder: what each step changed by one metric, as ratios on a logarithmic axis.
 
 Filled: against the profile that it is a step from. Hollow: against the baseline, all steps
-together. A diamond: the two serve different applications, so settings are not all that differs.
-The band is the floor, within which nothing is told from noise; on top the A/A arm, in
-which nothing changed.
+together. A diamond: the two serve different applications, so settings are not all that differs. An
+open triangle: the load was at its limit, so the ratio is a bound, and the true one lies where it
+points. The band is the floor, within which nothing is told from noise; on top the reference against
+itself, in which nothing changed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.summary import Summary
-from lab.model.comparison import Comparison, Verdict
+from lab.analysis.stats import half_width
+from lab.analysis.summary import Step, Summary
+from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.metric import METRICS
 from lab.model.plan import Better
+from lab.report.caveats import caveats
 from lab.report.headline import ANOTHER
-from lab.report.numbers import bounded, figure, levels
+from lab.report.numbers import bounded, figure, levels, share
 from lab.report.palette import LIGHT
-from lab.report.plots.layout import MUTED, WIDTH, aside, key, note, panel, paper
+from lab.report.plots.layout import (
+    MUTED,
+    SMALL,
+    WIDTH,
+    area,
+    aside,
+    foot,
+    foot_height,
+    head,
+    head_height,
+    mark,
+    note,
+    panel,
+    paper,
+)
 from lab.report.svg import Picture
-from lab.report.tables import step_name
 
-ROW, ABOVE, BELOW = 0.27, 0.62, 0.55
-"""Inches: a row, the head, and the axis."""
-LABELS, LETTER, MARGINS, RIGHT = 1.95, 0.072, 0.35, 0.08
-"""Inches: the names at the left at the least, and about what a letter of them takes; what the
-panels leave free in all, and right of the numbers of blocks."""
-PLOT = 0.57
-"""Share of a panel that is drawn in; the rest holds its words."""
-SIDES = {"at least ": "≥ ", "at most ": "≤ "}
-"""What stands before a ratio that is a bound -> how a panel has room for it."""
+ROW, BELOW = 0.34, 0.5
+"""Inches: a row, and the axis."""
+LABELS, LETTER, SMALL_LETTER, RIGHT = 1.2, 0.083, 0.068, 1.6
+"""Inches: the names at the left at the least, about what a letter of them takes, and one of the
+smaller words below; what the words at the right take."""
 SAME, OTHER = "o", "D"
 """Marks of two profiles that serve the same application, and of two that do not."""
-HEAD = -1.0
-"""Row of the panels' titles."""
+BOUNDS = {MayBe.LARGER: ">", MayBe.SMALLER: "<", MayBe.EITHER: "d"}
+"""Marks of ratios that the load's limit bounds."""
 
 COLOURS = {
     Verdict.FASTER: LIGHT["better"],
@@ -58,150 +70,136 @@ BELOW_ONE = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 @dataclass(frozen=True, slots=True)
 class _Row:
     label: str
-    step: Mapping[str, Comparison]
-    baseline: Mapping[str, Comparison]
+    below: str
+    """Small words below the label."""
+    step: Comparison | None
+    baseline: Comparison | None
     step_differs: bool = False
     """Whether the profile that it is a step from serves another application."""
     baseline_differs: bool = False
 
 
 def draw(found: Conclusion) -> Picture | None:
-    """Return the figure; None where nothing can be compared."""
-    summary = found.summary
-    shown, rows = found.panels, _rows(summary)
-    if not shown:
+    """Return the figure of the metric that judges the run; None where nothing can be compared."""
+    if not found.panels:
         return None
-    canvas = paper(ABOVE + ROW * len(rows) + BELOW)
-    labels = max(LABELS, LETTER * max(len(row.label) for row in rows))
-    width = (WIDTH - labels - MARGINS) / len(shown)
-    for position, name in enumerate(shown):
-        left = (labels + position * width) / WIDTH
-        axes = panel(canvas, left, BELOW, width * PLOT / WIDTH, ROW * len(rows))
-        _panel(axes, name, rows, summary.floors.get(name, 0.0))
-        if position == 0:
-            for place, row in enumerate(rows):
-                colour = MUTED if place == 0 else LIGHT["ink"]
-                aside(axes, row.label, (0, place), -8, ("axes fraction", "data"), color=colour)
-    _numbers(axes, rows, shown, (WIDTH - RIGHT - left * WIDTH) / (width * PLOT))
-    _key(canvas, labels, any(row.step_differs or row.baseline_differs for row in rows))
-    return Picture("What each step changed", _describe(found, shown[0]), canvas)
+    return draw_metric(found, found.metric if found.metric in found.panels else found.panels[0])
 
 
-def _rows(summary: Summary) -> list[_Row]:
-    reference = summary.run.plan.reference
-    rows = [_Row(f"{reference}, again (A/A)", summary.aa, {})]
+def draw_metric(found: Conclusion, name: str) -> Picture:
+    """Return the figure of one of the run's panels."""
+    rows, notes = _rows(found.summary, name), caveats(found)
+    entries = _key(rows, found, name)
+    top, bottom = head_height(entries), BELOW + foot_height(notes)
+    canvas = paper(top + ROW * len(rows) + bottom)
+    wide = max(max(LETTER * len(r.label), SMALL_LETTER * len(r.below)) for r in rows)
+    labels = max(LABELS, wide + 0.12)
+    across = 1 - (labels + RIGHT) / WIDTH
+    axes = panel(canvas, labels / WIDTH, bottom, across, ROW * len(rows))
+    _panel(axes, name, rows, found.summary.floors.get(name, 0.0))
+    title = f"{METRICS[name].title}: what each step changed"
+    head(canvas, title, entries)
+    foot(canvas, notes)
+    return Picture("What each step changed", _describe(found, name, notes), canvas, notes)
+
+
+def draw_ratio(
+    axes: Axes, comparison: Comparison | None, place: float, shape: str, *, filled: bool = False
+) -> None:
+    """Draw a ratio and its interval; a bound hollow, with dots to where the true one may lie."""
+    if comparison is None or comparison.ratio is None:
+        return
+    found, may_be = comparison.ratio, comparison.may_be
+    style: dict[str, Any] = {"color": COLOURS[comparison.verdict], "zorder": 2 + filled}
+    width = 1.6 if filled else 0.8
+    span = [found.low, found.high]
+    axes.plot(span, [place] * 2, linewidth=width, solid_capstyle="butt", **style)
+    for side, end in zip((MayBe.SMALLER, MayBe.LARGER), axes.get_xlim(), strict=True):
+        if may_be in (side, MayBe.EITHER):
+            axes.plot([found.value, end], [place] * 2, linewidth=0.9, linestyle=":", **style)
+    dot = _dot(shape if may_be is None else BOUNDS[may_be], filled=filled and may_be is None)
+    axes.plot([found.value], [place], **dot, **style)
+
+
+def _rows(summary: Summary, name: str) -> list[_Row]:
+    rows = [_Row(f"{summary.run.plan.reference}, twice", "", summary.aa.get(name), None)]
     above = first = summary.run.plan.profiles[0].name
     for step in summary.steps:
         # A first step would be drawn twice.
-        baseline = {} if step.before == first else step.baseline
+        baseline = None if step.before == first else step.baseline.get(name)
+        differs = step.other_than_before, step.other_than_baseline
         rows.append(
-            _Row(
-                step_name(step, above),
-                step.step,
-                baseline,
-                step.other_than_before,
-                step.other_than_baseline,
-            )
+            _Row(step.profile, _below(step, above), step.step.get(name), baseline, *differs)
         )
         above = step.profile
     return rows
 
 
-def _both(row: _Row, name: str) -> tuple[Comparison | None, Comparison | None]:
-    return row.step.get(name), row.baseline.get(name)
-
-
-def _numbers(axes: Axes, rows: Sequence[_Row], shown: Sequence[str], right: float) -> None:
-    """Write the numbers of blocks at *right* of the last panel, as a share of its width."""
-    _beside(axes, right, HEAD, "n", ha="right")
-    for place, row in enumerate(rows):
-        _beside(axes, right, place, _blocks(row, shown), ha="right")
+def _below(step: Step, above: str) -> str:
+    """Say what the row is against, where that is not the row above, and what else differs."""
+    if step.before is None:
+        return "a start of its own"
+    words = [] if step.before == above else [f"against {step.before}"]
+    return ", ".join([*words, *([ANOTHER] if step.other_than_before else [])])
 
 
 def _panel(axes: Axes, name: str, rows: Sequence[_Row], floor: float) -> None:
-    metric = METRICS[name]
-    low, high = _range(each for row in rows for each in _both(row, name) if each is not None)
+    low, high = _range(each for row in rows for each in (row.step, row.baseline) if each)
     axes.set_xscale("log")
     axes.set_xlim(low, high)
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.axvspan(1 / (1 + floor), 1 + floor, color=LIGHT["band"], linewidth=0, zorder=0)
     axes.axvline(1, color=MUTED, linewidth=0.8, zorder=1)
-    _rule(axes, 0.5, color=LIGHT["line"], zorder=1)
     for place, row in enumerate(rows):
-        if place > 1:
-            _rule(axes, place - 0.5, color=LIGHT["panel"], zorder=0.5)
-        step, baseline = _both(row, name)
-        shapes = [
-            OTHER if differs else SAME for differs in (row.baseline_differs, row.step_differs)
-        ]
-        _mark(axes, baseline, place + (0.2 if step is not None else 0), shapes[0], hollow=True)
-        _mark(axes, step, place - (0.14 if baseline is not None else 0), shapes[1], hollow=False)
-        words, colour = _words(step if step is not None else baseline, aa=place == 0)
-        _beside(axes, 1.04, place, words, color=colour, fontsize=7.8)
+        _row(axes, row, place)
     ticks = _ticks(low, high)
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.set_xticks(ticks, [f"{tick:g}x" for tick in ticks])
     axes.minorticks_off()
     axes.set_yticks([])
     axes.tick_params(length=3, width=0.8)
     axes.spines.left.set_visible(False)
-    _beside(axes, 0, HEAD, metric.title, color=LIGHT["ink"], fontweight="bold")
-    side = "right" if metric.better is Better.HIGHER else "left"
+    side = "right" if METRICS[name].better is Better.HIGHER else "left"
     axes.set_xlabel(f"ratio, log scale; better: {side}")
 
 
-def _beside(axes: Axes, x: float, row: float, text: str, **style: Any) -> None:
-    """Write *text* in a row; *x* is a share of the width that is drawn in."""
-    note(axes, x, row, text, transform=axes.get_yaxis_transform(), **style)
+def _row(axes: Axes, row: _Row, place: int) -> None:
+    if place:
+        style: dict[str, Any] = {"color": LIGHT["line" if place == 1 else "panel"]}
+        axes.axhline(place - 0.5, linewidth=0.8, zorder=0.5, **style)
+    up = 0.17 if row.below else 0.0
+    at = ("axes fraction", "data")
+    aside(axes, row.label, (0, place - up), -8, at, color=LIGHT["ink"] if place else MUTED)
+    if row.below:
+        aside(axes, row.below, (0, place + 0.25), -8, at, fontsize=SMALL)
+    both = row.step is not None and row.baseline is not None
+    draw_ratio(axes, row.baseline, place + 0.2 * both, OTHER if row.baseline_differs else SAME)
+    shape = OTHER if row.step_differs else SAME
+    draw_ratio(axes, row.step, place - 0.14 * both, shape, filled=True)
+    words, colour = _words(row.step or row.baseline, aa=place == 0)
+    beside = {"transform": axes.get_yaxis_transform(), "color": colour, "fontsize": 9}
+    note(axes, 1.04, place, words, **beside)
 
 
-def _rule(axes: Axes, row: float, **style: Any) -> None:
-    """Draw a line below the words of a panel, too."""
-    axes.axhline(row, linewidth=0.8, xmax=1 / PLOT, clip_on=False, **style)
-
-
-def _mark(
-    axes: Axes, comparison: Comparison | None, place: float, shape: str, *, hollow: bool
-) -> None:
-    if comparison is None or comparison.ratio is None:
-        return
-    found, order = comparison.ratio, 2 if hollow else 3
-    line = {"color": COLOURS[comparison.verdict], "zorder": order}
-    _line(axes, found.low, found.high, place, hollow=hollow, solid_capstyle="butt", **line)
-    dot = {"markeredgewidth": 0.9, "linestyle": "none", "marker": shape, **line}
-    _dot(axes, found.value, place, hollow=hollow, **dot)
-
-
-def _line(axes: Axes, low: float, high: float, place: float, *, hollow: bool, **style: Any) -> None:
-    axes.plot([low, high], [place, place], linewidth=0.8 if hollow else 1.6, **style)
-
-
-def _dot(axes: Axes, x: float, place: float, *, hollow: bool, **style: Any) -> None:
-    face = LIGHT["paper"] if hollow else style["color"]
-    size = 3.6 if hollow else 5.2
-    axes.plot([x], [place], **{"marker": SAME, **style}, markersize=size, markerfacecolor=face)
+def _dot(shape: str, *, filled: bool) -> dict[str, Any]:
+    """Return how a mark is drawn, but for its colour."""
+    size = 5.6 if filled else 4.2
+    style: dict[str, Any] = {"marker": shape, "markersize": size, "linestyle": "none"}
+    return style if filled else style | {"markerfacecolor": LIGHT["paper"], "markeredgewidth": 1}
 
 
 def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
     if comparison is None or comparison.ratio is None:
-        return "no pair counts", LIGHT["undecided"]
-    colour = LIGHT["muted"] if aa else COLOURS[comparison.verdict]
-    small = comparison.verdict is Verdict.UNDECIDED and comparison.below is not None
-    word = f"below {comparison.below:.0%}" if small else comparison.said
-    word = "noise" if aa else word
-    side = SIDES.get(comparison.bound, "")
-    return f"{side}{figure(comparison.ratio.value)}x {word}", colour
-
-
-def _blocks(row: _Row, shown: Iterable[str]) -> str:
-    counts = {
-        said.ratio.n
-        for name in shown
-        if (said := row.step.get(name) or row.baseline.get(name)) is not None and said.ratio
-    }
-    if not counts:
-        return "-"
-    low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low}-{high}"
+        return "not counted", LIGHT["undecided"]
+    ratio, colour = comparison.ratio, COLOURS[comparison.verdict]
+    if aa:
+        return f"noise check: {share(half_width(ratio))}", MUTED
+    told = comparison.verdict in (Verdict.FASTER, Verdict.SLOWER)
+    if told or comparison.bound:
+        said = f" {comparison.verdict}" if told else ""
+        return f"{comparison.bound}{figure(ratio.value)}x{said}", colour
+    if comparison.below is not None:
+        return f"same within {comparison.below:.0%}", colour
+    return "same" if comparison.verdict is Verdict.SAME else "no answer", colour
 
 
 def _range(comparisons: Iterable[Comparison]) -> tuple[float, float]:
@@ -211,13 +209,13 @@ def _range(comparisons: Iterable[Comparison]) -> tuple[float, float]:
     low = max(min(each.low for each in found), min(values) / 2, 1e-3)
     high = min(max(each.high for each in found), max(values) * 2, 1e3)
     low, high = min(low, 0.9), max(high, 1.11)
-    pad = (high / low) ** 0.04
+    pad = (high / low) ** 0.06
     return low / pad, high * pad
 
 
 def _ticks(low: float, high: float) -> list[float]:
     """Return 1 and ratios to both sides of it, far enough apart to be read."""
-    apart = math.log(high / low) / 5.5
+    apart = math.log(high / low) / 4.5
     found = [1.0]
     for side in (ABOVE_ONE, BELOW_ONE):
         last = 1.0
@@ -228,24 +226,31 @@ def _ticks(low: float, high: float) -> list[float]:
     return sorted(found)
 
 
-def _key(canvas: Figure, labels: float, others: bool) -> None:
-    """Explain the marks in a line at the top, with the marks themselves."""
-    axes = key(canvas, labels / WIDTH, 0.2, 0.8, 0.18)
-    for place, text, hollow in (
-        (0.0, "against the profile it is a step from", False),
-        (29.0, "against the baseline", True),
+def _key(rows: Sequence[_Row], found: Conclusion, name: str) -> list[Artist]:
+    """Explain the marks that are there."""
+    entries: list[Artist] = []
+    shown = [each for row in rows for each in (row.step, row.baseline) if each and each.ratio]
+    if any(row.step and row.step.ratio for row in rows[1:]):
+        dot = _dot(SAME, filled=True) | {"linestyle": "-", "linewidth": 1.6}
+        entries.append(mark("this step, with its interval", color=MUTED, **dot))
+    if any(row.baseline and row.baseline.ratio for row in rows):
+        dot = _dot(SAME, filled=False) | {"linestyle": "-", "linewidth": 0.8}
+        entries.append(mark(f"all steps, against {found.baseline}", color=MUTED, **dot))
+    failed = "too noisy here: " if name in found.noisy else ""
+    entries.append(area(f"{failed}not told from noise", LIGHT["band"]))
+    if any(row.step_differs or row.baseline_differs for row in rows):
+        entries.append(mark(ANOTHER, color=MUTED, **_dot(OTHER, filled=True)))
+    for side, words in (
+        (MayBe.LARGER, "at least: the load's limit"),
+        (MayBe.SMALLER, "at most: the load's limit"),
+        (MayBe.EITHER, "both at the load's limit"),
     ):
-        _line(axes, place, place + 3, 0, hollow=hollow, color=MUTED)
-        _dot(axes, place + 1.5, 0, hollow=hollow, color=MUTED)
-        note(axes, place + 4, 0, text)
-    axes.fill_between([48.0, 51.0], [-0.8, -0.8], [0.8, 0.8], color=LIGHT["band"], linewidth=0)
-    note(axes, 52, 0, "floor: smaller changes cannot be told from noise")
-    if others:
-        _dot(axes, 86.5, 0, hollow=False, color=MUTED, marker=OTHER)
-        note(axes, 88, 0, ANOTHER)
+        if any(each.may_be is side for each in shown):
+            entries.append(mark(words, color=MUTED, **_dot(BOUNDS[side], filled=False)))
+    return entries
 
 
-def _describe(found: Conclusion, name: str) -> str:
+def _describe(found: Conclusion, name: str, notes: Sequence[str]) -> str:
     parts = []
     for step in found.summary.steps:
         said = step.step.get(name) or step.baseline.get(name)
@@ -255,8 +260,9 @@ def _describe(found: Conclusion, name: str) -> str:
                 to, another = f" (to {found.baseline})", step.other_than_baseline
             aside = f", {ANOTHER}" if another else ""
             parts.append(f"{step.profile}{to} {bounded(said)} {said.said}{aside}")
-    return (
-        "Ratio of each profile to the one it is a step from, with "
-        f"{levels(found.levels)} intervals. "
-        f"{METRICS[name].title}: {'; '.join(parts) or 'no step'}. The tables below hold all of it."
+    what = (
+        f"{METRICS[name].title} of each profile against the one that it is a step from, with "
+        f"{levels(found.levels)} intervals."
     )
+    rest = f"{'; '.join(parts) or 'No step'}. The tables below hold all of it."
+    return " ".join((what, *notes, rest))

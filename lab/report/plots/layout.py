@@ -1,29 +1,44 @@
-"""What the figures share: their paper and panels, a line for the key, and muted words."""
+"""
+What the figures share: paper as wide as a phone, a head with title and key, and muted words.
+
+A figure is drawn narrow, so that its text is read where a page is 400 pixels wide; panels stand
+below one another, and a page that has room shows it larger.
+"""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from lab.report.palette import LIGHT
 
-WIDTH = 13.0
-"""Inches, of every figure."""
+WIDTH = 5.8
+"""Inches, of every figure: at 400 pixels a letter of 10 points is 9 pixels high."""
 
 MUTED = LIGHT["muted"]
 
+SMALL = 8.5
+"""Points: the smallest letters."""
+
+MARGIN = 0.08
+"""Inches, left of titles and keys."""
+
+TITLE, LINE, GAP = 0.3, 0.2, 0.1
+"""Inches of a head: its title, a line of its key, and what is free below."""
+
+ACROSS = 88
+"""Letters of a note that fit into a line."""
+
 STYLES = ("-", (0, (6, 1.5)), (0, (2, 1)), (0, (6, 1.5, 1, 1.5)), (0, (10, 2)), (0, (1, 1.5)))
 """Dashes, so that a line is known without its colour."""
-
-APART = 0.055
-"""Least distance between two lines' names, as a share of the axis' height."""
-
-End = tuple[tuple[float, float], str, str]
-"""Where a line ends, its name, and its colour."""
 
 
 def paper(height: float) -> Figure:
@@ -37,18 +52,54 @@ def panel(figure: Figure, left: float, bottom: float, width: float, height: floa
     return figure.add_axes((left, bottom / high, width, height / high))
 
 
-def key(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """
-    Add a line that explains the marks, without an axis: 100 units wide, from -1 to 1 high.
+def mark(text: str, **style: Any) -> Line2D:
+    """Return an entry of a key: a line or a mark, drawn as *style* says, and its meaning."""
+    return Line2D([], [], **style, label=text)
 
-    It is placed as a panel is, but its lower edge lies *top* inches below the figure's upper edge.
-    """
-    high = figure.get_figheight()
-    axes = figure.add_axes((left, 1 - top / high, width, height / high))
-    axes.set_axis_off()
-    axes.set_xlim(0, 100)
-    axes.set_ylim(-1, 1)
-    return axes
+
+def area(text: str, colour: str) -> Patch:
+    """Return an entry of a key that explains an area."""
+    return Patch(facecolor=colour, linewidth=0, label=text)
+
+
+def head_height(entries: Sequence[Artist], columns: int = 2) -> float:
+    """Return how many inches `head` takes."""
+    return TITLE + LINE * math.ceil(len(entries) / columns) + GAP
+
+
+def head(figure: Figure, title: str, entries: Sequence[Artist], columns: int = 2) -> None:
+    """Write the title at the top, and below it what the marks and colours mean."""
+    high, left = figure.get_figheight(), MARGIN / WIDTH
+    style: dict[str, Any] = {"fontsize": 11, "fontweight": "bold", "va": "top"}
+    figure.text(left, 1 - 0.07 / high, title, **style)
+    figure.legend(
+        handles=list(entries),
+        loc="upper left",
+        bbox_to_anchor=(left, 1 - TITLE / high),
+        ncols=columns,
+        borderaxespad=0,
+        columnspacing=1.2,
+        handlelength=2.2,
+        labelspacing=0.35,
+        labelcolor=MUTED,
+    )
+
+
+def foot_height(notes: Sequence[str]) -> float:
+    """Return how many inches `foot` takes."""
+    return LINE * len(_lines(notes)) + GAP if notes else 0.0
+
+
+def foot(figure: Figure, notes: Sequence[str]) -> None:
+    """Write what changes the reading at the bottom, in the colour of warnings."""
+    high, left = figure.get_figheight(), MARGIN / WIDTH
+    for number, line in enumerate(reversed(_lines(notes))):
+        bottom = (GAP + LINE * number) / high
+        figure.text(left, bottom, line, color=LIGHT["warning"], fontsize=SMALL, va="bottom")
+
+
+def _lines(notes: Sequence[str]) -> list[str]:
+    return [line for text in notes for line in textwrap.wrap(f"! {text}", ACROSS)]
 
 
 def note(axes: Axes, x: float, y: float, text: str, **style: Any) -> None:
@@ -71,26 +122,10 @@ def decade_marks(low: float, high: float) -> list[float]:
 
 
 def decades(axes: Axes) -> None:
-    """Mark 1, 2 and 5 of each decade that the vertical axis holds."""
+    """Mark 1, 2 and 5 of each decade that the vertical axis holds; 1 alone of more than four."""
     low, high = axes.get_ylim()
     marks = [mark for mark in decade_marks(low, high) if low <= mark <= high]
+    if high / low > 1e4:
+        marks = [mark for mark in marks if math.log10(mark) % 1 == 0]
     axes.set_yticks(marks, [f"{mark:,g}" for mark in marks])
     axes.set_ylim(low, high)
-
-
-def name_lines(axes: Axes, ends: Sequence[End], apart: float = APART) -> None:
-    """Write each line's name beside its end, moved *apart* where they would overlap."""
-    ends = sorted(ends, key=lambda end: end[0][1])
-    below, heights = -1.0, []
-    for place, _, _ in ends:
-        _, height = axes.transAxes.inverted().transform(axes.transData.transform(place))
-        below = max(height, below + apart)
-        heights.append(below)
-    above = 1.0 + apart
-    for number, height in reversed(list(enumerate(heights))):
-        heights[number] = above = min(height, above - apart)
-    arrow = {"arrowstyle": "-", "color": LIGHT["line"], "linewidth": 0.8}
-    style: dict[str, Any] = {"va": "center", "arrowprops": arrow, "annotation_clip": False}
-    for (place, name, colour), height in zip(ends, heights, strict=True):
-        beside = (1.015, height)
-        axes.annotate(name, place, beside, textcoords="axes fraction", color=colour, **style)

@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -22,7 +23,7 @@ from lab.model.comparison import Verdict
 from lab.model.diagnosis import Standing
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, MOST_LINES
-from lab.report.plots.layout import STYLES, End, decades, name_lines, paper
+from lab.report.plots.layout import STYLES, decades, head, head_height, mark, panel, paper
 from lab.report.svg import Picture
 
 BEYOND = 10
@@ -31,8 +32,8 @@ LEAST = 100
 """Replies of the fewest-replies line that is drawn."""
 
 SHARES = {2: "50%", 10: "90%", 100: "99%", 1000: "99.9%", 10_000: "99.99%", 100_000: "99.999%"}
-HEIGHT = 4.6
-"""Inches."""
+HEIGHT, BELOW, LEFT, ACROSS = 3.2, 0.5, 0.11, 0.86
+"""Inches of the panel and of its axis; shares of the width: where it begins, and how wide it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,13 @@ def draw(summary: Summary) -> Picture | None:
     lines = chosen(summary, curves(summary))
     if not lines:
         return None
-    canvas = paper(HEIGHT)
-    axes = canvas.add_axes((0.06, 0.13, 0.76, 0.83))
+    names = [each.profile if each.counts else f"{each.profile} (does not count)" for each in lines]
+    entries = [mark(name, **_style(number)) for number, name in enumerate(names)]
+    canvas = paper(head_height(entries) + HEIGHT + BELOW)
+    axes = panel(canvas, LEFT, BELOW, ACROSS, HEIGHT)
     axes.set_xscale("log")
     axes.set_yscale("log")
-    ends = [_line(axes, curve, number) for number, curve in enumerate(lines)]
-    right = max(x for (x, _), _, _ in ends)
+    right = max(_line(axes, curve, number) for number, curve in enumerate(lines))
     axes.set_xlim(1.1, right)
     marks = [place for place in SHARES if place <= right]
     axes.set_xticks(marks, [SHARES[place] for place in marks])
@@ -92,20 +94,22 @@ def draw(summary: Summary) -> Picture | None:
     axes.set_axisbelow(True)
     begins = "sending" if summary.run.plan.load.rate is None else "due"
     axes.set_xlabel("share of the replies that were faster")
-    axes.set_ylabel(f"ms from {begins} to the last byte")
-    name_lines(axes, ends)
+    head(canvas, f"Latency, ms from {begins} to the last byte", entries)
     return Picture("How long a reply took", _describe(lines), canvas)
 
 
-def _line(axes: Axes, curve: Curve, number: int) -> End:
+def _style(number: int) -> dict[str, Any]:
+    return {"color": LIGHT[f"series{number + 1}"], "linestyle": STYLES[number], "linewidth": 1.7}
+
+
+def _line(axes: Axes, curve: Curve, number: int) -> float:
+    """Draw one profile's line, and return where it ends."""
     last = sum(curve.latency.values()) / BEYOND
     places = [10 ** (step / 40) for step in range(2, int(40 * math.log10(last)) + 1)]
     values = curve.quantiles([1 - 1 / place for place in places])
     points = [(x, y * 1e3) for x, y in zip(places, values, strict=True) if y is not None]
-    colour = LIGHT[f"series{number + 1}"]
-    axes.plot(*zip(*points, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.7)
-    name = curve.profile if curve.counts else f"{curve.profile} (does not count)"
-    return points[-1], name, colour
+    axes.plot(*zip(*points, strict=True), **_style(number))
+    return points[-1][0]
 
 
 def _curve(observations: Sequence[Observation], profile: str) -> Curve:

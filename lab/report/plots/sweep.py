@@ -1,8 +1,10 @@
 """
-A sweep as one picture: what each profile did at each value.
+A sweep as one picture: what each profile did at each value, a panel a metric.
 
-A mark is the median of the trials, the dots around it are the trials. A hollow mark does not count:
-a gate withholds that metric in every trial there, and the report says which.
+A mark is the median of the trials, the dots around it are the trials. A hollow circle does not
+count: a gate withholds that metric in every trial there, and the report says which. A hollow
+triangle is the least that it can be: the load was at its limit. A value at which the noise check
+was not passed is grey.
 """
 
 from __future__ import annotations
@@ -10,32 +12,40 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
-from lab.analysis.swept import order_of, reading
+from lab.analysis.swept import Measured, order_of, reading
 from lab.analysis.together import SweepConclusion
 from lab.model.metric import METRICS
+from lab.report.caveats import caveats_of_sweep
 from lab.report.numbers import quantity
 from lab.report.palette import LIGHT, MOST_LINES
 from lab.report.plots.layout import (
+    MUTED,
     STYLES,
     WIDTH,
-    End,
+    area,
     decade_marks,
     decades,
-    name_lines,
+    foot,
+    foot_height,
+    head,
+    head_height,
+    mark,
     panel,
     paper,
 )
 from lab.report.svg import Picture
 
-PANEL, BETWEEN, BELOW, ABOVE, LEFT, RIGHT = 2.3, 0.35, 0.55, 0.15, 0.75, 1.9
-"""Inches; on the right at least, and more for long names."""
+PANEL, BETWEEN, BELOW, LEFT, RIGHT = 1.7, 0.35, 0.5, 0.62, 0.15
+"""Inches."""
 
-LETTER = 0.065
-"""Inches of a letter of a name, and what a name needs besides: three letters."""
+LETTER = 0.085
+"""Inches of a letter of a value."""
 
 MARGIN = 0.04
 """Share of the axis that is left free at both ends; the same in every panel."""
@@ -43,34 +53,81 @@ MARGIN = 0.04
 WIDE = 8
 """Times the smallest value from which on the largest makes the axis logarithmic."""
 
+MOST_LETTERS = 28
+"""Of a profile's name, for two to stand beside each other."""
+
+UNITS = {"size": "bytes (k: 1,024)"}
+"""Unit of a quantity whose name does not say it."""
+
+COUNTS: Mapping[str, Any] = {"marker": "o", "markersize": 5.0}
+WITHHELD: Mapping[str, Any] = {**COUNTS, "markerfacecolor": LIGHT["paper"]}
+LEAST: Mapping[str, Any] = {**WITHHELD, "marker": "^", "markersize": 6.5}
+"""How a median is drawn: one that counts, one that does not, and the least that it can be."""
+
 
 def draw(found: SweepConclusion) -> Picture | None:
     """Return the figure; None where nothing was measured."""
-    metrics = [
-        metric
+    read = {
+        metric: _read(found, metric)
         for metric in found.measured
-        if any(reading(each, name, metric) for each in found.summaries for name in _drawn(found))
-    ]
-    if not metrics:
+        if any(each for line in _read(found, metric).values() for each in line)
+    }
+    if not read:
         return None
-    height = ABOVE + BELOW + PANEL * len(metrics) + BETWEEN * (len(metrics) - 1)
-    canvas = paper(height)
-    right = max(RIGHT, LETTER * (3 + max(map(len, _drawn(found)))))
-    wide = 1 - (LEFT + right) / WIDTH
-    for number, metric in enumerate(reversed(metrics)):
-        bottom = BELOW + number * (PANEL + BETWEEN)
-        axes = panel(canvas, LEFT / WIDTH, bottom, wide, PANEL)
-        _panel(axes, found, metric)
+    entries, notes = _key(found, read), caveats_of_sweep(found)
+    columns = 1 if max(map(len, _drawn(found))) > MOST_LETTERS else 2
+    top, bottom = head_height(entries, columns), BELOW + foot_height(notes)
+    canvas = paper(top + bottom + PANEL * len(read) + BETWEEN * (len(read) - 1))
+    for number, (metric, lines) in enumerate(reversed(read.items())):
+        axes = panel(
+            canvas,
+            LEFT / WIDTH,
+            bottom + number * (PANEL + BETWEEN),
+            1 - (LEFT + RIGHT) / WIDTH,
+            PANEL,
+        )
+        _panel(axes, found, metric, lines)
         if number:
             axes.tick_params(axis="x", labelbottom=False)
         else:
-            axes.set_xlabel(found.quantity)
-    return Picture(f"What {found.quantity} changed", _describe(found, metrics), canvas)
+            unit = UNITS.get(found.quantity)
+            axes.set_xlabel(", ".join(filter(None, (found.quantity, unit))))
+    head(canvas, f"By {found.quantity}", entries, columns)
+    foot(canvas, notes)
+    return Picture(f"What {found.quantity} changed", _describe(found, read, notes), canvas, notes)
 
 
-def _panel(axes: Axes, found: SweepConclusion, metric: str) -> None:
+Lines = dict[str, list[Measured | None]]
+"""Profile -> what was measured of it at each value."""
+
+
+def _read(found: SweepConclusion, metric: str) -> Lines:
+    return {
+        name: [reading(each, name, metric) for each in found.summaries] for name in _drawn(found)
+    }
+
+
+def _panel(axes: Axes, found: SweepConclusion, metric: str, lines: Lines) -> None:
     values = found.values
     places = order_of(values) or [float(number) for number in range(len(values))]
+    _scale(axes, places)
+    counted = METRICS[metric].exact
+    axes.set_yscale("symlog" if counted else "log")
+    for number, line in enumerate(lines.values()):
+        _line(axes, places, _drawable(line, metric), number)
+    _shade(axes, places, [value in found.noisy for value in values])
+    axes.set_xticks(places, _apart(axes, places, values))
+    axes.minorticks_off()
+    axes.set_title(", ".join(filter(None, (METRICS[metric].title, METRICS[metric].beside))), pad=4)
+    axes.grid(color=LIGHT["line"], linewidth=0.6)
+    axes.set_axisbelow(True)
+    if not counted:
+        axes.set_ylim(*_limits(*axes.get_ylim()))
+        decades(axes)
+
+
+def _scale(axes: Axes, places: Sequence[float]) -> None:
+    """Let the axis hold all values, with something free at both ends."""
     if min(places) > 0 and max(places) / min(places) >= WIDE:
         axes.set_xscale("log")
         beside = (max(places) / min(places)) ** MARGIN
@@ -78,23 +135,16 @@ def _panel(axes: Axes, found: SweepConclusion, metric: str) -> None:
     else:
         beside = (max(places) - min(places)) * MARGIN
         axes.set_xlim(min(places) - beside, max(places) + beside)
-    counted = METRICS[metric].exact
-    axes.set_yscale("symlog" if counted else "log")
-    ends = [
-        end
-        for number, name in enumerate(_drawn(found))
-        if (end := _line(axes, found, (name, metric, number), places)) is not None
-    ]
-    axes.set_xticks(places, _apart(axes, places, values))
-    axes.minorticks_off()
-    unit = METRICS[metric].beside
-    axes.set_ylabel(", ".join(filter(None, (METRICS[metric].title, unit))))
-    axes.grid(color=LIGHT["line"], linewidth=0.6)
-    axes.set_axisbelow(True)
-    if not counted:
-        axes.set_ylim(*_limits(*axes.get_ylim()))
-        decades(axes)
-    name_lines(axes, ends, apart=0.1)
+
+
+def _shade(axes: Axes, places: Sequence[float], noisy: Sequence[bool]) -> None:
+    """Draw a band at each noisy value, up to the middle between it and the next."""
+    mean = statistics.geometric_mean if axes.get_xscale() == "log" else statistics.fmean
+    first, last = axes.get_xlim()
+    edges = [first, *map(mean, itertools.pairwise(places)), last]
+    for (left, right), grey in zip(itertools.pairwise(edges), noisy, strict=True):
+        if grey:
+            axes.axvspan(left, right, color=LIGHT["band"], linewidth=0, zorder=0)
 
 
 def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[str]:
@@ -113,29 +163,51 @@ def _apart(axes: Axes, places: Sequence[float], values: Sequence[str]) -> list[s
     return [*told, values[-1]]
 
 
+def _drawable(line: Sequence[Measured | None], metric: str) -> list[Measured | None]:
+    """Return *line* in the unit of its panel, without what a logarithmic axis cannot hold."""
+    metric_, found = METRICS[metric], list[Measured | None]()
+    for each in line:
+        if each is None or not (metric_.exact or each.median > 0):
+            found.append(None)
+            continue
+        trials = tuple(value * metric_.scale for value in each.trials)
+        found.append(Measured(each.median * metric_.scale, trials, each.counts, each.least))
+    return found
+
+
 def _line(
-    axes: Axes, found: SweepConclusion, which: tuple[str, str, int], places: Sequence[float]
-) -> End | None:
-    """Draw one profile's line; return its end, or None where there is nothing to draw."""
-    name, metric, number = which
-    scale = METRICS[metric].scale
+    axes: Axes, places: Sequence[float], line: Sequence[Measured | None], number: int
+) -> None:
+    """Draw one profile's line."""
     colour = LIGHT[f"series{number + 1}"]
-    points = [
-        (place, each)
-        for place, summary in zip(places, found.summaries, strict=True)
-        if (each := reading(summary, name, metric)) is not None
-        and (METRICS[metric].exact or each.median > 0)
-    ]
+    points = [(x, each) for x, each in zip(places, line, strict=True) if each is not None]
     if not points:
-        return None
-    line = [(place, each.median * scale) for place, each in points]
-    axes.plot(*zip(*line, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.4)
-    dots = [(place, value * scale) for place, each in points for value in each.trials]
+        return
+    medians = [(x, each.median) for x, each in points]
+    axes.plot(*zip(*medians, strict=True), color=colour, linestyle=STYLES[number], linewidth=1.4)
+    dots = [(x, value) for x, each in points for value in each.trials]
     axes.plot(*zip(*dots, strict=True), ".", color=colour, markersize=3, alpha=0.35)
-    for (place, y), (_, each) in zip(line, points, strict=True):
-        fill = colour if each.counts else LIGHT["paper"]
-        axes.plot(place, y, "o", color=colour, markerfacecolor=fill, markersize=5)
-    return line[-1], name, colour
+    for x, each in points:
+        shape = LEAST if each.least else COUNTS if each.counts else WITHHELD
+        axes.plot(x, each.median, color=colour, **shape)
+
+
+def _key(found: SweepConclusion, read: dict[str, Lines]) -> list[Artist]:
+    """Explain the lines and the marks that are there."""
+    entries: list[Artist] = [
+        mark(name, color=LIGHT[f"series{number + 1}"], linestyle=STYLES[number], linewidth=1.8)
+        for number, name in enumerate(_drawn(found))
+    ]
+    shown = [e for lines in read.values() for line in lines.values() for e in line if e]
+    dot: dict[str, Any] = {"color": MUTED, "linestyle": "none"}
+    if any(each.least for each in shown):
+        entries.append(mark("at least: the load was at its limit", **dot, **LEAST))
+    if not all(each.counts for each in shown):
+        entries.append(mark("does not count", **dot, **WITHHELD))
+    entries.append(mark("a trial; large: their median", **dot, marker=".", markersize=3))
+    if found.noisy:
+        entries.append(area("noise check not passed", LIGHT["band"]))
+    return entries
 
 
 def _limits(low: float, high: float) -> tuple[float, float]:
@@ -149,17 +221,23 @@ def _limits(low: float, high: float) -> tuple[float, float]:
     return max(m for m in marks if m <= low), min(m for m in marks if m >= high)
 
 
-def _describe(found: SweepConclusion, metrics: Sequence[str]) -> str:
-    """Say the first, the best and the last of each line."""
-    texts = [f"By {found.quantity}, from {found.values[0]} to {found.values[-1]}."]
-    for metric, name in itertools.product(metrics, _drawn(found)):
-        read = [reading(summary, name, metric) for summary in found.summaries]
-        medians = [each.median for each in read if each is not None and each.counts]
-        if medians:
-            ends = f"{quantity(metric, medians[0])} to {quantity(metric, medians[-1])}"
-            middle = quantity(metric, statistics.median(medians))
-            texts.append(f"{name}, {METRICS[metric].title}: {ends}, median {middle}.")
+def _describe(found: SweepConclusion, read: dict[str, Lines], notes: Sequence[str]) -> str:
+    """Say the first, the middle and the last of each line."""
+    texts = [f"By {found.quantity}, from {found.values[0]} to {found.values[-1]}.", *notes]
+    for metric, lines in read.items():
+        texts += _told(metric, lines)
     return " ".join(texts)
+
+
+def _told(metric: str, lines: Lines) -> Iterator[str]:
+    for name, line in lines.items():
+        counts = [each for each in line if each is not None and each.counts]
+        if counts:
+            least = "at least " if any(each.least for each in counts) else ""
+            first, last = (quantity(metric, counts[end].median) for end in (0, -1))
+            middle = quantity(metric, statistics.median(each.median for each in counts))
+            title = METRICS[metric].title
+            yield f"{name}, {title}: {least}{first} to {last}, median {middle}."
 
 
 def _drawn(found: SweepConclusion) -> tuple[str, ...]:

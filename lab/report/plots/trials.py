@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,22 @@ from lab.model.metric import shown as changes_of
 from lab.model.plan import Role
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
-from lab.report.plots.layout import MUTED, aside, key, note, panel, paper
+from lab.report.plots.layout import (
+    MUTED,
+    SMALL,
+    aside,
+    head,
+    head_height,
+    mark,
+    note,
+    panel,
+    paper,
+)
 from lab.report.svg import Picture
 
-PANEL, ABOVE, BELOW, GAP = 1.75, 0.45, 0.45, 0.3
+PANEL, ABOVE, BELOW, GAP = 1.35, 0.2, 0.3, 0.35
 """Inches."""
-LEFT, ACROSS = 0.06, 0.925
+LEFT, ACROSS = 0.1, 0.88
 """Shares of the width: where panels begin, and how wide they are."""
 NAMED = 3
 """Trials farthest from their median that are named in each panel."""
@@ -40,12 +50,11 @@ FAR = math.log(1.1)
 MARKS = {
     "counts": ("o", "better", True, "counts"),
     "doubt": ("o", "worse", False, "does not count, or with a remark"),
-    "a/a": ("s", "same", True, "A/A"),
+    "a/a": ("s", "same", True, "the same server twice"),
     "counter": ("^", "better", True, "counter-run"),
-    "repeated": ("x", "worse", True, "disturbed and made again"),
+    "repeated": ("x", "worse", True, "disturbed, made again"),
 }
 """Kind of a trial -> its marker and colour, whether it is filled, and what the key says."""
-POINT: Mapping[str, Any] = {"markersize": 3.6, "markeredgewidth": 0.9, "zorder": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +97,18 @@ def draw(summary: Summary) -> Picture | None:
     names = [name for name in wanted if any(name in each.metrics for each in trials)]
     if not names:
         return None
-    canvas = paper(ABOVE + len(names) * PANEL + (len(names) - 1) * GAP + BELOW)
+    entries = [
+        mark(MARKS[kind][-1], **_point(kind))
+        for kind in MARKS
+        if any(each.kind == kind for each in trials)
+    ]
+    height = ABOVE + len(names) * PANEL + (len(names) - 1) * GAP + BELOW
+    canvas = paper(head_height(entries) + height)
     for place, name in enumerate(names, 1):
         bottom = BELOW + (len(names) - place) * (PANEL + GAP)
         axes = panel(canvas, LEFT, bottom, ACROSS, PANEL)
         _panel(axes, name, trials, last=place == len(names))
-    line = key(canvas, LEFT, 0.22, 0.9, 0.2)
-    for kind in MARKS:
-        if any(each.kind == kind for each in trials):
-            _plot(line, [(math.nan, math.nan)], kind)
-    line.legend(loc="center left", ncols=len(MARKS), borderaxespad=0, handletextpad=0.2)
+    head(canvas, "Every trial over its profile's median, in run order", entries)
     return Picture("Every trial, in run order", _describe(trials), canvas)
 
 
@@ -120,7 +131,7 @@ def _panel(axes: Axes, name: str, trials: Sequence[Shown], *, last: bool) -> Non
     axes.minorticks_off()
     axes.tick_params(length=2)
     axes.spines.bottom.set_visible(False)
-    axes.set_title(f"{METRICS[name].title}, over the profile's median", pad=3)
+    axes.set_title(METRICS[name].title, pad=3)
     _name(axes, points, len(trials))
 
 
@@ -133,14 +144,26 @@ def _name(axes: Axes, points: Sequence[tuple[Shown, float]], width: int) -> None
         if len(named) < NAMED and apart and far:
             named.append(each.number)
             side = -5 if each.number > 0.85 * width else 5
-            aside(axes, each.trial.slot.arm.name, (each.number, ratio), side, fontsize=7.5)
+            aside(axes, each.trial.slot.arm.name, (each.number, ratio), side, fontsize=SMALL)
 
 
 def _plot(axes: Axes, places: Sequence[tuple[float, float]], kind: str) -> None:
-    marker, colour, filled, title = MARKS[kind]
+    axes.plot(*zip(*places, strict=True), **_point(kind))
+
+
+def _point(kind: str) -> dict[str, Any]:
+    """Return how a trial is drawn."""
+    marker, colour, filled, _ = MARKS[kind]
     face = LIGHT[colour if filled else "paper"]
-    xs, ys = zip(*places, strict=True)
-    axes.plot(xs, ys, marker, color=LIGHT[colour], markerfacecolor=face, label=title, **POINT)
+    return {
+        "marker": marker,
+        "linestyle": "none",
+        "color": LIGHT[colour],
+        "markerfacecolor": face,
+        "markersize": 3.6,
+        "markeredgewidth": 0.9,
+        "zorder": 3,
+    }
 
 
 def _ratios(name: str, trials: Sequence[Shown]) -> list[tuple[Shown, float]]:
@@ -162,10 +185,10 @@ def _blocks(axes: Axes, trials: Sequence[Shown], *, named: bool) -> None:
         first, last = min(numbers) - 0.5, max(numbers) + 0.5
         if block % 2 == 0:
             axes.axvspan(first, last, color=LIGHT["panel"], linewidth=0, zorder=0)
-        if named:
+        if named and (last - first) * 40 > len(trials):  # room for a number
             words = f"block {block + 1}" if block == 0 else str(block + 1)
             below = {"va": "top", "transform": axes.get_xaxis_transform()}
-            note(axes, (first + last) / 2, -0.06, words, ha="center", fontsize=7.5, **below)
+            note(axes, (first + last) / 2, -0.06, words, ha="center", fontsize=SMALL, **below)
 
 
 def _describe(trials: Sequence[Shown]) -> str:

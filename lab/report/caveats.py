@@ -1,0 +1,39 @@
+"""What changes the reading of a figure or a table, in a sentence each: it stands in a picture."""
+
+from __future__ import annotations
+
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.together import SweepConclusion
+from lab.model.wording import counted
+from lab.report.numbers import share
+
+ONE_CORE = "The server had ONE core: steps that add processes or threads cannot show a gain here."
+
+SHARED = (
+    "Server and load shared their cores: requests/s are known between two bounds only, and CPU per "
+    "request decides."
+)
+
+
+def caveats(found: Conclusion) -> tuple[str, ...]:
+    """Return what a reader of one load's comparisons must know; nothing where that is nothing."""
+    said = []
+    if found.summary.run.shares_cores:
+        said.append(SHARED)
+    elif found.on_one_core:
+        said.append(ONE_CORE)
+    if found.noise is None:
+        said.append("The noise check could not be made, so no difference here is to be trusted.")
+    elif not found.noise.passed:
+        within = share(found.noise.within)
+        said.append(f"Noise check failed: the same server twice differed by up to {within}.")
+    return tuple(said)
+
+
+def caveats_of_sweep(found: SweepConclusion) -> tuple[str, ...]:
+    """Return the same of a run at several values."""
+    said = [ONE_CORE] if found.single_core else []
+    if found.noisy:
+        values = f"{len(found.noisy)} of {counted(len(found.values), 'value')}"
+        said.append(f"Noise check not passed at {values}, which are grey: no difference is told.")
+    return tuple(said)
