@@ -35,5 +35,7 @@ def caveats_of_sweep(found: SweepConclusion) -> tuple[str, ...]:
     said = [ONE_CORE] if found.single_core else []
     if found.noisy:
         values = f"{len(found.noisy)} of {counted(len(found.values), 'value')}"
-        said.append(f"Noise check not passed at {values}, which are grey: no difference is told.")
+        said.append(
+            f"Noise check not passed at {values}, which are grey: only large differences stand."
+        )
     return tuple(said)

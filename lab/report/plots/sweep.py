@@ -121,7 +121,11 @@ def _panel(axes: Axes, found: SweepConclusion, metric: str, lines: Lines) -> Non
     axes.set_title(", ".join(filter(None, (METRICS[metric].title, METRICS[metric].beside))), pad=4)
     axes.grid(color=LIGHT["line"], linewidth=0.6)
     axes.set_axisbelow(True)
-    if not counted:
+    if counted:
+        marks = [0, *(10**power for power in range(9) if 10**power <= axes.get_ylim()[1])]
+        axes.set_yticks(marks, [f"{each:,}" for each in marks])
+        axes.minorticks_off()
+    else:
         axes.set_ylim(*_limits(*axes.get_ylim()))
         decades(axes)
 
