@@ -7,7 +7,8 @@
 #   tools/setup.sh dist     an environment of its own that builds and checks a release (make dist)
 #   tools/setup.sh framework  an environment for the tests of Flask and Werkzeug (make test-framework)
 #
-# The last line of a set-up that did not end says what to do; the next one goes on from there.
+# Each step is a line with its seconds. What apt-get and pip say is in build/setup.log. The last line of
+# a set-up that did not end says why and what to do; the next one goes on from there.
 # `make setup PYTHON=python3.13` chooses another interpreter.
 set -eu
 cd "$(dirname "$0")/.."
@@ -22,9 +23,15 @@ case $layer in
 esac
 began=$(date +%s)
 told=
-say() { printf 'setup: %s\n' "$*" >&2; }
+log=build/setup.log
+since=
+# End the line of the step that is under way, if one is, with the seconds that it took.
+end_step() { [ -z "$since" ] || printf ': %s s\n' $(($(date +%s) - since)) >&2; since=; }
+say() { end_step; printf 'setup: %s\n' "$*" >&2; }
+step() { end_step; printf 'setup: %s' "$*" >&2; since=$(date +%s); }
 stop() { told=1; say "$*"; exit 1; }
-finish() { [ $? = 0 ] || [ -n "$told" ] || say "stopped; the reason is above. When it is mended: $again"; }
+reason='the reason is above'
+finish() { [ $? = 0 ] || [ -n "$told" ] || say "stopped; $reason. When it is mended: $again"; }
 trap finish EXIT
 trap 'told=1; say "interrupted; to go on: $again"; exit 130' INT TERM HUP
 
@@ -35,6 +42,8 @@ case $PWD in *' '*) by_sh=1 ;; *) by_sh=$((${#PWD} > 100)) ;; esac
 [ -z "$character" ] || [ $by_sh = 0 ] ||
     stop "the folder $PWD has a $character in its name, and no program of .venv would start there:" \
         "rename it, then: $again"
+mkdir -p build
+true >"$log" || true
 
 # -- Debian's packages -----------------------------------------------------------------------------
 
@@ -42,14 +51,16 @@ case $PWD in *' '*) by_sh=1 ;; *) by_sh=$((${#PWD} > 100)) ;; esac
 apt_install() {
     if [ "$(id -u)" = 0 ]; then root=; else root=$1; fi
     command -v apt-get >/dev/null && { [ -z "$root" ] || $root true 2>/dev/null; } || return 1
-    say "installing$missing"
+    step "installing$missing"
     # Debian's nginx comes as a service, too; here nothing but the lab starts it.
     case $missing in *nginx*) ! command -v systemctl >/dev/null || $root systemctl --quiet mask nginx ;; esac
     # sudo drops variables of its caller, so they are set behind it.
     # shellcheck disable=SC2086 # a list of names
-    $root apt-get update -qq && $root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a \
-        apt-get install -y -qq --no-install-recommends $missing >&2
+    { $root apt-get update -qq && $root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_MODE=a \
+        apt-get install -y -qq --no-install-recommends $missing; } >>"$log" 2>&1 ||
+        { words=" ($log has what apt-get said)"; return 1; }
 }
+words=
 
 find_python() {
     # The interpreter asked for, else the one that .venv was made with, else the system's.
@@ -81,7 +92,8 @@ system_for_setup() {
     # At a terminal sudo may ask for the password; elsewhere nobody could answer.
     if [ -t 0 ]; then sudo=sudo; else sudo='sudo -n'; fi
     apt_install "$sudo" ||
-        stop "system packages are missing: sudo apt-get update && sudo apt-get install -y$missing && $again"
+        stop "system packages are missing$words:" \
+            "sudo apt-get update && sudo apt-get install -y$missing && $again"
 }
 
 # Where nobody has to be asked; elsewhere the tests that need them are skipped.
@@ -91,7 +103,7 @@ system_for_tests() {
     # In sbin, which is not on everybody's PATH.
     [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx-light"
     [ -z "$missing" ] || apt_install 'sudo -n' ||
-        say "tests are skipped that need$missing: sudo apt-get install$missing"
+        say "tests are skipped that need$missing$words: sudo apt-get install$missing"
 }
 
 # As above: without them the peers that need them are skipped.
@@ -101,7 +113,7 @@ system_for_peers() {
     command -v node >/dev/null || missing="$missing nodejs"
     command -v go >/dev/null || missing="$missing golang-go"
     [ -z "$missing" ] || apt_install 'sudo -n' ||
-        say "peers are skipped that need$missing: sudo apt-get install$missing"
+        say "peers are skipped that need$missing$words: sudo apt-get install$missing"
 }
 
 # -- Python's packages -----------------------------------------------------------------------------
@@ -112,21 +124,24 @@ export PIP_ROOT_USER_ACTION=ignore
 # Where packages are installed.
 into=.venv
 
-# What pip says is kept in memory, because it is the disk that may be full.
+# What pip says is kept in memory until it has ended, because it is the disk that may be full.
 install() {
     status=0
     said=$("$into/bin/python" -m pip --disable-pip-version-check --quiet --no-input install "$@" 2>&1) ||
         status=$?
-    why=
+    words="$log has what pip said"
+    [ -z "$said" ] || printf '%s\n' "$said" >>"$log" 2>/dev/null ||
+        { end_step; printf '%s\n' "$said" >&2; words="what pip said is above"; }
     case $status$said in
         0*) ;;
-        *'No space left on device'*) why="the disk is full: make room in $PWD and ${TMPDIR:-/tmp}, then" ;;
+        *'No space left on device'*)
+            stop "the disk is full ($words): make room in $PWD and ${TMPDIR:-/tmp}, then: $again" ;;
         *NewConnectionError* | *TimeoutError* | *ProxyError* | *'from versions: none'*)
-            why="packages cannot be downloaded: is there a network, a proxy (HTTPS_PROXY) or a mirror"
-            why="$why (PIP_INDEX_URL)? When it answers" ;;
+            stop "packages cannot be downloaded ($words): is there a network, a proxy (HTTPS_PROXY)" \
+                "or a mirror (PIP_INDEX_URL)? When it answers: $again" ;;
     esac
-    [ -z "$said" ] || printf '%s\n' "$said" | grep -v '^WARNING: Retrying' >&2 || true
-    [ -z "$why" ] || stop "$why: $again"
+    said=$(printf '%s\n' "$said" | tail -n 1)
+    reason="$words; its last words: ${said%.}"
     return $status
 }
 
@@ -135,9 +150,9 @@ make_venv() {
     .venv/bin/python -c 'import sys, pip._internal.cli.main
 sys.exit(sys.prefix == sys.base_prefix or sys.version != sys.argv[1])' \
         "$("$python" -c 'import sys; print(sys.version)')" 2>/dev/null && return
-    say "creating .venv with $("$python" --version)"
+    step "creating .venv with $("$python" --version)"
     rm -rf .venv
-    "$python" -m venv .venv
+    "$python" -m venv .venv >>"$log" 2>&1 || { reason="$log has what it said"; return 1; }
 }
 
 # Into the one binary, beside what uWSGI embeds by itself. gevent is among that: named here again, it
@@ -152,7 +167,7 @@ made_of() { cat requirements/service.txt; grep "^greenlet==" requirements/locust
 compile_uwsgi() {
     stamp=.venv/uwsgi.stamp
     [ -x .venv/bin/uwsgi ] && made_of | cmp -s - "$stamp" && return
-    say "compiling uWSGI (about a minute)"
+    step "compiling uWSGI (about a minute)"
     rm -f "$stamp"
     # Not in CFLAGS, which uWSGI takes apart at each blank, and a folder may have one in its name.
     headers=$(.venv/bin/python -c "import greenlet, os; print(os.path.dirname(greenlet.__path__[0]))")
@@ -169,7 +184,7 @@ compile_uwsgi() {
 install_articles() {
     stamp=.venv/articles.stamp
     cmp -s requirements/articles.txt "$stamp" && return
-    say "installing the other servers of the articles"
+    step "installing the other servers of the articles"
     install --require-hashes -r requirements/articles.txt
     cp requirements/articles.txt "$stamp"
 }
@@ -179,7 +194,7 @@ make_environment() {
     made="$("$2" --version) $(cat "requirements/$1.txt")"
     into=${3:-.peers/$1}
     [ "$(cat "$into/stamp" 2>/dev/null)" != "$made" ] || { into=.venv; return; }
-    say "making $into with $("$2" --version)"
+    step "making $into with $("$2" --version)"
     rm -rf "$into"
     "$2" -m venv "$into"
     install --require-hashes -r "requirements/$1.txt" && printf '%s\n' "$made" >"$into/stamp"
@@ -223,18 +238,19 @@ halves=$(.venv/bin/python tools/halves.py)
 # shellcheck disable=SC2086 # a list of names
 [ -z "$halves" ] || say "installing again what is not whole:" $halves
 if [ "$layer" = setup ]; then
+    step "installing what builds packages"
     install --require-hashes -r requirements/build.txt
     # Before uWSGI, which is compiled with the headers of Locust's greenlet.
-    say "installing the lab, Locust and other servers"
+    step "installing the lab, Locust and other servers"
     install --require-hashes -r requirements/locust.txt -r requirements/peers.txt
     compile_uwsgi
-    say "building this project (FIB_BUILD=${FIB_BUILD:=auto})"
+    step "building this project (FIB_BUILD=${FIB_BUILD:=auto})"
     export FIB_BUILD
     # setuptools warns of editable installations as such; a missing compiler must still be heard.
     PYTHONWARNINGS='ignore:Editable installation' install --no-build-isolation --no-deps --editable .
-    .venv/bin/python -c 'import fib; print("setup: fib is", fib.BUILD, "" if fib.FALLBACK is None else "(" + fib.FALLBACK + ")")' >&2
+    say "$(.venv/bin/python -c 'import fib; print("fib is", fib.BUILD, *() if fib.FALLBACK is None else ("(" + fib.FALLBACK + ")",))')"
 elif [ "$layer" = tests ]; then
-    say "installing what tests, lint and types need"
+    step "installing what tests, lint and types need"
     install --require-hashes -r requirements/dev.txt
 elif [ "$layer" = framework ]; then
     make_environment framework .venv/bin/python

@@ -62,13 +62,13 @@ WAIT = "import time; open('.venv/asked', 'w').close(); time.sleep(60)"
 """A pip that takes its time. Not `sleep`: a shell that is about to become it may lose a signal."""
 
 
-def start(stub, says="", waits="", layer="tests"):
+def start(stub, says="", waits="", layer="tests", path=None):
     """Begin to install a layer above the first, as from a terminal."""
     return subprocess.Popen(
         ["env", "--default-signal=INT,TERM,HUP", "tools/setup.sh", layer],
         cwd=stub,
         env=environment(
-            SAYS=says, WAITS=waits, WAIT=WAIT, PATH=f"{stub}/.venv/bin:{os.environ['PATH']}"
+            SAYS=says, WAITS=waits, WAIT=WAIT, PATH=f"{stub}/.venv/bin:{path or os.environ['PATH']}"
         ),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -77,23 +77,71 @@ def start(stub, says="", waits="", layer="tests"):
     )
 
 
+STEP = r"setup: installing what tests, lint and types need: \d+ s"
+
+
 @pytest.mark.parametrize(
     ("says", "last"),
     [
-        (NO_NETWORK, "setup: packages cannot be downloaded: is there a network, .*: make test"),
-        (NOTHING, "setup: packages cannot be downloaded: is there a network, .*: make test"),
-        (NO_ROOM, "setup: the disk is full: make room in .* and .*, then: make test"),
-        (CHANGED, "setup: stopped; the reason is above. When it is mended: make test"),
+        (
+            NO_NETWORK,
+            r"setup: packages cannot be downloaded \(WORDS\): is there a network, .*: make test",
+        ),
+        (
+            NOTHING,
+            r"setup: packages cannot be downloaded \(WORDS\): is there a network, .*: make test",
+        ),
+        (NO_ROOM, r"setup: the disk is full \(WORDS\): make room in .* and .*, then: make test"),
+        (
+            CHANGED,
+            f"setup: stopped; WORDS; its last words: {CHANGED[:-1]}. When it is mended: make test",
+        ),
     ],
 )
-def test_the_last_line_of_a_failed_set_up_says_what_to_do(stub, says, last):
-    """It names the reason where pip's words tell it, below pip's own error."""
+def test_a_failed_set_up_says_why_what_to_do_and_where_pips_words_are(stub, says, last):
+    """In one line below that of the step, which has its seconds; the file has all that pip said."""
     process = start(stub, says)
-    lines = process.communicate(timeout=30)[0].splitlines()
+    step, line = process.communicate(timeout=30)[0].splitlines()
     assert process.returncode == 1
-    assert re.fullmatch(last, lines[-1])
-    assert lines[-2] == says.splitlines()[-1]
-    assert not [line for line in lines if line.startswith("WARNING: Retrying")]
+    assert re.fullmatch(STEP, step)
+    assert re.fullmatch(last.replace("WORDS", "build/setup.log has what pip said"), line)
+    assert (stub / "build" / "setup.log").read_text() == f"{says}\n"
+
+
+def test_what_pip_says_is_printed_where_no_file_can_have_it(stub):
+    """As on a full disk."""
+    (stub / "build" / "setup.log").mkdir(parents=True)
+    lines = start(stub, NO_ROOM).communicate(timeout=30)[0].splitlines()
+    assert lines[-2] == NO_ROOM
+    assert lines[-1].startswith("setup: the disk is full (what pip said is above): make room in ")
+
+
+APT = {"apt-get": "echo E: no such package; exit 100", "sudo": 'shift; exec "$@"'}
+"""An apt-get that fails, and a sudo that asks nobody."""
+UTILITIES = (
+    "sh", "env", "date", "dirname", "tr", "cut", "mkdir", "id", "tail", "true", "cat", "du",
+    "find", "wc",
+)  # fmt: skip
+"""What a set-up asks of a system that has no valgrind."""
+
+
+def test_apt_gets_words_go_to_the_file_that_the_error_names(stub):
+    """Below them stands what to type."""
+    bins, system = stub / ".venv" / "bin", stub / "system"
+    for name, body in APT.items():
+        (bins / name).write_text(f"#!/bin/sh\n{body}\n")
+        (bins / name).chmod(0o755)
+    (bins / "valgrind").unlink()
+    system.mkdir()
+    for name in UTILITIES:
+        (system / name).symlink_to(shutil.which(name))
+    lines = start(stub, CHANGED, path=system).communicate(timeout=30)[0].splitlines()
+    assert re.fullmatch(r"setup: installing valgrind: \d+ s", lines[0])
+    assert lines[1] == (
+        "setup: tests are skipped that need valgrind (build/setup.log has what apt-get said): "
+        "sudo apt-get install valgrind"
+    )
+    assert (stub / "build" / "setup.log").read_text().startswith("E: no such package\n")
 
 
 def test_a_failed_installation_of_the_peers_says_what_to_do(stub):
@@ -101,8 +149,8 @@ def test_a_failed_installation_of_the_peers_says_what_to_do(stub):
     process = start(stub, NO_NETWORK, layer="peers")
     lines = process.communicate(timeout=30)[0].splitlines()
     assert process.returncode == 1
-    assert lines[0] == "setup: installing the other servers of the articles"
-    assert re.fullmatch("setup: packages cannot be downloaded: .*: make peers", lines[-1])
+    assert re.fullmatch(r"setup: installing the other servers of the articles: \d+ s", lines[0])
+    assert re.fullmatch(r"setup: packages cannot be downloaded .*: make peers", lines[-1])
     assert not (stub / ".peers").exists()
 
 
@@ -149,7 +197,7 @@ def test_a_folder_in_which_programs_start_is_not_refused(stub):
         shutil.copytree(stub / ".venv", folder / ".venv")
         said = start(folder, CHANGED).communicate(timeout=30)[0]
         assert "in its name" not in said
-        assert CHANGED in said  # what pip says, so it was asked
+        assert CHANGED[:-1] in said  # what pip says, so it was asked
 
 
 def package(packages, name, *listed, files=()):
@@ -244,7 +292,9 @@ def test_a_new_checkout_is_set_up_in_two_layers_whatever_interrupts_it(tmp_path)
     alone = {"PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": "", "PIP_NO_CACHE_DIR": "1"}
     status, lines = here.make("setup", PIP_INDEX_URL="http://127.0.0.1:9/simple", **alone)
     assert status == 2
-    assert lines[-2].startswith("setup: packages cannot be downloaded: ")
+    assert lines[-2].startswith(
+        "setup: packages cannot be downloaded (build/setup.log has what pip said): "
+    )
     assert lines[-2].endswith(" (PIP_INDEX_URL)? When it answers: make setup")
 
     process = here.start("setup")
