@@ -26,9 +26,10 @@ CONFLICT = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
 
 FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
 SHELL = re.compile(r"\$\{[A-Za-z_]\w*[^}]*\}?")
-"""A variable of a shell's; in an option of routing, ${NAME} is one of uWSGI's own."""
+"""A variable of a shell's."""
 
-ROUTING = re.compile(r"\s*[\w-]*route[\w-]*\s*=|\s*(log-)?format\s*=|\s*[;#]")
+OWN = re.compile(r"\s*([\w-]*route[\w-]*|(log-)?format|(worker-)?log-(req-)?encoder)\s*=|\s*[;#]")
+"""Options in which ${NAME} is one of uWSGI's own (core/routing.c, core/logging.c)."""
 
 
 def filled(line: str) -> str | None:
@@ -37,9 +38,10 @@ def filled(line: str) -> str | None:
 
     >>> filled("processes = {{ workers }}"), filled("uid = ${USER:-www}"), filled("; {{ note }}")
     ('{{ workers }}', '${USER:-www}', None)
-    >>> filled("route-if = empty:${HTTP_HOST} break:400")
+    >>> filled("route-if = empty:${HTTP_HOST} break:400"), filled("log-encoder = json ${msg}")
+    (None, None)
     """
     if line.lstrip().startswith((";", "#")):
         return None
-    found = FILLED.search(line) or (None if ROUTING.match(line) else SHELL.search(line))
+    found = FILLED.search(line) or (None if OWN.match(line) else SHELL.search(line))
     return found and found[0]
