@@ -25,8 +25,8 @@ KEEPS = re.compile(
     "|true|false|set_(int|rawint|16bit|64bit|megabytes|null|str|str_spaced|umask|env|uid|gid|cap"
     "|logger|req_logger)|unset_env|safe_fd|max_vars|pcre_jit|fileserve_mode|pyver|pythonpath"
     "|add_(string_list|string_list_custom|dyn_dict|addr_list|regexp_\\w+|socket|lazy_socket"
-    "|shared_socket|ssl_socket|cron|cron2|unique_cron|daemon|daemon2|mule|mules|farm)"
-    "|static_map|check_static|chmod_socket|logfile_chmod|log_date|setup_\\w+|corerouter|https2?"
+    "|shared_socket|cron|cron2|unique_cron|daemon|daemon2|mule|mules|farm)"
+    "|static_map|check_static|chmod_socket|logfile_chmod|log_date|setup_\\w+|corerouter"
     "|http_to_https|[ug]id)"
 )
 """Functions of options that keep a value, or read a file or a user's name for it."""
