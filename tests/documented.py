@@ -35,6 +35,13 @@ ELSEWHERE = {
         "esac",
         'if [ $status = 3 ]; then echo "::warning::too noisy to tell"; else exit $status; fi',
     ),
+    "tests/servers/test_containers.py::"
+    "test_a_variable_of_the_container_is_an_option_as_in_the_container": (
+        (
+            ".venv/bin/lab run docker/uwsgi.ini --chdir . --env UWSGI_WORKERS=2 --drop uid "
+            "--drop gid --path /"
+        ),
+    ),
     "tests/servers/test_profiles_run.py::test_without_the_lab": (
         ".venv/bin/uwsgi profiles/tuned.ini",
     ),

@@ -136,10 +136,11 @@ def _asked(run: Run) -> dict[str, Any]:
 
 def _comparable(workload: Workload) -> Workload:
     """Return *workload* but for folders, the order of requests, and how replies varied."""
+    told = workload.runtime
     return dataclasses.replace(
         workload,
         chdir=None,
-        runtime=dataclasses.replace(workload.runtime, python=None, uwsgi=None, cwd=None),
+        runtime=dataclasses.replace(told, python=None, uwsgi=None, cwd=None, chdir=None),
         seed=0,
         expect=_required(workload.expect),
         requests=tuple(

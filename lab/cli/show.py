@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from lab import profiles
 from lab.cli.options import offered
-from lab.options import runtime
+from lab.options import runtime, with_copy
 from lab.report.edge import say
 
 
 @click.command("show")
 @click.argument("name", metavar="PROFILE")
 @offered("keep")
+@offered("drop")
+@offered("chdir", help="Folder that stands for the chdir of your ini.")
 @offered("cwd")
 @offered("uwsgi")
 @offered("python")
 @offered("env")
 @offered("env_file")
-def show_command(*, name: str, **started: Any) -> int:
+def show_command(
+    *, name: str, keep: Sequence[str], drop: Sequence[str], chdir: Path | None, **started: Any
+) -> int:
     """
     Print PROFILE as a trial runs it: whole, and with all that its includes bring.
 
@@ -28,6 +34,7 @@ def show_command(*, name: str, **started: Any) -> int:
     otherwise, and what is left out because it would reach beyond the trial. Nothing that stands
     in it is run, and uWSGI is asked about it only if its options do no more than keep values.
     """
-    for line in profiles.shown(profiles.read(name, runtime(**started))):
+    theirs = with_copy(runtime(**started, own=profiles.is_theirs(name)), keep, drop, chdir)
+    for line in profiles.shown(profiles.read(name, theirs)):
         say(line)
     return 0

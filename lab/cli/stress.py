@@ -16,7 +16,7 @@ from lab.errors import Interrupted, ResultsError, UsageError
 from lab.experiment.same_application import says_what_is_served
 from lab.model.wording import counted
 from lab.model.workload import Workload
-from lab.options import Asked, application, runtime
+from lab.options import Asked, application, runtime, with_copy
 from lab.report import terminal
 from lab.report.console import Console
 from lab.report.drawing import load_matplotlib
@@ -28,8 +28,11 @@ from lab.stress.run import PROFILES, RATE, WAITING, Wishes, stress
 from lab.stress.show import document
 from lab.workloads import refuse_without_app
 
-STARTED = ("cwd", "python", "uwsgi", "env", "env_file", "keep")
+STARTED = ("cwd", "python", "uwsgi", "env", "env_file")
 """Options of `lab run` that say what every server is started with."""
+
+COPIED = ("keep", "drop")
+"""Those that say what stays in the private copy of a configuration, and what does not."""
 
 ASKED = ("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host")
 """Those that say what is asked of an application of the user's."""
@@ -45,7 +48,7 @@ JUDGED = ("status", "check")
 )
 @click.option("--rate", type=RequestsPerSecond(1, 1000), default=RATE, help="Requests per second.")
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
-@each_of("chdir", *STARTED, "front")
+@each_of("chdir", *STARTED, *COPIED, "front")
 @offered("path", help="Request target; several make a mix.", shown="/ with --app")
 @each_of(*ASKED[1:], *JUDGED)
 @click.option(
@@ -105,7 +108,8 @@ def _subject(asked: Asked) -> Workload:
         return application(asked, partial(say, err=True))
     said = {name: getattr(asked, name) or None for name in ("chdir", *ASKED, *JUDGED)}
     refuse_without_app(**said)
-    return replace(WAITING, runtime=runtime(**{name: getattr(asked, name) for name in STARTED}))
+    started = runtime(**{name: getattr(asked, name) for name in STARTED})
+    return replace(WAITING, runtime=with_copy(started, asked.keep, asked.drop))
 
 
 class _Files:

@@ -46,9 +46,7 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
         UsageError: An option is to be kept that none of them has, or that cannot be.
     """
     theirs = [each for each in found if each.own]
-    has = {option for each in theirs for option in _options(each)}
-    for option in sorted(workload.runtime.keep - has):
-        raise UsageError(f"--keep {option}: no configuration of yours has it")
+    _check_told(theirs, workload)
     for profile in theirs:
         for each in profile.altered:
             if each.value and each.option in workload.runtime.keep:
@@ -58,6 +56,18 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
     if not workload.runtime.front_http:
         given = [_proxied(each, theirs) for each in given]
     return given, workload
+
+
+def _check_told(theirs: Sequence[Profile], workload: Workload) -> None:
+    """Refuse what is told of inis of the user's where none of them has it."""
+    inis, runtime = [each for each in theirs if not each.commands], workload.runtime
+    for name, given, of in (("keep", runtime.keep, theirs), ("drop", runtime.drop, inis)):
+        has = {option for each in of for option in _options(each)}
+        for option in sorted(given - has):
+            raise UsageError(f"--{name} {option}: no configuration of yours has it")
+    folder = runtime.chdir
+    if theirs and not inis and folder is not None and OWN in workload.apps:
+        raise UsageError(f"--chdir {folder}: it goes with --app, or with an ini of yours")
 
 
 def _serving(

@@ -15,6 +15,12 @@ OWN = "own"
 LOOPBACK = "127.0.0.1"
 """Where servers listen unless somebody says."""
 
+OF_UWSGI = "UWSGI_"
+"""Begins a variable that uWSGI takes for an option, as UWSGI_PROCESSES for processes."""
+
+HOME = ("home", "virtualenv", "venv", "pyhome")
+"""Options of uWSGI that name a virtual environment."""
+
 LEAST_SECRET = 6
 """Characters of a value that may be a secret."""
 
@@ -41,6 +47,16 @@ class Variables(Unwritten):
         values: Mapping[str, str] = self.held({})
         return values
 
+    @property
+    def options(self) -> Mapping[str, str]:
+        """Name -> value of those that uWSGI takes for options."""
+        return {n: value for n, value in self.reveal().items() if n.startswith(OF_UWSGI)}
+
+    @property
+    def others(self) -> Mapping[str, str]:
+        """The same of all others: those of a server's environment."""
+        return {n: value for n, value in self.reveal().items() if not n.startswith(OF_UWSGI)}
+
     def hide(self, text: str, *, told: str = "") -> str:
         """
         Return *text* with `$(NAME)` in place of each value that may be a secret.
@@ -57,6 +73,7 @@ class Variables(Unwritten):
             for name, value in self.reveal().items()
             if len(value) >= LEAST_SECRET
             and value not in told
+            and not name.startswith(OF_UWSGI)  # an option as any other, and stored with them
             and not re.fullmatch(r"[\d.]+|/.*", value, re.DOTALL)
         }
         for value in sorted(secrets, key=len, reverse=True):
@@ -83,6 +100,12 @@ class Runtime:
     keep: frozenset[str] = frozenset()
     """Options that stay as they are in the private copy of a configuration."""
 
+    drop: frozenset[str] = frozenset()
+    """Options that are left out of that copy."""
+
+    chdir: Path | None = None
+    """Folder that stands for the `chdir` of a user's ini; None where that says it."""
+
     pinned: bool = True
     """Whether servers are given CPUs; then no configuration chooses them."""
 
@@ -95,6 +118,13 @@ class Runtime:
     def started_in(self, folder: Path | None) -> Runtime:
         """Return what starts in *folder*, unless the user names another."""
         return replace(self, cwd=self.cwd or folder)
+
+    def for_ours(self) -> Runtime:
+        """Return what a profile of ours is started with: nothing that is told of a user's ini."""
+        given = self.variables
+        if given.options:
+            given = Variables.of(given.others, given.digest)
+        return replace(self, drop=frozenset(), chdir=None, variables=given)
 
 
 OURS = Runtime()

@@ -11,7 +11,7 @@ To add an option, add a field to `lab.options.table.Asked`.
 from __future__ import annotations
 
 from lab.options.option import Kind, Option
-from lab.options.runtime import runtime
+from lab.options.runtime import runtime, with_copy
 from lab.options.table import CLIENTS, OPTIONS, Asked
 from lab.options.understood import Understood, application, carry_out, of_running_server, understand
 
@@ -27,4 +27,5 @@ __all__ = [
     "of_running_server",
     "runtime",
     "understand",
+    "with_copy",
 ]

@@ -6,17 +6,15 @@ import json
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lab.errors import UsageError
-from lab.model.runtime import Runtime, Variables
+from lab.model.runtime import OF_UWSGI, Runtime, Variables
 from lab.workloads.question import salted
 
 SET_BY_THE_LAB = r"BIND|PORT|WSGI_APP|WSGI_CHDIR"
 """Variables by which a trial is told where to answer, and what to serve."""
-
-OPTIONS_OF_UWSGI = r"UWSGI_\w*"
-"""Variables that uWSGI takes for options."""
 
 
 def runtime(
@@ -26,9 +24,7 @@ def runtime(
     env: Sequence[str] = (),
     env_file: Path | None = None,
     *,
-    keep: Sequence[str] = (),
-    pinned: bool = True,
-    front_http: bool = False,
+    own: bool = False,
 ) -> Runtime:
     """
     Return what a server of the user's is started with.
@@ -39,15 +35,14 @@ def runtime(
         cwd: A folder.
         env: NAME=VALUE, or NAME for the caller's own value.
         env_file: Lines NAME=VALUE.
-        keep: Options that stay in the private copy of a configuration.
-        pinned: Whether servers are given CPUs.
-        front_http: Whether profiles of ours are asked over HTTP even beside an ini with `socket`.
+        own: Whether a configuration of theirs is started, of which UWSGI_ variables are options.
 
     Raises:
         UsageError: One of them is not there, or is no such thing. No value is in its message.
     """
     python, uwsgi, cwd, env_file = map(_expanded, (python, uwsgi, cwd, env_file))
-    values = {**(_from_file(env_file) if env_file else {}), **dict(map(_variable, env))}
+    values = _from_file(env_file, own=own) if env_file else {}
+    values |= dict(_variable(each, own=own) for each in env)
     if uwsgi is not None and not (uwsgi.is_file() and os.access(uwsgi, os.X_OK)):
         raise UsageError(f"--uwsgi {uwsgi}: there is no such program")
     if cwd is not None and not cwd.is_dir():
@@ -59,10 +54,29 @@ def runtime(
         variables=Variables.of(values, salted(json.dumps(sorted(values.items()))))
         if values
         else Variables(),
-        keep=frozenset(keep),
-        pinned=pinned,
-        front_http=front_http,
     )
+
+
+def with_copy(
+    started: Runtime, keep: Sequence[str], drop: Sequence[str] = (), chdir: Path | None = None
+) -> Runtime:
+    """
+    Return *started* with what is told of the private copy of a configuration.
+
+    Args:
+        started: What its server is started with.
+        keep: Options that stay as they are.
+        drop: Options that are left out.
+        chdir: Folder that stands for its `chdir`.
+
+    Raises:
+        UsageError: There is no such folder.
+    """
+    chdir = _expanded(chdir)
+    if chdir is not None and not chdir.is_dir():
+        raise UsageError(f"--chdir {chdir}: no such folder")
+    folder = None if chdir is None else chdir.resolve()
+    return replace(started, keep=frozenset(keep), drop=frozenset(drop), chdir=folder)
 
 
 def _expanded(path: Path | None) -> Path | None:
@@ -85,7 +99,7 @@ def _environment(path: Path) -> Path:
     return folder
 
 
-def _variable(given: str) -> tuple[str, str]:
+def _variable(given: str, *, own: bool) -> tuple[str, str]:
     """Return name and value of what stands after --env."""
     name, stands, value = given.partition("=")
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
@@ -93,23 +107,23 @@ def _variable(given: str) -> tuple[str, str]:
         raise UsageError(f"--env {shown}: expected NAME=VALUE, or NAME for the value that it has")
     if re.fullmatch(SET_BY_THE_LAB, name):
         raise UsageError(f"--env {name}: the lab sets it, for each trial anew; leave it out")
-    if re.fullmatch(OPTIONS_OF_UWSGI, name):
-        problem = "uWSGI takes it for an option of every profile; write it into an ini of yours"
+    if name.startswith(OF_UWSGI) and not own:
+        problem = "uWSGI takes it for an option: it goes with an ini of yours, as in lab run my.ini"
         raise UsageError(f"--env {name}: {problem}")
     if not stands and name not in os.environ:
         raise UsageError(f"--env {name}: it has no value here; export it, or say {name}=VALUE")
     return name, value if stands else os.environ[name]
 
 
-def _from_file(path: Path) -> dict[str, str]:
-    """Return what an environment file says, but for what the lab sets and uWSGI would obey."""
+def _from_file(path: Path, *, own: bool) -> dict[str, str]:
+    """Return what an environment file says, but for what the lab sets, or our profiles obey."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise UsageError(f"--env-file {path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise UsageError(f"--env-file {path}: is not UTF-8 text") from None
-    left_out = f"{SET_BY_THE_LAB}|{OPTIONS_OF_UWSGI}"
+    left_out = SET_BY_THE_LAB if own else rf"{SET_BY_THE_LAB}|{OF_UWSGI}\w*"
     return {n: v for n, v in _lines(text, path) if not re.fullmatch(left_out, n)}
 
 

@@ -37,7 +37,10 @@ class Asked:
     )
     app: str | None = option("--app", "Your WSGI application instead.", metavar="MODULE:CALLABLE")
     chdir: Path | None = option(  # noqa: RUF009 - it is a field
-        "--chdir", "Folder to import --app in.", metavar="PATH", parse=Path
+        "--chdir",
+        "Folder to import --app in; or that stands for the chdir of your ini.",
+        metavar="PATH",
+        parse=Path,
     )
     cwd: Path | None = option(  # noqa: RUF009 - it is a field
         "--cwd",
@@ -74,6 +77,12 @@ class Asked:
     keep: Sequence[str] = option(
         "--keep",
         "Leave this option of your ini in the copy, as in --keep attach-daemon; may be repeated.",
+        kind=Kind.SEVERAL,
+        metavar="OPTION",
+    )
+    drop: Sequence[str] = option(
+        "--drop",
+        "Leave this option of your ini out of the copy, as in --drop uid; may be repeated.",
         kind=Kind.SEVERAL,
         metavar="OPTION",
     )

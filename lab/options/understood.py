@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lab import workloads
 from lab.analysis.thresholds import PLANNED, Threshold, check, parse
@@ -22,7 +23,7 @@ from lab.generators.wires import check_clients
 from lab.model.plan import SMALLEST, Load
 from lab.model.request import Expectation
 from lab.model.workload import Workload
-from lab.options.runtime import runtime
+from lab.options.runtime import runtime, with_copy
 from lab.options.table import Asked
 from lab.workloads import Fitting, asking
 from lab.workloads.question import Question, requests_of
@@ -80,8 +81,10 @@ def application(asked: Asked, say: Callable[[str], None] = lambda _: None) -> Wo
     )
     check_clients((asked.generator, asked.client), found)
     given = asked.python, asked.uwsgi, asked.cwd, asked.env, asked.env_file
-    front = asked.front == "http"
-    started = runtime(*given, keep=asked.keep, pinned=asked.pin, front_http=front)
+    own = says_what_is_served(asked.profiles)
+    folder = _folder(asked, found) if own else None
+    started = with_copy(runtime(*given, own=own), asked.keep, asked.drop, folder)
+    started = replace(started, pinned=asked.pin, front_http=asked.front == "http")
     if asked.bind is not None:
         started = replace(started, bind=own_address(asked.bind))
     return replace(found, runtime=started)
@@ -143,6 +146,11 @@ def _is_own(asked: Asked) -> bool:
     """Return whether a configuration of the user's says what is served."""
     said = asked.app is not None or asked.workload is not None or asked.load == "walkthrough"
     return not said and says_what_is_served(asked.profiles)
+
+
+def _folder(asked: Asked, found: Workload) -> Path | None:
+    """Return the folder that stands for the `chdir` of the user's inis; None for their own."""
+    return asked.chdir if _is_own(asked) else workloads.folder_of(found)
 
 
 def _usual(asked: Asked) -> Fitting:

@@ -22,7 +22,7 @@ from lab.dialects.uwsgi.private import private
 from lab.errors import MissingError, ProfileError
 from lab.model.digest import digest_of
 from lab.model.profile import Own, Profile
-from lab.model.runtime import OURS, OWN, Altered, Runtime
+from lab.model.runtime import OURS, OWN, Runtime
 from lab.profiles import resolve
 from lab.profiles.header import ProfileHeader, line_of, parse_ini, parse_toml
 from lab.profiles.peer import APP, read_peer
@@ -67,12 +67,13 @@ def with_reading(
     if absent:
         hint = project.how_to_install("service") if runtime == OURS else f"it is {uwsgi}"
         raise MissingError(f"uWSGI is built without plug-in {' and '.join(absent)}: {hint}")
-    here = runtime.started_in(profile.cwd)
-    options, reading = resolve.read(profile.path, project.root(), here, profile.section)
-    own, altered = profile.own, tuple[Altered, ...]()
+    here = (runtime if profile.own else runtime.for_ours()).started_in(profile.cwd)
+    resolved = resolve.read(profile.path, project.root(), here, profile.section)
+    own, options = profile.own, resolved.options
     if own is not None:
         try:
             options, altered = private(options, runtime, root=os.geteuid() == 0)
+            altered = (*resolved.altered, *altered)
             named = str(profile.path.parent)
             altered = tuple(replace(a, value=a.value.replace("{here}", named)) for a in altered)
             own = replace(own, altered=altered)
@@ -87,7 +88,7 @@ def with_reading(
         keepalive=keeps_connections(options),
         own=own,
     )
-    return profile, reading
+    return profile, resolved.reading
 
 
 def described(name: str, *, ours: bool = False) -> Profile:

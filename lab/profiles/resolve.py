@@ -16,7 +16,7 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -25,10 +25,11 @@ from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi import APPLICATION, places
 from lab.dialects.uwsgi.acting import acting
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
+from lab.dialects.uwsgi.told import as_told, told_config
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.rules.rule import RULES
-from lab.model.runtime import OURS, Runtime
+from lab.model.runtime import OURS, Altered, Runtime
 from lab.profiles import asking
 from lab.profiles.header import line_of
 from lab.profiles.reading import Reading
@@ -74,14 +75,23 @@ def read_options(
     path: Path, root: Path, runtime: Runtime = OURS, section: str = ""
 ) -> tuple[tuple[str, str], ...]:
     """Return the options of `read` alone."""
-    return read(path, root, runtime, section)[0]
+    return read(path, root, runtime, section).options
 
 
-def read(
-    path: Path, root: Path, runtime: Runtime = OURS, section: str = ""
-) -> tuple[tuple[tuple[str, str], ...], Reading]:
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What an ini says, as it will be served."""
+
+    options: tuple[tuple[str, str], ...]
+    """In order, repeats kept."""
+    altered: tuple[Altered, ...]
+    """What the user tells otherwise than the file."""
+    reading: Reading
+
+
+def read(path: Path, root: Path, runtime: Runtime = OURS, section: str = "") -> Resolved:
     """
-    Return the resolved options of an ini file in order, repeats kept, and the reading of it.
+    Return the resolved options of an ini file, and the reading of it.
 
     Address and folders are written {host}, {port}, {root} and {here}, so that they are the same in
     every checkout and on every port; and for what may be a secret of the user's stands $(NAME).
@@ -104,14 +114,14 @@ def read(
     config, lines = _read(path, runtime, section)
     if lines is None:
         raise ProfileError(path, f"it has no section [{section or 'uwsgi'}]")
-    reading = Reading(config)
+    reading = Reading(told_config(config, runtime))
     _check(reading, runtime)
     replacements = ((str(root.resolve()), "{root}"), (str(path.absolute().parent), "{here}"))
-    options = parse_config(lines)
+    options, altered = as_told(parse_config(lines), runtime)
     named = [(key, _portable(_as_number(key, value), replacements)) for key, value in options]
     hide = runtime.variables.hide
     said = ((key, value if key in APPLICATION else hide(value)) for key, value in named)
-    return tuple(said), reading
+    return Resolved(tuple(said), tuple(altered), reading)
 
 
 @cache
@@ -127,7 +137,8 @@ def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str]
 
     uWSGI is asked, unless it may act while it reads: then it is not started.
     """
-    environ = environment_of(runtime, BIND=HOST, PORT=PORT)
+    given = runtime.variables.options
+    environ = {**environment_of(runtime, BIND=HOST, PORT=PORT), **given}
     known = Known(
         section=section,
         cwd=runtime.cwd or Path.cwd(),
@@ -137,13 +148,13 @@ def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str]
     found = places.read(path, known)
     if found.circle is not None:
         raise _refused(next(RULES[CIRCLE].flaws(found)), runtime)
-    act = acting(found)
+    act = next((f"{name}, an option to it" for name in given), None) or acting(found)
     if act is None:
         cwd = known.cwd if found.relative else None
         environ = {name: environ[name] for name in environ.keys() & {*found.variables, *LINKER}}
         printed = _printed(path, section, program(runtime, UWSGI), cwd, environ)
         if not asking.whole(printed):
-            raise _refusal(path, printed, runtime)
+            raise _absent(found, printed) or _refusal(path, printed, runtime)
         absent = any(line.endswith(ABSENT.format(path.absolute())) for line in printed)
         _, *lines = _whole(asking.listed(printed), found)  # the first is the file itself
         return as_read(found, asking.pairs(lines)), None if absent else lines
@@ -282,6 +293,17 @@ def _as_number(option: str, value: str) -> str:
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace")
+
+
+def _absent(config: Config, printed: Sequence[str]) -> ProfileError | None:
+    """Return the refusal of an include that is not there; None where something else ended uWSGI."""
+    names = (re.match(r"realpath\(\) of (.+) failed: ", line) for line in reversed(printed))
+    name = next((found[1] for found in names if found), None)
+    for each in config.settings if name else ():
+        if name in (each.value, each.value.rpartition(":")[0]):
+            problem = "there is no such file, so uWSGI does not start; give a copy without the line"
+            return ProfileError(each.spot.file, f"{each.written}: {problem}", each.spot.line)
+    return None
 
 
 def _refusal(path: Path, printed: Sequence[str], runtime: Runtime) -> ProfileError:

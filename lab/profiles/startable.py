@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lab.dialects.config import Known
+from lab.dialects.config import Config, Known
+from lab.dialects.uwsgi.told import by_drop, by_env, unset
 from lab.errors import MissingError, ProfileError
 from lab.lint.flaw import Flaw, Severity
 from lab.lint.lint import Linted, in_container, lint, linted
 from lab.model.profile import Profile
-from lab.model.runtime import OURS, Runtime
+from lab.model.runtime import HOME, OURS, Runtime
 from lab.profiles.catalogue import is_ours
 from lab.profiles.header import line_of
 from lab.profiles.known import known_of
@@ -91,7 +92,8 @@ def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None 
     found = _linted(profile, runtime, reading, select=RULES)
     for flaw in found.flaws:
         if not found.config.guesses and flaw.severity is Severity.ERROR:
-            raise ProfileError(flaw.spot.file, _told(flaw, runtime), flaw.spot.line)
+            message = f"{_told(flaw, runtime)}; {_flag(flaw, found.config)}"
+            raise ProfileError(flaw.spot.file, message, flaw.spot.line)
     here = runtime.started_in(profile.cwd)
     for option, value in placed(profile):
         theirs = with_home(here, [(option, value)])
@@ -100,4 +102,18 @@ def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None 
             require_python(theirs)
         except MissingError as error:
             line = line_of(profile.path.read_text(encoding="utf-8"), option)
-            raise ProfileError(profile.path, f"{option} = {value}: {error}", line) from None
+            message = f"{option} = {value}: {error}; or {by_drop(option)}"
+            raise ProfileError(profile.path, message, line) from None
+
+
+def _flag(flaw: Flaw, config: Config) -> str:
+    """Return which option of the lab helps where an ini would not start."""
+    there = (each for each in config.settings if each.spot == flaw.spot)
+    option, value = next(((each.option, each.value) for each in there), ("", ""))
+    if names := unset(value):
+        return by_env(names)
+    if option == "chdir":
+        return "or say which folder it is here: --chdir PATH"
+    if option in HOME:
+        return f"or name an environment: --python PATH; or {by_drop(option)}"
+    return f"or {by_drop(option)}"

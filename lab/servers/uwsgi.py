@@ -15,13 +15,13 @@ from lab.dialects.uwsgi.served import serving
 from lab.errors import ProfileError
 from lab.model.parts import Endpoint
 from lab.model.profile import Profile
-from lab.model.runtime import LOOPBACK
+from lab.model.runtime import HOME, LOOPBACK
 from lab.model.workload import Transport, Workload
 from lab.servers.application import Sought
 from lab.servers.process import Order, Process, serve
 from lab.system import project, temporary
 from lab.system.programs import placed
-from lab.system.runtime import HOME, UWSGI, command_of, environment_of, python_of_uwsgi, runtime_of
+from lab.system.runtime import UWSGI, command_of, environment_of, python_of_uwsgi, runtime_of
 
 
 class UwsgiServer:

@@ -19,13 +19,10 @@ from pathlib import Path
 
 from lab.errors import MissingError
 from lab.model.profile import Profile
-from lab.model.runtime import Runtime
+from lab.model.runtime import HOME, Runtime
 from lab.system.programs import binary, environment, output_of, placed, search_path
 
 UWSGI = "uwsgi"
-
-HOME = ("home", "virtualenv", "venv", "pyhome")
-"""Options of uWSGI that name a virtual environment."""
 
 OF_THE_LAB = ("PYTHONHOME", "PYTHONPATH", "VIRTUAL_ENV", "VIRTUAL_ENV_PROMPT")
 """Variables that would lead another environment's Python to the packages of the caller's."""
@@ -125,7 +122,7 @@ def environment_of(runtime: Runtime, **variables: str) -> dict[str, str]:
     kept = environment()
     if runtime.python is not None:
         kept = {name: value for name, value in kept.items() if name not in OF_THE_LAB}
-    return {**kept, "PATH": _path(runtime), **runtime.variables.reveal(), **variables}
+    return {**kept, "PATH": _path(runtime), **runtime.variables.others, **variables}
 
 
 def version_of_python(runtime: Runtime) -> str:

@@ -194,7 +194,8 @@ def workload(
         question: What is asked of it. Each workload has a path of its own, and its own reply; `fib`
             takes powers, as /10^99.
         app: Import path "package.module:callable" of any WSGI application.
-        chdir: Folder in which *app* is imported.
+        chdir: Folder in which *app* is imported; where a profile says what it serves, that is for
+            the profile.
         own: Whether a profile is a configuration of the user's, which says what it serves.
         say: Told in a line what was read of a file of requests.
 
@@ -205,7 +206,6 @@ def workload(
     if app is None and not own:
         return _ours(name or DEFAULT, question, chdir)
     if app is None:
-        refuse_without_app(chdir=chdir)
         served = Workload(OWN, "/", Expectation(), apps={OWN: ""})
     else:
         served = _named(app, name, chdir)
@@ -213,6 +213,11 @@ def workload(
     if asked.said:
         say(asked.said)
     return asking(served, asked.requests, asked.host)
+
+
+def folder_of(workload: Workload) -> Path:
+    """Return the folder in which the application of a workload is imported."""
+    return workload.chdir or project.root()
 
 
 def _named(app: str, name: str | None, chdir: Path | None) -> Workload:

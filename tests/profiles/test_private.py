@@ -244,7 +244,7 @@ def test_what_only_looks_like_it_stays(option):
     [
         ("emperor = /etc/uwsgi", "name a vassal's"),
         ("vassals-include = x", "name a vassal's"),
-        ("chroot = /srv", "run the lab in there, or give a copy without"),
+        ("chroot = /srv", "run the lab in there, or leave it out: --drop chroot"),
         ("unshare = pid", "run the lab in there"),
         ("cgroup = x", "run the lab in there"),
         ("declare-option = x", "give a copy without"),

@@ -30,6 +30,7 @@ from lab.dialects.uwsgi.variables import (
     Budget,
     TooMuchError,
     as_bytes,
+    as_options,
     as_text,
     computed,
     logical_lines,
@@ -67,6 +68,7 @@ def read(path: Path, known: Known, table: OptionTable | None = None) -> Config:
         ProfileError: The file that is named is none of its form, or there is too much of it.
     """
     reading = Reader(known, table or uwsgi_options(), known.cwd or path.absolute().parent)
+    reading.take_variables(Spot(path, 1, 0))
     try:
         reading.load(as_bytes(str(path.absolute())), as_bytes(known.section), shown=path)
         reading.finish()
@@ -190,6 +192,12 @@ class Reader:
         there = self._options(path, text, wanted, form) if form else self._lines(path, text, wanted)
         if not there:
             self.absent.append((path, as_text(wanted), by))
+
+    def take_variables(self, spot: Spot) -> None:
+        """Take the options that variables are, which stand in no file; they come first."""
+        for _, option, value in as_options(self.known.environ):
+            written = Setting(option, value, spot, "")
+            self._export(Exported(as_bytes(option), as_bytes(value), written))
 
     def finish(self) -> None:
         """Replace what refers to something else, and read what is inherited."""

@@ -55,12 +55,12 @@ REFUSED = {
     ),
     r"declare-option2?": "an option of its own cannot be written flat; give a copy without",
     r"chroot|pivot[-_]root|unshare2?|setns.*|cgroup.*|jail.*|jid-?file|namespace.*|ns|ns-net": (
-        "it locks the server in; run the lab in there, or give a copy without"
+        "it locks the server in; run the lab in there, or leave it out: --drop {}"
     ),
     r"exit|help|usage|version|cflags|dot-h|config-py|build-plugin|print-sym(bol)?|extract"
     r"|connect-and-read|binary-append-data|(python|perl)-version|ldap-schema(-ldif)?|get|no-server"
     r"|ping|pty-u?connect|py|python|pyrun|(py|pl|rb)shell(-oneshot)?|lua-?shell": (
-        "uWSGI does it and ends, so it serves nothing; give a copy without"
+        "uWSGI does it and ends, so it serves nothing; leave it out: --drop {}"
     ),
     "ldap|sqlite3?": "its options lie in a database; give a copy that has them",
 }
@@ -235,7 +235,7 @@ class _Copy:
     def take(self, number: int, option: str, value: str) -> None:
         """Take over an option, or what becomes of it."""
         if why := _said(REFUSED, option):
-            raise ValueError(f"{option} = {value}: {why}")
+            raise ValueError(f"{option} = {value}: {why.format(option)}")
         why = self._reaches(option, value)
         if why and option not in self.runtime.keep:
             self.altered.append(Altered(option, value, None, why))

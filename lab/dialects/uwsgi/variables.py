@@ -14,7 +14,8 @@ from functools import cache
 from pathlib import Path
 
 from lab.dialects.files import UnreadableError, read_bytes
-from lab.dialects.uwsgi.table import atoi
+from lab.dialects.uwsgi.table import atoi, uwsgi_options
+from lab.model.runtime import OF_UWSGI
 
 _BRACKETS = re.compile("[()]")
 
@@ -178,6 +179,21 @@ def of_file(folder: str, file: str) -> dict[str, str]:
     found = {str(number): "".join(parts[number : number + 1]) for number in range(10)}
     found |= {"o": file, "p": full, "s": base, "d": f"{holds}/", "c": holds.rpartition("/")[2]}
     return found | {"e": ending if dot else "", "n": stem if dot else base}
+
+
+def as_options(environ: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """
+    Yield the variables that uWSGI takes for options, with the option and its value.
+
+    They come before all that a file says; what is no option does nothing.
+
+    >>> list(as_options({"UWSGI_MAX_REQUESTS": "9", "PATH": "/bin", "UWSGI_SHOP": "pears"}))
+    [('UWSGI_MAX_REQUESTS', 'max-requests', '9')]
+    """
+    for name, value in environ.items():
+        option = name.removeprefix(OF_UWSGI).lower().replace("_", "-")
+        if name.startswith(OF_UWSGI) and option in uwsgi_options().entries:
+            yield name, option, value
 
 
 def as_bytes(text: str) -> str:
