@@ -25,7 +25,7 @@ from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi import APPLICATION, places
 from lab.dialects.uwsgi.acting import acting
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
-from lab.dialects.uwsgi.told import as_told, told_config
+from lab.dialects.uwsgi.told import as_told, by_drop, by_env, told_config, unset
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.rules.rule import RULES
@@ -59,6 +59,9 @@ PLACEHOLDER = ("set-ph", "set-placeholder", "resolve")
 
 NUMBERS = ("UW003", "UW005", "UW012", "UW201")
 """Rules that find a text where uWSGI reads a number: it takes what is none in silence."""
+
+WORKERS = ("processes", "workers")
+"""Options of which text makes a server without any worker: nothing would answer."""
 
 LINKER = ("LD_LIBRARY_PATH",)
 """Variables without which a program may not start."""
@@ -104,7 +107,8 @@ def read(path: Path, root: Path, runtime: Runtime = OURS, section: str = "") -> 
 
     Raises:
         ProfileError: uWSGI refuses the file, with uWSGI's own words; or it takes in silence what
-            cannot be meant: text for a number, or a second section; or it would act while it reads.
+            cannot be meant: a variable that is not set, or a second section; or it would act while
+            it reads.
         MissingError: uWSGI is not installed.
     """
     if taken := TAKEN.search(str(path.absolute())):
@@ -229,28 +233,30 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
 
 
 def _check(reading: Reading, runtime: Runtime) -> None:
-    """Refuse what uWSGI takes in silence: text for a number, a section that is there twice."""
+    """
+    Refuse what uWSGI takes in silence: a variable that is not set, a section that is there twice.
+
+    Any other text in place of a number is taken as uWSGI takes it, and is a warning.
+    """
     for flaw in reading.found((TWICE,)):
         raise _refused(flaw, runtime)
     flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in reading.found(NUMBERS)}
     config = reading.case
     wrong = [
-        (each.option, flaws[each.spot.file, each.spot.line])
+        (each, flaws[each.spot.file, each.spot.line])
         for each in config.settings
         if (each.spot.file, each.spot.line) in flaws
         and config.table.is_number(each.option)
-        and not re.fullmatch(r"[+-]?[0-9]+(\s+[;#].*)?", each.value)
+        and (unset(each.value) or (each.option in WORKERS and atoi(each.value) == 0))
     ]
     if wrong:
-        raise _refused(wrong[0][1], runtime, [option for option, _ in wrong[1:]])
+        names = tuple(dict.fromkeys(name for each, _ in wrong for name in unset(each.value)))
+        raise _refused(wrong[0][1], runtime, by_env(names) or by_drop(wrong[0][0].option))
 
 
-def _refused(flaw: Flaw, runtime: Runtime, others: Sequence[str] = ()) -> ProfileError:
-    """Return the refusal of what a rule found, with the options that the user would meet next."""
-    message = runtime.variables.hide(flaw.message)
-    if others:
-        names = tuple(dict.fromkeys(others))
-        message += f"; so {'is' if len(names) == 1 else 'are'} {', '.join(names)}: see `lab lint`"
+def _refused(flaw: Flaw, runtime: Runtime, what_to_do: str = "") -> ProfileError:
+    """Return the refusal of what a rule found."""
+    message = "; ".join(filter(None, (runtime.variables.hide(flaw.message), what_to_do)))
     return ProfileError(flaw.spot.file, message, flaw.spot.line)
 
 

@@ -156,15 +156,32 @@ def lab_refusal(folder, text):
     return str(caught.value).replace(str(folder), "")
 
 
-@pytest.mark.parametrize("name", [each for each in BAD if each != "comment"])
+def lab_warnings(folder, text):
+    """Return the options that the lab serves an ini of the user's with, and its warnings of it."""
+    mine = folder / "mine.ini"
+    mine.write_text(text)
+    profile, reading = profiles.with_reading(str(mine))
+    said = profiles.warnings(profile, reading=reading)
+    return dict(profile.options), [line.replace(str(folder), "") for line in said]
+
+
+@pytest.mark.parametrize("name", [each for each in BAD if each not in ("comment", "alias")])
 def test_number_in_the_lab(tmp_path, name):
-    """The lab refuses the same in anybody's ini, with file, line, option and what to do."""
-    line, _ = BAD[name]
+    """The lab serves what uWSGI reads, and warns with file, line, option and what to do."""
+    line, words = BAD[name]
     key, _, value = (part.strip() for part in line.partition("="))
-    said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{line}\n")
-    assert said.startswith(f"/mine.ini:3: {key} = {value}: " if value else f"/mine.ini:3: {key}: ")
-    assert "a number" in said
-    assert "; write " in said
+    options, said = lab_warnings(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{line}\n")
+    place = f"/mine.ini:3: {key} = {value}: " if value else f"/mine.ini:3: {key}: "
+    about = next(line for line in said if "a number" in line and "; write " in line)
+    assert about.startswith(place)
+    assert options[key] == words.removeprefix("takes ")
+
+
+def test_a_server_without_workers_is_refused(tmp_path):
+    """It would answer nothing: the flag that leaves the line out is named."""
+    said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{BAD['alias'][0]}\n")
+    assert said.startswith("/mine.ini:3: workers = many: ")
+    assert said.endswith("; --drop workers leaves it out here")
 
 
 def test_a_comment_behind_a_number_is_read_as_uwsgi_reads_it(tmp_path):
@@ -175,35 +192,41 @@ def test_a_comment_behind_a_number_is_read_as_uwsgi_reads_it(tmp_path):
     assert (options["processes"], options["harakiri"]) == ("2", "30")
 
 
-def test_numbers_in_the_lab_are_named_together(tmp_path):
+def test_each_number_in_the_lab_is_named(tmp_path):
     """Whoever mends the first one knows of the others; a comment behind a number is fine."""
     lines = "threads = 2 ; two\nharakiri = 30s\nlisten = 9\npost-buffering = true"
-    said = lab_refusal(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{lines}\n")
-    assert said.startswith("/mine.ini:4: harakiri = 30s: ")
-    assert said.endswith("; so is post-buffering: see `lab lint`")
+    _, said = lab_warnings(tmp_path, f"[uwsgi]\nhttp = :$(PORT)\n{lines}\n")
+    numbers = [line for line in said if "a number is read there" in line]
+    assert [line.partition(" = ")[0] for line in numbers] == [
+        "/mine.ini:4: harakiri",
+        "/mine.ini:6: post-buffering",
+    ]
 
 
 def test_quotes_around_a_number_in_the_lab(tmp_path):
     """Of which uWSGI takes 0."""
     said = lab_refusal(tmp_path, '[uwsgi]\nhttp = :$(PORT)\nprocesses = "4"\n')
-    assert said == '/mine.ini:3: processes = "4": the quotes are part of the value; leave them out'
+    assert said.startswith('/mine.ini:3: processes = "4": the quotes are part of the value; leave')
 
 
 def test_number_in_the_lab_is_the_one_that_is_wrong(tmp_path):
     """Of two lines with one option the lab names the wrong one, in whichever file it is."""
     (tmp_path / "part.ini").write_text("[uwsgi]\nthreads = 1\nthreads = y\n")
-    said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\nthreads = 2\nini = %dpart.ini\n")
-    assert said.startswith("/part.ini:3: threads = y: ")
+    text = "[uwsgi]\nhttp = :$(PORT)\nthreads = 2\nini = %dpart.ini\n"
+    assert any(s.startswith("/part.ini:3: threads = y: ") for s in lab_warnings(tmp_path, text)[1])
 
 
 def test_number_that_uwsgi_makes_of_a_variable(tmp_path, monkeypatch):
-    """The lab looks at values as uWSGI resolves them, and names the line that they come from."""
+    """The lab looks at values as uWSGI resolves them; of one that is not set it says the flag."""
     monkeypatch.setenv("MINE", "many")
-    said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\nthreads = $(MINE)\n")
-    assert said.startswith('/mine.ini:3: threads = $(MINE): a number is read there, and of "many"')
+    text = "[uwsgi]\nhttp = :$(PORT)\nthreads = $(MINE)\n"
+    _, warned = lab_warnings(tmp_path, text)
+    place = '/mine.ini:3: threads = $(MINE): a number is read there, and of "many"'
+    assert any(line.startswith(place) for line in warned)
     monkeypatch.delenv("MINE")
-    said = lab_refusal(tmp_path, "[uwsgi]\nhttp = :$(PORT)\nthreads = $(MINE)\n")
+    said = lab_refusal(tmp_path, text)
     assert said.startswith("/mine.ini:3: threads = $(MINE): where MINE is not set")
+    assert said.endswith("--env MINE=VALUE")
 
 
 def test_second_section_in_the_lab(tmp_path):
