@@ -15,6 +15,9 @@ from dataclasses import dataclass
 NOT_LOADED = "unable to load app"
 """Begins what uWSGI prints after the exception of an import, or after none: no such callable."""
 
+NO_FILE = r"failed to open python file .+"
+"""What it prints before that where the application is a file which is not there."""
+
 NEAR = 12
 """Lines of a message that may stand between an exception's name and `NOT_LOADED`."""
 
@@ -36,21 +39,25 @@ NO_LIBRARY = "No module named 'encodings'"
 """What Python says before anything else, where it cannot read its own library."""
 
 UNREADABLE = (
-    "Python cannot read its own library: the user of uWSGI's `uid` may not, or `home` is none"
+    "Python cannot read its own library: the user of uWSGI's `uid` may not, as below /root, or "
+    "`home` is none. --drop uid (and --drop gid) serves as you, --drop home without that `home`"
 )
 
 GIVING_UP = (
     r"Failed to find attribute .+",
+    NO_FILE,
     r"Application object must be callable\.",
-    r"!!! UNABLE to load .+",
+    r"(?:user|group) .+ not found\.?",
+    r"(?!unlink\b)\w+\(\): .+ \[\S+ line \d+\]",  # by that `vacuum` removes what was never made
+    r"!!! UNABLE to load .+",  # of `plugins`, without which it goes on
     r"no request plugin is loaded.*",
     r"The -s/--socket option is missing.*",
-    r"(?!unlink\b)\w+\(\): .+ \[\S+ line \d+\]",  # by that `vacuum` removes what was never made
     r"unable to (?:find|open|load|get) .+",
     r"invalid .+ (?:value|syntax).*",
-    r"(?:user|group|log encoder) .+ not found\.?",
+    r"log encoder .+ not found\.?",
     r"Invalid value for .+",
     r"(?:Error|[\w.-]+: error): .+",
+    r"\*\*\* no app loaded\. .+",
 )
 """Lines in which a server says why it ends; an earlier pattern says more."""
 
@@ -62,6 +69,15 @@ ASGI = (
 """What to do about an application of ASGI that WSGI servers are to serve."""
 
 ADVICE = {
+    r"(user|group) .+ not found": (
+        "a container has it, and this machine does not: --drop uid (and --drop gid) serves as you"
+    ),
+    r"UNABLE to load uWSGI plugin": (
+        "it is built in here, or there is none: --drop need-plugins, or name your uWSGI by --uwsgi"
+    ),
+    f"no app loaded|{NO_FILE}": (
+        "the ini names no application that is here: name it, --app MODULE:CALLABLE --chdir PATH"
+    ),
     r"No application module specified|Missing argument .APP": (
         "name what it serves behind its options, as in 'gunicorn -w 4 mysite.wsgi:application'"
     ),
@@ -104,9 +120,8 @@ def reason(log: str) -> Reason | None:
         reasons = [(number, each) for number, each in reasons if number >= end - NEAR]
     if reasons:
         return reasons[-1][1]
-    if end is not None:
-        return None
-    for pattern in GIVING_UP:
+    # Where it loads an application, its last words are about that file, or say nothing.
+    for pattern in GIVING_UP if end is None else (NO_FILE,):
         last = [line for line in lines if re.fullmatch(pattern, line.strip())]
         if last:
             return Reason(last[-1].strip())

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lab.dialects.uwsgi.told import by_env, unset
 from lab.errors import ApplicationError
 from lab.model.parts import Endpoint
 from lab.model.runtime import Runtime
@@ -131,11 +132,16 @@ def _advice(
     """Yield what to do about an exception, where that can be told."""
     missing, text = error["module"], VARIABLE.search(error["text"])
     variable = error["variable"] or (text and (text[1] or text[2]))
+    not_set = unset(f"{sought.module} {sought.folder}")
     naming = [name for name, value in given.items() if f"{value}.".startswith(f"{missing}.")]
-    if variable:
+    if not_set:
+        yield by_env(not_set)
+    elif variable:
         file = sought.folder / ".env"
         other = file if file.is_file() else "FILE"
         yield f"Give it the variable: --env {variable}, or --env-file {other}"
+    elif error["type"] == "FileNotFoundError" and sought.module in error["text"]:
+        yield "Name the application as it is here: --app MODULE:CALLABLE --chdir PATH"
     elif missing and f"{sought.module}.".startswith(f"{missing}."):
         close = difflib.get_close_matches(missing, _modules(sought.folder), n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
