@@ -174,8 +174,8 @@ def test_the_list_says_what_a_service_needs(tmp_path, monkeypatch):
     write(tmp_path, SOUND)
     write(tmp_path, SOUND.replace("sleep", "no-such-program"), "other")
     assert listing._services() == [
-        "  made   Waits 60 s",
-        "  other  backing service other needs no-such-program, which is not installed",
+        ("made", "Waits 60 s"),
+        ("other", "backing service other needs no-such-program, which is not installed"),
     ]
 
 
