@@ -4,7 +4,7 @@ What is the interpreter worth? The profile `tuned` under several Pythons, in one
     .venv/bin/python benchmarks/interpreters.py CLONE...
 
 Each CLONE is one of this project, of the same commit, after `make setup PYTHON=...`, so that its
-uWSGI holds that Python (docs/how-to/interpreters.md). All are compared with the Python of this
+uWSGI holds that Python (docs/contributing/interpreters.md). All are compared with the Python of this
 checkout, and called by the names of their folders. Writes benchmarks/results/interpreters.json;
 about a minute for each Python.
 """
