@@ -31,7 +31,7 @@ EXITS = {
     0: "It did what was asked, and no limit was crossed.",
     1: "It could not be done: a server did not start, or failed in half of its trials or more; a "
     "run or a file could not be read or written. Of `lab selftest`: it said something wrong.",
-    2: "It cannot be meant so: the line on standard error says what to write instead. Nothing was "
+    2: "Wrong command line: the line on standard error says what to write instead. Nothing was "
     "measured.",
     3: "Its noise check failed, too little counted, or a limit cannot be judged. What a report "
     "calls better or worse is larger than the noise, and stands; a published claim is not decided. "
