@@ -4,9 +4,9 @@ What is the interpreter worth? The profile `tuned` under several Pythons, in one
     .venv/bin/python benchmarks/interpreters.py CLONE...
 
 Each CLONE is one of this project, of the same commit, after `make setup PYTHON=...`, so that its
-uWSGI holds that Python (docs/contributing/interpreters.md). All are compared with the Python of this
-checkout, and called by the names of their folders. Writes benchmarks/results/interpreters.json;
-about a minute for each Python.
+uWSGI holds that Python (docs/contributing/interpreters.md). All are compared with the Python of
+this checkout, and called by the names of their folders. Writes
+benchmarks/results/interpreters.json; about a minute for each Python.
 """
 
 from __future__ import annotations

@@ -39,8 +39,8 @@ One file is one configuration: options and comments, and nothing that runs a pro
 profiles/NAME.ini` serves it, and so does `fibonacci serve NAME`, which first [refuses what uWSGI
 would misread](production-settings.md#the-launcher) and counts the CPUs. Each is one step from the
 one it is *against*. A step may be several options: `processes-threads` changes three and `safety` a
-dozen, as *Options* shows of each. All obey `BIND` and `PORT`, and serve your own application with `WSGI_APP=package.module:callable` and
-`WSGI_CHDIR=folder`.
+dozen, as *Options* shows of each. All obey `BIND` and `PORT`, and serve your own application with
+`WSGI_APP=package.module:callable` and `WSGI_CHDIR=folder`.
 
 The steps of the ladder up to `safety` change settings. A step marked *another application* changes
 what is served, so its effect is not the server's; with an application of yours it disappears.
