@@ -237,10 +237,10 @@ def listed(tmp_path, monkeypatch):
 
 
 def test_the_list_says_each_version_or_what_is_missing(listed, monkeypatch):
-    """In a line each, whatever is wrong with one of them; and that a project has ended."""
+    """Beside what each is for, whatever is wrong with one; and that a project has ended."""
     monkeypatch.setenv("COLUMNS", "200")
     lines = [" ".join(line.split()) for line in listed().splitlines()]
-    assert "a uWSGI is built without plug-in nosuch: make setup" in lines
+    assert "a A. Not here: uWSGI is built without plug-in nosuch: make setup" in lines
     assert "b / a 7.1.2 B (ended 2020-01-02: gone; now c)" in lines
     rows = {row["name"]: row for row in json.loads(listed("--json"))}
     assert (rows["a"]["version"], rows["b"]["version"]) == (None, "b, version 7.1.2 (x)")

@@ -126,10 +126,12 @@ def _rows(
         alone = profile.against is None or profile.name in ladder or profile.reply is not None
         name = profile.name if alone else f"{profile.name} / {profile.against}"
         ratio = centre(measured[profile.name]) if profile.name in measured else ""
-        said = each.missing or profile.summary
+        said = profile.summary
         if profile.peer.ended:
             following = f"; now {profile.peer.successor}" if profile.peer.successor else ""
             said += f" (ended {profile.peer.ended}{following})"
+        if each.missing:
+            said += f". Not here: {each.missing}"
         yield name, ratio, version_number(each.version), said
 
 
