@@ -70,7 +70,7 @@ def _version(
 @click.option(
     "--container/--no-container",
     default=None,
-    help="Whether it runs under a cgroup limit, as PID 1.  [default: if there is a Dockerfile]",
+    help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
 )
 @click.option(
     "--trusted",

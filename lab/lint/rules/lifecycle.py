@@ -62,7 +62,12 @@ present(
     bad="master = true\ndie-on-term = true",
     good=f"master = true\n{HOOK}",
     near=f"master = true\ndie-on-term = true\n{HOOK}",
-    when=lambda config: config.master and not hooked(config),
+    # The Emperor dies by it in any case, and has no workers: core/emperor.c:1683.
+    when=lambda config: (
+        config.master
+        and not hooked(config)
+        and (bool(config.sockets()) or not config.last("emperor"))
+    ),
     mends=with_line(HOOK),
 )
 

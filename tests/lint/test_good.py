@@ -1,0 +1,57 @@
+"""Good files of production, reduced from what public projects do well, pass without a finding."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.dialects.config import Known
+from lab.lint.flaw import Severity
+from lab.lint.lint import in_container, lint
+from tests.kit.lab_process import BIN
+
+GOOD = Path(__file__).with_name("good")
+
+FILES = sorted(each for each in GOOD.glob("*/*") if each.is_file())
+
+
+@pytest.mark.parametrize("path", FILES, ids=[f"{each.parent.name}-{each.name}" for each in FILES])
+def test_by_default_it_passes(path):
+    """Nothing but remarks, of a machine's files and of a container's; and each is strict."""
+    known = Known().for_strangers(GOOD)
+    linted = lint(str(path), known, container=path.parent.name == "container")
+    counted = [each.message for each in linted.flaws if each.severity is not Severity.REMARK]
+    assert not counted
+    assert linted.config.server != "uWSGI" or linted.config.on("strict")
+
+
+def test_all_servers_are_among_them():
+    """uWSGI's ini and YAML, gunicorn's module, granian's command."""
+    assert {each.suffix for each in FILES} == {".ini", ".yaml", ".py", ".granian"}
+
+
+@pytest.mark.parametrize("path", sorted(GOOD.glob("*/gunicorn.conf.py")), ids=str)
+def test_gunicorn_takes_its_file(path, tmp_path):
+    """`--check-config` loads it and the application."""
+    (tmp_path / "shop.py").write_text("def app(environ, start):\n    return []\n")
+    command = [BIN / "gunicorn", "--check-config", "--config", path, "shop:app"]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("folder", ["docker", "deploy"])
+def test_a_folder_called_docker_is_a_container_s(folder, tmp_path, monkeypatch):
+    """So that a port that an image opens is a remark."""
+    monkeypatch.chdir(tmp_path)
+    assert in_container(tmp_path / folder / "uwsgi.ini") is (folder == "docker")
+
+
+@pytest.mark.parametrize(
+    ("address", "container", "severity"),
+    [(":8000", False, "dangerous"), (":8000", True, "remark"), (":$(PORT)", False, "remark")],
+)
+def test_a_port_that_others_publish_is_a_remark(address, container, severity, tmp_path):
+    """UW310: of a container, or of a platform that gives the port."""
+    path = tmp_path / "uwsgi.ini"
+    path.write_text(f"[uwsgi]\nhttp-socket = {address}\nmodule = shop:app\n")
+    flaws = lint(str(path), Known(), container=container).flaws
+    assert [each.severity for each in flaws if each.code == "UW310"] == [severity]
