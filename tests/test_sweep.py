@@ -30,13 +30,15 @@ from lab.model.profile import Own
 from lab.model.runtime import Runtime
 from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
-from lab.report.sweep import document, documents, sentence
+from lab.report.plots.sweep import LEAST
+from lab.report.sweep import document, documents, first, sentence
 from lab.report.warnings import STATUS
 from lab.runs.folder import read_run
 from lab.workloads import workload
 from lab.workloads.question import Question
 from tests.kit import builders as make
 from tests.kit.lab_process import SMALL, compare, trials
+from tools.pages import files
 
 VALUES = ("1", "20", "300", "1000")
 
@@ -260,6 +262,27 @@ def test_the_chart_is_described_for_whoever_cannot_see_it(crossing):
     page = html_page.render_sweep(conclude_sweep(crossing))
     assert page.count("<svg") == 1
     assert "<td>300</td>" in page
+
+
+def test_what_the_load_limited_and_where_noise_was_is_drawn():
+    """A hollow triangle is the least that it can be; a value without a passed check is grey."""
+    found = conclude_sweep(files.swept("payload-sizes"))
+    figure = figures.of_sweep(found).figure
+    marks = {line.get_marker() for axes in figure.axes for line in axes.get_lines()}
+    assert LEAST["marker"] in marks
+    words = {each.get_text() for key in figure.legends for each in key.texts}
+    assert {"at least: the load was at its limit", "noise check not passed"} <= words
+    grey = [each for each in figure.axes[0].patches if each.get_width() > 0]
+    assert len(grey) == len(found.noisy) == 2
+
+
+def test_the_page_of_a_sweep_opens_with_what_differs_most(crossing):
+    """One sentence; all differences stand below the chart."""
+    found = conclude_sweep(crossing)
+    page = html_page.render_sweep(found)
+    lead = re.search(r'<p class="lead">(.*?)</p>', page)[1].replace("\u00a0", " ")
+    assert lead == first(found)
+    assert page.index("ONE core") < page.index("<svg") < page.index("What differs")
 
 
 def test_a_long_name_has_room_in_the_key():

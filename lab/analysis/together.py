@@ -132,6 +132,12 @@ class SweepConclusion:
         return self.counted is not None and self.single_core
 
     @property
+    def most(self) -> Differs | None:
+        """The largest of the differences; None where nothing differs."""
+        told = (*self.gains, *self.differences)
+        return max(told, key=lambda each: surely(each.most), default=None)
+
+    @property
     def run(self) -> Run:
         """The part of the run at the first value, which has what holds at all of them."""
         return self.summaries[0].run

@@ -34,8 +34,6 @@ def caveats_of_sweep(found: SweepConclusion) -> tuple[str, ...]:
     """Return the same of a run at several values."""
     said = [ONE_CORE] if found.single_core else []
     if found.noisy:
-        values = f"{len(found.noisy)} of {counted(len(found.values), 'value')}"
-        said.append(
-            f"Noise check not passed at {values}, which are grey: only large differences stand."
-        )
+        values = f"{len(found.noisy)} of {counted(len(found.values), 'value')} (grey)"
+        said.append(f"Noise check not passed at {values}: only large differences stand there.")
     return tuple(said)

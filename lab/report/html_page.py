@@ -101,8 +101,9 @@ def render(found: Conclusion) -> str:
     }
     changed = {
         METRICS[name].title: Markup(svg.inline(f"forest_{name}", picture))  # noqa: S704 - as above
-        for name, picture in figures.of_changes(found).items()
+        for name, picture in ({} if found.alone else figures.of_changes(found)).items()
     }
+    sentence = headline.first(found)
     lines = percentiles.curves(summary)
     page = document(found)
     return _PAGES.get_template("report.html").render(
@@ -111,10 +112,10 @@ def render(found: Conclusion) -> str:
         parts=[table for table in page.tables if table.topic is Topic.PARTS],
         opening=list(opening.sections(found)),
         context=opening.context(found),
-        banners=opening.banners(found),
+        banners=[each for each in opening.banners(found) if f"{each}." != sentence],
         # What limited each profile is shown as chips instead.
         changes=[table for table in page.tables if table.topic is Topic.CHANGES],
-        sentence=headline.first(found),
+        sentence=sentence,
         trust=found.trust,
         trusted=headline.TRUSTED[found.trust],
         facts=headline.facts(found),
@@ -147,6 +148,9 @@ def render_sweep(found: SweepConclusion) -> str:
     template = _PAGES.get_template("sweep.html")
     return template.render(
         page=sweep.document(found),
+        sentence=sweep.first(found),
+        banners=opening.banners_of_sweep(found),
+        differing=list(sweep.differing(found)),
         figure=picture and Markup(svg.inline("sweep", picture)),  # noqa: S704 - as above
         run=found.run,
         light=declarations(LIGHT),

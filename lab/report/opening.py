@@ -106,6 +106,12 @@ def banners(found: Conclusion) -> tuple[str, ...]:
     return tuple(printable(_banners(found)))
 
 
+def banners_of_sweep(found: SweepConclusion) -> tuple[str, ...]:
+    """Return what changes the reading of a sweep; of a single core unless its sentence says it."""
+    one_core = found.single_core and not found.on_one_core
+    return (*([ONE_CORE] if one_core else []), *sweep.document(found).banners)
+
+
 def context(found: Conclusion) -> tuple[str, ...]:
     """Return the load, how steady the machine was, and of what the percentiles are."""
     run = found.summary.run
@@ -127,14 +133,13 @@ def end(status: int) -> str:
 
 def _of_sweep(found: SweepConclusion, way: Way) -> Document:
     whole = sweep.document(found)
-    one_core = found.single_core and not found.on_one_core
     shown = tuple(METRICS[name].title for name in (found.metric, "p99"))
     kept = tuple(each for each in whole.tables if each.title in shown)
     at = (f"At one value: {way.program} report {shlex.quote(way.run)} --at {found.values[0]}",)
     return Document(
         title=whole.title,
         context=(),
-        banners=(*([ONE_CORE] if one_core else []), *whole.banners),
+        banners=banners_of_sweep(found),
         tables=kept,
         # A warning of what failed says that its reason is below.
         notes=whole.notes if any(isinstance(each, UNREADABLE) for _, each in found.warned) else (),

@@ -67,16 +67,37 @@ def document(found: SweepConclusion) -> Document:
 
 def sentence(found: SweepConclusion) -> str:
     """Say at which values each profile differs from the first, and whether the noise allows it."""
-    title, noise = METRICS[found.metric].title, _noise_check(found)
-    first = ""
-    if found.on_one_core:
-        what = f"more {found.quantity} do on several"
-        first = f"With one server core this does not show what {what}. "
+    return f"{_on_one_core(found)}{'; '.join(differing(found))}{_by(found)}; {_noise_check(found)}."
+
+
+def first(found: SweepConclusion) -> str:
+    """Return what differs most, or what the run cannot tell, as a sentence by itself."""
+    told = next(differing(found)) if found.most is None else _told(found, found.most)
+    return f"{_on_one_core(found)}{told}{_by(found)}."
+
+
+def differing(found: SweepConclusion) -> Iterator[str]:
+    """Yield who differs, from what and at which values; or that nobody does."""
+    name, start = found.quantity, found.values[0]
     if not found.compared:
-        return f"{first}Nothing can be compared by {title}; {noise}."
-    parts = [*_gains(found), *_differences(found)]
-    nothing = f"No profile differs measurably from {found.profiles[0]}"
-    return f"{first}{'; '.join(parts) or nothing} by {title}; {noise}."
+        yield "Nothing can be compared"
+        return
+    yield from (_told(found, each) for each in found.gains)
+    if found.level:
+        yield f"{', '.join(found.level)}: no value differs measurably from {name} {start}"
+    yield from (_told(found, each) for each in found.differences)
+    if not (found.gains or found.level or found.differences):
+        yield f"No profile differs measurably from {found.profiles[0]}"
+
+
+def _by(found: SweepConclusion) -> str:
+    return f" by {METRICS[found.metric].title}"
+
+
+def _on_one_core(found: SweepConclusion) -> str:
+    if not found.on_one_core:
+        return ""
+    return f"With one server core this does not show what more {found.quantity} do on several. "
 
 
 def _noise_check(found: SweepConclusion) -> str:
@@ -88,24 +109,16 @@ def _noise_check(found: SweepConclusion) -> str:
     return f"{said}, and could not be made at {left}" if left else said
 
 
-def _gains(found: SweepConclusion) -> Iterator[str]:
-    """Say of each profile where it differs from its first value: of workers and threads alone."""
-    name, first = found.quantity, found.values[0]
-    for each in found.gains:
-        at = f"at {name} {', '.join(each.values)} than at {first}"
-        yield f"{each.profile} is {each.verdict.value} {at} ({_most(each)})"
-    if found.level:
-        yield f"{', '.join(found.level)}: no value differs measurably from {name} {first}"
-
-
-def _differences(found: SweepConclusion) -> Iterator[str]:
-    """Say of each profile where it differs from the first one."""
-    for each in found.differences:
+def _told(found: SweepConclusion, each: Differs) -> str:
+    """Say where a profile differs from its first value, or from the first profile."""
+    values, name = ", ".join(each.values), found.quantity
+    if each in found.gains:
+        where = f"{each.verdict.value} at {name} {values} than at {found.values[0]}"
+    else:
         everywhere = WHOLE < len(each.values) == len(found.values)
-        values = ", ".join(each.values)
-        at = f"every value of {found.quantity}" if everywhere else f"{found.quantity} {values}"
-        than = f"{each.verdict.value} than {found.profiles[0]}"
-        yield f"{each.profile} is {than} at {at} ({_most(each)})"
+        at = f"every value of {name}" if everywhere else f"{name} {values}"
+        where = f"{each.verdict.value} than {found.profiles[0]} at {at}"
+    return f"{each.profile} is {where} ({_most(each)})"
 
 
 def _most(differs: Differs) -> str:

@@ -122,6 +122,43 @@ def test_every_figure_says_what_it_shows(ladder):
         assert re.search(r"<title id=.*?</title><desc id=.*?\d.*?</desc>", figure)
 
 
+def test_it_opens_with_a_sentence_what_weakens_it_and_one_picture(ladder):
+    """In the first screen the noise check has no jargon; then the sections of the terminal."""
+    text = re.sub(r"<(style|desc|title|defs)\b.*?</\1>", "", ladder, flags=re.DOTALL)
+    first, rest = text.split("</figure>", 1)
+    said = "By settings, safety serves 1.77x"
+    places = [first.index(words) for words in (said, "ONE core", "at its limit with tuned", "<svg")]
+    assert places == sorted(places)
+    assert "A/A" not in first
+    order = ("What changed", "No difference in", "No effect", "What limits it", "All of it")
+    assert [rest.index(f"<h2>{title}") for title in order] == sorted(
+        rest.index(f"<h2>{title}") for title in order
+    )
+
+
+def test_the_other_metrics_are_a_choice_without_a_script(ladder):
+    """The figure of the metric that judges the run is chosen; the style shows one of them."""
+    _, choice = ladder.split('class="choice"', 1)
+    choice, _ = choice.split("</section>", 1)
+    titles = re.findall(r'<label><input type="radio" name="by"( checked)?> ([^<]+)</label>', choice)
+    assert titles == [
+        (" checked", "requests/s"),
+        ("", "CPU per request"),
+        ("", "p99"),
+        ("", "memory (PSS)"),
+    ]
+    assert choice.count("<figure>") == len(titles)
+    assert ".choice>figure{display:none" in ladder
+
+
+def test_what_is_not_first_is_folded(ladder):
+    """Every other table is there, closed."""
+    _, details = ladder.split('<section id="details">')
+    assert "<details open" not in ladder
+    for title in ("Each step, against the profile above it", "Measured", "Every trial"):
+        assert f"<summary>{title}" in details
+
+
 def test_it_says_what_the_other_reports_say(page, summary):
     """Every note, banner and table cell of the Markdown report is on the page."""
     text = "".join(parse(page).text).replace("\u00a0", " ")
