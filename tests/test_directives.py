@@ -222,6 +222,13 @@ def at_two_rates(monkeypatch):
     files.swept.cache_clear()
 
 
+def test_a_figure_that_the_load_limited_is_quoted_as_the_least_that_it_can_be():
+    """In the stored run of the ladder the load was at its limit with tuned alone."""
+    page = "<!-- value ladder: throughput of {} --><!-- -->"
+    assert "-->at least " in directives.fill(page.format("tuned"))
+    assert "at least" not in directives.fill(page.format("baseline"))
+
+
 def test_a_run_at_several_rates_is_quoted_at_one_of_them(at_two_rates):
     """Which one stands behind the run's name; without it, or with another, nothing is quoted."""
     page = "<!-- value open at RATE: throughput of b --><!-- -->"

@@ -105,9 +105,10 @@ def value(name: str, metric: str, profile: str) -> str:
     """Return the median of a metric of one profile, in the unit in which reports print it."""
     run = summary(name)
     rows = {row.profile.name: row for row in run.rows}
-    if profile not in rows or metric not in rows[profile].values:
+    known, least = rows[profile].known(metric) if profile in rows else (None, False)
+    if known is None:
         raise ResultsError(RUNS / name, f"has no {metric} of {profile}")
-    return numbers.quantity(metric, rows[profile].values[metric]) + mark(run)
+    return f"{'at least ' if least else ''}{numbers.quantity(metric, known)}{mark(run)}"
 
 
 def command(name: str) -> str:
