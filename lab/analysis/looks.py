@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from lab.analysis.compare import LEAST_FLOOR, Side, compare, floor, own, second
 from lab.analysis.observations import Observation
 from lab.analysis.stats import CONFIDENCE
-from lab.model.comparison import Comparison, Verdict
+from lab.model.comparison import Comparison
 from lab.model.measured import Run
 
 EARLY = 0.995
@@ -42,7 +42,7 @@ def settled(comparison: Comparison) -> bool:
 
     It is better, worse, or below 5 %; or the generator's limit keeps it open, and not the noise.
     """
-    if comparison.verdict in (Verdict.FASTER, Verdict.SLOWER):
+    if comparison.verdict.differs:
         return True
     if comparison.may_be is not None and comparison.blocks_needed is None:
         return True

@@ -11,8 +11,6 @@ from lab.model.comparison import Comparison, Verdict
 MUCH_MEMORY = 0.10
 """Share from which a change of memory is told first: a library more or less moves it by less."""
 
-TOLD = (Verdict.FASTER, Verdict.SLOWER)
-
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -97,7 +95,7 @@ def _metrics(summary: Summary, metric: str) -> Iterator[str]:
 
 def _moved(found: Comparison) -> bool:
     """Return whether a comparison is told from noise; one of memory if it is large enough, too."""
-    if found.verdict not in TOLD:
+    if not found.verdict.differs:
         return False
     if found.metric != "memory" or found.ratio is None:
         return True

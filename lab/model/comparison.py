@@ -20,6 +20,11 @@ class Verdict(enum.StrEnum):
     INVALID = "invalid"
     """Too few valid trials of one side."""
 
+    @property
+    def differs(self) -> bool:
+        """Whether the two sides are told apart: better, or worse."""
+        return self in (Verdict.FASTER, Verdict.SLOWER)
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:

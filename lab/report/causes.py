@@ -14,10 +14,12 @@ UNEXPLAINED = "unexplained"
 
 def said(limit: Limit) -> str:
     """Return the cause and its standing, with "also" before what does not limit them first."""
-    if limit.example is None:
-        return UNEXPLAINED
-    further = not limit.first and limit.standing is not Standing.WITHDRAWN
-    return f"{'also ' if further else ''}{standing_of(limit.example)}"
+    return UNEXPLAINED if limit.example is None else f"{also(limit)}{standing_of(limit.example)}"
+
+
+def also(limit: Limit) -> str:
+    """Return what stands before a cause that does not limit them first; else nothing."""
+    return "" if limit.first or limit.standing is Standing.WITHDRAWN else "also "
 
 
 def standing_of(diagnosis: Diagnosis) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.together import SweepConclusion
 from lab.model.wording import counted
@@ -15,13 +17,17 @@ SHARED = (
 )
 
 
+def of_cores(found: Conclusion) -> Iterator[str]:
+    """Yield what the server's cores do to the reading of one load's comparisons."""
+    if found.summary.run.shares_cores:
+        yield SHARED
+    elif found.on_one_core:
+        yield ONE_CORE
+
+
 def caveats(found: Conclusion) -> tuple[str, ...]:
     """Return what a reader of one load's comparisons must know; nothing where that is nothing."""
-    said = []
-    if found.summary.run.shares_cores:
-        said.append(SHARED)
-    elif found.on_one_core:
-        said.append(ONE_CORE)
+    said = [*of_cores(found)]
     if found.noise is None:
         said.append("The noise check could not be made, so no difference here is to be trusted.")
     elif not found.noise.passed:

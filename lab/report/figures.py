@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import matplotlib as mpl
 
@@ -22,9 +22,9 @@ FIGURES: Mapping[str, Callable[[Conclusion], Picture | None]] = {
 
 
 @mpl.rc_context(svg.STYLE)
-def pictures(found: Conclusion) -> dict[str, Picture]:
+def pictures(found: Conclusion, names: Iterable[str] = FIGURES) -> dict[str, Picture]:
     """Return the figures by name, without those for which the run has nothing to show."""
-    drawn = ((name, draw(found)) for name, draw in FIGURES.items())
+    drawn = ((name, FIGURES[name](found)) for name in names)
     return {name: picture for name, picture in drawn if picture is not None}
 
 

@@ -168,7 +168,7 @@ def _times(comparison: Comparison) -> str:
     if comparison.ratio is None:
         return f"{comparison.changed} cannot be compared with {comparison.reference}"
     verb = "serves" if comparison.metric == "throughput" else "takes"
-    told = comparison.verdict in (Verdict.FASTER, Verdict.SLOWER)
+    told = comparison.verdict.differs
     times = bounded(comparison) + ("" if told else f" ({comparison.said})")
     aside = ", both at the generator's limit" if comparison.may_be is MayBe.EITHER else ""
     return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}{aside}"

@@ -22,14 +22,13 @@ from lab.analysis.conclusion import Conclusion
 from lab.analysis.limits import Limit
 from lab.analysis.summary import Summary
 from lab.analysis.together import SweepConclusion
-from lab.model.diagnosis import Diagnosis, Standing
 from lab.model.measured import Window
 from lab.model.metric import METRICS
 from lab.model.nested import flatten
 from lab.model.profile import Profile
 from lab.model.wording import visible
 from lab.report import headline, opening, summary_json, sweep
-from lab.report.causes import UNEXPLAINED, ended, tested
+from lab.report.causes import UNEXPLAINED, also, ended, tested
 from lab.report.drawing import load_matplotlib
 from lab.report.palette import DARK, LIGHT, declarations
 from lab.report.tables import Topic, document
@@ -96,8 +95,7 @@ def render(found: Conclusion) -> str:
     summary, run = found.summary, found.summary.run
     drawn = {
         name: Markup(svg.inline(name, picture))  # noqa: S704 - drawn here, its text is escaped
-        for name, picture in figures.pictures(found).items()
-        if name != "forest"
+        for name, picture in figures.pictures(found, figures.FIGURES.keys() - {"forest"}).items()
     }
     changed = {
         METRICS[name].title: Markup(svg.inline(f"forest_{name}", picture))  # noqa: S704 - as above
@@ -178,7 +176,7 @@ def _limit(limit: Limit) -> Chip:
     return Chip(
         profiles=tuple((each.profile, f"{each.trials}/{each.of}") for each in limit.members),
         kind=shown.standing.name.lower(),
-        chip=_standing(limit, shown),
+        chip=f"{also(limit)}{shown.cause.name}: {opening.STANDINGS[shown.standing]}",
         text=f"{shown.profile}: {shown.cause.evidence}" if several else shown.cause.evidence,
         # Made to stand behind a colon; here it is a sentence.
         rules_out=shown.cause.rules_out[:1].upper() + shown.cause.rules_out[1:],
@@ -188,13 +186,6 @@ def _limit(limit: Limit) -> Chip:
             if each.counter is not None
         ),
     )
-
-
-def _standing(limit: Limit, shown: Diagnosis) -> str:
-    """Say what limits, or what else the trials fit, and how far that is proved."""
-    withdrawn = shown.standing is Standing.WITHDRAWN
-    also = "" if limit.first or withdrawn else "also "
-    return f"{also}{shown.cause.name}: {opening.STANDINGS[shown.standing]}"
 
 
 def _configurations(found: Conclusion) -> tuple[Configuration, ...]:

@@ -25,7 +25,7 @@ from lab.model.warning import Failing, NeverStarted, NothingCompared
 from lab.model.wording import counted
 from lab.report import headline, sweep, tables
 from lab.report.causes import ended, profiles_of
-from lab.report.caveats import ONE_CORE, SHARED
+from lab.report.caveats import ONE_CORE, of_cores
 from lab.report.numbers import bounded, figure, share
 from lab.report.remarks import MORE, load_words, protocols
 from lab.report.tables import MEANINGS, NOTHING, Cell, Column, Document, Table, printable, texts
@@ -164,10 +164,7 @@ def _context(found: Conclusion) -> Iterator[str]:
 def _banners(found: Conclusion) -> Iterator[str]:
     if found.alone:
         yield headline.nothing_compared(found)
-    if found.summary.run.shares_cores:
-        yield SHARED
-    elif found.on_one_core:
-        yield ONE_CORE
+    yield from of_cores(found)
     said = headline.uncounted(found.uncounted).strip()
     if said and not (found.uncounted and set(found.uncounted.gates) == {SHARED_CORES.name}):
         yield said
@@ -224,7 +221,7 @@ def _said(found: Comparison) -> str:
     few = " (few blocks decide it)" if found.fragile else ""
     if found.may_be is MayBe.EITHER:
         return "no answer: both at the load's limit"
-    if found.verdict in (Verdict.FASTER, Verdict.SLOWER):
+    if found.verdict.differs:
         return f"{bounded(found)} {found.verdict}{few}"
     if found.ratio is None:
         return f"no answer: {found.between}"

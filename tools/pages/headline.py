@@ -172,7 +172,7 @@ def certain(said: Comparison, published: float | None) -> str:
     was published, or below 1; the lower one where it is above 1; else both.
     """
     low, high = _ends(said)
-    told = said.verdict in (Verdict.FASTER, Verdict.SLOWER)
+    told = said.verdict.differs
     if said.ratio is not None:
         return f"{said.bound}{figure(said.ratio.value)}x{f' {said.verdict}' if told else ''}"
     if high is not None and ((published or 0) > high or said.verdict is Verdict.SLOWER or not low):

@@ -193,7 +193,7 @@ def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
     ratio, colour = comparison.ratio, COLOURS[comparison.verdict]
     if aa:
         return f"noise check: {share(half_width(ratio))}", MUTED
-    told = comparison.verdict in (Verdict.FASTER, Verdict.SLOWER)
+    told = comparison.verdict.differs
     if told or comparison.bound:
         said = f" {comparison.verdict}" if told else ""
         return f"{comparison.bound}{figure(ratio.value)}x{said}", colour

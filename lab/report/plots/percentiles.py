@@ -19,7 +19,6 @@ from matplotlib.axes import Axes
 from lab.analysis.metrics import merged_latency, quantiles
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
-from lab.model.comparison import Verdict
 from lab.model.diagnosis import Standing
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, MOST_LINES
@@ -126,7 +125,7 @@ def _weight(summary: Summary, step: Step) -> tuple[bool, float]:
         for name in ("throughput", "p99", "cpu")
         if (each := step.step.get(name)) is not None
         and each.ratio is not None
-        and each.verdict in (Verdict.FASTER, Verdict.SLOWER)
+        and each.verdict.differs
     ]
     confirmed = any(
         each.standing is Standing.CONFIRMED for each in summary.diagnoses.get(step.profile, ())

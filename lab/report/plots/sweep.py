@@ -67,11 +67,8 @@ LEAST: Mapping[str, Any] = {**WITHHELD, "marker": "^", "markersize": 6.5}
 
 def draw(found: SweepConclusion) -> Picture | None:
     """Return the figure; None where nothing was measured."""
-    read = {
-        metric: _read(found, metric)
-        for metric in found.measured
-        if any(each for line in _read(found, metric).values() for each in line)
-    }
+    every = {metric: _read(found, metric) for metric in found.measured}
+    read = {metric: lines for metric, lines in every.items() if any(map(any, lines.values()))}
     if not read:
         return None
     entries, notes = _key(found, read), caveats_of_sweep(found)
