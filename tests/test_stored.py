@@ -47,19 +47,30 @@ def stored(name):
 
 
 @pytest.mark.parametrize("metric", ["cpu", "throughput"])
-def test_identical_servers_hardly_ever_differ(metric):
-    """Twenty comparisons of a server with itself: at most one of them finds a difference."""
-    verdicts = [Verdict(pair["verdict"]) for pair in stored("aa")["comparisons"][metric]]
-    assert len(verdicts) == 20
+def test_servers_that_are_alike_are_not_told_apart(metric):
+    """Of eight pairs at most one, and each could be compared."""
+    verdicts = [Verdict(pair["verdict"]) for pair in stored("aa")["comparisons"]["alike"][metric]]
+    assert len(verdicts) == 8
     assert Verdict.INVALID not in verdicts
-    assert sum(verdict in {Verdict.FASTER, Verdict.SLOWER} for verdict in verdicts) <= 1
+    assert sum(verdict.differs for verdict in verdicts) <= 1
 
 
 @pytest.mark.parametrize("metric", ["cpu", "throughput"])
-def test_the_verdicts_on_identical_servers_follow_from_their_ratios(metric):
+def test_what_takes_a_tenth_more_is_found(metric):
+    """In most of six pairs, at the sizes that a run has by default."""
+    found = stored("aa")
+    assert (found["sizes"]["blocks"], found["sizes"]["window"]) == (DEFAULT.blocks, DEFAULT.window)
+    verdicts = [pair["verdict"] for pair in found["comparisons"]["10% more"][metric]]
+    assert len(verdicts) == 6
+    assert verdicts.count(Verdict.SLOWER) >= 4
+
+
+@pytest.mark.parametrize("metric", ["cpu", "throughput"])
+@pytest.mark.parametrize("planted", ["alike", "5% more", "10% more"])
+def test_the_verdicts_of_planted_differences_follow_from_their_ratios(metric, planted):
     """Each is what the rule makes of the stored interval and floor, and not only a word."""
     found = stored("aa")
-    for pair in found["comparisons"][metric]:
+    for pair in found["comparisons"][planted][metric]:
         _, low, high = pair["ratio"]
         verdict = verdict_of(low, high, found["floors"][metric], METRICS[metric].better)
         assert pair["verdict"] == verdict, pair
