@@ -8,6 +8,7 @@ import pytest
 from lab import errors
 from lab.analysis.judging import FAILED
 from lab.cli.commands import STATUSES, cli
+from lab.migrate.migrated import DIFFERS
 from lab.model.metric import METRICS
 from tests.test_options import GOLDEN
 from tools.pages import commands
@@ -47,13 +48,13 @@ def test_every_command_and_option_is_on_the_page():
 
 
 def test_the_exit_statuses_are_all_that_there_are():
-    """Of every error, of a crossed limit, and of success."""
+    """Of every error, of a crossed limit, of what differs elsewhere, and of success."""
     of_errors = {
         each.exit_code
         for each in vars(errors).values()
         if isinstance(each, type) and issubclass(each, errors.LabError)
     }
-    assert set(STATUSES) == set(commands.EXITS) == {0, FAILED} | of_errors
+    assert set(STATUSES) == set(commands.EXITS) == {0, FAILED, DIFFERS} | of_errors
 
 
 def test_the_options_of_locust_are_those_that_it_takes():

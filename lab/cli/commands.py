@@ -35,6 +35,7 @@ STATUSES = {
     1: "failed",
     2: "wrong usage",
     3: "this machine could not measure it",
+    4: "`lab migrate`: something is lost, or means something else",
     99: "a limit of --fail-if or --require was crossed",
     130: "interrupted",
 }
@@ -96,6 +97,7 @@ COMMANDS = {
     "compare": "report",
     "lint": "lint",
     "list": "listing",
+    "migrate": "migrate",
     "report": "report",
     "run": "run",
     "show": "show",

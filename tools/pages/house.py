@@ -12,7 +12,7 @@ from tools.pages.files import DOCS, ROOT, written
 FLOORS = (
     ("errors", "model"),
     ("dialects", "probes", "system"),
-    ("lint", "workloads"),
+    ("lint", "migrate", "workloads"),
     ("analysis", "generators", "profiles", "runs", "servers"),
     ("experiment",),
     ("report",),

@@ -1,0 +1,204 @@
+"""granian's command in senses, and back."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from lab.dialects.config import Config, Known
+from lab.dialects.granian import read, target
+from lab.dialects.spot import Setting
+from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.senses import Spelling
+from lab.dialects.vocabulary.service import (
+    Address,
+    Application,
+    Said,
+    Service,
+    application_of,
+    collected,
+    sorted_out,
+    with_defaults,
+    written,
+)
+from lab.dialects.vocabulary.translation import Note, Translation, Words
+from lab.dialects.vocabulary.values import Expression
+
+PROGRAM = "granian"
+WORDS = Words("--{} {}", yes="")
+HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
+OFF = frozenset({"false", "0", "no", "off", "f", "n"})
+
+CPUS = """\
+# CPUs that may be used, as a container's limit bounds them
+CPUS=$(nproc)
+read -r quota period < /sys/fs/cgroup/cpu.max 2> /dev/null || quota=max
+if [ "$quota" != max ] && [ $((quota / period)) -lt "$CPUS" ]; then CPUS=$((quota / period)); fi
+if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
+
+"""
+
+
+def of_command(words: Sequence[str], known: Known) -> Config:
+    """Return the options of a command."""
+    path = Path(PROGRAM)
+    text = shlex.join((PROGRAM, *words))
+    return read(path, replace(known, overlay={path: text}))
+
+
+def service_of(config: Config) -> Service:
+    """Return what a command asks for."""
+    routes = [each.value for each in config.settings if each.option == "static-path-route"]
+    settings = [each for each in _with_routes(config.settings, routes) if each.option not in HELD]
+    said, rest = collected(
+        PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
+    )
+    gone, unknown = sorted_out(PROGRAM, rest)
+    return Service(
+        PROGRAM,
+        _application(config),
+        (_address(config),),
+        with_defaults(PROGRAM, said, "granian"),
+        gone,
+        unknown,
+    )
+
+
+def _with_routes(settings: Sequence[Setting], routes: list[str]) -> Iterator[Setting]:
+    """Yield the settings, each folder of files with the path that it answers."""
+    waiting = [*routes]
+    for each in settings:
+        if each.option != "static-path-mount":
+            yield each
+            continue
+        route = waiting.pop(0) if waiting else "/static"
+        yield replace(each, value=f"{route}={each.value}", raw=f"{route}={each.raw}")
+
+
+def _application(config: Config) -> Application | None:
+    served = target(config)
+    if served is None:
+        return None
+    name, colon, called = served.value.partition(":")
+    factory = config.first("factory") is not None
+    callable_ = (called if colon else "app") + "()" * factory
+    module = (
+        name.removesuffix(".py").replace("/", ".").lstrip(".") if name.endswith(".py") else name
+    )
+    interface = config.last("interface")
+    return application_of(module, callable_, served.value, interface.value if interface else "rsgi")
+
+
+def _address(config: Config) -> Address:
+    uds, host, port = config.last("uds"), config.last("host"), config.last("port")
+    nothing = Expression.of("")
+    if uds is not None:
+        return Address("http", nothing, nothing, values.of_shell(uds), written(uds))
+    was = ", ".join(written(each) for each in (host, port) if each) or "granian's default"
+    return Address(
+        "http",
+        values.of_shell(host) if host else Expression.of("127.0.0.1"),
+        values.of_shell(port) if port else Expression.of("8000"),
+        None,
+        was,
+    )
+
+
+def special(made: Translation, said: Said, column: Spelling) -> bool:
+    """Write what is more than a word in its command."""
+    match said.sense.key:
+        case "environment":
+            made.same.append(Note(said.was, "granian.env"))
+            others = [str(each) for each in said.values if not _is_assignment(each)]
+            made.lost += [Note(each, "this is no variable: NAME=value") for each in others]
+        case "log-format" | "static-expires":
+            made.drop(said, column.lost)
+        case "pythonpath":
+            made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
+        case "static":
+            for value in said.values:
+                route, _, folder = (value.text or "").partition("=")
+                made.write(said, "static-path-route", Expression.of(route), column.says)
+                made.write(said, "static-path-mount", Expression.of(folder))
+        case "header-bytes":
+            made.changed.append(Note(said.was, column.lost))
+        case "keepalive":
+            made.changed.append(Note(said.was, column.says))
+        case "time-limit" | "requests-limit":
+            if said.value.text != "0":
+                made.drop(said, column.lost)
+        case _:
+            return False
+    return True
+
+
+def added(made: Translation) -> None:
+    """Say where it listens: at one address, by HTTP."""
+    first, *others = made.service.addresses or (None,)
+    if first is not None and first.protocol == "http":
+        made.same.append(Note(first.was, "--uds" if first.path else "--host, --port"))
+    elif first is not None:
+        says = "it speaks HTTP only, so nginx needs proxy_pass in the place of uwsgi_pass"
+        made.changed.append(Note(first.was, says))
+    made.lost += [Note(each.was, "it listens at one address") for each in others if each]
+
+
+def text_of(made: Translation) -> str:
+    """Return a script for sh: what each word was stands above the command."""
+    words = list(_words(made))
+    body = " \\\n    ".join(shown for shown, _ in words)
+    told = "".join(f"#   {shown}: {was}\n" for shown, was in words[1:] if was)
+    cpus = CPUS if "CPUS" in body else ""
+    env = "set -a; . ./granian.env; set +a\n\n" if environment_of(made) else ""
+    return f"#!/bin/sh\n# What each word was:\n{told}\n{env}{cpus}exec {body}\n"
+
+
+def _words(made: Translation) -> Iterator[tuple[str, str]]:
+    """Yield the words of the command, each with what it was."""
+    service = made.service
+    interface = service.application.interface if service.application else "wsgi"
+    yield f"granian --interface {interface}", ""
+    for address in service.addresses[:1]:
+        if address.path is not None:
+            yield f"--uds {values.as_shell(address.path)}", address.was
+        else:
+            host = address.host if address.host.text not in {"", "*"} else Expression.of("0.0.0.0")
+            where = f"--host {values.as_shell(host)} --port {values.as_shell(address.port)}"
+            yield where, address.was
+    for line in made.lines:
+        value = "" if line.value is None else f" {values.as_shell(line.value)}"
+        yield f"--{line.option}{value}", f"{line.was}. {line.says}" if line.says else line.was
+    app = service.application
+    if app is None:
+        yield "MODULE:CALLABLE", ""
+        return
+    if app.factory:
+        yield "--factory", app.was
+    yield shlex.quote(f"{app.module}:{app.callable.removesuffix('()')}"), app.was
+
+
+def environment_of(made: Translation) -> str:
+    """Return the file of its environment variables; empty without any."""
+    said = made.service.senses
+    found = [*said["environment"].values] if "environment" in said else []
+    if "pythonpath" in said:
+        parts = [part for each in said["pythonpath"].values for part in (":", *each.parts)][1:]
+        found.append(Expression(("PYTHONPATH=", *parts)))
+    return "".join(f"{_assignment(each)}\n" for each in found if _is_assignment(each))
+
+
+def _is_assignment(value: Expression) -> bool:
+    """Return whether it is NAME=value: a shell would run anything else that stands in the file."""
+    return values.NAME.fullmatch(str(value.parts[0]).partition("=")[0]) is not None
+
+
+def _assignment(value: Expression) -> str:
+    name, _, text = str(value.parts[0]).partition("=")
+    return f"{name}={values.as_shell(Expression((text, *value.parts[1:])))}"
+
+
+def start_of(_made: Translation, file: str) -> str:
+    """Return the command that starts it."""
+    return f"sh {file}"

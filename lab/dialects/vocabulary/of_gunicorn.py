@@ -1,0 +1,355 @@
+"""gunicorn's settings in senses, and back."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from lab.dialects.config import Config, Known
+from lab.dialects.gunicorn.read import carried, read, spellings, takes_no_value
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.senses import Spelling, senses
+from lab.dialects.vocabulary.service import (
+    Address,
+    Application,
+    Said,
+    Service,
+    application_of,
+    collected,
+    sorted_out,
+    split_address,
+    with_defaults,
+    written,
+)
+from lab.dialects.vocabulary.translation import Note, OptionLine, Translation, Words
+from lab.dialects.vocabulary.values import Expression
+
+PROGRAM = "gunicorn"
+WORDS = Words(yes="True", no="False")
+HELD = frozenset({"bind", "wsgi_app", "worker_class", "protocol"})
+
+CPUS = '''\
+def cpus():
+    """CPUs that this process may use, as a container's limit bounds them."""
+    count = len(os.sched_getaffinity(0))
+    try:
+        with open("/sys/fs/cgroup/cpu.max") as limit:
+            quota, period = limit.read().split()
+        return max(1, min(count, int(quota) // int(period)))
+    except (OSError, ValueError):
+        return count
+
+
+'''
+
+
+def of_command(words: Sequence[str], known: Known) -> Config:
+    """Return the settings of a command, with those of the file that it names before them."""
+    here, found, file = Path(PROGRAM), [], []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("-"):
+            found.append(Setting("wsgi_app", word, Spot(here, 0, 0), repr(word)))
+            continue
+        name, equals, value = word.partition("=")
+        if not equals and not takes_no_value(name):
+            value = next(rest, "")
+        setting = _setting_of(name)
+        if setting == "config":
+            file = list(read(Path(value), known).settings)
+        else:
+            value = value or "True"
+            raw = value if value.isdecimal() or value == "True" else repr(value)
+            found.append(Setting(setting, value, Spot(here, 0, 0), raw))
+    return Config("gunicorn", here, tuple(file + found), known=known)
+
+
+def _setting_of(flag: str) -> str:
+    """Return the setting that a word of its command stands for."""
+    for name, flags in carried()["settings"].items():
+        if flag in flags:
+            return str(name)
+    return spellings().get(flag.lstrip("-").replace("-", "_"), flag)
+
+
+def service_of(config: Config) -> Service:
+    """Return what a configuration asks for."""
+    last = {each.option: each for each in config.settings}
+    known = set(carried()["settings"])
+    settings = [each for name, each in last.items() if name in known and each.raw != "None"]
+    computed = [each for each in settings if _unknown(each)]
+    plain = [each for each in settings if each not in computed and each.option not in HELD]
+    said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
+    said = _lists(said, last)
+    extra = [
+        (written(each), "it is computed, and is not run here: write its value") for each in computed
+    ]
+    kind = last["worker_class"].value if "worker_class" in last else "sync"
+    said, more = _by_kind(said, kind)
+    gone, unknown = sorted_out(PROGRAM, rest)
+    return Service(
+        PROGRAM,
+        _application(last.get("wsgi_app"), kind),
+        tuple(_addresses(last)),
+        _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind),
+        gone,
+        unknown,
+        extra=(*extra, *more),
+    )
+
+
+def _without_limit(said: dict[str, Said], kind: str) -> dict[str, Said]:
+    """Leave out the time limit where no request is ended by it: with any class but sync."""
+    threads = said["threads"].value.number
+    limit = said["time-limit"].value.number
+    if kind == "sync" and threads == 1 and limit != 0:
+        return said
+    return {key: each for key, each in said.items() if key != "time-limit"}
+
+
+def _by_kind(said: dict[str, Said], kind: str) -> tuple[dict[str, Said], list[tuple[str, str]]]:
+    """Return what holds with a worker class, and what is lost with it."""
+    found = dict(said)
+    greenlets = found.pop("greenlets", None)
+    if "gevent" in kind:
+        was = f"worker_class = {kind}"
+        value = greenlets.values if greenlets else (Expression.of("1000"),)
+        found["greenlets"] = Said(senses()["greenlets"], value, True, was)
+    elif kind not in {"sync", "gthread"} and "uvicorn" not in kind and "asgi" not in kind:
+        return found, [(f"worker_class = {kind}", "that worker class is gunicorn's alone")]
+    return found, []
+
+
+def _unknown(setting: Setting) -> bool:
+    """Return whether only running the file would tell its value."""
+    listed = _listed(setting)
+    known = listed is not None or values.of_python(setting.raw) is not None
+    return not known and setting.value == "" and setting.raw != ""
+
+
+def _listed(setting: Setting) -> list[str] | None:
+    """Return the texts of a list that is written out."""
+    try:
+        found = ast.literal_eval(setting.raw)
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return None
+    if isinstance(found, list | tuple):
+        return [str(each) for each in found]
+    return None
+
+
+def _value(setting: Setting) -> Expression:
+    return values.of_python(setting.raw) or Expression.of(setting.value)
+
+
+def _is_on(setting: Setting) -> bool:
+    return setting.value not in {"", "None", "False", "0"}
+
+
+def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said]:
+    """Return the same with the values of lists one by one."""
+    found = dict(said)
+    for key, each in said.items():
+        if each.sense.kind == "list":
+            name = next(n for n in each.sense.columns[PROGRAM].names if n in last)
+            texts = _listed(last[name]) or last[name].value.split(",")
+            found[key] = Said(each.sense, tuple(map(Expression.of, texts)), True, each.was)
+    return found
+
+
+def _application(setting: Setting | None, kind: str) -> Application | None:
+    if setting is None or not setting.value:
+        return None
+    module, colon, called = setting.value.partition(":")
+    interface = "asgi" if "uvicorn" in kind or "asgi" in kind else "wsgi"
+    return application_of(module, called if colon else "application", written(setting), interface)
+
+
+def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
+    bind = last.get("bind")
+    if bind is None:
+        nowhere = Expression.of("127.0.0.1"), Expression.of("8000"), None
+        yield Address("http", *nowhere, "gunicorn's default")
+        return
+    whole = values.of_python(bind.raw)
+    texts = _listed(bind)
+    found = (
+        [Expression.of(each) for each in texts] if texts else [whole or Expression.of(bind.value)]
+    )
+    if len(found) == 1 and found[0].text and "," in found[0].text:
+        found = [Expression.of(each.strip()) for each in found[0].text.split(",")]
+    protocol = "uwsgi" if "protocol" in last and last["protocol"].value == "uwsgi" else "http"
+    tls = last.get("certfile"), last.get("keyfile")
+    files = (tls[0].value, tls[1].value) if tls[0] and tls[1] else None
+    for value in found:
+        yield _address(value, protocol, written(bind), files)
+
+
+def _address(value: Expression, protocol: str, was: str, tls: tuple[str, str] | None) -> Address:
+    first = value.parts[0]
+    if isinstance(first, str) and first.startswith("unix:"):
+        nothing, path = (
+            Expression.of(""),
+            Expression((first.removeprefix("unix:"), *value.parts[1:])),
+        )
+        return Address(protocol, nothing, nothing, path, was, tls)
+    host, port = split_address(value)
+    return Address(protocol, host, port, None, was, tls)
+
+
+def special(made: Translation, said: Said, column: Spelling) -> bool:
+    """Write what is more than a line in its file."""
+    known = {
+        "time-limit": _time_limit,
+        "socket-mode": _umask,
+        "access-log": _access_log,
+        "header-bytes": _header_bytes,
+        "greenlets": _greenlets,
+        "log-format": lambda made, said: made.drop(said, column.lost),
+        "environment": lambda made, said: made.same.append(Note(said.was, "raw_env")),
+        "pythonpath": _pythonpath,
+    }
+    write = known.get(said.sense.key)
+    if write is not None:
+        write(made, said)
+    return write is not None
+
+
+def _time_limit(made: Translation, said: Said) -> None:
+    threads, service = made.service.number("threads"), made.service
+    if threads == 1 and "greenlets" not in service.senses:
+        made.write(said, "timeout", said.value, "it ends the worker of a request that takes longer")
+    else:
+        made.drop(
+            said,
+            "`timeout` ends requests with worker class sync only, and here several are served at "
+            "once. Give nginx proxy_read_timeout: clients get an answer, and the worker goes on",
+        )
+
+
+def _umask(made: Translation, said: Said) -> None:
+    mode = said.value.text or "666"
+    if made.service.program != PROGRAM and re.fullmatch("[0-7]{3,4}", mode):
+        value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
+        made.write(said, "umask", value, "it holds for every file that the server makes")
+    else:
+        made.drop(said, "umask, which is what the mode leaves out: 0o117 for 660")
+
+
+def _access_log(made: Translation, said: Said) -> None:
+    if said.on:
+        made.write(said, "accesslog", Expression.of("-"))
+    elif not said.implied:
+        made.same.append(Note(said.was, "not needed: it is the default"))
+
+
+def _header_bytes(made: Translation, said: Said) -> None:
+    size = said.value.number
+    if size is not None and size <= 8190:
+        made.changed.append(Note(said.was, "left out: each header may have 8,190 bytes by default"))
+    else:
+        column = said.sense.columns[PROGRAM]
+        made.write(said, column.names[0], said.value, column.says)
+
+
+def _greenlets(made: Translation, said: Said) -> None:
+    kind = Said(said.sense, (), True, said.was)
+    made.write(
+        kind, "worker_class", Expression.of("gevent"), "it needs the package gunicorn[gevent]"
+    )
+    made.write(said, "worker_connections", said.value)
+
+
+def _pythonpath(made: Translation, said: Said) -> None:
+    joined = [part for each in said.values for part in (",", *each.parts)][1:]
+    made.write(said, "pythonpath", Expression(tuple(joined)))
+
+
+def added(made: Translation) -> None:
+    """Say where it listens, and what was without a limit that a default of its own would be."""
+    for address in made.service.addresses:
+        _listens(made, address)
+    _no_limit(made)
+
+
+def _listens(made: Translation, address: Address) -> None:
+    if address.protocol == "http":
+        made.same.append(Note(address.was, f"bind = {_bind(address)}"))
+    elif address.protocol != "uwsgi":
+        made.lost.append(Note(address.was, f"{address.protocol} is not spoken: HTTP, by bind"))
+    elif address.local:
+        made.same.append(Note(address.was, f'bind = {_bind(address)}, protocol = "uwsgi"'))
+    else:
+        says = "it answers Forbidden, unless uwsgi_allow_ips has nginx's address"
+        made.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
+
+
+def _no_limit(made: Translation) -> None:
+    service = made.service
+    if (
+        "time-limit" in service.senses
+        or "greenlets" in service.senses
+        or service.number("threads") != 1
+    ):
+        return
+    says = "its default, 30 s, would end requests that take longer: give it what you can bear"
+    made.lines.append(
+        OptionLine("timeout", Expression.of("0"), "no request was ended", says, number=True)
+    )
+    made.changed.append(Note("no request was ended", f"timeout 0: {says}"))
+
+
+def text_of(made: Translation) -> str:
+    """Return the configuration file."""
+    body = "".join(_blocks(made))
+    uses = "cpus()" in body
+    imports = "import os\n\n" if uses or "os.environ" in body else ""
+    return imports + ("\n" + CPUS if uses else "") + body.lstrip("\n")
+
+
+def _blocks(made: Translation) -> Iterator[str]:
+    service = made.service
+    if service.addresses:
+        bound = [_bind(each) for each in service.addresses]
+        was = "\n".join(f"# {each.was}" for each in service.addresses)
+        yield f"\n{was}\nbind = {bound[0] if len(bound) == 1 else '[' + ', '.join(bound) + ']'}\n"
+        if any(each.protocol == "uwsgi" for each in service.addresses):
+            yield 'protocol = "uwsgi"\n'
+    if service.application is not None:
+        app = values.as_python(Expression.of(str(service.application)), number=False)
+        yield f"\n# {service.application.was}\nwsgi_app = {app}\n"
+    for line in made.lines:
+        says = f"# {line.says}\n" if line.says else ""
+        yield f"\n# {line.was}\n{says}{line.option} = {_python(line)}\n"
+    if (env := service.senses.get("environment")) is not None:
+        listed = "".join(f"    {values.as_python(each, number=False)},\n" for each in env.values)
+        yield f"\n# {env.was}\nraw_env = [\n{listed}]\n"
+
+
+def _python(line: OptionLine) -> str:
+    """Return a value as Python writes it; a mask and a yes or no are no texts."""
+    if line.value is None:
+        return WORDS.yes
+    plain = line.option == "umask" or line.value.text in {WORDS.yes, WORDS.no}
+    if plain and line.value.text is not None:
+        return line.value.text
+    return values.as_python(line.value, number=line.number)
+
+
+def _bind(address: Address) -> str:
+    if address.path is not None:
+        return values.as_python(Expression(("unix:", *address.path.parts)), number=False)
+    if address.host.text == "":
+        return values.as_python(Expression(("0.0.0.0:", *address.port.parts)), number=False)
+    return values.as_python(
+        Expression((*address.host.parts, ":", *address.port.parts)), number=False
+    )
+
+
+def start_of(made: Translation, file: str) -> str:
+    """Return the command that starts it."""
+    app = "" if made.service.application else " MODULE:CALLABLE"
+    return f"gunicorn -c {file}{app}"

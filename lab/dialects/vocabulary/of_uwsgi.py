@@ -1,0 +1,284 @@
+"""uWSGI's inis in senses, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from lab.dialects.config import Config, Known
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.uwsgi import APPLICATION, OFF
+from lab.dialects.uwsgi.places import read
+from lab.dialects.uwsgi.table import atoi, uwsgi_options
+from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.senses import Spelling, senses
+from lab.dialects.vocabulary.service import (
+    Address,
+    Application,
+    Said,
+    Service,
+    application_of,
+    collected,
+    sorted_out,
+    split_address,
+    with_defaults,
+    written,
+)
+from lab.dialects.vocabulary.translation import Translation
+from lab.dialects.vocabulary.values import Expression
+
+PROGRAM = "uwsgi"
+PROTOCOLS = {
+    "uwsgi": "uwsgi",
+    "http": "http",
+    "http11": "http",
+    "router": "http",
+    "fastcgi": "fastcgi",
+    "scgi": "scgi",
+}
+"""Kind of a socket -> what is spoken there, whoever speaks it."""
+
+GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
+LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
+HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
+
+
+def of_command(words: Sequence[str], known: Known) -> Config:
+    """Return the options of a command, with those of the inis that it names."""
+    here = Path(PROGRAM)
+    found: list[Setting] = []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.lstrip("-").partition("=")
+        if not word.startswith("-"):
+            name, value = "ini", word.partition(":")[0]
+        elif not equals and takes_value(name):
+            value = next(rest, "")
+        if name in {"ini", "yaml", "json", "xml"}:
+            found += read(Path(value), known).settings
+        else:
+            found.append(Setting(name, value, Spot(here, 0, 0), value))
+    return Config("uWSGI", here, tuple(found), known=known, table=uwsgi_options())
+
+
+def takes_value(name: str) -> bool:
+    """Return whether a value follows an option in a command."""
+    entry = uwsgi_options().entries.get(name)
+    return entry is not None and entry.argument == "required"
+
+
+def service_of(config: Config) -> Service:
+    """Return what a configuration asks for."""
+    table = config.table
+    sockets = {id(each) for each in config.sockets()}
+    plain = [
+        each
+        for each in config.settings
+        if id(each) not in sockets and table.canonical(each.option) not in HELD
+        if each.option not in HELD and not LOGIC.fullmatch(each.option)
+        if each.option in table.entries or each.option not in config.named
+    ]
+    said, rest = collected(
+        PROGRAM,
+        map(_stopping, plain),
+        table.canonical,
+        lambda each: _value(each, config),
+        lambda each: each.value.lower() not in OFF,
+    )
+    rest = [each for each in rest if each.option not in {"protocol", *_placeholders(config)}]
+    idle = tuple(written(each) for each in rest if each.option not in table.entries)
+    rest = [each for each in rest if each.option in table.entries]
+    gone, unknown = sorted_out(PROGRAM, rest)
+    addresses = tuple(_addresses(config))
+    said |= _tls(addresses)
+    return Service(
+        PROGRAM,
+        _application(config),
+        addresses,
+        with_defaults(PROGRAM, _adjusted(said), "uWSGI"),
+        gone,
+        unknown,
+        idle,
+        tuple(_open(config)),
+    )
+
+
+def _placeholders(config: Config) -> set[str]:
+    """Return the names that stand for a text, and are no options."""
+    sets = config.all("set", "set-placeholder", "set-ph")
+    return {each.value.partition("=")[0].strip() for each in sets}
+
+
+def _stopping(setting: Setting) -> Setting:
+    """Return a hook by which SIGTERM ends the server as the option that says so."""
+    graceful = setting.option == "hook-master-start" and setting.value == GRACEFUL
+    return replace(setting, option="die-on-term", value="true") if graceful else setting
+
+
+def _value(setting: Setting, config: Config) -> Expression:
+    value = values.of_ini(setting, config)
+    is_number = config.table.is_number(setting.option)
+    return Expression.of(str(atoi(value.text))) if is_number and value.text is not None else value
+
+
+def _adjusted(said: dict[str, Said]) -> dict[str, Said]:
+    """Leave out what is no wish: a limit of 0, and a delta without its limit."""
+    off = {key for key, each in said.items() if each.values and each.sense.kind != "list"}
+    return {key: each for key, each in said.items() if key not in off or each.value.text != "0"}
+
+
+def _tls(addresses: Sequence[Address]) -> dict[str, Said]:
+    """Return certificate and key, which stand in the address."""
+    for each in addresses:
+        if each.tls is not None:
+            keys = ("certificate", "certificate-key")
+            return {
+                key: Said(senses()[key], (Expression.of(file),), True, each.was)
+                for key, file in zip(keys, each.tls, strict=True)
+            }
+    return {}
+
+
+def _addresses(config: Config) -> Iterator[Address]:
+    for kind, protocol in PROTOCOLS.items():
+        for each in config.sockets(kind):
+            yield _address(each, protocol, config)
+
+
+def _address(setting: Setting, protocol: str, config: Config) -> Address:
+    value = values.of_ini(setting, config)
+    first, *others = (value.text or "").split(",")
+    tls = (others[0], others[1]) if setting.option.startswith("https") and len(others) > 1 else None
+    if others:
+        value = Expression.of(first)
+    if (value.text is None or "/" in value.text or ":" not in value.text) and not _has_port(value):
+        nothing = Expression.of("")
+        return Address(protocol, nothing, nothing, value, written(setting), tls)
+    host, port = split_address(value)
+    return Address(protocol, host, port, None, written(setting), tls)
+
+
+def _has_port(value: Expression) -> bool:
+    """Return whether a value with a variable is host:port."""
+    return any(isinstance(each, str) and ":" in each for each in value.parts) and not any(
+        isinstance(each, str) and "/" in each for each in value.parts
+    )
+
+
+def _application(config: Config) -> Application | None:
+    module = config.last("module", "wsgi")
+    file = config.last("wsgi-file", "file")
+    named = config.last("callable")
+    callable_ = named.value if named else "application"
+    if module is not None:
+        name, colon, called = module.value.partition(":")
+        return application_of(
+            name.removesuffix(".py"), called if colon else callable_, written(module)
+        )
+    if file is not None:
+        return application_of(_module_of(file.value, config), callable_, written(file))
+    mount = config.last("mount")
+    if mount is not None and "=" in mount.value:
+        target = mount.value.partition("=")[2]
+        name, colon, called = target.partition(":")
+        return application_of(
+            _module_of(name, config), called if colon else callable_, written(mount)
+        )
+    return None
+
+
+def _module_of(file: str, config: Config) -> str:
+    """Return the module that a file is, as seen from the folder that is served from."""
+    folder = config.last("chdir")
+    path = PurePosixPath(file)
+    if folder and path.is_relative_to(folder.value):
+        path = path.relative_to(folder.value)
+    if path.is_absolute():
+        return path.stem
+    return ".".join(path.with_suffix("").parts) if path.suffix == ".py" else str(path)
+
+
+def _open(config: Config) -> Iterator[str]:
+    """Yield the conditions that were decided here."""
+    yield from (written(each) for each in config.settings if each.option.startswith("if-"))
+
+
+def special(made: Translation, said: Said, _column: Spelling) -> bool:
+    """Write what is more than a line in an ini."""
+    write = _SPECIAL.get(said.sense.key)
+    if write is not None:
+        write(made, said)
+    return write is not None
+
+
+def _closes(made: Translation, said: Said) -> None:
+    made.drop(said, "http-socket closes each connection after its reply")
+
+
+def _mode(made: Translation, said: Said) -> None:
+    """Write the permissions, where they were what a mask leaves out."""
+    mode, text = said.value, said.value.text or ""
+    if made.service.program == "gunicorn":
+        mask = re.fullmatch(r"(?:0o)?([0-7]{1,4})", text)
+        mode = Expression.of(f"{0o777 & ~int(mask[1], 8):o}") if mask else mode
+    made.write(said, "chmod-socket", mode)
+
+
+def _stop(made: Translation, said: Said) -> None:
+    says = "SIGTERM lets requests that are under way end; die-on-term would drop them"
+    made.write(said, "hook-master-start", Expression.of(GRACEFUL), says)
+
+
+def _greenlets(made: Translation, said: Said) -> None:
+    made.write(said, "gevent", said.value, "it needs a uWSGI that is built with gevent")
+    made.write(Said(said.sense, (), True, said.was), "gevent-monkey-patch")
+
+
+def _nothing(_made: Translation, _said: Said) -> None:
+    """Write nothing: it stands in the address."""
+
+
+_SPECIAL = {
+    "certificate": _nothing,
+    "certificate-key": _nothing,
+    "greenlets": _greenlets,
+    "keepalive": _closes,
+    "log-format": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
+    "socket-mode": _mode,
+    "static-expires": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
+    "term-stops": _stop,
+}
+"""Key of a sense -> what writes it."""
+
+
+def text_of(made: Translation) -> str:
+    """Return the ini."""
+    service = made.service
+    lines = ["[uwsgi]"]
+    for address in service.addresses:
+        lines += ["", f"# {address.was}", _listen(address)]
+    if service.application is not None:
+        app = service.application
+        lines += ["", f"# {app.was}", f"module = {app.module}", f"callable = {app.callable}"]
+    for line in made.lines:
+        says = [f"# {line.says}"] if line.says else []
+        value = "true" if line.value is None else values.as_ini(line.value)
+        lines += ["", f"# {line.was}", *says, f"{line.option} = {value}"]
+    return "\n".join(lines) + "\n"
+
+
+def _listen(address: Address) -> str:
+    option = "socket" if address.protocol == "uwsgi" else "http-socket"
+    if address.path is not None:
+        return f"{option} = {values.as_ini(address.path)}"
+    where = f"{values.as_ini(address.host)}:{values.as_ini(address.port)}"
+    if address.tls is not None:
+        return f"https-socket = {where},{','.join(address.tls)}"
+    return f"{option} = {where}"
+
+
+def start_of(_made: Translation, file: str) -> str:
+    """Return the command that starts it."""
+    return f"uwsgi {file}"

@@ -1,0 +1,173 @@
+"""The tables of the vocabulary, as they are written in its files."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How one server spells a sense, and what differs there."""
+
+    names: tuple[str, ...] = ()
+    """Its options for it; the first is the one that is written."""
+
+    opposite: tuple[str, ...] = ()
+    """Its switches that mean the opposite."""
+
+    always: bool = False
+    """Whether it does so and has no option for it."""
+
+    implied: str = ""
+    """What holds where none of the options is written, and others must be told."""
+
+    unit: str = ""
+    """"ms" where the value is in that."""
+
+    least: int = 0
+    """The smallest value that it takes."""
+
+    most: int = 0
+    """The largest; 0 without a bound."""
+
+    says: str = ""
+    """What differs there from other servers."""
+
+    lost: str = ""
+    """What becomes of it where it cannot be carried over, and the way out."""
+
+    source: str = ""
+    """File and line of the version that was read."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether there is an option for it."""
+        return bool(self.names or self.opposite)
+
+
+@dataclass(frozen=True, slots=True)
+class Sense:
+    """What an option means, for all servers."""
+
+    key: str
+    means: str
+    """In words, as in "worker processes"."""
+
+    kind: str
+    """number, seconds, MiB, bytes, switch, text or list."""
+
+    columns: Mapping[str, Spelling]
+    """By program."""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether its value is a whole number."""
+        return self.kind in {"number", "seconds", "MiB", "bytes"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gone:
+    """Options that no other server has anything for."""
+
+    key: str
+    patterns: Mapping[str, re.Pattern[str]]
+    """By program."""
+
+    instead: str
+    """The way out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A difference that no option shows."""
+
+    key: str
+    about: str
+    does: Mapping[str, str]
+    """By program."""
+
+    ask: str
+    """What to look at in one's own application."""
+
+    unless: str = ""
+    """Key of the sense that shows it where a configuration says that."""
+
+
+def _read(name: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+@cache
+def senses() -> Mapping[str, Sense]:
+    """Return all senses by key, in the order in which they are written."""
+    return {key: _sense(key, said) for key, said in _read("senses.toml").items()}
+
+
+def _sense(key: str, said: Mapping[str, Any]) -> Sense:
+    columns = {each: _column(said[each]) for each in said if isinstance(said[each], dict)}
+    return Sense(key, said["means"], said["kind"], columns)
+
+
+def _column(said: Mapping[str, Any]) -> Spelling:
+    fields = {("opposite" if name == "not" else name): value for name, value in said.items()}
+    lists = {name: tuple(value) for name, value in fields.items() if isinstance(value, list)}
+    fields |= lists
+    return Spelling(**fields)
+
+
+@cache
+def gone() -> tuple[Gone, ...]:
+    """Return what no other server has anything for."""
+    return tuple(
+        Gone(
+            key,
+            {
+                program: re.compile("|".join(f"(?:{each})" for each in patterns))
+                for program, patterns in said.items()
+                if program != "instead"
+            },
+            said["instead"],
+        )
+        for key, said in _read("gone.toml").items()
+    )
+
+
+@cache
+def hidden() -> tuple[Hidden, ...]:
+    """Return the differences that no option shows."""
+    words = {"about", "ask", "unless"}
+    return tuple(
+        Hidden(
+            key,
+            said["about"],
+            {program: does for program, does in said.items() if program not in words},
+            said["ask"],
+            said.get("unless", ""),
+        )
+        for key, said in _read("hidden.toml").items()
+    )
+
+
+@cache
+def by_option(program: str) -> Mapping[str, Sense]:
+    """Return option -> what it means, for one server."""
+    return {
+        name: sense
+        for sense in senses().values()
+        for column in filter(None, (sense.columns.get(program),))
+        for name in (*column.names, *column.opposite)
+    }
+
+
+def gone_of(program: str, option: str) -> Gone | None:
+    """Return what is known of an option that no other server has anything for."""
+    for each in gone():
+        if program in each.patterns and each.patterns[program].fullmatch(option):
+            return each
+    return None

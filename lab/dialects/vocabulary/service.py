@@ -1,0 +1,232 @@
+"""What a configuration asks for, in senses: what readers fill and writers print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from lab.dialects.spot import Setting
+from lab.dialects.vocabulary.senses import Gone, Sense, by_option, gone_of, senses
+from lab.dialects.vocabulary.values import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a configuration says of one sense."""
+
+    sense: Sense
+    values: tuple[Expression, ...]
+    """One, or of a list all; none of a switch."""
+
+    on: bool
+    """Of a switch."""
+
+    was: str
+    """How it is written there; of a default what holds without a word."""
+
+    implied: bool = False
+    """Whether nothing is written, and it is the server's default."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether one of the values would be more than a value in some server's configuration."""
+        return any(each.acts for each in self.values)
+
+    @property
+    def value(self) -> Expression:
+        """The value that counts: the last."""
+        return self.values[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server listens: host and port, or the path of a UNIX socket."""
+
+    protocol: str
+    """"http", or another one's name."""
+
+    host: Expression
+    port: Expression
+    path: Expression | None
+    was: str
+    tls: tuple[str, str] | None = None
+    """Files of certificate and key."""
+
+    @property
+    def acts(self) -> bool:
+        """Whether it would be more than an address in some server's configuration."""
+        terms = [self.host, self.port, *map(Expression.of, self.tls or ())]
+        return any(each.acts for each in terms + ([self.path] if self.path else []))
+
+    @property
+    def local(self) -> bool:
+        """Whether only this machine reaches it."""
+        return self.path is not None or self.host.text in {"127.0.0.1", "localhost", "::1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What is served; module and callable are names of Python's, and nothing else."""
+
+    module: str
+    callable: str
+    was: str
+    interface: str = "wsgi"
+
+    @property
+    def factory(self) -> bool:
+        """Whether the callable makes the application."""
+        return self.callable.endswith("()")
+
+    def __str__(self) -> str:
+        """Return it as package.module:callable."""
+        return f"{self.module}:{self.callable}"
+
+
+@dataclass(frozen=True)
+class Service:
+    """All that a configuration asks for."""
+
+    program: str
+    application: Application | None
+    addresses: tuple[Address, ...]
+    senses: Mapping[str, Said]
+    """By the sense's key; defaults that others must be told as well."""
+
+    gone: tuple[tuple[str, Gone], ...] = ()
+    """What nobody else has anything for, each as it is written."""
+
+    unknown: tuple[str, ...] = ()
+    """Options of which nobody here knows what they do, as they are written."""
+
+    idle: tuple[str, ...] = ()
+    """What is no option of its server's, and did nothing, as it is written."""
+
+    open: tuple[str, ...] = ()
+    """What the machine that serves decides, and was decided here to read it."""
+
+    extra: tuple[tuple[str, str], ...] = ()
+    """What is lost for another reason: as it is written, and the way out."""
+
+    def number(self, key: str) -> int | None:
+        """Return the number that is said of a sense; None where none is, or a variable."""
+        said = self.senses.get(key)
+        return said.value.number if said and said.values else None
+
+    def is_on(self, key: str) -> bool:
+        """Return whether a switch is on."""
+        said = self.senses.get(key)
+        return said is not None and said.on
+
+
+Read = Callable[[Setting], Expression]
+IsOn = Callable[[Setting], bool]
+
+
+def application_of(
+    module: str, called: str, was: str, interface: str = "wsgi"
+) -> Application | None:
+    """Return what is served; None where that is no name of a module and of what it holds."""
+    whole = re.fullmatch(r"[\w./-]+:[\w.]+(\(\))?", f"{module}:{called}")
+    return Application(module, called, one_line(was), interface) if whole else None
+
+
+def collected(
+    program: str,
+    settings: Iterable[Setting],
+    known: Callable[[str], str],
+    value_of: Read,
+    is_on: IsOn,
+) -> tuple[dict[str, Said], list[Setting]]:
+    """
+    Return what *settings* say, by sense, and those of no sense.
+
+    Args:
+        program: Whose they are.
+        settings: The settings.
+        known: Returns one name for all spellings of an option.
+        value_of: Returns the value of one.
+        is_on: Returns whether one switches something on.
+    """
+    options = by_option(program)
+    options = {known(name): sense for name, sense in options.items()} | dict(options)
+    said: dict[str, Said] = {}
+    rest: list[Setting] = []
+    for each in settings:
+        sense = options.get(each.option) or options.get(known(each.option))
+        if sense is None:
+            rest.append(each)
+            continue
+        before = said.get(sense.key)
+        in_ms = sense.columns[program].unit == "ms"
+        if sense.kind == "switch":
+            opposite = known(each.option) in map(known, sense.columns[program].opposite)
+            said[sense.key] = Said(sense, (), is_on(each) != opposite, written(each))
+        elif sense.kind == "list" and before is not None:
+            values = (*before.values, value_of(each))
+            said[sense.key] = Said(sense, values, True, f"{before.was}, {written(each)}")
+        else:
+            value = value_of(each).in_seconds if in_ms else value_of(each)
+            said[sense.key] = Said(sense, (value,), True, written(each))
+    return said, rest
+
+
+def written(setting: Setting) -> str:
+    """Return an option and its value as one line."""
+    return one_line(f"{setting.option} = {setting.raw}" if setting.raw else setting.option)
+
+
+def one_line(text: str) -> str:
+    """Return a text without ends of lines."""
+    return re.sub(r"\s+", " ", text)
+
+
+def with_defaults(program: str, said: Mapping[str, Said], name: str) -> dict[str, Said]:
+    """Add what holds where nothing is written, and others must be told."""
+    found = dict(said)
+    for sense in senses().values():
+        column = sense.columns.get(program)
+        if column is None or not (column.implied or column.always) or sense.key in said:
+            continue
+        on = column.always or column.implied == "true"
+        values = () if sense.kind == "switch" else (Expression.of(column.implied),)
+        if column.always and sense.kind != "switch":
+            continue
+        was = f"{name}{', always' if column.always else ' by default'}: {sense.means}"
+        was += f" {column.implied}" * bool(values)
+        found[sense.key] = Said(sense, values, on, was, implied=True)
+    return found
+
+
+def sorted_out(
+    program: str, rest: Iterable[Setting]
+) -> tuple[tuple[tuple[str, Gone], ...], tuple[str, ...]]:
+    """Return of what has no sense that of which the way out is known, and the others."""
+    found: list[tuple[str, Gone]] = []
+    unknown: list[str] = []
+    for each in rest:
+        known = gone_of(program, each.option)
+        if known is None:
+            unknown.append(written(each))
+        else:
+            found.append((written(each), known))
+    return tuple(dict.fromkeys(found)), tuple(dict.fromkeys(unknown))
+
+
+def split_address(value: Expression) -> tuple[Expression, Expression]:
+    """
+    Return the host and the port of "host:port"; the host is empty where none is said.
+
+    >>> [each.text for each in split_address(Expression.of(":80"))]
+    ['', '80']
+    """
+    marks = [each if isinstance(each, str) else f"\0{at}\0" for at, each in enumerate(value.parts)]
+    host, _, port = "".join(marks).rpartition(":")
+    return _back(host, value), _back(port, value)
+
+
+def _back(text: str, value: Expression) -> Expression:
+    pieces = re.split("\0(\\d+)\0", text)
+    parts = [value.parts[int(each)] if at % 2 else each for at, each in enumerate(pieces)]
+    return Expression(tuple(each for each in parts if each != "")) if text else Expression.of("")

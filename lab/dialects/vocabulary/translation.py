@@ -1,0 +1,182 @@
+"""From what one configuration asks for to what another server is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from lab.dialects.vocabulary.senses import Spelling, hidden, senses
+from lab.dialects.vocabulary.service import Said, Service
+from lab.dialects.vocabulary.values import Expression
+
+NOT_COPIED = "it holds a line's end or a command, which is not copied: write it anew"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionLine:
+    """One option of the other server."""
+
+    option: str
+    value: Expression | None
+    """None of a switch."""
+
+    was: str
+    says: str = ""
+    """What it means there, where that is something else."""
+
+    number: bool = False
+    """Whether the value is a whole number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How the options of a server are written."""
+
+    form: str = "{} = {}"
+    """Of an option and its value."""
+
+    yes: str = "true"
+    """The value of a switch that is on."""
+
+    no: str = "false"
+    """That of one that is off, where no switch means the opposite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One line of a list: what was there, and what becomes of it."""
+
+    was: str
+    becomes: str
+
+
+@dataclass
+class Translation:
+    """What another server is told, and what that changes."""
+
+    service: Service
+    to: str
+    words: Words
+    lines: list[OptionLine] = field(default_factory=list)
+    same: list[Note] = field(default_factory=list)
+    changed: list[Note] = field(default_factory=list)
+    lost: list[Note] = field(default_factory=list)
+    hidden: list[Note] = field(default_factory=list)
+
+    def write(
+        self, said: Said, option: str, value: Expression | None = None, says: str = ""
+    ) -> None:
+        """Add an option, and to the list what becomes of what was said."""
+        self.lines.append(OptionLine(option, value, said.was, says, said.sense.is_number))
+        shown = self.words.form.format(option, self.words.yes if value is None else value).strip()
+        if said.implied:
+            return  # what nobody wrote is no change of theirs: it is told beside the line
+        if says:
+            self.changed.append(Note(said.was, f"{shown}: {says}"))
+        else:
+            self.same.append(Note(said.was, shown))
+
+    def drop(self, said: Said, why: str) -> None:
+        """Add to the list what cannot be carried over."""
+        self.lost.append(Note(said.was, why if said.implied else f"{said.sense.means}: {why}"))
+
+
+Special = Callable[[Translation, Said, Spelling], bool]
+"""Writes a sense that needs more than a line; returns whether it did."""
+
+
+def translate(
+    service: Service,
+    to: str,
+    special: Special,
+    added: Callable[[Translation], None],
+    words: Words,
+) -> Translation:
+    """
+    Return what *service* is for another server.
+
+    Args:
+        service: What is asked for.
+        to: Program of the other server.
+        special: Writes the senses that are more than a line there.
+        added: Writes what nothing was said of, and what holds there otherwise without a word.
+        words: How its options are written.
+    """
+    made = Translation(_harmless(service), to, words)
+    refused = [each.was for each in service.addresses if each.acts]
+    refused += [each.was for each in service.senses.values() if each.acts]
+    made.lost += [Note(was, NOT_COPIED) for was in refused]
+    for key in senses():
+        said = made.service.senses.get(key)
+        column = said.sense.columns.get(to) if said else None
+        if said is not None and column is not None and not special(made, said, column):
+            _carry(made, said, column)
+    added(made)
+    for was, known in service.gone:
+        made.lost.append(Note(was, known.instead))
+    made.same += [Note(was, "no option there, and did nothing: left out") for was in service.idle]
+    made.lost += [Note(was, "nobody here knows what it does") for was in service.unknown]
+    made.lost += [Note(was, instead) for was, instead in service.extra]
+    for each in hidden():
+        before, after = each.does[service.program], each.does[to]
+        if before != after and each.unless not in service.senses:
+            made.hidden.append(Note(each.about, f"{before}; now {after}. Look at: {each.ask}"))
+    return made
+
+
+def _harmless(service: Service) -> Service:
+    """Return the same without what would be more than a value in some server's configuration."""
+    senses = {}
+    for key, said in service.senses.items():
+        values = tuple(each for each in said.values if not each.acts)
+        if values or not said.values:
+            senses[key] = replace(said, values=values)
+    addresses = tuple(each for each in service.addresses if not each.acts)
+    return replace(service, senses=senses, addresses=addresses)
+
+
+def _carry(made: Translation, said: Said, column: Spelling) -> None:
+    """Carry over one sense that is a line, a default, or lost."""
+    if said.sense.kind == "switch":
+        _carry_switch(made, said, column)
+    elif column.always:
+        made.same.append(Note(said.was, column.says or "not needed"))
+    elif column.names:
+        values = said.values if said.sense.kind == "list" else (said.value,)
+        for value in values:
+            made.write(said, column.names[0], *_adapted(value, column))
+    elif column.lost:
+        made.drop(said, column.lost)
+
+
+def _carry_switch(made: Translation, said: Said, column: Spelling) -> None:
+    on_there = column.always or column.implied == "true"
+    if said.on and column.always:
+        if not said.implied:
+            made.same.append(Note(said.was, column.says or "not needed: it always does"))
+    elif said.on == on_there:
+        if not said.implied:
+            made.same.append(Note(said.was, "not needed: it is the default"))
+    elif said.on and column.names:
+        made.write(said, column.names[0], says=column.says)
+    elif not said.on and column.opposite:
+        made.write(said, column.opposite[0], says=column.says)
+    elif not said.on and column.names:
+        made.write(said, column.names[0], Expression.of(made.words.no), column.says)
+    elif not said.on and column.always:
+        made.changed.append(Note(said.was, f"{said.sense.means}: it always does there"))
+    elif said.on and column.lost:
+        made.drop(said, column.lost)
+
+
+def _adapted(value: Expression, column: Spelling) -> tuple[Expression, str]:
+    """Return a value in the unit and the bounds of the other server, and what that changes."""
+    if column.unit == "ms":
+        value = value.times(1000)
+    bounded = value.within(column.least, column.most)
+    says = column.says
+    if bounded.number != value.number:
+        bound = "at least" if bounded.number == column.least else "at most"
+        told = f"it takes {bound} {bounded}, and {value} was asked for"
+        says = f"{told}; {says}" if says else told
+    return bounded, says

@@ -1,0 +1,87 @@
+"""Each server's reader and writer, by its program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lab.dialects.config import Config, Known
+from lab.dialects.vocabulary import of_granian, of_gunicorn, of_uwsgi
+from lab.dialects.vocabulary.service import Service
+from lab.dialects.vocabulary.translation import Special, Translation, Words, translate
+
+
+@dataclass(frozen=True, slots=True)
+class Translator:
+    """How one server's configuration is read and written."""
+
+    program: str
+    name: str
+    """As its project writes it."""
+
+    file: str
+    """What its configuration is called."""
+
+    of_command: Callable[[Sequence[str], Known], Config]
+    """Reads the words behind its program."""
+
+    service_of: Callable[[Config], Service]
+    special: Special
+    text_of: Callable[[Translation], str]
+    start_of: Callable[[Translation, str], str]
+    added: Callable[[Translation], None] = lambda _: None
+    words: Words = field(default_factory=Words)
+    environment_of: Callable[[Translation], str] = lambda _: ""
+    """Returns the file of environment variables beside it; empty where none is needed."""
+
+    speaks_uwsgi: bool = False
+    """Whether it takes the uwsgi protocol from nginx."""
+
+
+TRANSLATORS: Mapping[str, Translator] = {
+    "uwsgi": Translator(
+        "uwsgi",
+        "uWSGI",
+        "uwsgi.ini",
+        of_uwsgi.of_command,
+        of_uwsgi.service_of,
+        of_uwsgi.special,
+        of_uwsgi.text_of,
+        of_uwsgi.start_of,
+        speaks_uwsgi=True,
+    ),
+    "gunicorn": Translator(
+        "gunicorn",
+        "gunicorn",
+        "gunicorn.conf.py",
+        of_gunicorn.of_command,
+        of_gunicorn.service_of,
+        of_gunicorn.special,
+        of_gunicorn.text_of,
+        of_gunicorn.start_of,
+        of_gunicorn.added,
+        words=of_gunicorn.WORDS,
+        speaks_uwsgi=True,
+    ),
+    "granian": Translator(
+        "granian",
+        "granian",
+        "granian.sh",
+        of_granian.of_command,
+        of_granian.service_of,
+        of_granian.special,
+        of_granian.text_of,
+        of_granian.start_of,
+        of_granian.added,
+        words=of_granian.WORDS,
+        environment_of=of_granian.environment_of,
+    ),
+}
+"""By program; a further server is one more."""
+
+
+def translated(config: Config, program: str, to: str) -> Translation:
+    """Return what a configuration of one server is for another."""
+    writer = TRANSLATORS[to]
+    service = TRANSLATORS[program].service_of(config)
+    return translate(service, to, writer.special, writer.added, writer.words)

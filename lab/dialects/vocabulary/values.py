@@ -1,0 +1,290 @@
+"""Values of options, with what only the machine knows that will serve: variables, and its CPUs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from lab.dialects.config import Config
+from lab.dialects.spot import Setting
+
+SHELL = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)")
+INI = re.compile(r"\$\((\w+)\)")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+OF_CPUS = re.compile(r"%k|%\(%k\s*([*+])\s*(\d+)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An environment variable of the machine that serves."""
+
+    name: str
+    default: str | None = None
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cpus:
+    """The number of its CPUs, times a number, plus a number."""
+
+    times: int = 1
+    plus: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A value: pieces of text, variables, and numbers of CPUs."""
+
+    parts: tuple[str | Variable | Cpus, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Expression:
+        """Return the value that is nothing but a text."""
+        return cls((text,))
+
+    @property
+    def text(self) -> str | None:
+        """The text, None where the machine decides."""
+        whole = all(isinstance(each, str) for each in self.parts)
+        return "".join(map(str, self.parts)) if whole else None
+
+    @property
+    def acts(self) -> bool:
+        """Whether a text of it would be more than a text in some server's configuration."""
+        texts = [each.default if isinstance(each, Variable) else each for each in self.parts]
+        return any(
+            isinstance(each, str) and re.search(r"[\x00-\x1f\x7f]|[@$]\(", each) for each in texts
+        )
+
+    @property
+    def number(self) -> int | None:
+        """The whole number that it is; None where it is none, or the machine decides."""
+        found = re.fullmatch(r"\s*(\d{1,15})(?:\.0*)?\s*", self.text or "")
+        return int(found[1]) if found else None
+
+    @property
+    def in_seconds(self) -> Expression:
+        """The same number of milliseconds in whole seconds, one at the least."""
+        return self if self.number is None else Expression.of(str(max(1, self.number // 1000)))
+
+    def times(self, factor: int) -> Expression:
+        """Return a number in a unit that is so many times smaller."""
+        if self.number is not None:
+            return Expression.of(str(self.number * factor))
+        return Expression(tuple(_times(each, factor) for each in self.parts))
+
+    def within(self, least: int, most: int) -> Expression:
+        """Return a number, or the bound that it is beyond; a bound of 0 is none."""
+        if self.number is None:
+            return self
+        bounded = max(least, self.number)
+        return Expression.of(str(min(bounded, most) if most else bounded))
+
+    def edited(self, change: Callable[[str], str]) -> Expression:
+        """Return it with its pieces of text changed."""
+        return Expression(
+            tuple(change(each) if isinstance(each, str) else each for each in self.parts)
+        )
+
+    def __str__(self) -> str:
+        """Return it for a reader, as in $PORT."""
+        return "".join(_for_reader(each) for each in self.parts)
+
+
+def _for_reader(part: str | Variable | Cpus) -> str:
+    if isinstance(part, Variable):
+        return f"${part.name}" + (f" x {part.times:,}" if part.times != 1 else "")
+    if isinstance(part, Cpus):
+        times = f" x {part.times}" if part.times != 1 else ""
+        return f"CPUs{times}" + (f" + {part.plus}" if part.plus else "")
+    return part
+
+
+def _times(part: str | Variable | Cpus, factor: int) -> str | Variable | Cpus:
+    if isinstance(part, Variable):
+        return replace(part, times=part.times * factor)
+    return part
+
+
+def _split(text: str, pattern: re.Pattern[str]) -> Iterator[str | Variable]:
+    at = 0
+    for found in pattern.finditer(text):
+        if found.start() > at:
+            yield text[at : found.start()]
+        groups = found.groups()
+        default = groups[1] if len(groups) > 1 else None
+        yield Variable(groups[0] or groups[-1], default)
+        at = found.end()
+    if at < len(text):
+        yield text[at:]
+
+
+def of_shell(setting: Setting) -> Expression:
+    """Return what stands in a command; `$NAME` in single quotes is a text."""
+    if setting.raw.startswith("'"):
+        return Expression.of(setting.value)
+    return Expression(tuple(_split(setting.value, SHELL)))
+
+
+def of_ini(setting: Setting, config: Config) -> Expression:
+    """Return what stands in an ini: placeholders are replaced, variables that are unknown stay."""
+    written = _expanded(setting.raw, config)
+    if found := OF_CPUS.fullmatch(written.strip()):
+        number = int(found[2] or 1)
+        return Expression((Cpus(plus=number) if found[1] == "+" else Cpus(times=number),))
+    return Expression(tuple(_split(setting.value, INI)))
+
+
+def _expanded(raw: str, config: Config) -> str:
+    """Return *raw* with each %(name) in it as it is written where that is set."""
+    for _ in range(20):
+        found = re.search(r"%\(([\w.-]+)\)", raw)
+        said = config.first(found[1]) if found else None
+        if found is None or said is None or said.raw == raw:
+            break
+        raw = raw[: found.start()] + said.raw + raw[found.end() :]
+    return raw
+
+
+def of_python(source: str) -> Expression | None:
+    """
+    Return what an expression of Python's is, as far as it is a value that others can be told.
+
+    >>> print(of_python("int(os.getenv('N', '2'))"), of_python("cpu_count() * 2 + 1"), sep=", ")
+    $N, CPUs x 2 + 1
+    """
+    try:
+        node = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return _python(node)
+
+
+def _python(node: ast.expr) -> Expression | None:
+    match node:
+        case ast.Constant(value=str() | int() | float() as value):
+            return Expression.of(str(value))
+        case ast.Call(func=ast.Name(id="int" | "str"), args=[inner]):
+            return _python(inner)
+        case ast.JoinedStr(values=values):
+            parts = [_python(each) for each in values]
+            known = [each.parts for each in parts if each is not None]
+            return Expression(sum(known, ())) if len(known) == len(parts) else None
+        case ast.FormattedValue(value=value):
+            return _python(value)
+        case ast.BoolOp(op=ast.Or(), values=[first, ast.Constant(value=other)]):
+            return _with_default(_python(first), str(other))
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
+            named = _is(value, "environ") and NAME.fullmatch(name)
+            return Expression((Variable(name),)) if named else None
+        case ast.Call(func=func, args=[ast.Constant(value=str(name)), *rest]):
+            default = [str(each.value) for each in rest if isinstance(each, ast.Constant)]
+            named = _is(func, "getenv", "get") and NAME.fullmatch(name)
+            found = Variable(name, default[0] if default else None)
+            return Expression((found,)) if named else None
+        case ast.Call(func=func, args=[]) if _is(func, "cpu_count", "process_cpu_count"):
+            return Expression((Cpus(),))
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Add() as op, right=right):
+            return _combined(_python(left), op, _python(right))
+    return None
+
+
+def _is(node: ast.expr, *names: str) -> bool:
+    """Return whether *node* is a name, or an attribute of one, that is called so."""
+    return (isinstance(node, ast.Attribute) and node.attr in names) or (
+        isinstance(node, ast.Name) and node.id in names
+    )
+
+
+def _with_default(value: Expression | None, default: str) -> Expression | None:
+    match value:
+        case Expression(parts=(Variable() as variable,)):
+            return Expression((replace(variable, default=default),))
+    return value
+
+
+def _combined(
+    one: Expression | None, op: ast.operator, other: Expression | None
+) -> Expression | None:
+    if one is None or other is None:
+        return None
+    if one.number is not None:
+        one, other = other, one
+    number = other.number
+    match one.parts:
+        case (Cpus() as cpus,) if number is not None:
+            if isinstance(op, ast.Add):
+                return Expression((replace(cpus, plus=cpus.plus + number),))
+            return Expression((Cpus(cpus.times * number, cpus.plus * number),))
+        case (Variable() as variable,) if number is not None and isinstance(op, ast.Mult):
+            return Expression((replace(variable, times=variable.times * number),))
+    if isinstance(op, ast.Add) and one.number is None:
+        return Expression((*one.parts, *other.parts))
+    return None
+
+
+def as_python(value: Expression, *, number: bool) -> str:
+    """Return a value as an expression of Python's, which needs `os` and `cpus()`."""
+    if value.text is not None:
+        return str(value.number) if number and value.number is not None else _quoted(value.text)
+    parts = [_as_python(each, number=number) for each in value.parts]
+    return " + ".join(parts)
+
+
+def _as_python(part: str | Variable | Cpus, *, number: bool) -> str:
+    if isinstance(part, Cpus):
+        return (
+            "cpus()" + f" * {part.times}" * (part.times != 1) + f" + {part.plus}" * bool(part.plus)
+        )
+    if isinstance(part, Variable):
+        asked = f"os.environ[{_quoted(part.name)}]"
+        if part.default is not None:
+            asked = f"os.environ.get({_quoted(part.name)}, {_quoted(part.default)})"
+        return f"int({asked})" + f" * {part.times}" * (part.times != 1) if number else asked
+    return _quoted(part)
+
+
+def _quoted(text: str) -> str:
+    """Return a text as Python writes it, in double quotes."""
+    return json.dumps(text, ensure_ascii=False) if text.isprintable() else repr(text)
+
+
+def as_shell(value: Expression) -> str:
+    """Return a value as a word of a shell's, which needs $CPUS where a number of CPUs is meant."""
+    if value.text is not None:
+        return shlex.quote(value.text)
+    return '"' + "".join(_as_shell(each) for each in value.parts) + '"'
+
+
+def _as_shell(part: str | Variable | Cpus) -> str:
+    if isinstance(part, Cpus):
+        plus = f" + {part.plus}" if part.plus else ""
+        return f"$((CPUS * {part.times}{plus}))" if part != Cpus() else "$CPUS"
+    if isinstance(part, Variable):
+        name = part.name if part.default is None else f"{part.name}:-{_escaped(part.default)}"
+        return f"$((${{{name}}} * {part.times}))" if part.times != 1 else f"${{{name}}}"
+    return _escaped(part)
+
+
+def _escaped(text: str) -> str:
+    """Return a text as it stands between a shell's double quotes, also behind :- of a variable."""
+    return re.sub(r'(["$`\\}])', r"\\\1", text)
+
+
+def as_ini(value: Expression) -> str:
+    """Return a value as uWSGI reads it in an ini."""
+    return "".join(_as_ini(each) for each in value.parts)
+
+
+def _as_ini(part: str | Variable | Cpus) -> str:
+    if isinstance(part, Cpus):
+        if part.plus:
+            return f"%(%k + {part.plus})" if part.times == 1 else f"%(%k * {part.times})"
+        return "%k" if part.times == 1 else f"%(%k * {part.times})"
+    if isinstance(part, Variable):
+        return f"$({part.name})"
+    return part.replace("%", "%%")

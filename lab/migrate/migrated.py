@@ -1,0 +1,110 @@
+"""A migration, whole: the new configuration, and the lists of what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lab.dialects.vocabulary.translation import Note, Translation
+from lab.dialects.vocabulary.translators import TRANSLATORS, translated
+from lab.dialects.vocabulary.values import Expression
+from lab.errors import UsageError
+from lab.migrate.nginx import lines_of
+from lab.migrate.read import read
+
+HIDDEN = "no option shows it"
+"""The list of differences that stand in no configuration."""
+
+DIFFERS = 4
+"""Exit status where something is lost, or means something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migrated:
+    """What one configuration becomes for another server."""
+
+    translation: Translation
+    before: str
+    """The server that it is for, and the one that it is made for, as their projects write them."""
+    after: str
+    file: str
+    """What the new configuration is called."""
+    text: str
+    environment: str
+    """Lines NAME=value beside it; empty without any."""
+    start: str
+    """The command that starts it."""
+    nginx: tuple[str, ...]
+
+    @property
+    def lists(self) -> Mapping[str, tuple[Note, ...]]:
+        """The four lists, by what they are called."""
+        made = self.translation
+        return {
+            "the same": tuple(made.same),
+            "means something else": tuple(made.changed),
+            "lost": tuple(made.lost),
+            HIDDEN: tuple(made.hidden),
+        }
+
+    @property
+    def environment_file(self) -> str:
+        """What the file of environment variables is called."""
+        return f"{self.file.removesuffix('.sh')}.env"
+
+    @property
+    def open(self) -> tuple[str, ...]:
+        """Conditions that only the machine that serves decides."""
+        return self.translation.service.open
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        made = self.translation
+        return DIFFERS if made.changed or made.lost or self.open else 0
+
+    @property
+    def at_once(self) -> str:
+        """Requests that are served at once, before and after, in words; empty where not known."""
+        said = self.translation.service.senses
+        workers = said["workers"].value if "workers" in said else Expression.of("1")
+        threads = said["threads"].value if "threads" in said else None
+        if threads is None:
+            return ""
+        both = " x ".join(
+            f"({each})" if " " in str(each) else str(each) for each in (workers, threads)
+        )
+        if workers.number is None or threads.number is None:
+            return both
+        return f"{both} = {workers.number * threads.number}"
+
+
+def migrated(name: str, to: str, environ: Mapping[str, str], file: str = "") -> Migrated:
+    """
+    Return what a configuration becomes for another server.
+
+    Args:
+        name: A file or a command in quotes.
+        to: Program of the other server.
+        environ: Environment variables whose values are known.
+        file: What the new configuration is called; empty for the usual name.
+
+    Raises:
+        ProfileError: It cannot be read.
+        UsageError: It is for that server.
+    """
+    program, config = read(name, environ)
+    if program == to:
+        raise UsageError(f"{name} is a configuration of {TRANSLATORS[to].name}: --to another one")
+    made, writer = translated(config, program, to), TRANSLATORS[to]
+    file = file or writer.file
+    return Migrated(
+        made,
+        TRANSLATORS[program].name,
+        writer.name,
+        file,
+        writer.text_of(made),
+        writer.environment_of(made),
+        writer.start_of(made, file),
+        lines_of(made, speaks_uwsgi=writer.speaks_uwsgi),
+    )

@@ -1,0 +1,216 @@
+"""`lab migrate`: what it reads, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+
+import pytest
+
+from lab.dialects.gunicorn.read import assignments
+from lab.errors import ProfileError, UsageError
+from lab.migrate.migrated import migrated
+from tests.kit.lab_process import ROOT, run
+
+INI = """\
+[uwsgi]
+socket = /run/shop.sock
+chmod-socket = 660
+module = shop.wsgi
+chdir = /srv/shop
+master = true
+processes = 4
+"""
+
+
+@pytest.fixture
+def ini(tmp_path):
+    """Return the path of an ini as many have it."""
+    path = tmp_path / "uwsgi.ini"
+    path.write_text(INI)
+    return path
+
+
+def of_text(tmp_path, text, to, name="uwsgi.ini", environ=()):
+    """Return what a configuration of that text becomes."""
+    path = tmp_path / name
+    path.write_text(text)
+    return migrated(str(path), to, dict(environ))
+
+
+def settings(found):
+    """Return the settings of a gunicorn.conf.py that was written."""
+    return assignments(found.text)
+
+
+def command(found):
+    """Return the command of a script that was written, without its comments."""
+    return found.text.rpartition("exec ")[2].replace("\\\n", " ").split()
+
+
+def test_what_is_written_is_python(ini):
+    """And says what each line was."""
+    found = migrated(str(ini), "gunicorn", {})
+    ast.parse(found.text)
+    assert settings(found)["workers"] == 4
+    assert "# processes = 4\nworkers = 4\n" in found.text
+    assert settings(found)["wsgi_app"] == "shop.wsgi:application"
+
+
+def test_a_script_is_one_that_a_shell_reads(ini, tmp_path):
+    """With each value as one word."""
+    found = migrated(str(ini), "granian", {})
+    script = tmp_path / "granian.sh"
+    script.write_text(found.text)
+    assert subprocess.run(["sh", "-n", script], check=False).returncode == 0
+    assert command(found)[-1] == "shop.wsgi:application"
+
+
+def test_the_lines_of_nginx_change_with_the_protocol(ini):
+    """uwsgi_pass leaves where HTTP comes, and stays where it does not."""
+    nginx = migrated(str(ini), "granian", {}).nginx
+    assert "- uwsgi_pass unix:/run/shop.sock;" in nginx
+    assert "+ proxy_pass http://unix:/run/shop.sock;" in nginx
+    assert migrated(str(ini), "gunicorn", {}).nginx == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "python", "shell"),
+    [
+        ("%k", "cpus()", "$CPUS"),
+        ("%(%k * 2)", "cpus() * 2", "$((CPUS * 2))"),
+        ("$(N)", 'int(os.environ["N"])', "${N}"),
+    ],
+)
+def test_what_the_machine_decides_stays_its_own(tmp_path, value, python, shell):
+    """The CPUs, which a container's limit bounds, and variables."""
+    text = f"[uwsgi]\nmodule = shop\nworkers = {value}\n"
+    assert f"\nworkers = {python}\n" in of_text(tmp_path, text, "gunicorn").text
+    assert f'--workers "{shell}"' in of_text(tmp_path, text, "granian").text
+
+
+def test_a_variable_that_is_given_is_its_value(tmp_path):
+    """As by --env."""
+    text = "[uwsgi]\nmodule = shop\nworkers = $(N)\n"
+    assert settings(of_text(tmp_path, text, "gunicorn", environ={"N": "3"}.items()))["workers"] == 3
+
+
+def test_a_condition_that_was_decided_here_is_named(tmp_path):
+    """Its lines may be there where it serves."""
+    text = "[uwsgi]\nmodule = shop\nif-env = LIMIT\nharakiri = %(_)\nendif =\n"
+    assert of_text(tmp_path, text, "gunicorn").open == ("if-env = LIMIT",)
+
+
+def test_a_python_file_is_read_and_not_run(tmp_path):
+    """What only running it would tell is named."""
+    marker = tmp_path / "ran"
+    text = f"open({str(marker)!r}, 'w')\nworkers = 3\ntimeout = limit()\nwsgi_app = 'shop:app'\n"
+    found = of_text(tmp_path, text, "granian", "gunicorn.conf.py")
+    assert not marker.exists()
+    assert "--workers 3" in found.text
+    assert any(each.was == "timeout = limit()" for each in found.translation.lost)
+
+
+@pytest.mark.parametrize(
+    ("words", "to", "expected"),
+    [
+        ("gunicorn -w 3 --threads 2 -b :8000 shop:app", "uwsgi", "processes = 3"),
+        ("gunicorn -w 3 --threads 2 -b :8000 shop:app", "granian", "--blocking-threads 2"),
+        ("granian --interface wsgi --workers 3 --port 8000 shop:app", "uwsgi", "processes = 3"),
+        ("granian --interface wsgi --factory shop:make", "gunicorn", '"shop:make()"'),
+        ("uwsgi --http :8000 --module shop --processes 3", "gunicorn", "workers = 3"),
+    ],
+)
+def test_a_command_is_read_as_a_file_is(words, to, expected):
+    """In quotes, with short options too."""
+    assert expected in migrated(words, to, {}).text
+
+
+HOSTILE = """\
+bind = "unix:/run/x\\nexec-asap = touch MARK"
+proc_name = "x\\nexec-asap = touch MARK"
+workers = int(os.environ.get("N", "2}$(touch MARK)"))
+pidfile = "@(exec://touch MARK)"
+wsgi_app = "shop:app\\nexec-asap = touch MARK"
+raw_env = ["A=$(touch MARK)", "touch MARK;B=1", "C=`touch MARK`'\\""]
+chdir = "/srv/$(touch MARK)"
+"""
+
+
+@pytest.mark.parametrize("to", ["uwsgi", "granian"])
+def test_a_value_that_would_act_is_not_copied(tmp_path, to):
+    """Neither a line of its own, nor a command of a shell or an ini; it is named as lost."""
+    found = of_text(tmp_path, HOSTILE, to, "gunicorn.conf.py")
+    # What stands behind `env =` of an ini is a text, whatever it is.
+    lines = [each for each in found.text.splitlines() if not each.startswith(("#", "env = "))]
+    assert not any("touch" in each for each in lines)
+    assert all(
+        "=" in each and "MARK" not in each.partition("=")[0]
+        for each in found.environment.splitlines()
+    )
+    assert len(found.translation.lost) >= 5
+
+
+def test_a_file_of_variables_runs_nothing(tmp_path):
+    """Whatever stands in them: a shell reads it."""
+    found = of_text(
+        tmp_path, HOSTILE.replace("MARK", str(tmp_path / "mark")), "granian", "gunicorn.conf.py"
+    )
+    (tmp_path / "granian.env").write_text(found.environment)
+    subprocess.run(["sh", "-c", "set -a; . ./granian.env"], cwd=tmp_path, check=False)
+    assert not (tmp_path / "mark").exists()
+
+
+def test_nothing_lost_ends_with_0(tmp_path):
+    """A configuration of which the other server can say all."""
+    conf = 'wsgi_app = "shop:app"\nworkers = 2\nbind = "127.0.0.1:8000"\n'
+    assert of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py").status == 0
+
+
+@pytest.mark.parametrize("text", ["", "hello", "\x00"])
+def test_what_is_no_configuration_is_refused(tmp_path, text):
+    """With what it reads."""
+    path = tmp_path / "notes.txt"
+    path.write_text(text)
+    with pytest.raises(ProfileError, match="name the file, or its command in quotes"):
+        migrated(str(path), "granian", {})
+
+
+def test_the_same_server_is_refused(ini):
+    """There is nothing to translate."""
+    with pytest.raises(UsageError, match="--to another one"):
+        migrated(str(ini), "uwsgi", {})
+
+
+def test_the_command_writes_what_is_asked_for(ini, tmp_path):
+    """A file that is there stays; variables stand beside a script."""
+    ini.write_text(f"{INI}env = MODE=live\n")
+    done = run(
+        "lab", "migrate", str(ini), "--to", "granian", "--output", "granian.sh", cwd=tmp_path
+    )
+    assert done.returncode == 4
+    assert (tmp_path / "granian.env").read_text() == "MODE=live\n"
+    before = (tmp_path / "granian.sh").read_text()
+    again = run(
+        "lab", "migrate", str(ini), "--to", "granian", "--output", "granian.sh", cwd=tmp_path
+    )
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+    assert (tmp_path / "granian.sh").read_text() == before
+
+
+def test_json_has_all_that_is_printed(ini):
+    """For who goes on from there."""
+    done = run("lab", "migrate", str(ini), "--to", "gunicorn", "--format", "json", cwd=ROOT)
+    said = json.loads(done.stdout)
+    assert said["status"] == done.returncode == 4
+    assert {"the_same", "means_something_else", "lost", "no_option_shows_it"} <= said.keys()
+
+
+def test_markdown_is_a_page(ini):
+    """With the configuration in a block, and a table a list."""
+    done = run("lab", "migrate", str(ini), "--to", "granian", "--format", "markdown", cwd=ROOT)
+    assert done.stdout.startswith("# From uWSGI to granian\n")
+    assert "\n## Lost\n" in done.stdout
+    assert "```diff\n- include uwsgi_params;" in done.stdout

@@ -1,0 +1,71 @@
+"""There and back again: what two servers can both say is what it was."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from lab.dialects.vocabulary.senses import senses
+from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.migrate.migrated import migrated
+
+PAIRS = [*itertools.permutations(TRANSLATORS, 2)]
+VALUES = {"number": "700", "seconds": "60", "MiB": "300", "bytes": "9000", "text": "/srv/x"}
+LINES = {
+    "uwsgi": "[uwsgi]\nhttp-socket = 127.0.0.1:8000\nmodule = shop.wsgi\n{}\n",
+    "gunicorn": 'bind = "127.0.0.1:8000"\nwsgi_app = "shop.wsgi:application"\n{}\n',
+    "granian": "granian --interface wsgi --host 127.0.0.1 --port 8000 {} shop.wsgi:application",
+}
+FORMS = {"uwsgi": "{} = {}", "gunicorn": "{} = {!r}", "granian": "--{} {}"}
+SPECIAL = {"socket-mode", "log-format", "greenlets", "keepalive", "static-expires"}
+"""Senses that one of them says in words of its own."""
+
+
+def both_say(one, other):
+    """Yield the senses for which both have an option of their own."""
+    for key, sense in senses().items():
+        columns = [sense.columns.get(each) for each in (one, other)]
+        both = all(each is not None and each.names and not each.lost for each in columns)
+        if both and key not in SPECIAL and sense.kind != "list":
+            yield key, sense, columns[0]
+
+
+CASES = [
+    pytest.param(one, other, sense, column, id=f"{one}-{other}-{key}")
+    for one, other in PAIRS
+    for key, sense, column in both_say(one, other)
+]
+
+
+def moved(folder, program, text, to):
+    """Return what a configuration becomes; granian's is the command of its script."""
+    if program == "granian":
+        return migrated(text.rpartition("exec ")[2].replace("\\\n", " "), to, {})
+    path = folder / TRANSLATORS[program].file
+    path.write_text(text)
+    return migrated(str(path), to, {})
+
+
+def written(one, sense, column):
+    """Return the option of a sense as a configuration has it."""
+    if sense.kind == "switch":
+        value = {"uwsgi": "true", "gunicorn": True, "granian": ""}[one]
+    else:
+        value = "7000" if column.unit == "ms" else VALUES[sense.kind]
+    if one == "gunicorn" and sense.is_number:
+        value = int(value)
+    return LINES[one].format(FORMS[one].format(column.names[0], value))
+
+
+@pytest.mark.parametrize(("one", "other", "sense", "column"), CASES)
+def test_there_and_back_again(tmp_path, one, other, sense, column):
+    """An option that both have keeps its value, as do the address and what is served."""
+    there = moved(tmp_path, one, written(one, sense, column), other)
+    back = moved(tmp_path, other, there.text, one)
+    again = moved(tmp_path, one, back.text, other)
+    first, last = (each.translation.service for each in (there, again))
+    assert last.senses[sense.key].values == first.senses[sense.key].values
+    assert last.senses[sense.key].on == first.senses[sense.key].on
+    assert [str(each.port) for each in last.addresses] == ["8000"]
+    assert str(last.application) == "shop.wsgi:application"

@@ -1,0 +1,126 @@
+"""The tables of the vocabulary: what they name is there, in the versions that they are about."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from lab.dialects import granian
+from lab.dialects.gunicorn.read import carried
+from lab.dialects.uwsgi.table import uwsgi_options
+from lab.dialects.vocabulary.senses import gone, hidden, senses
+from lab.dialects.vocabulary.translators import TRANSLATORS
+
+OPTIONS = {
+    "uwsgi": frozenset(uwsgi_options().entries),
+    "gunicorn": frozenset(carried()["settings"]),
+    "granian": frozenset(granian.options()),
+}
+COLUMNS = [
+    (sense.key, program, column)
+    for sense in senses().values()
+    for program, column in sense.columns.items()
+]
+
+
+@pytest.mark.parametrize(("key", "program", "column"), COLUMNS)
+def test_every_option_is_one_of_its_server(key, program, column):
+    """Of the version that the lab carries the options of."""
+    assert {*column.names, *column.opposite} <= OPTIONS[program]
+
+
+@pytest.mark.parametrize("program", TRANSLATORS)
+def test_an_option_has_one_sense(program):
+    """And stands in one table only."""
+    names = [
+        name
+        for sense in senses().values()
+        for column in filter(None, (sense.columns.get(program),))
+        for name in (*column.names, *column.opposite)
+    ]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(("key", "program", "column"), COLUMNS)
+def test_a_column_says_what_becomes_of_its_sense(key, program, column):
+    """It has an option, does so always, or names the way out."""
+    assert (
+        column.writable
+        or column.always
+        or column.lost
+        or key in {"environment", "certificate", "certificate-key"}
+    )
+
+
+@pytest.mark.parametrize("each", gone(), ids=lambda each: each.key)
+def test_what_nobody_else_has_is_an_option(each):
+    """Each pattern matches at least one option of its server."""
+    for program, pattern in each.patterns.items():
+        for alternative in re.findall(r"\(\?:((?:[^()]|\([^()]*\))+)\)", pattern.pattern):
+            assert any(re.fullmatch(alternative, name) for name in OPTIONS[program]), alternative
+
+
+@pytest.mark.parametrize("each", hidden(), ids=lambda each: each.key)
+def test_a_hidden_difference_is_told_of_every_server(each):
+    """Of one that said nothing nobody would know whether it differs."""
+    assert each.does.keys() == TRANSLATORS.keys()
+    assert not each.unless or each.unless in senses()
+
+
+@pytest.mark.parametrize("program", TRANSLATORS)
+def test_every_option_has_a_way(program):
+    """A sense, a way out, or a reader of its own; but for uWSGI's rarest."""
+    known = {
+        name
+        for sense in senses().values()
+        for column in filter(None, (sense.columns.get(program),))
+        for name in (*column.names, *column.opposite)
+    }
+    rest = {
+        name
+        for name in OPTIONS[program] - known
+        if not any(
+            program in each.patterns and each.patterns[program].fullmatch(name) for each in gone()
+        )
+    }
+    assert program == "uwsgi" or rest <= HELD[program], sorted(rest - HELD[program])
+
+
+HELD = {
+    "gunicorn": {"bind", "wsgi_app", "worker_class", "protocol"},
+    "granian": {
+        "host",
+        "port",
+        "uds",
+        "factory",
+        "no-factory",
+        "interface",
+        "static-path-route",
+        "help",
+        "version",
+    },
+}
+"""Options that a reader of its own takes."""
+
+CITED = [
+    (key, column.names[0] if column.names else "", column.source)
+    for key, _, column in COLUMNS
+    if column.source
+]
+
+
+@pytest.mark.parametrize(("key", "option", "source"), CITED)
+def test_a_cited_line_is_about_its_option(key, option, source):
+    """File and line of the version that is installed here; of another version the line may move."""
+    file, _, line = source.partition(":")
+    package, _, module = file.partition("/")
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    lines = (Path(spec.origin).parent / module).read_text().splitlines()
+    if line:
+        near = "\n".join(lines[int(line) - 1 : int(line) + 6])
+        assert option in near or not option, near
