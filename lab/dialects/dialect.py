@@ -14,6 +14,7 @@ from lab.dialects.config import Config, Known
 from lab.dialects.files import LARGEST
 from lab.dialects.meaning import Settings
 from lab.model.profile import Profile
+from lab.model.workload import Transport, Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,10 @@ class Dialect:
     def settings(self, profile: Profile) -> Settings:
         """Return what the options of a profile mean."""
         return Settings(application=dict(profile.options).get("app"))
+
+    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
+        """Return how the private copy of a user's configuration is asked; None: as any server."""
+        return None
 
     def refused(self, words: Sequence[str], folder: Path) -> str | None:
         """Return why a user's command is not run in *folder*, and what to do; None if it is."""

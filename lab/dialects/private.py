@@ -13,8 +13,11 @@ from lab.model.digest import digest_of
 from lab.model.profile import Own, Peer, Profile
 from lab.model.runtime import OWN
 
-FREE_PORT = "a free port"
+FREE_PORT, PRIVATE_SOCKET = "a free port", "a private UNIX socket"
 """What becomes of an address."""
+
+ASKED_SO = "asked over the uwsgi protocol"
+"""What is said of one where that is a proxy's."""
 
 PID, STATSD, LOG = (
     "would overwrite a real server's",

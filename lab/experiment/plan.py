@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from lab import dialects
-from lab.dialects.uwsgi.private import asked_over
 from lab.errors import UsageError
 from lab.model.plan import Arm, Load, Plan
 from lab.model.profile import Profile
@@ -56,8 +55,8 @@ def arm_of(
         if ini and app is None:  # it says by itself in which environment that is served
             runtime = workload.runtime
         workload = replace(workload, app=app, apps={}, chdir=chdir, runtime=runtime, beside=None)
-    if ini:
-        wire, transport = asked_over(profile.options)
+    if profile.own and (over := dialects.of(profile).asked_over(profile)):
+        wire, transport = over
         workload = replace(workload, wire=wire, transport=transport)
         load = replace(load, keepalive=load.keepalive and wire.manner.keeps)
     return Arm(named(profile.name, at or {}), profile, workload, load, at or {})

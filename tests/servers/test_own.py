@@ -104,6 +104,22 @@ def test_a_gunicorn_configuration_is_served_as_it_is(shop, monkeypatch):
     assert not (shop / ".gunicorn").exists()
 
 
+@pytest.mark.parametrize(
+    ("bind", "transport"),
+    [("unix:/run/shop.sock", Transport.UNIX), ("127.0.0.1:3031", Transport.TCP)],
+)
+def test_a_gunicorn_configuration_for_uwsgi_pass_is_asked_so(shop, monkeypatch, bind, transport):
+    """As nginx asks it: over the uwsgi protocol, by a socket of the kind that it names."""
+    monkeypatch.setenv("HOME", str(shop))
+    path = shop / "gunicorn.conf.py"
+    path.write_text(f'{path.read_text()}\nprotocol = "uwsgi"\nbind = "{bind}"\n')
+    chosen, _, subject = available([str(path)], OWN)
+    body, asked, _ = served("gunicorn.conf", chosen, subject, shop)
+    assert (body, asked) == (SOLD, (Wire.UWSGI, transport))
+    (said,) = [str(each) for each in chosen[0].profile.altered if each.option == "bind"]
+    assert said.endswith("asked over the uwsgi protocol")
+
+
 def test_what_a_gunicorn_configuration_serves_is_served_by_uwsgi_as_well(shop):
     """In its `chdir`, with its `pythonpath` and `raw_env`."""
     chosen, _, subject = available([str(shop / "gunicorn.conf.py"), "tuned"], OWN)

@@ -8,11 +8,12 @@ from pathlib import Path, PurePath
 
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
-from lab.dialects.gunicorn.private import BIND, PROGRAM, own
+from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, own
 from lab.dialects.gunicorn.read import assignments, read, takes_no_value
 from lab.dialects.meaning import Settings
 from lab.dialects.spot import Setting, Spot
 from lab.model.profile import Profile
+from lab.model.workload import Transport, Wire
 
 FLAGS = {
     "--keep-alive": "keepalive",
@@ -43,6 +44,10 @@ class Gunicorn(Dialect):
     def own(self, path: Path) -> Profile:
         """Return the profile of a configuration file, served from a private copy."""
         return own(path)
+
+    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
+        """Return how a configuration file is asked that has a protocol for a proxy."""
+        return asked_over(self._options(profile))
 
     def config(self, profile: Profile) -> Config:
         """Return what the files of a profile and its command set, which stands nowhere."""

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from lab.dialects.gunicorn.read import assignments, hooks, python_text
 from lab.dialects.meaning import Computed
-from lab.dialects.private import FREE_PORT, LOG, PID, STATSD, started_by
+from lab.dialects.private import ASKED_SO, FREE_PORT, LOG, PID, PRIVATE_SOCKET, STATSD, started_by
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
 from lab.model.profile import Own, Profile
 from lab.model.runtime import Altered
+from lab.model.workload import Transport, Wire
 
 PROGRAM, BIND = "gunicorn", ("--bind", "{host}:{port}")
 
@@ -65,7 +66,8 @@ def own(path: Path) -> Profile:
         raise ProfileError(path, problem) from None
     said = assignments(text)
     app = said.get("wsgi_app")
-    command = (PROGRAM, "--config", f"{{folder}}/{COPY}", *BIND, "{app}")
+    bind = ("--bind", "{address}") if asked_over(said) else BIND
+    command = (PROGRAM, "--config", f"{{folder}}/{COPY}", *bind, "{app}")
     called = ", ".join(hooks(text))
     run = f"# Its hooks run, and nobody here knows what they do: {called}.\n" if called else ""
     copy = SETTINGS.replace("HOOKS", run).replace("NAME", path.name)
@@ -84,13 +86,24 @@ def own(path: Path) -> Profile:
     )
 
 
+def asked_over(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:
+    """Return how a file with these settings is asked where that is not HTTP over TCP."""
+    if settings.get("protocol") != "uwsgi":
+        return None
+    unix = str(settings.get("bind", "")).startswith("unix:")
+    return Wire.UWSGI, Transport.UNIX if unix else Transport.TCP
+
+
 def _altered(settings: Mapping[str, object]) -> Iterator[Altered]:
     """Yield what the copy has otherwise than the settings of a gunicorn.conf.py."""
-    reasons = dict(LEFT_OUT)
+    reasons, moved = dict(LEFT_OUT), dict(MOVED)
     if os.geteuid():
         reasons |= dict.fromkeys(("user", "group"), "you are not root, so it runs as you")
+    if over := asked_over(settings):
+        place = PRIVATE_SOCKET if over[1] is Transport.UNIX else FREE_PORT
+        moved["bind"] = f"{place}, {ASKED_SO}"
     for name, value in settings.items():
         if value in (None, False, "-", ""):
             continue
-        if name in reasons or name in MOVED:
-            yield Altered(name, str(value), MOVED.get(name), reasons.get(name, ""))
+        if name in reasons or name in moved:
+            yield Altered(name, str(value), moved.get(name), reasons.get(name, ""))

@@ -13,8 +13,10 @@ from lab.dialects.moves.move import Options, with_values
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi import OFF, application, places
 from lab.dialects.uwsgi.forms import FORMS
+from lab.dialects.uwsgi.private import asked_over
 from lab.dialects.uwsgi.table import uwsgi_options
 from lab.model.profile import Profile
+from lab.model.workload import Transport, Wire
 
 AT_ONCE = ("threads", "async", "gevent", "asyncio")
 """Options that say how many requests a worker process serves at a time."""
@@ -59,6 +61,10 @@ class Uwsgi(Dialect):
     def config(self, profile: Profile) -> Config | None:
         """Return a profile's options as what was read, which stands nowhere."""
         return None if profile.commands else self._written(profile)
+
+    def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
+        """Return how an ini is asked: over the protocol of its first address."""
+        return None if profile.commands else asked_over(profile.options)
 
     def settings(self, profile: Profile) -> Settings:
         """Return what the options of an ini mean."""

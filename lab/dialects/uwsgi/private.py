@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lab.dialects.private import ASKED_SO, FREE_PORT, PRIVATE_SOCKET
 from lab.dialects.uwsgi import BINDS, is_on, of_router
 from lab.dialects.uwsgi.routing import RUNS, leaves
 from lab.dialects.uwsgi.table import uwsgi_options
@@ -296,10 +297,9 @@ class _Copy:
             became = f"a private {'TCP' if kept else 'UNIX'} socket"
         elif self.asked.wire.manner.proxied:
             new = "{host}:{port}" if tcp else "{socket}"
-            kind = "a free port" if tcp else "a private UNIX socket"
-            became = f"{kind}, asked over the uwsgi protocol"
+            became = f"{FREE_PORT if tcp else PRIVATE_SOCKET}, {ASKED_SO}"
         else:
-            new, became = "{host}:{port}", "a free port"
+            new, became = "{host}:{port}", FREE_PORT
         return (plain, new + rest), became + (" without TLS" if plain != option else "")
 
     def _logger(self, option: str, value: str) -> str:
