@@ -14,6 +14,7 @@ of every reply; ab checks lengths, wrk nothing. Needs two cores, nginx, wrk and 
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import shutil
@@ -34,6 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.wrk import parse_wrk, wrk_command  # noqa: E402
+from lab.analysis.stats import paired  # noqa: E402
 from lab.generators.ab import ab_command, parse_ab  # noqa: E402
 from lab.generators.process import EngineGenerator  # noqa: E402
 from lab.generators.tool import run_tool  # noqa: E402
@@ -41,6 +43,7 @@ from lab.model.parts import Endpoint  # noqa: E402
 from lab.model.plan import Load  # noqa: E402
 from lab.model.request import Expectation  # noqa: E402
 from lab.model.workload import Workload  # noqa: E402
+from lab.report.numbers import ratio  # noqa: E402
 from lab.servers.ports import free_port  # noqa: E402
 
 ROUNDS = 7
@@ -235,19 +238,19 @@ def server(command: list[str], port: int, core: int) -> Iterator[None]:
 
 
 def print_scenario(name: str, costs: dict[str, list[float]]) -> None:
-    """Print medians, and ratios paired by round."""
+    """Print medians, and ratios to wrk paired by round, with their intervals."""
     print(f"\n{name}: generator CPU a request, {ROUNDS} rounds, {CONNECTIONS} connections")
-    print(
-        f"  {'generator':<14}{'median, µs':>12}{'range, µs':>18}{'/ wrk, median':>16}{'range':>16}"
-    )
+    print(f"  {'generator':<14}{'median, µs':>12}{'range, µs':>18}{'/ wrk, 95% interval':>24}")
     for generator, values in costs.items():
-        ratios = [value / wrk for value, wrk in zip(values, costs["wrk"], strict=True)]
         spread = f"{min(values) * 1e6:.3g} - {max(values) * 1e6:.3g}"
-        ratio_spread = f"{min(ratios):.2f} - {max(ratios):.2f}"
-        print(
-            f"  {generator:<14}{median(values) * 1e6:>12.3g}{spread:>18}"
-            f"{median(ratios):>15.2f}x{ratio_spread:>16}"
-        )
+        said = "" if generator == "wrk" else over_wrk(values, costs["wrk"])
+        print(f"  {generator:<14}{median(values) * 1e6:>12.3g}{spread:>18}{said:>24}".rstrip())
+
+
+def over_wrk(values: list[float], wrk: list[float]) -> str:
+    """Return the ratio of a generator's cost to wrk's in the same rounds, with its interval."""
+    logs = [math.log(value / beside) for value, beside in zip(values, wrk, strict=True)]
+    return ratio(paired(logs))
 
 
 def machine() -> dict[str, str]:

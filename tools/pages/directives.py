@@ -44,6 +44,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "public lint of SERVER": public_lint.table,
     "result FILE: how many are WORD of KEYS": results.counted,
     "result FILE: KEYS above OTHER": results.above,
+    "result FILE: KEYS over OTHER, paired": results.over,
     "result FILE: KEYS in UNIT": results.value,
     "result FILE: KEYS": results.value,
     "run RUN: TITLE (ROWS)": runs.table,

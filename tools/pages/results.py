@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 import statistics
 from collections.abc import Iterator
 from typing import Any
 
+from lab.analysis.stats import paired
 from lab.errors import UsageError
 from lab.report import numbers
 from tools.pages.files import ROOT
@@ -40,8 +42,14 @@ def value(name: str, keys: str, unit: str | None = None) -> str:
 
 def above(name: str, keys: str, other: str) -> str:
     """Return by which share a figure exceeds *other*, whose key stands in the last key's place."""
-    beside = " / ".join((*keys.split(" / ")[:-1], other))
-    return f"{_median(name, keys) / _median(name, beside) - 1:.0%}"
+    return f"{_median(name, keys) / _median(name, _beside(keys, other)) - 1:.0%}"
+
+
+def over(name: str, keys: str, other: str) -> str:
+    """Return the ratio of a figure to *other*, paired by round, with its interval; see `above`."""
+    rounds = zip(_numbers(name, keys), _numbers(name, _beside(keys, other)), strict=True)
+    found = paired([math.log(value / beside) for value, beside in rounds])
+    return numbers.ratio(found).removeprefix("~")
 
 
 def counted(name: str, word: str, keys: str) -> str:
@@ -49,11 +57,20 @@ def counted(name: str, word: str, keys: str) -> str:
     return numbers.count(sum(each == word for each in _values(name, keys)))
 
 
+def _beside(keys: str, other: str) -> str:
+    """Return *keys* with *other* in the last one's place."""
+    return " / ".join((*keys.split(" / ")[:-1], other))
+
+
 def _median(name: str, keys: str) -> float:
+    return float(statistics.median(_numbers(name, keys)))
+
+
+def _numbers(name: str, keys: str) -> list[float]:
     values = list(_values(name, keys))
     if not all(isinstance(each, int | float) for each in values):
         raise UsageError(f"{name}.json: what stands at {keys} is no number")
-    return float(statistics.median(values))
+    return values
 
 
 def _values(name: str, keys: str) -> Iterator[Any]:
