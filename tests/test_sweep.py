@@ -28,6 +28,7 @@ from lab.model.measured import Failure
 from lab.model.plan import Load, Role
 from lab.model.profile import Own
 from lab.model.runtime import Runtime
+from lab.model.warning import Noise, NoiseUnknown
 from lab.options import Asked, application, understand
 from lab.report import figures, html_page, summary_json
 from lab.report.plots.sweep import LEAST
@@ -212,7 +213,10 @@ def test_a_table_has_a_row_for_each_value(crossing):
 
 @pytest.mark.parametrize(
     ("name", "title"),
-    [("echo-unix-1k", "echo-unix: size 1k, 10k"), ("payload-1k", "payload: size 1k, 10k")],
+    [
+        ("echo-unix-1k", "echo-unix: size 1k to 10k, 2 values"),
+        ("payload-1k", "payload: size 1k to 10k, 2 values"),
+    ],
 )
 def test_the_title_says_what_was_asked_in_every_size(name, title):
     """Without the size of the first, and with the socket."""
@@ -273,7 +277,15 @@ def test_what_the_load_limited_and_where_noise_was_is_drawn():
     words = {each.get_text() for key in figure.legends for each in key.texts}
     assert {"at least: the load was at its limit", "noise check not passed"} <= words
     grey = [each for each in figure.axes[0].patches if each.get_width() > 0]
-    assert len(grey) == len(found.noisy) == 2
+    assert len(grey) == len(found.noisy) == 1
+
+
+@pytest.mark.parametrize("name", ["gunicorn-connections", "outbound-connections", "db-connections"])
+def test_the_values_that_are_grey_are_those_that_the_warnings_name(name):
+    """One noise check for a value, by CPU per request and by requests/s where they count."""
+    found = conclude_sweep(files.swept(name))
+    warned = [at for at, each in found.warned if isinstance(each, Noise | NoiseUnknown)]
+    assert [*found.noisy] == warned
 
 
 def test_the_page_of_a_sweep_opens_with_what_differs_most(crossing):
@@ -329,7 +341,7 @@ def test_a_sweep_is_run_and_told(tmp_path):
     assert summary_json.render(conclude_run(summaries(read_run(folder)))) == written
     report = (folder / "report.md").read_text()
     assert [line for line in report.splitlines() if line.startswith("# ")] == [
-        "# fib: connections 1, 4",
+        "# fib: connections 1 to 4, 2 values",
         "# fib: /9000, connections 1",
         "# fib: /9000, connections 4",
     ]
@@ -637,7 +649,7 @@ def test_the_noise_of_a_sweep_is_judged_over_all_values():
 @pytest.mark.parametrize(
     ("noise", "said"),
     [
-        ({"spread": 0.12}, r"differences below about \d+% cannot be seen at one value"),
+        ({"spread": 0.12}, r"the noise of one value is \d+%: smaller differences cannot"),
         ({"spread": 0.001, "dearer": 1.06}, r"over all values .* CPU per request 1.06x"),
     ],
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lab.analysis.columns import asked, compared, measured, panels
 from lab.analysis.compare import surely
-from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Term, Trust, Uncounted
+from lab.analysis.conclusion import Conclusion, Moved, Term, Trust, Uncounted
 from lab.analysis.confirm import limited_by
 from lab.analysis.descent import reference_lines
 from lab.analysis.footnotes import (
@@ -18,7 +18,7 @@ from lab.analysis.footnotes import (
     sent_late,
     several_settings,
 )
-from lab.analysis.health import HEADLINE, told_apart
+from lab.analysis.health import HEADLINE, noise_check, told_apart
 from lab.analysis.limits import limits, no_effect, silent
 from lab.analysis.machine import facts, network
 from lab.analysis.opening import opening
@@ -52,7 +52,7 @@ def conclude(summary: Summary) -> Conclusion:
         opening=opening(summary, metric, farthest),
         on_one_core=on_one_core([summary]),
         limit=limited_by(summary.diagnoses.get(who, ())),
-        noise=_noise_check(summary, metric),
+        noise=noise_check(run.plan, summary.aa),
         noisy=tuple(
             name
             for name, aa in summary.aa.items()
@@ -199,18 +199,6 @@ def _cpu(summary: Summary, farthest: Comparison) -> Comparison | None:
         return None
     found = _against(summary, "cpu").get(farthest.changed)
     return None if found is None or found.verdict is Verdict.UNDECIDED else found
-
-
-def _noise_check(summary: Summary, metric: str) -> NoiseCheck | None:
-    if summary.aa[HEADLINE].ratio is None:
-        return None
-    names = ("cpu",) if metric == "cpu" else ("throughput", "cpu")
-    known = [summary.aa[name] for name in names if summary.aa[name].ratio is not None]
-    ratios = (each.ratio for each in known if each.ratio is not None)
-    # How far from 1 it may lie: the half-width alone forgets that the middle may be off it, too.
-    within = max(max(each.high, 1 / each.low) - 1 for each in ratios)
-    smallest = summary.run.plan.smallest
-    return NoiseCheck(within, all(told_apart(each, smallest) for each in known))
 
 
 def _detectable(summary: Summary, metric: str) -> float | None:

@@ -13,6 +13,7 @@ from lab.analysis.footnotes import (
     SentLate,
     SeveralSettings,
 )
+from lab.analysis.health import NoiseCheck
 from lab.analysis.limits import Limit, NoEffect
 from lab.analysis.machine import Facts, Network
 from lab.analysis.opening import Opening
@@ -84,16 +85,6 @@ class Uncounted:
 
     nothing: bool = False
     """Whether nothing else of any profile counts either."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseCheck:
-    """What the same server twice says of this machine."""
-
-    within: float
-    """Share that it is away from itself at the most, by the farther end of the interval."""
-
-    passed: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,14 @@ during this run, does to two identical servers.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from lab.analysis.compare import differs, reach
 from lab.analysis.observations import Observation
 from lab.analysis.stats import blocks_for_half_width, half_width
 from lab.model.comparison import Comparison, Estimate
 from lab.model.measured import Failure, Run
+from lab.model.plan import Plan
 from lab.model.warning import (
     EndedEarly,
     Failing,
@@ -31,8 +33,24 @@ BROKEN = 0.5
 HEADLINE = "cpu"
 """The metric that decides the exit status: throughput of a shared machine is its neighbours'."""
 
+CHECKED = (HEADLINE, "throughput")
+"""The metrics by which the same server twice is to be alike."""
+
 GRAVITY = (0, 3, 1, 99)
 """Exit statuses, the gravest last: a broken server is no noise, and a limit is what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseCheck:
+    """What the same server twice says of this machine."""
+
+    metric: str
+    """By which it is the noisiest: of those that failed, else of all that are checked."""
+
+    within: float
+    """The noise by that metric: the share that `lab.analysis.compare.reach` returns."""
+
+    passed: bool
 
 
 def warnings(
@@ -67,7 +85,7 @@ def warnings(
     if ceiling is not None:
         found.append(ceiling)
     if measurable or len(run.plan.profiles) == 1:
-        found += _noise(aa, run.blocks, run.plan.smallest)
+        found += _noise(run, aa)
     measured, planned = progress
     if measured < planned:
         found.append(EndedEarly(measured, planned))
@@ -143,23 +161,48 @@ def alike(ratio: Estimate, smallest: float) -> bool:
     return not differs(ratio) and half_width(ratio) <= smallest
 
 
-def _noise(aa: Mapping[str, Comparison], blocks: int, smallest: float) -> list[RunWarning]:
+def noise_check(plan: Plan, aa: Mapping[str, Comparison]) -> NoiseCheck | None:
+    """
+    Return whether the same server twice was alike, and how far apart it was.
+
+    Args:
+        plan: Of the run.
+        aa: The A/A comparisons by metric.
+
+    Returns:
+        None where the headline metric could not be compared.
+    """
+    if aa[HEADLINE].ratio is None:
+        return None
+    failed = _unlike(plan, aa)
+    reaches = {name: reach(ratio) for name, ratio in (failed or _checked(plan, aa)).items()}
+    metric = max(reaches, key=reaches.__getitem__)
+    return NoiseCheck(metric, reaches[metric], passed=not failed)
+
+
+def _checked(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
+    """Return what the same server twice came out at; requests/s of an open loop are the plan's."""
+    names = (HEADLINE,) if plan.load.rate is not None else CHECKED
+    return {name: ratio for name in names if (ratio := aa[name].ratio) is not None}
+
+
+def _unlike(plan: Plan, aa: Mapping[str, Comparison]) -> dict[str, Estimate]:
+    """Return the same of the metrics by which it was not alike."""
+    found = _checked(plan, aa).items()
+    return {name: ratio for name, ratio in found if not alike(ratio, plan.smallest)}
+
+
+def _noise(run: Run, aa: Mapping[str, Comparison]) -> list[RunWarning]:
     """Return what the A/A arm shows of this machine; nothing when all is well."""
-    headline = aa[HEADLINE]
-    if headline.ratio is None:
+    headline, found = aa[HEADLINE], noise_check(run.plan, aa)
+    if found is None:
         return [NoiseUnknown(headline.reference)]
-    seen = {
-        name: ratio
-        for name in (HEADLINE, "throughput")
-        if (ratio := aa[name].ratio) is not None and not alike(ratio, smallest)
-    }
-    if not seen:
+    if found.passed:
         return []
-    decides = not told_apart(headline, smallest)
-    if all(half_width(ratio) <= smallest for ratio in seen.values()):
-        return [Noise(headline.reference, seen, smallest, None, None, decides)]
+    seen, blocks, smallest = _unlike(run.plan, aa), run.blocks, run.plan.smallest
+    apart = all(half_width(ratio) <= smallest for ratio in seen.values())
     needed = [blocks_for_half_width(ratio, smallest, blocks) for ratio in seen.values()]
     known = [number for number in needed if number is not None]
-    enough = max(known) if len(known) == len(needed) else None
-    widest = max(map(reach, seen.values()))
-    return [Noise(headline.reference, seen, smallest, widest, enough, decides)]
+    enough = max(known) if not apart and len(known) == len(needed) else None
+    decides = HEADLINE in seen
+    return [Noise(headline.reference, seen, smallest, found.within, enough, decides, apart=apart)]

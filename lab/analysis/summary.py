@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from lab import dialects
 from lab.analysis.ceiling import shared_ceiling
-from lab.analysis.compare import own
+from lab.analysis.compare import own, reach
 from lab.analysis.confirm import diagnoses
 from lab.analysis.descent import reference_lines, steps_from
 from lab.analysis.gates.common import BUSY
@@ -169,6 +169,11 @@ class Summary:
     applications: Mapping[str, str] = field(default_factory=dict)
     """By profile: the application that it serves; absent where that is not known, and for a
     reference line."""
+
+    @property
+    def noise(self) -> Mapping[str, float]:
+        """By metric how far apart the same server twice is, as a share; absent if not known."""
+        return {name: reach(each.ratio) for name, each in self.aa.items() if each.ratio is not None}
 
     def has(self, metric: str) -> bool:
         """Return whether *metric* is known of any profile."""

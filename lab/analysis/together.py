@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lab.analysis.compare import surely
 from lab.analysis.conclude import conclude
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.health import told_apart
+from lab.analysis.health import noise_check
 from lab.analysis.machine import Facts, Network, facts, network
 from lab.analysis.summary import Summary
 from lab.analysis.swept import (
@@ -186,8 +186,8 @@ def conclude_sweep(found: Sequence[Summary]) -> SweepConclusion:
     }
     gains, level = _gains(found, dict(zip(names, columns[metric], strict=False)))
     differences = tuple(_differences(found, metric))
-    checks = {value_of(each)[1]: each.aa[metric] for each in found}
-    made = [each for each in checks.values() if each.ratio is not None]
+    checks = {value_of(each)[1]: noise_check(each.run.plan, each.aa) for each in found}
+    made = [each for each in checks.values() if each is not None]
     any_ratio = any(step.baseline[metric].ratio for each in found for step in each.steps)
     return SweepConclusion(
         summaries=tuple(found),
@@ -203,8 +203,8 @@ def conclude_sweep(found: Sequence[Summary]) -> SweepConclusion:
         level=level,
         differences=differences,
         checked=len(made),
-        passed=sum(told_apart(each, plan.smallest) for each in made),
-        noisy=tuple(value for value, each in checks.items() if not told_apart(each, plan.smallest)),
+        passed=sum(each.passed for each in made),
+        noisy=tuple(value for value, each in checks.items() if each is None or not each.passed),
         warnings=tuple(_warnings(found)),
         warned=tuple(_warned(found)),
         growths=columns if counted else {},

@@ -190,7 +190,9 @@ class Live:
         return f"{self._now[0].arm.name}: {self._stage(*self._now)}"
 
     def _stage(self, slot: Slot, attempt: int, stage: str) -> str:
-        arm = {Role.AA: ", for the A/A arm", Role.COUNTER: ", a counter-run"}.get(slot.arm.role, "")
+        arm = {Role.AA: ", for the noise check", Role.COUNTER: ", a counter-run"}.get(
+            slot.arm.role, ""
+        )
         again = ", again" if attempt else ""
         return f"block {_of(slot.block + 1, self._run.plan)}{arm}{again}: {stage}"
 
@@ -200,7 +202,9 @@ class Live:
             summary = found.summary
             compared = {metric: _over_first_said(summary, row, metric) for metric in RATIOS}
             if row.profile.name == summary.run.plan.reference:
-                compared = {metric: f"A/A {_ratio(summary.aa[metric])}" for metric in RATIOS}
+                compared = {
+                    metric: f"noise check {_ratio(summary.aa[metric])}" for metric in RATIOS
+                }
             yield {
                 "name": name,
                 "trials": _of(row.total, summary.run.plan),

@@ -67,14 +67,17 @@ class Noise(RunWarning):
     smallest: float
     """Share that was to be seen."""
 
-    reach: float | None
-    """Share below which nothing can be seen; None where the two differ beyond the floor instead."""
+    reach: float
+    """The noise: share below which nothing can be seen."""
 
     blocks: int | None
     """That would be enough; None where no number is known to be."""
 
     decides: bool
     """Whether the exit status stands for it."""
+
+    apart: bool = False
+    """Whether the two surely differ, where none of the intervals is too wide."""
 
 
 @dataclass(frozen=True, slots=True)

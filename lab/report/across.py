@@ -53,7 +53,7 @@ def document(
         notes=tuple(_notes(found, differing)),
         legend=(
             "change: second / first run, with Welch's 95% interval; ~: it may be 1.",
-            "better, worse: all beyond the floor, the A/A noise of both runs (at least 2%); same:",
+            "better, worse: all beyond the floor, the noise of both runs (at least 2%); same:",
             "within; undecided: neither.",
             "undecided, but below 5%: a change of 5% or more is excluded.",
         ),

@@ -11,6 +11,13 @@ from lab.report.numbers import ratio
 
 UNEXPLAINED = "unexplained"
 
+STANDINGS = {
+    Standing.CONFIRMED: "cause",
+    Standing.CONSISTENT: "likely",
+    Standing.WITHDRAWN: "withdrawn",
+}
+"""How far a cause is proved, in a word before it."""
+
 
 def said(limit: Limit) -> str:
     """Return the cause and its standing, with "also" before what does not limit them first."""
@@ -24,11 +31,11 @@ def also(limit: Limit) -> str:
 
 def standing_of(diagnosis: Diagnosis) -> str:
     """
-    Say how far it is proved: "cause: router", "consistent with: ...", "withdrawn: ...".
+    Say how far it is proved: "cause: router", "likely: ...", "withdrawn: ...".
 
     A cause is only called one after its counter-run.
     """
-    return f"{diagnosis.standing.value}: {diagnosis.cause.name}"
+    return f"{STANDINGS[diagnosis.standing]}: {diagnosis.cause.name}"
 
 
 def tested(diagnosis: Diagnosis) -> str:

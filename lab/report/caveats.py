@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.together import SweepConclusion
 from lab.model.wording import counted
-from lab.report.numbers import share
+from lab.report.headline import same_twice
 
 ONE_CORE = "The server had ONE core: steps that add processes or threads cannot show a gain here."
 
@@ -31,8 +31,7 @@ def caveats(found: Conclusion) -> tuple[str, ...]:
     if found.noise is None:
         said.append("The noise check could not be made, so no difference here is to be trusted.")
     elif not found.noise.passed:
-        within = share(found.noise.within)
-        said.append(f"Noise check failed: the same server twice differed by up to {within}.")
+        said.append(f"Noise check failed: {same_twice(found.noise)}.")
     return tuple(said)
 
 

@@ -82,7 +82,7 @@ def _remark(each: Shown) -> Cell:
     """Say which arm it is, whether it counts, and which gates fired."""
     trial, parts, meaning = each.trial, [], Meaning.PLAIN
     if trial.slot.arm.role is not Role.PROFILE:
-        parts.append("A/A" if trial.slot.arm.role is Role.AA else "counter-run")
+        parts.append("noise check" if trial.slot.arm.role is Role.AA else "counter-run")
     if each.observation is None:
         parts.append("made again")
         meaning = Meaning.MUTED

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.analysis.conclusion import Conclusion, Moved, NoiseCheck, Trust, Uncounted
+from lab.analysis.conclusion import Conclusion, Moved, Trust, Uncounted
+from lab.analysis.health import NoiseCheck
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.metric import METRICS
+from lab.report.causes import STANDINGS
 from lab.report.numbers import UNKNOWN, bounded, centre, figure, interval, ratio, share
 
 ANOTHER = "another application"
@@ -65,7 +67,8 @@ def facts(conclusion: Conclusion) -> tuple[Fact, ...]:
     known = (share(summary.floors[each]) if summary.aa[each].ratio else UNKNOWN for each in names)
     floors = ", ".join(known)
     titles = ", ".join(METRICS[name].title for name in names)
-    found.append(Fact("Floor", floors, f"{titles}: a change must be wholly beyond it"))
+    note = f"{titles}: the noise, at least 2%; a change must be wholly beyond it"
+    found.append(Fact("Floor", floors, note))
     if conclusion.detectable is not None:
         note = f"in {METRICS[conclusion.metric].title}, with 80% power; the median step's"
         found.append(Fact("Smallest detectable change", f"{figure(conclusion.detectable)}x", note))
@@ -147,19 +150,22 @@ def _limit(found: Conclusion) -> str:
         return ""
     if found.limit.standing is Standing.CONFIRMED:
         return f"{who} is limited by {found.limit.cause.name}"
-    return f"what limits {who} is {found.limit.standing.value} {found.limit.cause.name}"
+    return f"what limits {who} is {STANDINGS[found.limit.standing]} {found.limit.cause.name}"
 
 
 def _noise(found: NoiseCheck | None) -> str:
     if found is None:
         return "the machine's noise is not known, so nothing here is to be trusted"
-    within = share(found.within)
+    said = same_twice(found)
     if found.passed:
-        return f"noise check passed: the same server twice stayed within {within} of itself"
-    return (
-        f"noise check failed: the same server twice differed by up to {within}, more than wanted, "
-        "so only what is larger stands"
-    )
+        return f"noise check passed: {said}"
+    return f"noise check failed: {said}, more than wanted, so only what is larger stands"
+
+
+def same_twice(found: NoiseCheck) -> str:
+    """Say how large the noise is, and by which metric."""
+    title = METRICS[found.metric].title
+    return f"the same server twice shows {share(found.within)} noise in {title}"
 
 
 def _times(comparison: Comparison) -> str:
@@ -170,5 +176,5 @@ def _times(comparison: Comparison) -> str:
     verb = "serves" if comparison.metric == "throughput" else "takes"
     told = comparison.verdict.differs
     times = bounded(comparison) + ("" if told else f" ({comparison.said})")
-    aside = ", both at the generator's limit" if comparison.may_be is MayBe.EITHER else ""
+    aside = ", both at the load's limit" if comparison.may_be is MayBe.EITHER else ""
     return f"{comparison.changed} {verb} {times} the {title} of {comparison.reference}{aside}"

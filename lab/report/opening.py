@@ -17,7 +17,7 @@ from lab.analysis.gates.effort import SHARED_CORES
 from lab.analysis.opening import Opening, Told
 from lab.analysis.summary import Tally
 from lab.analysis.together import RunConclusion, SweepConclusion
-from lab.model.comparison import Comparison, MayBe, Verdict
+from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.diagnosis import Standing
 from lab.model.measured import Run
 from lab.model.metric import METRICS
@@ -26,7 +26,7 @@ from lab.model.wording import counted
 from lab.report import headline, sweep, tables
 from lab.report.causes import ended, profiles_of
 from lab.report.caveats import ONE_CORE, of_cores
-from lab.report.numbers import bounded, figure, share
+from lab.report.numbers import bounded, figure
 from lab.report.remarks import MORE, load_words, protocols
 from lab.report.tables import MEANINGS, NOTHING, Cell, Column, Document, Table, printable, texts
 from lab.report.warnings import told
@@ -153,10 +153,7 @@ def _of_sweep(found: SweepConclusion, way: Way) -> Document:
 def _context(found: Conclusion) -> Iterator[str]:
     """Yield how steady the machine was, and of what the percentiles are."""
     if found.noise is not None and found.noise.passed:
-        yield (
-            f"Noise check passed: the same server twice stayed within {share(found.noise.within)} "
-            "of itself"
-        )
+        yield f"Noise check passed: {headline.same_twice(found.noise)}"
     if Term.SATURATED in found.terms and "p99" in found.opening.metrics:
         yield "p99 is that of a full load: it compares settings, and is not what a user sees"
 
@@ -229,8 +226,16 @@ def _said(found: Comparison) -> str:
         return f"no difference above {found.below:.0%}"
     if found.verdict is Verdict.SAME:
         return "no difference beyond the noise"
-    ends = f"{figure(found.ratio.low)} to {figure(found.ratio.high)}x"
-    return f"no answer: {found.bound}{ends}"
+    return f"no answer: {_ends(found.ratio, found.may_be)}"
+
+
+def _ends(ratio: Estimate, may_be: MayBe | None) -> str:
+    """Say between what a ratio lies; of one that is a bound the one end that is known."""
+    if may_be is MayBe.LARGER:
+        return f"at least {figure(ratio.low)}x"
+    if may_be is MayBe.SMALLER:
+        return f"at most {figure(ratio.high)}x"
+    return f"{figure(ratio.low)} to {figure(ratio.high)}x"
 
 
 def _alike(opening: Opening, title: str) -> Table | None:

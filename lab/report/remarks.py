@@ -126,8 +126,7 @@ def legend(found: Conclusion) -> tuple[str, ...]:
             f"{_level_words(found.levels)} over n blocks; ~: it may be 1."
         ),
         Term.VERDICT: (
-            "better, worse: all beyond the A/A noise (at least 2%); same: within; undecided: "
-            "neither."
+            "better, worse: all beyond the noise (at least 2%); same: within; undecided: neither."
         ),
         Term.BELOW: "undecided, but below 5%: a change of 5% or more is excluded.",
         Term.ALL_REQUESTS: (
@@ -148,9 +147,11 @@ def legend(found: Conclusion) -> tuple[str, ...]:
 
 
 def _level_words(found: Sequence[float]) -> str:
-    """Say which level the intervals have, as in a legend: the A/A row's where it is another."""
+    """Say which level the intervals have, as in a legend: the noise check's where it is another."""
     usual, steps = percent(CONFIDENCE), levels(found)
-    return f"{usual} interval" if steps == usual else f"interval ({steps}; the A/A row's {usual})"
+    if steps == usual:
+        return f"{usual} interval"
+    return f"interval ({steps}; the noise check's {usual})"
 
 
 def _gate(fired: GateFired, number: int) -> str:

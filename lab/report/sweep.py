@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lab.analysis.together import Differs, RunConclusion, SweepConclusion
 from lab.model.metric import METRICS
@@ -51,7 +51,7 @@ def document(found: SweepConclusion) -> Document:
     changes = (_changes(found, metric) for metric in found.metrics)
     growth = () if found.counted is None else (_served(found), *_growths(found))
     return Document(
-        title=f"{asked}: {found.quantity} {', '.join(found.values)}",
+        title=f"{asked}: {found.quantity} {_span(found.values)}",
         context=(context, *network_lines(found.network), *machine_lines(found.machine)),
         banners=tuple(printable(_banners(found))),
         tables=with_content((*measured, *growth, *changes)),
@@ -63,6 +63,11 @@ def document(found: SweepConclusion) -> Document:
         footer=footer(run),
         headline=sentence(found),
     )
+
+
+def _span(values: Sequence[str]) -> str:
+    """Name the first of several values and the last, and say how many there are."""
+    return f"{values[0]} to {values[-1]}, {counted(len(values), 'value')}"
 
 
 def sentence(found: SweepConclusion) -> str:

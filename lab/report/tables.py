@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.limits import Limit
-from lab.analysis.stats import half_width
 from lab.analysis.summary import Part, Row, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Gate
@@ -237,8 +236,8 @@ def _limits(found: Sequence[Limit]) -> Table:
 def _changes(found: Conclusion) -> Table:
     """Put each step under the profile that it changes, as in its ladder; else name that one."""
     summary, names = found.summary, found.compared_by
-    name = Cell(f"{summary.run.plan.reference}, again (A/A)", Meaning.MUTED)
-    noise = (_noise(summary.aa[each], noisy=each in found.noisy) for each in names)
+    name = Cell(f"{summary.run.plan.reference}, twice", Meaning.MUTED)
+    noise = (_noise(found, each) for each in names)
     rows = [(name, *noise, _blocks(summary.aa, names))]
     above = summary.run.plan.profiles[0].name
     for step in summary.steps:
@@ -306,12 +305,13 @@ def _blocks(comparisons: Mapping[str, Comparison], names: Sequence[str]) -> Cell
     return Cell(", ".join(counts) or UNKNOWN, Meaning.MUTED)
 
 
-def _noise(aa: Comparison, *, noisy: bool) -> Cell:
-    """Show the A/A arm: nothing was changed, so its width is the noise."""
-    if aa.ratio is None:
+def _noise(found: Conclusion, metric: str) -> Cell:
+    """Show the reference against itself: nothing was changed, so its width is the noise."""
+    seen = found.summary.aa[metric].ratio
+    if seen is None:
         return NOTHING
-    wide = Meaning.WARNING if noisy else Meaning.MUTED
-    return Cell(f"{ratio(aa.ratio)} noise {share(half_width(aa.ratio))}", wide)
+    wide = Meaning.WARNING if metric in found.noisy else Meaning.MUTED
+    return Cell(f"{ratio(seen)} noise {share(found.summary.noise[metric])}", wide)
 
 
 def ratio_cell(comparison: Comparison | None) -> Cell:

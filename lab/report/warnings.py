@@ -24,7 +24,7 @@ from lab.model.warning import (
     SharedCeiling,
 )
 from lab.model.wording import counted
-from lab.report.numbers import percent
+from lab.report.numbers import percent, share
 
 STATUS = " Exit status 3 stands for this: measured, but noisier than wanted."
 
@@ -96,25 +96,26 @@ def _(warning: NoiseUnknown) -> str:
 @words.register
 def _(warning: Noise) -> str:
     seen = " and ".join(_came_out(metric, ratio) for metric, ratio in warning.seen.items())
-    wanted = f"(wanted: {percent(warning.smallest)})"
+    noise, wanted = share(warning.reach), f"(wanted: {percent(warning.smallest)})"
     if not warning.reference:
         return (
             f"Noisy machine: over all values the same server against itself came out at {seen}, "
-            f"and differences below about {warning.reach:.0%} cannot be seen at one value {wanted}."
+            f"and the noise of one value is {noise}: smaller differences cannot be seen there "
+            f"{wanted}."
         )
     text = (
         f"Noisy machine: the same server against itself, {warning.reference} twice in every "
         f"block, came out at {seen}."
     )
-    if warning.reach is None:
+    if warning.apart:
         return (
-            f"{text} That is beyond the {LEAST_FLOOR:.0%} floor, so a difference of that size "
-            "between profiles means nothing. Stop other work and run again."
+            f"{text} That is {noise} noise, beyond the {LEAST_FLOOR:.0%} floor, so a "
+            "difference of that size between profiles means nothing. Stop other work and run again."
         )
     more = "Only a" if warning.blocks is None else f"About --blocks {warning.blocks}, or a"
     return (
-        f"{text} Differences below about {warning.reach:.0%} cannot be seen in this run {wanted}; "
-        f"larger ones stand. {more} quieter machine would do."
+        f"{text} That is {noise} noise: smaller differences cannot be seen in this run "
+        f"{wanted}; larger ones stand. {more} quieter machine would do."
     )
 
 

@@ -108,7 +108,7 @@ def test_a_fact_is_a_row_and_a_sentence_with_its_test():
     assert "[test] not seen: a fact, decided by t.py::test_b." in " ".join(text.split())
 
 
-NOISE = Noise("a", {"cpu": Estimate(1.06, 1.05, 1.07, 9)}, 0.05, None, None, decides=True)
+NOISE = Noise("a", {"cpu": Estimate(1.06, 1.05, 1.07, 9)}, 0.05, 0.07, None, True, apart=True)
 THREE = words(NotEnded(3))
 
 

@@ -5,14 +5,18 @@ from dataclasses import replace
 
 import pytest
 
+from lab.analysis import health
+from lab.analysis.compare import floor
 from lab.analysis.conclude import conclude, judged_by
 from lab.analysis.summary import summarise
 from lab.analysis.together import conclude_run
 from lab.model.comparison import Estimate
 from lab.model.diagnosis import Cause, Diagnosis, Standing
 from lab.report import figures, headline, html_page, markdown, svg, terminal
+from lab.report.caveats import ONE_CORE
 from lab.report.plots import forest
 from lab.report.tables import document
+from lab.report.warnings import told
 from tests.kit import builders as make
 
 LADDER = {"baseline": (2000, 480e-6), "listen": (2000, 480e-6), "tuned": (8000, 60e-6)}
@@ -84,13 +88,23 @@ def test_a_reference_line_is_not_missed(bound):
     )
 
 
-def test_the_machine_stayed_within_what_its_interval_reaches(bound):
-    """An interval off the middle reaches further than its half-width: 1.055x [1.012, 1.1]."""
-    off = replace(bound.aa["throughput"], ratio=Estimate(1.055, 1.012, 1.1, 10))
-    summary = replace(bound, aa=bound.aa | {"throughput": off})
-    assert "the same server twice stayed within 10% of itself" in headline.sentence(
-        conclude(summary)
+def test_a_run_has_one_figure_of_its_noise(bound):
+    """In the sentence, in the warning, in the table and in the picture: what the floor is of."""
+    wide = replace(bound.aa["throughput"], ratio=Estimate(1.055, 0.93, 1.2, 10))
+    aa = bound.aa | {"throughput": wide}
+    warned = health.warnings(bound.run, aa, (), ("baseline", "tuned"), (1, 1), failing={})
+    found = conclude(replace(bound, aa=aa, warnings=warned))
+    picture = figures.of_changes(found)["throughput"]
+    said = (
+        headline.sentence(found),
+        *map(told, warned),
+        " ".join(cell.text for table in document(found).tables for cell in table.rows[0]),
+        *picture.caveats,
+        " ".join(text.get_text() for axes in picture.figure.axes for text in axes.texts),
     )
+    assert len(warned) == len(picture.caveats) - 1 == 1
+    assert [each for each in said if "14%" not in each] == [ONE_CORE]
+    assert floor(wide) == pytest.approx(0.136, abs=0.001)
 
 
 def test_what_can_be_found_is_what_would_get_a_verdict(bound):
@@ -225,7 +239,7 @@ def test_the_figure_marks_them_with_a_diamond_and_in_words():
     ("standing", "said"),
     [
         (Standing.CONFIRMED, "; http-socket is limited by router; noise check passed: "),
-        (Standing.CONSISTENT, "; what limits http-socket is consistent with router; noise"),
+        (Standing.CONSISTENT, "; what limits http-socket is likely router; noise"),
         (Standing.WITHDRAWN, "the CPU per request; noise check passed: "),
     ],
 )
@@ -251,9 +265,7 @@ def test_the_sentence_says_whether_the_noise_check_passed(bound):
     """By the same rule as the run's banner and its exit status."""
     off = replace(bound.aa["throughput"], ratio=Estimate(1.3, 1.2, 1.4, 10))
     noisy = replace(bound, aa=bound.aa | {"throughput": off})
-    assert "noise check passed: the same server twice stayed within" in headline.sentence(
-        conclude(bound)
-    )
-    assert "noise check failed: the same server twice differed by up to 40%, more than wanted" in (
+    assert "noise check passed: the same server twice shows " in headline.sentence(conclude(bound))
+    assert "noise check failed: the same server twice shows 40% noise in requests/s, more than" in (
         headline.sentence(conclude(noisy))
     )

@@ -9,7 +9,9 @@ from lab.analysis.conclude import conclude
 from lab.analysis.points import summaries
 from lab.analysis.summary import summarise
 from lab.analysis.together import conclude_run
+from lab.model.comparison import MayBe
 from lab.report import opening, terminal
+from lab.report.numbers import figure
 from lab.runs.folder import read_run
 from lab.system import project
 from tests.kit import builders as make
@@ -69,6 +71,15 @@ def test_no_first_screen_hides_what_weakens_it(name):
         assert found.sweep or each.noise is None or "Noise check" in text or "Noisy" in text
     assert "undecided" not in text
     assert "consistent with" not in text
+
+
+def test_of_a_bound_without_an_answer_the_end_that_is_known_is_told():
+    """The load's limit leaves the other end open, so no second figure stands beside it."""
+    (found,) = summaries(read_run(project.runs() / "tuned-granian"))
+    open_ = found.compare("throughput", "granian", "tuned")
+    assert open_.may_be is MayBe.SMALLER
+    text = stored("tuned-granian", width=200)
+    assert f"no answer: at most {figure(open_.ratio.high)}x " in text
 
 
 def test_a_profile_that_ran_alone_is_told_so(walkthrough):

@@ -19,7 +19,6 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 
 from lab.analysis.conclusion import Conclusion
-from lab.analysis.stats import half_width
 from lab.analysis.summary import Step, Summary
 from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.model.metric import METRICS
@@ -77,6 +76,8 @@ class _Row:
     step_differs: bool = False
     """Whether the profile that it is a step from serves another application."""
     baseline_differs: bool = False
+    noise: float | None = None
+    """Of the reference against itself."""
 
 
 def draw(found: Conclusion) -> Picture | None:
@@ -122,7 +123,8 @@ def draw_ratio(
 
 
 def _rows(summary: Summary, name: str) -> list[_Row]:
-    rows = [_Row(f"{summary.run.plan.reference}, twice", "", summary.aa.get(name), None)]
+    twice, noise = f"{summary.run.plan.reference}, twice", summary.noise.get(name)
+    rows = [_Row(twice, "", summary.aa.get(name), None, noise=noise)]
     above = first = summary.run.plan.profiles[0].name
     for step in summary.steps:
         # A first step would be drawn twice.
@@ -175,7 +177,7 @@ def _row(axes: Axes, row: _Row, place: int) -> None:
     draw_ratio(axes, row.baseline, place + 0.2 * both, OTHER if row.baseline_differs else SAME)
     shape = OTHER if row.step_differs else SAME
     draw_ratio(axes, row.step, place - 0.14 * both, shape, filled=True)
-    words, colour = _words(row.step or row.baseline, aa=place == 0)
+    words, colour = _words(row.step or row.baseline, row.noise)
     beside = {"transform": axes.get_yaxis_transform(), "color": colour, "fontsize": 9}
     note(axes, 1.04, place, words, **beside)
 
@@ -187,12 +189,12 @@ def _dot(shape: str, *, filled: bool) -> dict[str, Any]:
     return style if filled else style | {"markerfacecolor": LIGHT["paper"], "markeredgewidth": 1}
 
 
-def _words(comparison: Comparison | None, *, aa: bool) -> tuple[str, str]:
+def _words(comparison: Comparison | None, noise: float | None) -> tuple[str, str]:
     if comparison is None or comparison.ratio is None:
         return "not counted", LIGHT["undecided"]
     ratio, colour = comparison.ratio, COLOURS[comparison.verdict]
-    if aa:
-        return f"noise check: {share(half_width(ratio))}", MUTED
+    if noise is not None:
+        return f"noise {share(noise)}", MUTED
     told = comparison.verdict.differs
     if told or comparison.bound:
         said = f" {comparison.verdict}" if told else ""
