@@ -9,8 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-import articles
-from articles import show
 from benchmarks.selftest.cases import CASES
 from benchmarks.selftest.effects import EFFECTS
 from benchmarks.selftest.result import SelfTestResult
@@ -28,15 +26,12 @@ from lab.model.metric import METRICS
 from lab.model.plan import Role
 from lab.report import markdown, summary_json, sweep
 from lab.runs.folder import read_json
-from lab.stress.show import banners as stress_banners
 from tests.kit.lab_process import ROOT
-from tools.pages import claims as claim_pages
-from tools.pages import directives, files
+from tools.pages import directives, figures, files
 from tools.pages import profiles as profiles_page
 from tools.pages import runs as run_pages
-from tools.pages.files import RUNS, names, summary
+from tools.pages.files import RUNS, summary
 from tools.pages.files import stored as stored_run
-from tools.pages.proofs import stress_result
 
 RESULTS = ROOT / "benchmarks" / "results"
 
@@ -148,34 +143,10 @@ def changed(run, read=today):
     return found
 
 
-def unmarked(text):
-    """Return the directives of a page that quote a run and leave out what its report warns of."""
-    return [found["directive"] for found in directives.DIRECTIVE.finditer(text) if not told(found)]
-
-
-@functools.cache
-def every_summary():
-    """Return what all stored runs found."""
-    return [each for name in names() for each in files.swept(name)]
-
-
-def told(found):
-    """Return whether what a directive put into a page says what the quoted runs warn of."""
-    kind, _, rest = found["directive"].partition(" ")
-    name = rest.partition(": ")[0]
-    if kind in {"ratio", "value", "decision", "limit", "headline"}:
-        return not files.document(name).banners or run_pages.WARNED in found[0]
-    if found["directive"] in {"stress", "figure stress"}:
-        banners = stress_banners(stress_result())
-    elif kind in {"run", "figure"}:
-        banners = files.document(name).banners
-    elif kind in {"claims", "statements"}:
-        asked = [claim for claim in articles.load() if claim.source == rest]
-        said = articles.by_summaries(every_summary(), asked)
-        banners = show.banners(said if kind == "claims" else claim_pages.settled(said))
-    else:
-        return True
-    return all(markdown.warnings([each]).strip() in found[0] for each in banners)
+def hides(page):
+    """Return what the quotations of a page hide, the pictures being those that are stored."""
+    text = page.read_text(encoding="utf-8")
+    return [*directives.hides(text, lambda address: (page.parent / address).read_text())]
 
 
 STORED = sorted(path.parent.name for path in RUNS.glob("*/run.json"))
@@ -188,6 +159,13 @@ def test_a_stored_report_says_what_todays_rules_say(name):
     assert markdown.render(found) == (RUNS / name / "report.md").read_text(encoding="utf-8")
     written = (RUNS / name / "summary.json").read_text(encoding="utf-8")
     assert summary_json.render(found) == written
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_a_stored_report_has_no_word_of_the_trade(name):
+    """What a reader would have to look up has a plain word."""
+    report = (RUNS / name / "report.md").read_text(encoding="utf-8")
+    assert not re.search(r"A/A|consistent with|at (most|least) [\d.,]+ to ", report)
 
 
 @pytest.mark.parametrize("name", STORED)
@@ -219,8 +197,8 @@ def test_the_default_window_is_the_one_that_tells_most_per_second():
 
 @pytest.mark.parametrize("page", directives.pages(), ids=lambda page: page.name)
 def test_a_run_is_quoted_with_what_it_warns_of(page):
-    """In a table and below a figure in full, in a sentence by a word."""
-    assert not unmarked(page.read_text(encoding="utf-8"))
+    """In a table and below a figure in full, in a sentence by a word, in a picture by its foot."""
+    assert not hides(page)
 
 
 def test_a_measured_step_is_quoted_with_what_its_run_warns_of():
@@ -317,20 +295,32 @@ After it.
 """
 
 
+def of_stored(page):
+    """Return what a filled page hides, its pictures being drawn anew; without "one core" none."""
+    quoted = {each["address"]: each["directive"] for each in directives.quotations(page)}
+    drawn = {
+        at: figures.image(what.partition(" ")[2], ".svg").decode()
+        for at, what in quoted.items()
+        if at
+    }
+    return [*directives.hides(f"{page}On one core.", drawn.__getitem__)]
+
+
 def test_a_quotation_without_its_warning_is_refused(noisy):
     """Whichever of them is left out of a page."""
     page = directives.fill(QUOTES.replace("NAME", noisy.name))
     assert page == directives.fill(page)
-    assert not unmarked(page)
+    assert not of_stored(page)
     warning = f"{markdown.WARNING}Noisy machine: "
     assert page.count(warning) == 2
     assert page.count(run_pages.WARNED) == 2
     assert page.endswith("than wanted.\n\nAfter it.\n")
     for words, quoted in ((warning, "run"), (f" {run_pages.WARNED}", "ratio")):
-        (left,) = unmarked(page.replace(words, "", 1))
-        assert left.startswith(f"{quoted} noisy: ")
+        (left,) = of_stored(page.replace(words, "", 1))
+        assert left.startswith(f"<!-- {quoted} noisy: ")
     head, _, tail = page.rpartition(warning)
-    assert unmarked(head + tail) == ["figure noisy: forest"]
+    (left,) = of_stored(head + tail)
+    assert left.startswith("<!-- figure noisy: forest --> hides: Noisy machine: ")
 
 
 def test_a_run_that_warns_of_nothing_is_quoted_as_it_is():

@@ -14,9 +14,9 @@ from lab.report.svg import Picture
 
 FIGURES: Mapping[str, Callable[[Conclusion], Picture | None]] = {
     "forest": forest.draw,
-    "time": lambda found: cores.draw(found.summary),
-    "percentiles": lambda found: percentiles.draw(found.summary),
-    "trials": lambda found: trials.draw(found.summary),
+    "time": cores.draw,
+    "percentiles": percentiles.draw,
+    "trials": trials.draw,
 }
 """By name, in the order in which a report shows them."""
 

@@ -142,6 +142,7 @@ def test_refreshing_writes_what_a_page_shows(tmp_path, monkeypatch):
     page.write_text(
         "<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.svg)\n\n"
         "<!-- figure walkthrough: time -->\n![](docs/figures/walkthrough-time.png)\n"
+        "\nOn one core.\n"
     )
     monkeypatch.setattr(directives, "ROOT", tmp_path)
     monkeypatch.setattr(directives, "DOCS", tmp_path / "docs")

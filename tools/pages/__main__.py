@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
+from lab.errors import LabError
 from tools.pages import commands, directives, house, lint, profiles, schema, systems
 
-for part in (schema, profiles, systems, commands, lint, house, directives):
-    for path in part.refresh():
-        print(path)
+try:
+    for part in (schema, profiles, systems, commands, lint, house, directives):
+        for path in part.refresh():
+            print(path)
+except LabError as problem:
+    sys.exit(str(problem))

@@ -44,8 +44,8 @@ def article(source: str) -> str:
 
 def everything() -> str:
     """Return the ledger: for each article a row for each verdict; their names are no headings."""
-    parts = [show.counts(_verdicts())]
-    parts += [markdown.warnings(show.banners(settled(_verdicts()))).strip()]
+    parts = [show.counts(verdicts())]
+    parts += [markdown.warnings(show.banners(settled(verdicts()))).strip()]
     for source, found in sources().items():
         own = [[*each] for _, each in groupby(_of(source), key=lambda each: each.claim)]
         decided = sum(bool(settled(each)) for each in own)
@@ -97,13 +97,14 @@ def settled(verdicts: Sequence[ClaimVerdict]) -> list[ClaimVerdict]:
 
 
 @functools.cache
-def _verdicts() -> tuple[ClaimVerdict, ...]:
+def verdicts() -> tuple[ClaimVerdict, ...]:
+    """Return what all stored runs and the tests say to all claims."""
     found = [each for name in names() for each in swept(name)]
     return articles.by_summaries(found, articles.load())
 
 
 def _of(source: str) -> list[ClaimVerdict]:
-    return [each for each in _verdicts() if each.claim.source == source]
+    return [each for each in verdicts() if each.claim.source == source]
 
 
 def _rows(verdicts: Sequence[ClaimVerdict]) -> list[tuple[Cell, ...]]:

@@ -3,18 +3,29 @@ Directives: a comment `<!-- name arguments -->` in a page says what stands after
 
 The text reaches to `<!-- end -->` where a line ends after the comment, and to `<!-- -->` within a
 line. Where an image stands on the next line, the text is the image's words, its file is drawn, and
-what the report of its run warns of stands below it.
+what the report of its run warns of stands below it. A page whose quotations hide anything is
+refused: see `tools.pages.hidden`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from lab.errors import UsageError
+from lab.errors import FileError, UsageError
 from lab.report import markdown
-from tools.pages import claims, figures, gates, instructions, proofs, public_lint, results, runs
+from tools.pages import (
+    claims,
+    figures,
+    gates,
+    hidden,
+    instructions,
+    proofs,
+    public_lint,
+    results,
+    runs,
+)
 from tools.pages.files import DOCS, ROOT, written
 
 FORMS: Mapping[str, Callable[..., str]] = {
@@ -96,17 +107,44 @@ def refresh() -> list[Path]:
     Rewrite the pages and figures that are not what is stored any more, and return them.
 
     Raises:
-        LabError: As `fill`.
+        LabError: As `fill`; or a page hides what it quotes, and is left as it was.
     """
     changed = []
     for page in pages():
-        text = page.read_text(encoding="utf-8")
-        changed += written(page, fill(text))
-        for found in DIRECTIVE.finditer(text):
-            if found["address"]:
-                path = page.parent / found["address"]
-                changed += written(path, figures.image(_figure(found), path.suffix))
+        text = fill(page.read_text(encoding="utf-8"))
+        drawn = {each["address"]: _figure(each) for each in quotations(text) if each["address"]}
+        images = {each: figures.image(figure, ".svg").decode() for each, figure in drawn.items()}
+        if problems := [*hides(text, images.__getitem__)]:
+            raise FileError(page, "; ".join(problems))
+        changed += written(page, text)
+        for address, figure in drawn.items():
+            path = page.parent / address
+            changed += written(path, figures.image(figure, path.suffix))
     return changed
+
+
+def quotations(text: str) -> Iterator[re.Match[str]]:
+    """Yield the directives of a page, and those within what they have put into it."""
+    for found in DIRECTIVE.finditer(text):
+        yield found
+        yield from quotations(found[0].removeprefix(found["opening"]))
+
+
+def hides(text: str, image: Callable[[str], str]) -> Iterator[str]:
+    """
+    Yield what the quotations of a page hide, each with its directive.
+
+    Args:
+        text: The page, filled.
+        image: Returns a picture as SVG by its address in the page.
+    """
+    directives = [found["directive"] for found in quotations(text)]
+    for found in quotations(text):
+        picture = image(found["address"]) if found["address"] else ""
+        for each in hidden.hidden(found["directive"], found[0], picture):
+            yield f"<!-- {found['directive']} --> hides: {each}"
+    if runs := hidden.of_one_core(DIRECTIVE.sub("", text), directives):
+        yield f'no words of the page say "one core", as the server had in {", ".join(runs)}'
 
 
 def _figure(found: re.Match[str]) -> str:

@@ -36,6 +36,7 @@ def warnings(figure: str) -> str:
     return "".join(f"\n\n{each}" for each in markdown.warnings(banners).split("\n\n") if each)
 
 
+@functools.cache
 def image(figure: str, suffix: str) -> bytes:
     """Return it as a file, `.png` or `.svg`."""
     picture, name = _picture(figure), figure.rpartition(": ")[2]

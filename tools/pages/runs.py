@@ -10,7 +10,7 @@ from lab.analysis.conclude import conclude
 from lab.analysis.machine import facts
 from lab.analysis.summary import Summary
 from lab.errors import ResultsError
-from lab.model.comparison import Comparison, Verdict
+from lab.model.comparison import Comparison, MayBe, Verdict
 from lab.report import markdown, numbers, remarks
 from lab.report.causes import said
 from lab.report.machine import machine_lines
@@ -77,6 +77,8 @@ def in_a_sentence(found: Comparison) -> str:
         return f"{shown} {found.verdict}{few}"
     if found.below is not None:
         return f"{shown}, no difference above {found.below:.0%}{few}"
+    if found.may_be is MayBe.EITHER:
+        return f"{shown}, both at the load's limit"
     return shown if found.bound else f"{shown}, too noisy to tell{few}"
 
 

@@ -10,12 +10,24 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
+from lab.analysis.conclusion import Conclusion
 from lab.analysis.summary import Summary
 from lab.model.measured import Run, Trial
 from lab.model.wording import visible
+from lab.report.caveats import caveats
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, ON_DARK_PART
-from lab.report.plots.layout import SMALL, WIDTH, head, head_height, note, panel, paper
+from lab.report.plots.layout import (
+    SMALL,
+    WIDTH,
+    foot,
+    foot_height,
+    head,
+    head_height,
+    note,
+    panel,
+    paper,
+)
 from lab.report.svg import Picture
 
 PARTS = {
@@ -58,17 +70,18 @@ def spent(summary: Summary) -> tuple[Spent, ...]:
     return tuple(found)
 
 
-def draw(summary: Summary) -> Picture | None:
+def draw(found: Conclusion) -> Picture | None:
     """Return the figure; None where no trial has its server's CPU."""
-    rows = spent(summary)
+    rows, notes = spent(found.summary), caveats(found)
     if not rows:
         return None
     shown = {name for row in rows for name in row.parts}
     entries = [_entry(name) for name in PARTS if name in shown]
-    canvas = paper(head_height(entries) + ROW * len(rows) + BELOW)
+    bottom = BELOW + foot_height(notes)
+    canvas = paper(head_height(entries) + ROW * len(rows) + bottom)
     labels = max(LABELS, 0.12 + LETTER * max(len(row.profile) for row in rows))
     across = 1 - (labels + RIGHT) / WIDTH
-    axes = panel(canvas, labels / WIDTH, BELOW, across, ROW * len(rows))
+    axes = panel(canvas, labels / WIDTH, bottom, across, ROW * len(rows))
     whole = max(sum(row.parts.values()) for row in rows)
     for place, row in enumerate(rows):
         _stack(axes, place, row.parts, WIDE * whole)
@@ -79,7 +92,8 @@ def draw(summary: Summary) -> Picture | None:
     axes.set_xlabel("cores in use: mean over all trials")
     axes.spines.left.set_visible(False)
     head(canvas, "Where the time went", entries)
-    return Picture("Where the time went", _describe(rows), canvas)
+    foot(canvas, notes)
+    return Picture("Where the time went", _describe(rows, notes), canvas, notes)
 
 
 def _stack(axes: Axes, place: float, parts: Mapping[str, float], least: float) -> None:
@@ -139,9 +153,9 @@ def _cores(run: Run, trial: Trial) -> float | None:
     return float(count) if isinstance(count, int) else None
 
 
-def _describe(rows: Sequence[Spent]) -> str:
+def _describe(rows: Sequence[Spent], notes: Sequence[str]) -> str:
     texts = []
     for row in rows:
         parts = ", ".join(f"{PARTS[name]} {figure(value)}" for name, value in row.parts.items())
         texts.append(f"{row.profile}: {parts}")
-    return "Cores in use, by what used them. " + "; ".join(texts) + "."
+    return " ".join(("Cores in use, by what used them.", *notes, f"{'; '.join(texts)}."))

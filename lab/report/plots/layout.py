@@ -93,8 +93,9 @@ def foot_height(notes: Sequence[str]) -> float:
 def foot(figure: Figure, notes: Sequence[str]) -> None:
     """Write what changes the reading at the bottom, in the colour of warnings."""
     high, left = figure.get_figheight(), MARGIN / WIDTH
-    for number, line in enumerate(reversed(_lines(notes))):
-        bottom = (GAP + LINE * number) / high
+    lines = _lines(notes)
+    for number, line in enumerate(lines, 1):
+        bottom = (GAP + LINE * (len(lines) - number)) / high
         figure.text(left, bottom, line, color=LIGHT["warning"], fontsize=SMALL, va="bottom")
 
 

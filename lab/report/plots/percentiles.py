@@ -16,13 +16,25 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from lab.analysis.conclusion import Conclusion
 from lab.analysis.metrics import merged_latency, quantiles
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Step, Summary
 from lab.model.diagnosis import Standing
+from lab.report.caveats import caveats
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT, MOST_LINES
-from lab.report.plots.layout import STYLES, decades, head, head_height, mark, panel, paper
+from lab.report.plots.layout import (
+    STYLES,
+    decades,
+    foot,
+    foot_height,
+    head,
+    head_height,
+    mark,
+    panel,
+    paper,
+)
 from lab.report.svg import Picture
 
 BEYOND = 10
@@ -72,15 +84,17 @@ def chosen(summary: Summary, found: Sequence[Curve]) -> tuple[Curve, ...]:
     return tuple(curve for curve in found if curve.profile in kept)
 
 
-def draw(summary: Summary) -> Picture | None:
+def draw(found: Conclusion) -> Picture | None:
     """Return the figure; None without replies."""
+    summary, notes = found.summary, caveats(found)
     lines = chosen(summary, curves(summary))
     if not lines:
         return None
     names = [each.profile if each.counts else f"{each.profile} (does not count)" for each in lines]
     entries = [mark(name, **_style(number)) for number, name in enumerate(names)]
-    canvas = paper(head_height(entries) + HEIGHT + BELOW)
-    axes = panel(canvas, LEFT, BELOW, ACROSS, HEIGHT)
+    bottom = BELOW + foot_height(notes)
+    canvas = paper(head_height(entries) + HEIGHT + bottom)
+    axes = panel(canvas, LEFT, bottom, ACROSS, HEIGHT)
     axes.set_xscale("log")
     axes.set_yscale("log")
     right = max(_line(axes, curve, number) for number, curve in enumerate(lines))
@@ -94,7 +108,8 @@ def draw(summary: Summary) -> Picture | None:
     begins = "sending" if summary.run.plan.load.rate is None else "due"
     axes.set_xlabel("share of the replies that were faster")
     head(canvas, f"Latency, ms from {begins} to the last byte", entries)
-    return Picture("How long a reply took", _describe(lines), canvas)
+    foot(canvas, notes)
+    return Picture("How long a reply took", _describe(lines, notes), canvas, notes)
 
 
 def _style(number: int) -> dict[str, Any]:
@@ -133,10 +148,11 @@ def _weight(summary: Summary, step: Step) -> tuple[bool, float]:
     return confirmed or bool(told), max(told, default=0.0)
 
 
-def _describe(lines: Sequence[Curve]) -> str:
+def _describe(lines: Sequence[Curve], notes: Sequence[str]) -> str:
     texts = []
     for curve in lines:
         values = zip(("50%", "99%"), curve.quantiles([0.5, 0.99]), strict=True)
         parts = (f"{share} {figure(value * 1e3)} ms" for share, value in values if value)
         texts.append(f"{curve.profile}: {', '.join(parts)}")
-    return "Latency by share of replies, logarithmic. " + "; ".join(texts) + "."
+    what = "Latency by share of replies, logarithmic."
+    return " ".join((what, *notes, f"{'; '.join(texts)}."))

@@ -14,6 +14,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from lab.analysis.conclusion import Conclusion
 from lab.analysis.metrics import derive
 from lab.analysis.observations import Observation
 from lab.analysis.summary import Summary
@@ -21,12 +22,15 @@ from lab.model.measured import Trial
 from lab.model.metric import METRICS
 from lab.model.metric import shown as changes_of
 from lab.model.plan import Role
+from lab.report.caveats import caveats
 from lab.report.numbers import figure
 from lab.report.palette import LIGHT
 from lab.report.plots.layout import (
     MUTED,
     SMALL,
     aside,
+    foot,
+    foot_height,
     head,
     head_height,
     mark,
@@ -90,10 +94,10 @@ def shown(summary: Summary) -> tuple[Shown, ...]:
     )
 
 
-def draw(summary: Summary) -> Picture | None:
+def draw(found: Conclusion) -> Picture | None:
     """Return the figure; None without a metric to show."""
-    trials = shown(summary)
-    wanted = changes_of(summary.run.plan.load)
+    trials, notes = shown(found.summary), caveats(found)
+    wanted = changes_of(found.summary.run.plan.load)
     names = [name for name in wanted if any(name in each.metrics for each in trials)]
     if not names:
         return None
@@ -102,14 +106,16 @@ def draw(summary: Summary) -> Picture | None:
         for kind in MARKS
         if any(each.kind == kind for each in trials)
     ]
-    height = ABOVE + len(names) * PANEL + (len(names) - 1) * GAP + BELOW
+    below = BELOW + foot_height(notes)
+    height = ABOVE + len(names) * PANEL + (len(names) - 1) * GAP + below
     canvas = paper(head_height(entries) + height)
     for place, name in enumerate(names, 1):
-        bottom = BELOW + (len(names) - place) * (PANEL + GAP)
+        bottom = below + (len(names) - place) * (PANEL + GAP)
         axes = panel(canvas, LEFT, bottom, ACROSS, PANEL)
         _panel(axes, name, trials, last=place == len(names))
     head(canvas, "Every trial over its profile's median, in run order", entries)
-    return Picture("Every trial, in run order", _describe(trials), canvas)
+    foot(canvas, notes)
+    return Picture("Every trial, in run order", _describe(trials, notes), canvas, notes)
 
 
 def _panel(axes: Axes, name: str, trials: Sequence[Shown], *, last: bool) -> None:
@@ -191,7 +197,7 @@ def _blocks(axes: Axes, trials: Sequence[Shown], *, named: bool) -> None:
             note(axes, (first + last) / 2, -0.06, words, ha="center", fontsize=SMALL, **below)
 
 
-def _describe(trials: Sequence[Shown]) -> str:
+def _describe(trials: Sequence[Shown], notes: Sequence[str]) -> str:
     counts = {kind: sum(each.kind == kind for each in trials) for kind in MARKS}
     parts = (f"{number} {MARKS[kind][-1]}" for kind, number in counts.items() if number)
     spread = []
@@ -201,4 +207,4 @@ def _describe(trials: Sequence[Shown]) -> str:
         if ratios:
             low, high = figure(min(ratios)), figure(max(ratios))
             spread.append(f"{METRICS[name].title} from {low} to {high} times the median")
-    return f"{len(trials)} trials: {', '.join(parts)}. {'; '.join(spread)}."
+    return " ".join((f"{len(trials)} trials: {', '.join(parts)}.", *notes, f"{'; '.join(spread)}."))
