@@ -283,7 +283,7 @@ def _listens(made: Translation, address: Address) -> None:
     elif address.local:
         made.same.append(Note(address.was, f'bind = {_bind(address)}, protocol = "uwsgi"'))
     else:
-        says = "it answers Forbidden, unless uwsgi_allow_ips has nginx's address"
+        says = "it answers 500, unless uwsgi_allow_ips has nginx's address"
         made.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
 
 
