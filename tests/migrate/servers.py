@@ -1,0 +1,141 @@
+"""The three servers, started by a command for a test, and asked byte by byte."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from lab.servers.ports import free_port
+from tests.kit.client import ask
+from tests.kit.lab_process import BIN, SITES, until
+
+COMMANDS = {
+    "uwsgi": "--http-socket 127.0.0.1:{port} --pythonpath {sites} --module open_book",
+    "gunicorn": "--bind 127.0.0.1:{port} --pythonpath {sites} open_book:application",
+    "granian": "--interface wsgi --port {port} --working-dir {sites} open_book:application",
+}
+"""Program -> the words that serve tests/sites/open_book.py."""
+
+FOREIGN = ("UWSGI_", "GUNICORN_", "GRANIAN_", "PYTHONPATH", "WEB_CONCURRENCY")
+"""Begin the variables by which a server would be told more than its command says."""
+
+
+@dataclass
+class Server:
+    """A server that runs: its port, its first process, its log and notes in a folder."""
+
+    port: int
+    process: subprocess.Popen
+    folder: Path
+
+    @property
+    def workers(self):
+        """The processes below the first."""
+        return {each.pid: each for each in psutil.Process(self.process.pid).children()}
+
+    @property
+    def log(self):
+        """What it has written."""
+        return (self.folder / "log").read_text(errors="replace")
+
+    def noted(self, what):
+        """Return the processes of the notes about *what*."""
+        notes = (self.folder / "notes").read_text().splitlines()
+        return [int(each.rpartition(" ")[2]) for each in notes if each.startswith(what)]
+
+    def environ(self, path="/", headers=None):
+        """Return what the application is told of a request."""
+        return json.loads(ask(("127.0.0.1", self.port), path=path, headers=headers).body)
+
+    def term(self):
+        """Send the first process SIGTERM."""
+        self.process.send_signal(signal.SIGTERM)
+
+
+@contextmanager
+def server(program, folder, *options, command=None, ready=None, **variables):
+    """Run one with these options until the block ends; *command* serves, and *ready* is asked."""
+    port = free_port()
+    words = (command or COMMANDS[program]).format(port=port, sites=SITES, folder=folder).split()
+    variables |= {"NOTES": str(folder / "notes")}
+    with begun([BIN / program, *options, *words], folder, variables) as process:
+        found = Server(port, process, folder)
+        until(lambda: answers(found, ready), f"{program} serving")
+        yield found
+
+
+def answers(found, sent=None):
+    """Return whether a server answers a request at its port; one that has ended never will."""
+    assert found.process.poll() is None, found.log[-2000:]
+    with suppress(OSError):
+        return exchanged(found.port, sent or request()).startswith(b"HTTP/1.1 200")
+    return False
+
+
+@contextmanager
+def begun(words, folder, variables=()):
+    """Start a command in a session of its own, and end all of it with the block."""
+    plain = {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
+    # gunicorn keeps its control socket there.
+    plain |= {"HOME": str(folder), "PATH": f"{BIN}:{os.environ['PATH']}"} | dict(variables)
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(
+            [*map(str, words)],
+            cwd=folder,
+            env=plain,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def request(method="GET", path="/", *headers, keep=False):
+    """Return the bytes of a request."""
+    lines = ["Host: localhost", f"Connection: {'keep-alive' if keep else 'close'}", *headers]
+    return "\r\n".join((f"{method} {path} HTTP/1.1", *lines, "", "")).encode()
+
+
+def exchanged(port, sent, source="127.0.0.1", timeout=20.0):
+    """Return all that comes back until the server closes; the client is at *source*."""
+    address = ("127.0.0.1", port)
+    with socket.create_connection(address, timeout, source_address=(source, 0)) as client:
+        client.sendall(sent)
+        return received(client)
+
+
+def received(client):
+    """Return what comes until the other end closes, or resets the connection."""
+    found = b""
+    with suppress(ConnectionResetError):
+        while part := client.recv(1 << 16):
+            found += part
+    return found
+
+
+def uwsgi_packet(**variables):
+    """Return a request of the uwsgi protocol."""
+    pairs = {"REQUEST_METHOD": "GET", "PATH_INFO": "/", "QUERY_STRING": "", **variables}
+    pairs = {
+        "SERVER_PROTOCOL": "HTTP/1.1",
+        "SERVER_NAME": "localhost",
+        "SERVER_PORT": "80",
+        **pairs,
+    }
+    texts = [each.encode() for pair in pairs.items() for each in pair]
+    block = b"".join(len(each).to_bytes(2, "little") + each for each in texts)
+    return b"\0" + len(block).to_bytes(2, "little") + b"\0" + block

@@ -1,0 +1,344 @@
+"""What the vocabulary says of the servers, tried on them: what is seen is said in its words."""
+
+import ast
+import json
+import socket
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lab.dialects.vocabulary.senses import hidden, senses
+from tests.kit.lab_process import until
+
+from .servers import COMMANDS, answers, exchanged, request, server, uwsgi_packet
+
+DOES = {each.key: each.does for each in hidden()}
+SERVERS = pytest.mark.parametrize("program", COMMANDS)
+TWO = {
+    "uwsgi": ("--master", "--processes", "2"),
+    "gunicorn": ("--workers", "2"),
+    "granian": ("--workers", "2"),
+}
+"""Two workers of one thread each."""
+
+ROUTER = "--http 127.0.0.1:{port} --pythonpath {sites} --module open_book"
+GRACEFUL = ("--master", "--hook-master-start", "unix_signal:15 gracefully_kill_them_all")
+
+
+def says(key, program):
+    """Return all that is said of a sense on a server."""
+    column = senses()[key].columns[program]
+    return f"{column.says} {column.lost}"
+
+
+def body_of(reply):
+    """Return what stands behind the head of a reply."""
+    return reply.partition(b"\r\n\r\n")[2]
+
+
+class Asking(threading.Thread):
+    """Sends a request from a thread of its own, and keeps what comes back."""
+
+    def __init__(self, found, seconds):
+        super().__init__()
+        self.port, self.seconds, self.reply = found.port, seconds, b""
+        self.start()
+        until(lambda: found.noted(f"asked {seconds} "), "the request under way")
+
+    def run(self):
+        """Ask."""
+        with suppress(OSError):
+            self.reply = exchanged(self.port, request("GET", f"/?{self.seconds}"), timeout=40.0)
+
+    @property
+    def answered(self):
+        """Whether the reply came, and is whole."""
+        self.join()
+        return self.reply.startswith(b"HTTP/1.1 200") and body_of(self.reply).endswith(b"}")
+
+
+def test_every_hidden_difference_is_tried():
+    """None is told that no test here has seen."""
+    asked = {
+        node.slice.value
+        for node in ast.walk(ast.parse(Path(__file__).read_text()))
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) == "DOES"
+    }
+    assert asked == DOES.keys()
+
+
+@pytest.mark.peers
+@SERVERS
+def test_the_body_of_a_reply_to_head(program, tmp_path):
+    """The application gives one; what the server does with it differs."""
+    with server(program, tmp_path) as found:
+        body = body_of(exchanged(found.port, request("HEAD")))
+    assert DOES["head"][program].startswith("is sent" if body else "is left out")
+
+
+@pytest.mark.peers
+@SERVERS
+def test_a_header_with_an_underscore(program, tmp_path):
+    """It is X-User for who does not look closely."""
+    with server(program, tmp_path) as found:
+        environ = found.environ(headers={"X_USER": "mallory"})
+    seen = "reaches the application as HTTP_X_USER" if "HTTP_X_USER" in environ else "is dropped"
+    assert DOES["underscore"][program].startswith(seen)
+
+
+@pytest.mark.peers
+@SERVERS
+def test_several_processes_in_environ(program, tmp_path):
+    """wsgi.multiprocess with two workers."""
+    with server(program, tmp_path, *TWO[program]) as found:
+        value = found.environ()["wsgi.multiprocess"]
+    assert DOES["multiprocess"][program] == f"is {bool(value)}"
+
+
+@pytest.mark.peers
+@SERVERS
+def test_whether_a_body_ends_by_itself(program, tmp_path):
+    """wsgi.input_terminated, which frameworks ask before they read one in chunks."""
+    with server(program, tmp_path) as found:
+        value = found.environ().get("wsgi.input_terminated")
+    assert DOES["terminated"][program].startswith("is not set" if value is None else f"is {value}")
+
+
+@pytest.mark.peers
+@SERVERS
+def test_variables_of_the_process_in_environ(program, tmp_path):
+    """A secret that is in the environment of the server."""
+    with server(program, tmp_path, DATABASE_PASSWORD="x") as found:
+        secret = "DATABASE_PASSWORD" in found.environ()
+    assert ("environment variables" in DOES["environ"][program]) is secret
+
+
+@pytest.mark.peers
+@SERVERS
+def test_files_that_the_kernel_sends(program, tmp_path):
+    """wsgi.file_wrapper, which a framework uses where it is there."""
+    with server(program, tmp_path) as found:
+        wrapper = found.environ()["wrapper"]
+    assert ("no wsgi.file_wrapper" in says("sendfile", program)) is not wrapper
+
+
+DYING = [
+    ("uwsgi", (), False),
+    ("gunicorn", (), False),
+    ("granian", (), True),
+    ("granian", ("--respawn-failed-workers",), False),
+]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("program", "options", "ends"), DYING)
+def test_one_of_two_workers_is_killed(program, options, ends, tmp_path):
+    """Another takes its place, or the server ends with status 1."""
+    with server(program, tmp_path, *TWO[program], *options) as found:
+        first = min(found.workers)
+        found.workers[first].kill()
+        if ends:
+            assert found.process.wait(60) == 1
+            assert DOES["dead-worker"][program].startswith("ends the server, unless")
+            assert "ends with status 1" in says("respawn", program)
+        else:
+            until(lambda: first not in found.workers and len(found.workers) == 2, "another")
+            assert answers(found)
+            assert options or DOES["dead-worker"][program] == "is replaced by the master"
+
+
+STOPPED = [
+    ("uwsgi", ("--master",), (False, False), "SIGTERM reloads at once"),
+    ("uwsgi", ("--master", "--die-on-term"), (False, True), "with die-on-term the server ends"),
+    ("gunicorn", (), (True, True), "ends first"),
+    ("granian", (), (True, True), "ends first"),
+]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("program", "options", "outcome", "claim"), STOPPED)
+def test_sigterm_during_a_request(program, options, outcome, claim, tmp_path):
+    """Of two seconds: it is answered or dropped, and the server ends or starts again."""
+    answered, ends = outcome
+    with server(program, tmp_path, *options) as found:
+        asking = Asking(found, 2)
+        found.term()
+        assert asking.answered is answered
+        if ends:
+            found.process.wait(60)
+        else:
+            until(lambda: len(found.noted("imported")) == 2, "a second import")
+            until(lambda: answers(found), "a reply after it")
+    assert claim in DOES["term"][program]
+
+
+@pytest.mark.peers
+def test_the_hook_that_lets_requests_end(tmp_path):
+    """What is written for uWSGI in the place of die-on-term."""
+    with server("uwsgi", tmp_path, *GRACEFUL) as found:
+        asking = Asking(found, 2)
+        found.term()
+        assert asking.answered
+        found.process.wait(60)
+    assert "is dropped, unless a hook-master-start lets it end" in DOES["term"]["uwsgi"]
+
+
+IMPORTED = [
+    ("uwsgi", (), 1, "happens once, before the fork"),
+    ("uwsgi", ("--lazy-apps",), 2, "unless lazy-apps is set"),
+    ("gunicorn", (), 2, "happens in each worker"),
+    ("gunicorn", ("--preload",), 1, "unless preload_app is set"),
+    ("granian", (), 2, "happens in each worker"),
+]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("program", "options", "times", "claim"), IMPORTED)
+def test_how_often_the_application_is_imported(program, options, times, claim, tmp_path):
+    """By two workers: once, by the first process, or in each."""
+    with server(program, tmp_path, *TWO[program], *options) as found:
+        until(lambda: len(found.workers) >= 2, "two workers")
+        until(lambda: len(found.noted("imported")) >= times, f"{times} imports")
+        assert answers(found)
+        assert len(found.noted("imported")) == times
+        assert (found.process.pid in found.noted("imported")) is (times == 1)
+    assert claim in DOES["import"][program]
+
+
+LONG = [
+    ("uwsgi", ("--master", "--harakiri", "1"), True, "is ended by harakiri"),
+    ("gunicorn", ("--timeout", "1"), True, "is ended by timeout, with worker class sync"),
+    ("gunicorn", ("--timeout", "1", "--threads", "2"), False, "with worker class sync"),
+    ("granian", ("--blocking-threads", "1"), False, "is never ended"),
+]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("program", "options", "ended", "claim"), LONG)
+def test_a_request_that_takes_longer_than_the_limit(program, options, ended, claim, tmp_path):
+    """Of six seconds, with a limit of one: it is ended, or is answered."""
+    with server(program, tmp_path, *options) as found:
+        assert Asking(found, 6).answered is not ended
+        until(lambda: answers(found), "a reply after it")
+    assert claim in DOES["stuck"][program]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("others", [False, True])
+def test_harakiri_with_two_threads(others, tmp_path):
+    """A stuck request is ended if it is alone, and goes on where others end beside it."""
+    options = ("--master", "--harakiri", "1", "--threads", "2")
+    with server("uwsgi", tmp_path, *options) as found:
+        # Also the request before may end beside it, on the other thread: then it is tried again.
+        answered = all(answered_beside(found, seconds, others) for seconds in (4, 5, 6))
+    assert answered is others
+    assert "with several threads not while others end beside it" in says("time-limit", "uwsgi")
+    assert "unless others end beside it" in DOES["stuck"]["uwsgi"]
+
+
+def answered_beside(found, seconds, others):
+    """Return whether a long request is answered, alone or with short ones all the time."""
+    asking = Asking(found, seconds)
+    while others and asking.is_alive():
+        answers(found)
+    return asking.answered
+
+
+KEPT = [
+    (("uwsgi", COMMANDS["uwsgi"]), None, "is closed, by http-socket and by http"),
+    (("uwsgi", ROUTER), None, "is closed, by http-socket and by http"),
+    (("uwsgi", f"--http-keepalive=3 {ROUTER}"), 3, "unless http-keepalive is set"),
+    (("gunicorn", COMMANDS["gunicorn"]), None, "is closed by sync"),
+    (("gunicorn", f"--threads 2 {COMMANDS['gunicorn']}"), 2, "kept 2 s by gthread"),
+    (("granian", COMMANDS["granian"]), 6, "is kept"),
+]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("how", "seconds", "claim"), KEPT)
+def test_a_connection_after_the_reply(how, seconds, claim, tmp_path):
+    """A second request on it is answered or not; then it stays for so long at the least."""
+    program, command = how
+    with server(program, tmp_path, command=command) as found:
+        with socket.create_connection(("127.0.0.1", found.port), 20) as client:
+            replies = [replied(client), replied(client)]
+            assert replies == [True, seconds is not None]
+            if seconds is not None:
+                client.settimeout(seconds - 1)
+                with pytest.raises(TimeoutError):
+                    client.recv(1)
+        assert claim in DOES["keep"][program]
+
+
+def replied(client):
+    """Return whether a request on a connection has a reply; read the whole of it."""
+    found = b""
+    with suppress(ConnectionError):
+        client.sendall(request(keep=True))
+        while not body_of(found).endswith(b"}"):
+            if not (part := client.recv(1 << 16)):
+                break
+            found += part
+    return found.startswith(b"HTTP/1.1 200")
+
+
+SCHEMES = [
+    ("uwsgi", "127.0.0.1", "https", "X-Forwarded-Proto, whoever sends it"),
+    ("uwsgi", "127.0.0.2", "https", "X-Forwarded-Proto, whoever sends it"),
+    ("gunicorn", "127.0.0.1", "https", "X-Forwarded-Proto of 127.0.0.1 only"),
+    ("gunicorn", "127.0.0.2", "http", "X-Forwarded-Proto of 127.0.0.1 only"),
+    ("granian", "127.0.0.1", "http", "is http, unless the code wraps the application"),
+]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("program", "source", "scheme", "claim"), SCHEMES)
+def test_the_scheme_behind_a_proxy(program, source, scheme, claim, tmp_path):
+    """By X-Forwarded-Proto, as far as its sender is believed."""
+    sent = request("GET", "/", "X-Forwarded-Proto: https")
+    with server(program, tmp_path) as found:
+        environ = json.loads(body_of(exchanged(found.port, sent, source)))
+    assert environ["wsgi.url_scheme"] == scheme
+    assert claim in DOES["scheme"][program]
+
+
+@pytest.mark.peers
+@SERVERS
+def test_the_client_s_address_behind_a_proxy(program, tmp_path):
+    """By HTTP it is the proxy's, whatever X-Forwarded-For says."""
+    with server(program, tmp_path) as found:
+        environ = found.environ(headers={"X-Forwarded-For": "203.0.113.9"})
+    assert environ["REMOTE_ADDR"] == "127.0.0.1"
+    assert "is nginx's" in DOES["client"][program]
+
+
+BY_UWSGI = {
+    "uwsgi": "--socket 127.0.0.1:{port} --pythonpath {sites} --module open_book",
+    "gunicorn": "--protocol uwsgi " + COMMANDS["gunicorn"],
+}
+PACKET = uwsgi_packet(REMOTE_ADDR="203.0.113.9", HTTPS="on", REMOTE_USER="alice")
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("program", BY_UWSGI)
+def test_what_uwsgi_params_say(program, tmp_path):
+    """The scheme; to one of the two also the client's address, and what else nginx adds."""
+    with server(program, tmp_path, command=BY_UWSGI[program], ready=PACKET) as found:
+        environ = json.loads(body_of(exchanged(found.port, PACKET)))
+    assert environ["wsgi.url_scheme"] == "https"
+    assert "uwsgi_params" in DOES["scheme"][program]
+    by_params = environ["REMOTE_ADDR"] == "203.0.113.9"
+    assert DOES["client"][program].startswith("is what uwsgi_params say") is by_params
+    assert DOES["params"][program].startswith("reaches") is ("REMOTE_USER" in environ)
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("program", BY_UWSGI)
+def test_who_may_speak_the_uwsgi_protocol(program, tmp_path):
+    """Everybody, or 127.0.0.1 only."""
+    with server(program, tmp_path, command=BY_UWSGI[program], ready=PACKET) as found:
+        other = exchanged(found.port, PACKET, "127.0.0.2")
+    everybody = "from everybody" in says("access-ips", program)
+    assert other.startswith(b"HTTP/1.1 200" if everybody else b"HTTP/1.1 500")
