@@ -1,9 +1,9 @@
 """
-The handlers of "Non-blocking with Python + uWSGI" (2016): a file is read before or after the reply.
+The handlers of "Non-blocking with Python + uWSGI" (2017): a file is read before or after the reply.
 
 `before` reads numbers.txt, prints each line with its number, and replies; `after` replies at once,
 and the same is done by uWSGI's event loop five seconds later. The work per reply is the same. The
-article does not show its numbers.txt; this one has ten lines.
+article's numbers.txt was not at hand; this one has ten lines.
 
 Both reply as the article's do, without a Content-Length: the reply ends with its connection.
 """
