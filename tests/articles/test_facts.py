@@ -176,6 +176,12 @@ def test_a_policy_gives_a_program_uvloop(holds):
     assert holds or "RuntimeError: There is no current event loop" in said
 
 
+def test_uvloop_makes_a_loop(holds):
+    """Whether the article's second way still does."""
+    said = said_by([BIN / "python", "-c", "import uvloop; print(uvloop.new_event_loop())"])
+    assert ("<uvloop.Loop " in said) is holds, said
+
+
 def test_uvloop_is_for_python_3_5_alone(holds):
     """Whether it fails on the Python that the lab has, which is a later one."""
     said = said_by([BIN / "python", "-c", RUN])
