@@ -136,6 +136,17 @@ def test_a_script_is_no_target(tmp_path):
         assert "Could not import 'shop-api'" in (tmp_path / "log").read_text()
 
 
+def test_a_module_below_bin_is_a_target(tmp_path):
+    """GR013 is silent: the file's name ends with .py, which the target leaves out."""
+    module = tmp_path / "bin" / "shop-api.py"
+    module.parent.mkdir()
+    module.write_text(WSGI)
+    target = f"{module.with_suffix('')}:application"
+    assert "GR013" not in codes(f"granian --interface wsgi {target}", "GR")
+    with granian(tmp_path, target=target) as (port, _):
+        until(lambda: served(port), "a reply")
+
+
 def test_a_target_without_a_name_is_app(tmp_path):
     """GR013 is a remark then: what is called otherwise is not found."""
     with granian(tmp_path, target="shop") as (_, process):

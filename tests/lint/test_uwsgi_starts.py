@@ -49,6 +49,8 @@ def test_it_ends_where_an_include_is_missing(option, tmp_path):
     [
         pytest.param("uid = nosuch", marks=of_root),
         pytest.param("gid = nosuch", marks=of_root),
+        pytest.param("immediate-uid = nosuch", marks=of_root),
+        pytest.param("immediate-gid = nosuch", marks=of_root),
         "chown-socket = nosuch",
         "chown-socket = nobody:nosuch",
     ],
@@ -95,10 +97,16 @@ def _stop(folder):
 
 @pytest.mark.parametrize(
     ("address", "made"),
-    [("{port}", "{port}"), ("{folder}/a.sock;", "a.sock;"), ("unix:{folder}/b.sock", None)],
+    [
+        ("{port}", "{port}"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("{folder}/a.sock;", "a.sock;"),
+        ("unix:{folder}/b.sock", None),
+        ("tcp://127.0.0.1:{port}", None),
+    ],
 )
 def test_an_address_means_another_one(address, made, tmp_path):
-    """UW022: a port without its colon, a semicolon, and a host called unix."""
+    """UW022: a port without its colon, a host without port, a semicolon, a host called unix."""
     port = free_port()
     value = address.format(port=port, folder=tmp_path)
     assert "UW022" in codes(f"socket = {value}")

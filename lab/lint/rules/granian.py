@@ -240,8 +240,9 @@ ENOUGH = 1 << 15
 )
 def small_buffer(config: Case) -> Iterator[Flaw]:
     """As a translation of uWSGI's buffer-size, which is 4096 by default, it takes room away."""
-    setting = config.last("http1-buffer-size")
-    if setting and 0 < config.number("http1-buffer-size") < ENOUGH:
+    setting, http = config.last("http1-buffer-size"), config.last("http")
+    read = http is None or http.value != "2"
+    if setting and read and 0 < config.number("http1-buffer-size") < ENOUGH:
         yield config.flaw(setting)
 
 

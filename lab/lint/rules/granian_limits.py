@@ -84,15 +84,15 @@ def full_of_idle(config: Case) -> Iterator[Flaw]:
         yield config.flaw(setting, text)
 
 
-SCRIPTS = re.compile(r"(?:^|.*/)s?bin/[^/]+(?<!\.py)$")
-"""Paths of programs, which are no modules."""
+SCRIPTS = re.compile(r"(?:/(?:usr/(?:local/)?)?|(?:.*/)?\.?venv/)s?bin/[^/]+(?<!\.py)$")
+"""Programs of a system or an environment, which are no modules; bin/shop may be bin/shop.py."""
 
 
 @rule(
     "GR013",
     Severity.ERROR,
     "a target that is no module",
-    why="granian imports a module, or a file whose name ends with .py, and finds no other; name "
+    why="granian imports a module, or a file whose name ends with .py, which may be left out; name "
     "the module that the script imports, as shop.wsgi:application",
     seen="granian/_internal.py:23 `os.path.splitext(path)`; "
     "granian/_internal.py:64 `name or 'app'`",
@@ -106,11 +106,13 @@ def no_module(config: Case) -> Iterator[Flaw]:
     if served is None or "$" in served.value:
         return
     path, colon, _ = served.value.partition(":")
-    script = "/" in path and not path.endswith(".py") and config.known.is_file(Path(path))
+    is_file = config.known.is_file
+    script = "/" in path and not path.endswith(".py") and is_file(Path(path))
+    script = script and not is_file(Path(f"{path}.py"))
     if script or SCRIPTS.fullmatch(path):
         text = (
-            f"{path}: granian imports a module, or a file whose name ends with .py, and does not "
-            "start; name the module that the script imports, as shop.wsgi:application"
+            f"{path}: granian imports {path}.py, and does not start without it; name the module "
+            "that the script imports, as shop.wsgi:application"
         )
         yield config.flaw(served.spot, text)
     elif not colon:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lab.lint.rules.alike import missing, present, renamed, with_line, without
-from lab.lint.rules.rule import Case, Flaw, Severity, rule
+from lab.lint.rules.rule import WHY, Case, Flaw, Severity, rule
 
 HOOK = "hook-master-start = unix_signal:15 gracefully_kill_them_all"
 """What makes SIGTERM an orderly stop."""
@@ -50,8 +50,11 @@ def sigterm_reloads(config: Case) -> Iterator[Flaw]:
     said = hooked(config) or config.on("die-on-term") or config.on("exit-on-reload")
     if config.master and config.sockets() and not said:
         setting = config.last("master")
-        where = config.top if setting is None else setting
-        yield config.flaw(where, fix=config.add(HOOK, after=setting))
+        implies = config.table.implies_master
+        implied = next((each for each in config.settings if implies(each.option)), None)
+        text = f"it brings a master; {WHY}" if setting is None and implied else WHY
+        fix = config.add(HOOK, after=setting)
+        yield config.flaw(setting or implied or config.top, text, fix)
 
 
 present(

@@ -171,7 +171,8 @@ present(
     "UW119",
     Severity.ERROR,
     "a user or a group that is not there",
-    why="uWSGI looks the name up and ends where there is none; make the user, or write a number",
+    why="uWSGI looks the name up and ends where there is none; make the user, or write a number. "
+    "lab lint looks it up on this machine, with --uwsgi",
     seen="core/utils.c:774 `user %s not found`; core/utils.c:2627 `unable to find group %s`",
     bad="uid = shop-of-nobody",
     good="uid = nobody",
@@ -182,9 +183,10 @@ def nobody_of_that_name(config: Case) -> Iterator[Flaw]:
     if not config.known.here or config.known.container or config.starting("chroot"):
         return
     of_root = config.known.root is not False  # of anybody else uWSGI asks no name but an owner's
-    for setting in config.all(*("uid", "gid") * of_root, "chown-socket"):
+    of_root_alone = ("uid", "gid", "immediate-uid", "immediate-gid") * of_root
+    for setting in config.all(*of_root_alone, "chown-socket"):
         user, _, group = setting.value.partition(":")
-        if config.table.canonical(setting.option) == "gid":
+        if config.table.canonical(setting.option).endswith("gid"):
             user, group = "", user
         for name, kind, known in (
             (user, "user", config.known.is_user),

@@ -41,6 +41,10 @@ def switch_of_no_switch(config: Case) -> Iterator[Flaw]:
             yield config.flaw(setting, text)
 
 
+PREFIXED = re.compile(r"(unix):(?://)?(/.*)|(tcp|https?)://([\w.*-]*:\d+)/?")
+"""Addresses as other programs write them; the host that uWSGI takes it for, and what is meant."""
+
+
 @rule(
     "UW022",
     Severity.ERROR,
@@ -61,12 +65,13 @@ def other_address(config: Case) -> Iterator[Flaw]:
         if re.fullmatch(r"\d{2,5}", value):
             text = f"this is the name of a UNIX socket, and no port; write :{value}"
             yield config.flaw(setting, text, config.change(setting, f":{value}"))
-        elif match := re.fullmatch(r"unix:(?://)?(/.*)", value):
-            text = (
-                'uWSGI takes "unix" for a host that there is not, and nobody reaches this; write '
-                f"{match[1]}"
-            )
-            yield config.flaw(setting, text, config.change(setting, match[1]))
+        elif re.fullmatch(r"(?:\d{1,3}\.){3}\d{1,3}", value):
+            text = f"this is the name of a UNIX socket, and no address; write {value}:PORT"
+            yield config.flaw(setting, text)
+        elif match := PREFIXED.fullmatch(value):
+            host, meant = match[1] or match[3], match[2] or match[4]
+            text = f'uWSGI takes "{host}" for a host that there is not, and nobody reaches this'
+            yield config.flaw(setting, f"{text}; write {meant}", config.change(setting, meant))
         elif value.endswith(";") or (value.endswith(",") and is_unix(value)):
             meant = value.rstrip(";,")
             text = f"the last character is part of the UNIX socket's name; write {meant}"
