@@ -13,17 +13,22 @@ from pathlib import Path
 from lab import dialects
 from lab.dialects.private import FREE_PORT, LOG, PID, STATSD, started_by
 from lab.errors import ProfileError
+from lab.model.digest import digest_of
 from lab.model.profile import Own, Profile
 from lab.model.runtime import Altered
 
 FILES = {
     "--pid": PID,
+    "--pid-file": PID,
     "-p": PID,
     "--control-socket": "would take a real server's",
     "--statsd-host": STATSD,
     **dict.fromkeys(("--access-logfile", "--error-logfile", "--log-file"), LOG),
 }
 """Words of theirs that name a file or a host of the server in production -> why not in a trial."""
+
+LONGEST = 32
+"""Letters of a profile's name that figures and tables have room for."""
 
 PLACES = {"--bind", "-b", "--host", "--port", "--uds", "--listen", *FILES}
 """These, and the words that name an address; each has a value."""
@@ -67,11 +72,19 @@ def profile_of(text: str) -> Profile:
         _check_served(text, words[at:], dialect.takes_no_value)
     apps = [word for word in words if re.fullmatch(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*(\(\))?", word)]
     said = [each for each in words[at + 1 :] if each not in PLACES and not re.search("[:{]", each)]
-    name = re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-")
+    name = _name(re.sub(r"[^\w.]+", "-", " ".join((program, *said))).strip("-"))
     options = tuple(("app", app) for app in apps[-1:])
     made = started_by(name, here / name, tuple(words), options)
     version = (words[0], "--version") if at == 0 and dialect and dialect.listen else ()
     return replace(made, summary=text, version=version, own=Own(here, tuple(altered)))
+
+
+def _name(words: str) -> str:
+    """Return a name of the words of a command; a long one is cut, and stays its own."""
+    if len(words) <= LONGEST:
+        return words
+    own = digest_of((("command", words),))[:4]
+    return f"{words[: LONGEST - len(own) - 1].rstrip('-')}-{own}"
 
 
 def _check_served(text: str, words: Sequence[str], takes_no_value: Callable[[str], bool]) -> None:
