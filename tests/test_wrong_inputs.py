@@ -245,7 +245,7 @@ def test_an_ini_without_chdir_is_told_where_its_module_was_looked_for(lab):
     code, out, errors = lab("run", "./nochdir.ini", *SMALL)
     assert (code, out) == (1, "")
     assert errors.startswith(f"lab: {Path.cwd()}/nochdir.ini: somewhere_else cannot be imported in")
-    assert f"looked for in {Path.cwd()} (write `chdir = {Path.cwd()}`" in errors
+    assert f"looked for in {Path.cwd()} (name another by --chdir PATH, or by `chdir`" in errors
 
 
 def write(folder, lines):

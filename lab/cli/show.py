@@ -35,6 +35,8 @@ def show_command(
     in it is run, and uWSGI is asked about it only if its options do no more than keep values.
     """
     theirs = with_copy(runtime(**started, own=profiles.is_theirs(name)), keep, drop, chdir)
-    for line in profiles.shown(profiles.read(name, theirs)):
+    profile = profiles.read(name, theirs)
+    profiles.check_named([profile] if profile.own else [], theirs)
+    for line in profiles.shown(profile):
         say(line)
     return 0

@@ -61,10 +61,7 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
 def _check_told(theirs: Sequence[Profile], workload: Workload) -> None:
     """Refuse what is told of inis of the user's where none of them has it."""
     inis, runtime = [each for each in theirs if not each.commands], workload.runtime
-    for name, given, of in (("keep", runtime.keep, theirs), ("drop", runtime.drop, inis)):
-        has = {option for each in of for option in _options(each)}
-        for option in sorted(given - has):
-            raise UsageError(f"--{name} {option}: no configuration of yours has it")
+    profiles.check_named(theirs, runtime)
     folder = runtime.chdir
     if theirs and not inis and folder is not None and OWN in workload.apps:
         raise UsageError(f"--chdir {folder}: it goes with --app, or with an ini of yours")
@@ -99,10 +96,6 @@ def _serving(
         beside=replace(runtime, variables=variables),
     )
     return [_beside(each, mine) for each in found], given
-
-
-def _options(profile: Profile) -> set[str]:
-    return {name for name, _ in profile.options} | {each.option for each in profile.altered}
 
 
 def _beside(profile: Profile, mine: Profile) -> Profile:

@@ -11,10 +11,11 @@ from lab.profiles.catalogue import (
     usual,
     with_reading,
 )
+from lab.profiles.named import check_named
 from lab.profiles.renamed import as_today
 from lab.profiles.show import shown
 from lab.profiles.startable import check_startable, warnings
 
-__all__ = ["as_today", "check_startable", "described", "find", "is_ours",
+__all__ = ["as_today", "check_named", "check_startable", "described", "find", "is_ours",
            "is_theirs", "ladder", "read", "read_header", "shown", "usual", "warnings",
            "with_reading"]  # fmt: skip

@@ -25,7 +25,7 @@ from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi import APPLICATION, places
 from lab.dialects.uwsgi.acting import acting
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
-from lab.dialects.uwsgi.told import as_told, by_drop, by_env, told_config, unset
+from lab.dialects.uwsgi.told import as_told, by_drop, by_env, by_variable, told_config, unset
 from lab.errors import ProfileError
 from lab.lint.flaw import Flaw
 from lab.lint.rules.rule import RULES
@@ -151,7 +151,7 @@ def _read(path: Path, runtime: Runtime, section: str) -> tuple[Config, list[str]
     )
     found = places.read(path, known)
     if found.circle is not None:
-        raise _refused(next(RULES[CIRCLE].flaws(found)), runtime)
+        raise refused(next(RULES[CIRCLE].flaws(found)), runtime)
     act = next((f"{name}, an option to it" for name in given), None) or acting(found)
     if act is None:
         cwd = known.cwd if found.relative else None
@@ -239,7 +239,7 @@ def _check(reading: Reading, runtime: Runtime) -> None:
     Any other text in place of a number is taken as uWSGI takes it, and is a warning.
     """
     for flaw in reading.found((TWICE,)):
-        raise _refused(flaw, runtime)
+        raise refused(flaw, runtime)
     flaws = {(flaw.spot.file, flaw.spot.line): flaw for flaw in reading.found(NUMBERS)}
     config = reading.case
     wrong = [
@@ -251,13 +251,20 @@ def _check(reading: Reading, runtime: Runtime) -> None:
     ]
     if wrong:
         names = tuple(dict.fromkeys(name for each, _ in wrong for name in unset(each.value)))
-        raise _refused(wrong[0][1], runtime, by_env(names) or by_drop(wrong[0][0].option))
+        raise refused(wrong[0][1], runtime, by_env(names) or by_drop(wrong[0][0].option))
 
 
-def _refused(flaw: Flaw, runtime: Runtime, what_to_do: str = "") -> ProfileError:
-    """Return the refusal of what a rule found."""
-    message = "; ".join(filter(None, (runtime.variables.hide(flaw.message), what_to_do)))
-    return ProfileError(flaw.spot.file, message, flaw.spot.line)
+def refused(flaw: Flaw, runtime: Runtime, what_to_do: str = "") -> ProfileError:
+    """
+    Return the refusal of what a rule found, with its place; of a variable with the variable.
+
+    There are no values of the user's in it, nor what stands for an address.
+    """
+    of_variable = by_variable(flaw.message, runtime) if not flaw.spot.column else ""
+    said = of_variable or runtime.variables.hide(flaw.message)
+    said = said.replace(HOST, "$(BIND)").replace(PORT, "$(PORT)")
+    line = None if of_variable else flaw.spot.line
+    return ProfileError(flaw.spot.file, "; ".join(filter(None, (said, what_to_do))), line)
 
 
 def as_read(config: Config, printed: Sequence[tuple[str, str]]) -> Config:

@@ -15,7 +15,7 @@ from lab.profiles.catalogue import is_ours
 from lab.profiles.header import line_of
 from lab.profiles.known import known_of
 from lab.profiles.reading import Reading
-from lab.profiles.resolve import HOST, PORT
+from lab.profiles.resolve import refused
 from lab.system.programs import placed
 from lab.system.runtime import UWSGI, environment_of, program, require_python, with_home
 
@@ -41,7 +41,7 @@ def warnings(
         return ()
     found = _linted(profile, runtime, reading, ignore=("UW9", *RULES)).flaws
     said = (each for each in found if each.severity in (Severity.ERROR, Severity.NO_EFFECT))
-    return tuple(f"{each.spot.file}:{each.spot.line}: {_told(each, runtime)}" for each in said)
+    return tuple(str(refused(each, runtime)) for each in said)
 
 
 def _linted(
@@ -69,12 +69,6 @@ def _linted(
     return linted(reading.case, every, select=select, ignore=ignore)
 
 
-def _told(flaw: Flaw, runtime: Runtime) -> str:
-    """Return a message without values of the user's, and without what stands for an address."""
-    told = runtime.variables.hide(flaw.message)
-    return told.replace(HOST, "$(BIND)").replace(PORT, "$(PORT)")
-
-
 def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None = None) -> None:
     """
     Refuse an ini that uWSGI would not start on this machine.
@@ -92,8 +86,7 @@ def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None 
     found = _linted(profile, runtime, reading, select=RULES)
     for flaw in found.flaws:
         if not found.config.guesses and flaw.severity is Severity.ERROR:
-            message = f"{_told(flaw, runtime)}; {_flag(flaw, found.config)}"
-            raise ProfileError(flaw.spot.file, message, flaw.spot.line)
+            raise refused(flaw, runtime, _flag(flaw, found.config))
     here = runtime.started_in(profile.cwd)
     for option, value in placed(profile):
         theirs = with_home(here, [(option, value)])
@@ -108,8 +101,10 @@ def check_startable(profile: Profile, runtime: Runtime, reading: Reading | None 
 
 def _flag(flaw: Flaw, config: Config) -> str:
     """Return which option of the lab helps where an ini would not start."""
-    there = (each for each in config.settings if each.spot == flaw.spot)
-    option, value = next(((each.option, each.value) for each in there), ("", ""))
+    there = [each for each in config.settings if each.spot == flaw.spot]
+    # Of variables, which have no place of their own, the message says which it is.
+    named = [each for each in there if flaw.message.startswith(f"{each.written}: ")]
+    option, value = next(((each.option, each.value) for each in named or there), ("", ""))
     if names := unset(value):
         return by_env(names)
     if option == "chdir":

@@ -72,6 +72,9 @@ ADVICE = {
     r"(user|group) .+ not found": (
         "a container has it, and this machine does not: --drop uid (and --drop gid) serves as you"
     ),
+    r"unable to find (user|group) ": (
+        "a container has it, and this machine does not: --drop chown-socket leaves the socket yours"
+    ),
     r"UNABLE to load uWSGI plugin": (
         "it is built in here, or there is none: --drop need-plugins, or name your uWSGI by --uwsgi"
     ),

@@ -178,7 +178,7 @@ def _kind(sought: Sought, found: Mapping[str, Any]) -> Iterator[str]:
         there.append(f"{other} ({call if how == 'factory' else of})")
     more = ", ..." if len(there) > MOST_NAMES else ""
     listed = f"WSGI applications in it: {', '.join(there[:MOST_NAMES])}{more}"
-    yield f"{problem}. {listed if there else 'It has no WSGI application'} ({sought.how})"
+    yield f"{problem}. {listed if there else f'It has no WSGI application ({sought.how})'}"
 
 
 def _written(sought: Sought, name: str) -> str:

@@ -99,9 +99,11 @@ class UwsgiServer:
             (options[each] for each in APPLICATION if each in options and each != "callable"), ""
         ).partition(":")
         folder = (runtime.cwd or Path.cwd()) / options.get("chdir", "")
-        how = f"`chdir` in {profile.path} names another folder"
-        if "chdir" not in options:
-            how = f"write `chdir = {profile.path.parent}`, or another folder, in {profile.path}"
+        how = f"name another by --chdir PATH, or by `chdir` in {profile.path}"
+        if workload.runtime.chdir is not None:
+            how = "--chdir names another folder"
+        elif "chdir" in options:
+            how = f"`chdir` in {profile.path} names another folder"
         return sought(
             module,
             name or options.get("callable", "application"),

@@ -10,8 +10,10 @@ import os
 import subprocess
 
 import pytest
+from click.testing import CliRunner
 
 from lab import profiles
+from lab.cli.show import show_command
 from lab.errors import LabError, ProfileError, ServerStartError, UsageError
 from lab.experiment.available import available, import_applications
 from lab.experiment.plan import arm_of
@@ -224,6 +226,72 @@ def test_an_option_to_drop_must_be_there(image, tmp_path):
     asked = image(SERVES, chdir=tmp_path / "src", drop=("giud",))
     with pytest.raises(UsageError, match="--drop giud: no configuration of yours has it"):
         found(asked)
+
+
+@pytest.mark.parametrize(
+    ("line", "drop", "hint"),
+    [
+        ("need-plugins = python3", "needplugins", "; it has need-plugins"),
+        ("virtualenv = /nowhere/venv", "home", "; it has virtualenv"),
+    ],
+)
+def test_an_option_of_another_spelling_is_named(image, tmp_path, line, drop, hint):
+    """Of a like name, or of the same meaning."""
+    asked = image(f"{SERVES}{line}\n", chdir=tmp_path / "src", drop=(drop,))
+    with pytest.raises(UsageError, match=f"--drop {drop}: no configuration of yours has it{hint}$"):
+        found(asked)
+
+
+def test_what_is_shown_must_have_what_is_dropped(image, tmp_path):
+    """`lab show` refuses a name that is mistyped as `lab run` does."""
+    image(SERVES)
+    done = CliRunner().invoke(show_command, ["docker/uwsgi.ini", "--drop", "modul"])
+    assert isinstance(done.exception, UsageError)
+    assert "--drop modul: no configuration of yours has it; it has module" in str(done.exception)
+
+
+def test_options_of_an_ini_alone_are_dropped(image, tmp_path):
+    """A gunicorn.conf.py is a program, and none of its lines is left out."""
+    (tmp_path / "gunicorn.conf.py").write_text('wsgi_app = "shop.wsgi"\nworkers = 2\n')
+    with pytest.raises(UsageError, match="--drop workers: it leaves out options of an ini alone"):
+        found(Asked(profiles=("gunicorn.conf.py",), drop=("workers",)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "flag"),
+    [
+        ("CHEAPER", "8", "or --drop cheaper leaves it out here"),
+        ("CHDIR", "/nowhere", "--chdir PATH"),
+        ("HOME", "/nowhere", "--drop home leaves it out here"),
+        ("PROCESSES", "two", "--drop processes leaves it out here"),
+    ],
+)
+def test_a_refusal_names_the_variable_that_is_the_option(image, tmp_path, name, value, flag):
+    """It stands in no line of the ini, and another variable before it is not meant."""
+    env = ("UWSGI_WORKERS=4", f"UWSGI_{name}={value}")
+    said = refusal(image(f"{BEGINS}module = shop.wsgi\n", env=env), tmp_path)
+    assert f"docker/uwsgi.ini: {name.lower()} = {value} (UWSGI_{name} of --env): " in said
+    assert said.endswith(flag)
+
+
+@pytest.mark.parametrize(
+    ("text", "chdir", "said"),
+    [
+        (f"{BEGINS}module = shops.wsgi\n", "docker", "(--chdir names another folder)"),
+        (f"{BEGINS}module = shops.wsgi\n", None, "(name another by --chdir PATH, or by `chdir` in"),
+    ],
+)
+def test_a_folder_without_the_module_is_told_with_the_flag(image, tmp_path, text, chdir, said):
+    """Whether a folder was named or not: the ini of a container often has none."""
+    assert said in refusal(image(text, chdir=chdir and tmp_path / chdir), tmp_path)
+
+
+def test_an_owner_of_the_socket_whom_this_machine_has_not_is_told_with_the_flag(image, tmp_path):
+    """He is no `uid`, which is left out otherwise."""
+    text = f"{BEGINS}module = shop.wsgi\nsocket = /run/s\nchown-socket = nobody-here:nobody-here\n"
+    said = refusal(image(text, chdir=tmp_path / "src"), tmp_path)
+    assert "unable to find user nobody-here" in said
+    assert "--drop chown-socket" in said
 
 
 def test_an_environment_of_the_container_is_not_asked_for_where_one_is_named(image, tmp_path):

@@ -132,7 +132,7 @@ def ask(tmp_path):
         ("kinds:nope", ["--app kinds:nope: the module kinds has no `nope`. WSGI applications in",
                         ": framework (Framework), application (function), create_app (a factory:",
                         "--app 'kinds:create_app()'), create_broken_app (a factory: "]),
-        ("good:app", ["has no `app`. WSGI applications in it: application (function) (--chdir "]),
+        ("good:app", ["has no `app`. WSGI applications in it: application (function)"]),
         ("kinds:number", ["kinds:number is no WSGI application: it is int. WSGI applications in"]),
         ("kinds:add", ["kinds:add is no WSGI application: it is function"]),
         ("kinds:create_app", ["takes no request: it makes an application; say --app 'kinds:"]),

@@ -123,6 +123,21 @@ def by_drop(option: str) -> str:
     return f"--drop {option} leaves it out here"
 
 
+def by_variable(message: str, runtime: Runtime) -> str:
+    """
+    Return a message about an option that a variable makes, with the variable; "" of another.
+
+    >>> from lab.model.runtime import Variables
+    >>> said = Runtime(variables=Variables.of({"UWSGI_CHEAPER": "8"}, "digest"))
+    >>> by_variable("cheaper: too many", said)
+    'cheaper = 8 (UWSGI_CHEAPER of --env): too many'
+    """
+    for change in _of_environment(runtime):
+        if message.startswith(f"{change.option}: "):
+            return f"{change}{message.removeprefix(change.option)}"
+    return ""
+
+
 def _of_environment(runtime: Runtime) -> Iterator[Altered]:
     """Yield what variables make options of the ini."""
     for name, option, value in as_options(runtime.variables.options):
