@@ -89,6 +89,10 @@ class Dialect:
         """
         return None
 
+    def moved(self, profile: Profile, folder: Path) -> Profile:
+        """Return a user's file with *folder* for its `chdir`; the same where it cannot be told."""
+        return profile
+
     def config(self, profile: Profile) -> Config | None:
         """Return the options of a profile as what was read; None where they are not known."""
         return None

@@ -60,11 +60,13 @@ def shared(found: Sequence[Profile], workload: Workload) -> tuple[list[Profile],
 
 def _check_told(theirs: Sequence[Profile], workload: Workload) -> None:
     """Refuse what is told of inis of the user's where none of them has it."""
-    inis, runtime = [each for each in theirs if not each.commands], workload.runtime
+    runtime = workload.runtime
     profiles.check_named(theirs, runtime)
     folder = runtime.chdir
-    if theirs and not inis and folder is not None and OWN in workload.apps:
-        raise UsageError(f"--chdir {folder}: it goes with --app, or with an ini of yours")
+    takes = any(change.option == "chdir" for each in theirs for change in each.altered)
+    inis = any(not each.commands for each in theirs)
+    if theirs and not (inis or takes) and folder is not None and OWN in workload.apps:
+        raise UsageError(f"--chdir {folder}: it goes with --app, or with a file of yours")
 
 
 def _serving(

@@ -61,7 +61,8 @@ def with_reading(
     """
     profile = described(name, ours=ours)
     if profile.commands:
-        return profile, None
+        folder = runtime.chdir if profile.own else None
+        return (dialects.of(profile).moved(profile, folder) if folder else profile), None
     uwsgi = program(runtime, UWSGI)
     absent = [each for each in read_header(profile.path).plugins if each not in plugins(uwsgi)]
     if absent:

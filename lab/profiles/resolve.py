@@ -315,6 +315,8 @@ def _absent(config: Config, printed: Sequence[str]) -> ProfileError | None:
     for each in config.settings if name else ():
         if name in (each.value, each.value.rpartition(":")[0]):
             problem = "there is no such file, so uWSGI does not start; give a copy without the line"
+            if not each.value.startswith("/"):
+                problem += ", or the folder that uWSGI is started in: --cwd PATH"
             return ProfileError(each.spot.file, f"{each.written}: {problem}", each.spot.line)
     return None
 

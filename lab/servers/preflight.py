@@ -65,6 +65,9 @@ def check(soughts: Iterable[tuple[Sought, Runtime]]) -> dict[Path | None, Mappin
 
 def _ask(sought: Sought, python: str, runtime: Runtime) -> Mapping[str, Any]:
     """Return the answer of `ask_app.py`; raises ApplicationError where it is not a good one."""
+    if not sought.folder.is_dir():
+        absent = f"there is no folder {sought.folder} here; say which it is: --chdir PATH"
+        raise ApplicationError(f"{sought.named}: {absent}", "")
     said = {"module": sought.module, "callable": sought.callable, "limit": LIMIT}
     with temporary.folder() as folder:
         answer = folder / "answer.json"

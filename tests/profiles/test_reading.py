@@ -15,8 +15,8 @@ from lab.lint.rules.rule import RULES, Rule
 from lab.model.profile import Own
 from lab.model.runtime import OURS
 from lab.options import Asked, application, understand
-from lab.profiles import asking, startable
-from lab.profiles.resolve import HOST, PORT
+from lab.profiles import asking
+from lab.profiles.resolve import HOST, PORT, refused
 
 INI = "[uwsgi]\nhttp = $(BIND):$(PORT)\nmodule = site_app\nchdir = %d\nthunder-lock = true\n"
 
@@ -71,4 +71,4 @@ def test_an_address_that_a_trial_sets_is_told_as_its_variable():
     """And not as what stands for it while the file is read."""
     spot = Spot(Path("a.ini"), 2, 1)
     flaw = Flaw("UW1", Severity.ERROR, f"http = {HOST}:{PORT}: it is taken", spot)
-    assert startable._told(flaw, OURS) == "http = $(BIND):$(PORT): it is taken"
+    assert str(refused(flaw, OURS)) == "a.ini:2: http = $(BIND):$(PORT): it is taken"

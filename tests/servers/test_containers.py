@@ -110,7 +110,7 @@ def test_a_folder_that_is_not_used_need_not_be_there(image, tmp_path, more):
 def test_a_folder_goes_with_an_ini_or_an_application(image, tmp_path):
     """A command in quotes runs where it is typed."""
     asked = Asked(profiles=("gunicorn shop.wsgi:application",), chdir=tmp_path / "src")
-    with pytest.raises(UsageError, match="it goes with --app, or with an ini of yours"):
+    with pytest.raises(UsageError, match="it goes with --app, or with a file of yours"):
         found(asked)
     with pytest.raises(UsageError, match="no such folder"):
         application(image(SERVES, chdir=tmp_path / "none"))
@@ -315,6 +315,36 @@ def test_what_is_not_here_is_told_with_the_flag(image, tmp_path, lines, said):
     """Where uWSGI or the import says so, and no reading of the ini."""
     told = refusal(image(f"{BEGINS}{lines}\n", chdir=tmp_path / "src"), tmp_path)
     assert said in told
+
+
+GUNICORN = 'wsgi_app = "shop.wsgi"\nworkers = 1\n'
+
+
+@pytest.mark.parametrize("said", ['chdir = "/nowhere/app"\n', ""])
+def test_a_folder_stands_for_that_of_a_gunicorn_conf_py(image, tmp_path, said):
+    """--chdir alone, whether the file has one or not; without it the message names it."""
+    (tmp_path / "gunicorn.conf.py").write_text(GUNICORN + said)
+    asked = Asked(profiles=("gunicorn.conf.py",), chdir=tmp_path / "src")
+    assert served(asked, tmp_path)[0] == b"pears"
+    assert f"{tmp_path}/src" in found(asked)[2][0]
+
+
+def test_a_folder_that_a_gunicorn_conf_py_names_is_told_with_the_flag(image, tmp_path):
+    """Before anything is started there."""
+    (tmp_path / "gunicorn.conf.py").write_text(f'{GUNICORN}chdir = "/nowhere/app"\n')
+    asked = Asked(profiles=("gunicorn.conf.py", "gunicorn-sync"))
+    said = "there is no folder /nowhere/app here; say which it is: --chdir PATH"
+    assert said in refusal(asked, tmp_path)
+
+
+def test_an_include_of_the_folder_that_it_is_started_in_is_found_there(image, tmp_path):
+    """--cwd names that folder, as the image's WORKDIR is one; the message says so."""
+    (tmp_path / "base.ini").write_text("[uwsgi]\nthreads = 3\n")
+    text = f"{SERVES}include = base.ini\n"
+    assert refusal(image(text, chdir=tmp_path / "src"), tmp_path).endswith(": --cwd PATH")
+    asked = image(text, chdir=tmp_path / "src", cwd=tmp_path)
+    body, options = served(asked, tmp_path)
+    assert (body, options["threads"]) == (b"pears", "3")
 
 
 def test_an_include_that_is_not_here_is_named_with_its_line(image, tmp_path):

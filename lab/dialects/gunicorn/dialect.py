@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
-from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, own
+from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, moved, own
 from lab.dialects.gunicorn.read import assignments, read, takes_no_value
 from lab.dialects.meaning import Settings
 from lab.dialects.spot import Setting, Spot
@@ -44,6 +44,10 @@ class Gunicorn(Dialect):
     def own(self, path: Path) -> Profile:
         """Return the profile of a configuration file, served from a private copy."""
         return own(path)
+
+    def moved(self, profile: Profile, folder: Path) -> Profile:
+        """Return a configuration file with *folder* for its `chdir`."""
+        return moved(profile, folder)
 
     def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
         """Return how a configuration file is asked that has a protocol for a proxy."""

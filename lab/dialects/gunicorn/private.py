@@ -86,6 +86,20 @@ def own(path: Path) -> Profile:
     )
 
 
+def moved(profile: Profile, folder: Path) -> Profile:
+    """Return the profile of a gunicorn.conf.py whose application is imported in *folder*."""
+    if profile.own is None or COPY not in dict(profile.options):
+        return profile
+    said = assignments(dict(profile.options)[profile.path.name]).get("chdir")
+    change = Altered("chdir", str(said or ""), str(folder), "" if said else "--chdir")
+    options = tuple(
+        (name, f"{text}chdir = {str(folder)!r}\n" if name == COPY else text)
+        for name, text in profile.options
+    )
+    own = replace(profile.own, altered=(*profile.own.altered, change))
+    return replace(profile, options=options, own=own)
+
+
 def asked_over(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:
     """Return how a file with these settings is asked where that is not HTTP over TCP."""
     if settings.get("protocol") != "uwsgi":
