@@ -97,3 +97,10 @@ def test_a_time_limit_that_ends_is_named(tmp_path):
     threads = moved(tmp_path, "harakiri = 60\nthreads = 4\n", "gunicorn")
     assert "proxy_read_timeout" in notes(threads, "lost")
     assert "\ntimeout = 60\n" in moved(tmp_path, "harakiri = 60\n", "gunicorn").text
+
+
+def test_a_reload_that_reads_no_new_code_is_named(tmp_path):
+    """With an application that is imported before the fork, SIGHUP starts the old code again."""
+    found = moved(tmp_path, "touch-reload = /srv/shop/reload\n", "gunicorn")
+    assert "preload_app = True" in found.text
+    assert "with preload_app that reads no new code" in notes(found, "lost")

@@ -223,10 +223,11 @@ def _time_limit(made: Translation, said: Said) -> None:
     if threads == 1 and "greenlets" not in service.senses:
         made.write(said, "timeout", said.value, "it ends the worker of a request that takes longer")
     else:
+        by = "uwsgi" if any(each.protocol == "uwsgi" for each in service.addresses) else "proxy"
         made.drop(
             said,
             "`timeout` ends requests with worker class sync only, and here several are served at "
-            "once. Give nginx proxy_read_timeout: clients get an answer, and the worker goes on",
+            f"once. Give nginx {by}_read_timeout: clients get an answer, and the worker goes on",
         )
 
 
