@@ -73,6 +73,24 @@ ELSEWHERE = {
     "tests/lint/test_command.py::test_the_exit_status_says_whether_something_counts": (
         ".venv/bin/lab lint ~/mysite/uwsgi.ini",
     ),
+    "tests/migrate/test_page.py::test_the_example_is_what_the_command_prints": (
+        ".venv/bin/lab migrate uwsgi.ini --to gunicorn",
+    ),
+    "tests/migrate/test_page.py::test_the_linter_finds_nothing_wrong_in_what_is_written": (
+        ".venv/bin/lab lint gunicorn.conf.py",
+    ),
+    "tests/migrate/test_migrate.py::test_a_python_file_is_read_and_not_run": (
+        ".venv/bin/lab migrate gunicorn.conf.py --to granian",
+    ),
+    "tests/migrate/test_migrate.py::test_a_command_is_read_as_a_file_is": (
+        ".venv/bin/lab migrate 'gunicorn -w 4 --threads 2 -b :8000 mysite.wsgi:app' --to uwsgi",
+    ),
+    "tests/migrate/test_switch.py::test_no_request_is_lost_on_the_way_there_and_back": (
+        "ln -sfn old.conf /etc/nginx/mysite/now.conf && nginx -t && nginx -s reload",
+        "ln -sfn both.conf /etc/nginx/mysite/now.conf && nginx -t && nginx -s reload",
+        "ln -sfn new.conf /etc/nginx/mysite/now.conf && nginx -t && nginx -s reload",
+        "ln -sfn old.conf /etc/nginx/mysite/now.conf && nginx -s reload",
+    ),
     "tests/lint/test_acting_files.py::test_no_command_of_a_file_is_run": (
         ".venv/bin/lab lint ~/shop/uwsgi.ini",
     ),
@@ -135,6 +153,7 @@ NOT_RUN = {
         ".venv/bin/python -m sysconfig | grep CONFIG_ARGS",
     ),
     "it is about files of the reader's": (
+        r"grep -rnE '^\s*(import|from) (uwsgi|uwsgidecorators)' --include='*.py' .",
         ".venv/bin/python benchmarks/public_lint.py ~/configurations --collected 2026-11-23",
         ".venv/bin/pip install -r after/requirements.txt",
         "cp after/ci/before.ini after/ci/after.ini .",

@@ -21,10 +21,12 @@ from tools.pages import (
     gates,
     hidden,
     instructions,
+    migration,
     proofs,
     public_lint,
     results,
     runs,
+    vocabulary,
 )
 from tools.pages.files import DOCS, ROOT, written
 
@@ -36,6 +38,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "claims SOURCE": claims.by_run,
     "command RUN": runs.command,
     "decision RUN: CLAIM": runs.decision,
+    "differences of KEYS": vocabulary.differences,
     "figure FIGURE": figures.words,
     "gates": gates.table,
     "gates say": gates.sayings,
@@ -47,6 +50,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "levels RUN": runs.levels,
     "limit RUN: PROFILE": runs.limit,
     "machine RUN": runs.machine,
+    "migrated PAGE to SERVER": migration.shown,
     "outcomes": claims.outcomes,
     "plan RUN": runs.plan,
     "ratio RUN: METRIC of CHANGED / REFERENCE": runs.ratio,
@@ -62,6 +66,9 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "run RUN: TITLE": runs.table,
     "selftest": proofs.selftest,
     "selftest in short": proofs.selftest_in_short,
+    "senses": vocabulary.options,
+    "senses without counterpart": vocabulary.without_counterpart,
+    "senses without option": vocabulary.behaviour,
     "statements SOURCE": claims.statements,
     "stress": proofs.stress,
     "value RUN: METRIC of PROFILE": runs.value,

@@ -1,0 +1,42 @@
+"""What `lab migrate` prints of the ini that stands on a page."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.errors import UsageError
+from lab.migrate.migrated import migrated
+from lab.migrate.show import as_text
+from tools.pages.files import DOCS
+
+INI = re.compile(r"^```ini\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def ini(page: str) -> str:
+    """
+    Return the first ini of a page.
+
+    Args:
+        page: Its place below docs, without its suffix.
+
+    Raises:
+        UsageError: It has none.
+    """
+    found = INI.search((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    if found is None:
+        raise UsageError(f"docs/{page}.md has no ini")
+    return found[1]
+
+
+def shown(page: str, server: str) -> str:
+    """Return the command that translates the first ini of a page, and what it prints."""
+    if server not in TRANSLATORS:
+        raise UsageError(f"there is no {server} to migrate to, only {', '.join(TRANSLATORS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "uwsgi.ini"
+        path.write_text(ini(page), encoding="utf-8")
+        said = as_text(migrated(str(path), server, {}))
+    return f"```console\n$ .venv/bin/lab migrate {path.name} --to {server}\n{said}```\n"

@@ -1,0 +1,182 @@
+"""What options mean from server to server, from the tables that `lab migrate` reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from lab.dialects import granian
+from lab.dialects.gunicorn.read import carried
+from lab.dialects.uwsgi.table import uwsgi_options
+from lab.dialects.vocabulary.senses import (
+    Gone,
+    Hidden,
+    Sense,
+    Spelling,
+    by_option,
+    gone,
+    hidden,
+    senses,
+)
+from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.errors import UsageError
+from lab.report import markdown
+from lab.report.numbers import UNKNOWN
+from lab.report.tables import Cell, Table, texts
+
+OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "uwsgi": {name: entry.line for name, entry in uwsgi_options().entries.items()},
+    "gunicorn": dict.fromkeys(carried()["settings"], ""),
+    "granian": dict.fromkeys(granian.options(), ""),
+}
+"""Program -> its options, each with its place in the source where the vocabulary has none."""
+
+VERSIONS: Mapping[str, str] = {
+    "uwsgi": uwsgi_options().version,
+    "gunicorn": carried()["version"],
+    "granian": granian.carried()["version"],
+}
+"""Program -> the version that its options are of."""
+
+SHOWN = 4
+"""Options of a feature that are named; the others are counted."""
+
+SAME = "the same"
+"""What a cell says that would repeat the one before it."""
+
+
+def options() -> str:
+    """Return what each option is called elsewhere, a row a meaning."""
+    rows = (
+        (
+            sense.means,
+            *(_spelling(sense, program) for program in TRANSLATORS),
+            ", ".join(
+                _code(line)
+                for program, column in sense.columns.items()
+                for line in _sources(column, program)
+            ),
+        )
+        for sense in senses().values()
+    )
+    titles = (f"{each.name} {VERSIONS[each.program]}" for each in TRANSLATORS.values())
+    return _table(("meaning", *titles, "source"), rows)
+
+
+def without_counterpart() -> str:
+    """Return the features that one server alone has, with the way out."""
+    rows = (
+        (_named(each), *(_options(each, program) for program in TRANSLATORS), each.instead)
+        for each in gone()
+    )
+    return _table(("feature", *_names(), "elsewhere"), rows)
+
+
+def behaviour() -> str:
+    """Return in what the servers differ though no option shows it."""
+    rows = (
+        (each.about, *(each.does[program] for program in TRANSLATORS), each.ask)
+        for each in hidden()
+    )
+    return _table(("what", *_names(), "look at"), rows)
+
+
+def differences(keys: str) -> str:
+    """
+    Return a table of what each server has of chosen features, a column a server.
+
+    Args:
+        keys: Of any of the three tables of the vocabulary, with commas between them.
+
+    Raises:
+        UsageError: None of the tables has one of them.
+    """
+    return _table(_names(), (_difference(key.strip()) for key in keys.split(",")))
+
+
+def _difference(key: str) -> tuple[str, ...]:
+    tables = ({each.key: each for each in found} for found in (senses().values(), gone(), hidden()))
+    known: dict[str, Sense | Gone | Hidden] = {
+        name: each for table in tables for name, each in table.items()
+    }
+    if (found := known.get(key)) is None:
+        raise UsageError(f"the vocabulary has no {key!r}, only {', '.join(known)}")
+    first, *others = (_cell(found, program) for program in TRANSLATORS)
+    repeated = [
+        SAME if cell == before else cell
+        for before, cell in zip(("", *others), others, strict=False)
+    ]
+    return f"**{_title(found)}**: {first}", *repeated
+
+
+def _title(found: Sense | Gone | Hidden) -> str:
+    if isinstance(found, Hidden):
+        return found.about
+    return found.means if isinstance(found, Sense) else _named(found)
+
+
+def _named(feature: Gone) -> str:
+    return feature.key.replace("-", " ")
+
+
+def _cell(found: Sense | Gone | Hidden, program: str) -> str:
+    if isinstance(found, Hidden):
+        return found.does[program]
+    if isinstance(found, Sense):
+        return _spelling(found, program)
+    has = _options(found, program)
+    return f"lost: {found.instead}" if has == UNKNOWN else has
+
+
+def _spelling(sense: Sense, program: str) -> str:
+    """Return how a server spells a sense, and what differs there."""
+    column = sense.columns.get(program)
+    if column is None:
+        return UNKNOWN
+    lost = f"lost: {column.lost}" * bool(column.lost)
+    said = (*_spelt(column, program), column.says, lost)
+    return ": ".join(filter(None, said)) or UNKNOWN
+
+
+def _spelt(column: Spelling, program: str) -> Iterator[str]:
+    """Yield the options of a server for a sense, and what holds without them."""
+    yield ", ".join(_option(name, program) for name in column.names)
+    off = ", ".join(_option(name, program) for name in column.opposite)
+    yield f"off by {off}" * bool(off)
+    yield "always" * column.always
+    default = {"true": "on", "false": "off"}.get(column.implied, column.implied)
+    yield f"{default} by default" * bool(default)
+
+
+def _sources(column: Spelling, program: str) -> Iterator[str]:
+    """Yield where the first option of a server stands in its source."""
+    lines = (OPTIONS[program].get(name, "") for name in (*column.names, *column.opposite))
+    yield from filter(None, (next(lines, ""), column.source))
+
+
+def _options(feature: Gone, program: str) -> str:
+    """Return the options of a server for a feature that no other has."""
+    pattern = feature.patterns.get(program)
+    if pattern is None:
+        return UNKNOWN
+    others = OPTIONS[program].keys() - by_option(program).keys()
+    names = sorted(name for name in others if pattern.fullmatch(name))
+    shown = ", ".join(_option(name, program) for name in names[:SHOWN])
+    return shown + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
+
+
+def _option(name: str, program: str) -> str:
+    """Return an option as a configuration of its server has it."""
+    return _code(TRANSLATORS[program].words.form.partition("{}")[0] + name)
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _names() -> Iterator[str]:
+    return (each.name for each in TRANSLATORS.values())
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    cells = (tuple(map(Cell, row)) for row in rows)
+    return markdown.render_table(Table("", texts(titles), tuple(cells)))
