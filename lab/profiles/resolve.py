@@ -27,7 +27,7 @@ from lab.dialects.uwsgi.acting import acting
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
 from lab.dialects.uwsgi.told import as_told, by_drop, by_env, by_variable, told_config, unset
 from lab.errors import ProfileError
-from lab.lint.flaw import Flaw
+from lab.lint.flaw import Flaw, Severity
 from lab.lint.rules.rule import RULES
 from lab.model.runtime import OURS, Altered, Runtime
 from lab.profiles import asking
@@ -234,7 +234,7 @@ def _portable(value: str, replacements: Iterable[tuple[str, str]]) -> str:
 
 def _check(reading: Reading, runtime: Runtime) -> None:
     """
-    Refuse what uWSGI takes in silence: a variable that is not set, a section that is there twice.
+    Refuse what uWSGI takes in silence: a variable that is not set, a second section, no worker.
 
     Any other text in place of a number is taken as uWSGI takes it, and is a warning.
     """
@@ -252,6 +252,10 @@ def _check(reading: Reading, runtime: Runtime) -> None:
     if wrong:
         names = tuple(dict.fromkeys(name for each, _ in wrong for name in unset(each.value)))
         raise refused(wrong[0][1], runtime, by_env(names) or by_drop(wrong[0][0].option))
+    for none in [each for each in config.all("processes")[-1:] if atoi(each.value) == 0]:
+        text = f"{none.written}: no worker is started, so nothing answers; write 1 or more"
+        flaw = Flaw("", Severity.ERROR, text, none.spot)
+        raise refused(flaw, runtime, by_drop(none.option))
 
 
 def refused(flaw: Flaw, runtime: Runtime, what_to_do: str = "") -> ProfileError:

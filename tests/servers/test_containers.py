@@ -190,6 +190,13 @@ def test_what_uwsgi_reads_as_no_number_is_served_as_it_reads_it(image, tmp_path)
     assert "uwsgi.ini:8: cheaper = true: a number is read there, and of this that is 0" in said
 
 
+@pytest.mark.parametrize(("line", "env"), [("processes = 0\n", ()), ("", ("UWSGI_WORKERS=0",))])
+def test_an_ini_without_a_worker_is_refused(image, tmp_path, line, env):
+    """uWSGI starts none and says nothing of it, and no request is answered."""
+    said = refusal(image(f"{BEGINS}module = shop.wsgi\n{line}", env=env), tmp_path)
+    assert ": no worker is started, so nothing answers; write 1 or more; --drop " in said
+
+
 def test_an_option_is_left_out(image, tmp_path):
     """It is named, and nothing is refused because of it."""
     text = f"{SERVES}home = /nowhere/venv\nlisten = 1000000\nprocesses = many\n"
