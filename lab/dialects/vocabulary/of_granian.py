@@ -63,6 +63,7 @@ def service_of(config: Config) -> Service:
         with_defaults(PROGRAM, said, "granian"),
         gone,
         unknown,
+        interface=_interface(config),
     )
 
 
@@ -87,8 +88,12 @@ def _application(config: Config) -> Application | None:
     module = (
         name.removesuffix(".py").replace("/", ".").lstrip(".") if name.endswith(".py") else name
     )
-    interface = config.last("interface")
-    return application_of(module, callable_, served.value, interface.value if interface else "rsgi")
+    return application_of(module, callable_, served.value)
+
+
+def _interface(config: Config) -> str:
+    said = config.last("interface")
+    return said.value.replace("asginl", "asgi") if said else "rsgi"
 
 
 def _address(config: Config) -> Address:
@@ -158,8 +163,7 @@ def text_of(made: Translation) -> str:
 def _words(made: Translation) -> Iterator[tuple[str, str]]:
     """Yield the words of the command, each with what it was."""
     service = made.service
-    interface = service.application.interface if service.application else "wsgi"
-    yield f"granian --interface {interface}", ""
+    yield f"granian --interface {service.interface}", ""
     for address in service.addresses[:1]:
         if address.path is not None:
             yield f"--uds {values.as_shell(address.path)}", address.was

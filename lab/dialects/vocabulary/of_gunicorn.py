@@ -92,12 +92,13 @@ def service_of(config: Config) -> Service:
     gone, unknown = sorted_out(PROGRAM, rest)
     return Service(
         PROGRAM,
-        _application(last.get("wsgi_app"), kind),
+        _application(last.get("wsgi_app")),
         tuple(_addresses(last)),
         _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind),
         gone,
         unknown,
         extra=(*extra, *more),
+        interface="asgi" if _is_asgi(kind) else "wsgi",
     )
 
 
@@ -118,9 +119,14 @@ def _by_kind(said: dict[str, Said], kind: str) -> tuple[dict[str, Said], list[tu
         was = f"worker_class = {kind}"
         value = greenlets.values if greenlets else (Expression.of("1000"),)
         found["greenlets"] = Said(senses()["greenlets"], value, True, was)
-    elif kind not in {"sync", "gthread"} and "uvicorn" not in kind and "asgi" not in kind:
+    elif kind not in {"sync", "gthread"} and not _is_asgi(kind):
         return found, [(f"worker_class = {kind}", "that worker class is gunicorn's alone")]
     return found, []
+
+
+def _is_asgi(kind: str) -> bool:
+    """Return whether a worker class serves ASGI."""
+    return "uvicorn" in kind or "asgi" in kind
 
 
 def _unknown(setting: Setting) -> bool:
@@ -160,12 +166,11 @@ def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said
     return found
 
 
-def _application(setting: Setting | None, kind: str) -> Application | None:
+def _application(setting: Setting | None) -> Application | None:
     if setting is None or not setting.value:
         return None
     module, colon, called = setting.value.partition(":")
-    interface = "asgi" if "uvicorn" in kind or "asgi" in kind else "wsgi"
-    return application_of(module, called if colon else "application", written(setting), interface)
+    return application_of(module, called if colon else "application", written(setting))
 
 
 def _addresses(last: Mapping[str, Setting]) -> Iterator[Address]:
@@ -274,6 +279,10 @@ def added(made: Translation) -> None:
     for address in made.service.addresses:
         _listens(made, address)
     _no_limit(made)
+    made.serves("wsgi", "asgi")
+    if made.service.interface == "asgi":
+        line = OptionLine("worker_class", Expression.of("asgi"), "the application is ASGI")
+        made.lines.append(line)
 
 
 def _listens(made: Translation, address: Address) -> None:

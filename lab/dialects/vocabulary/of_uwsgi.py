@@ -26,7 +26,7 @@ from lab.dialects.vocabulary.service import (
     with_defaults,
     written,
 )
-from lab.dialects.vocabulary.translation import Translation
+from lab.dialects.vocabulary.translation import OptionLine, Translation
 from lab.dialects.vocabulary.values import Expression
 
 PROGRAM = "uwsgi"
@@ -39,6 +39,9 @@ PROTOCOLS = {
     "scgi": "scgi",
 }
 """Kind of a socket -> what is spoken there, whoever speaks it."""
+
+ROOM = 32_768
+"""Bytes for all headers of a request, where as many were served as had 8,190 each, or more."""
 
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
@@ -253,6 +256,19 @@ _SPECIAL = {
 """Key of a sense -> what writes it."""
 
 
+def added(made: Translation) -> None:
+    """Write what is the default of others: room for headers, and a word before it closes."""
+    made.serves("wsgi")
+    if "header-bytes" not in made.service.senses:
+        says = "its default, 4,096 for all headers together, would close requests that were served"
+        room = OptionLine("buffer-size", Expression.of(str(ROOM)), "room for headers", says)
+        made.lines.append(room)
+    if any(each.protocol == "http" for each in made.service.addresses):
+        says = "it closes each connection, and a client that is not told would use it again"
+        close = Expression.of("Connection: close")
+        made.lines.append(OptionLine("add-header", close, "connections were kept", says))
+
+
 def text_of(made: Translation) -> str:
     """Return the ini."""
     service = made.service
@@ -279,6 +295,7 @@ def _listen(address: Address) -> str:
     return f"{option} = {where}"
 
 
-def start_of(_made: Translation, file: str) -> str:
+def start_of(made: Translation, file: str) -> str:
     """Return the command that starts it."""
-    return f"uwsgi {file}"
+    app = "" if made.service.application else " --module MODULE:CALLABLE"
+    return f"uwsgi {file}{app}"

@@ -72,7 +72,6 @@ class Application:
     module: str
     callable: str
     was: str
-    interface: str = "wsgi"
 
     @property
     def factory(self) -> bool:
@@ -109,6 +108,9 @@ class Service:
     extra: tuple[tuple[str, str], ...] = ()
     """What is lost for another reason: as it is written, and the way out."""
 
+    interface: str = "wsgi"
+    """How the application is called: wsgi, asgi, or another one's name."""
+
     def number(self, key: str) -> int | None:
         """Return the number that is said of a sense; None where none is, or a variable."""
         said = self.senses.get(key)
@@ -124,12 +126,10 @@ Read = Callable[[Setting], Expression]
 IsOn = Callable[[Setting], bool]
 
 
-def application_of(
-    module: str, called: str, was: str, interface: str = "wsgi"
-) -> Application | None:
+def application_of(module: str, called: str, was: str) -> Application | None:
     """Return what is served; None where that is no name of a module and of what it holds."""
     whole = re.fullmatch(r"[\w./-]+:[\w.]+(\(\))?", f"{module}:{called}")
-    return Application(module, called, one_line(was), interface) if whole else None
+    return Application(module, called, one_line(was)) if whole else None
 
 
 def collected(

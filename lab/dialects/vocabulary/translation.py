@@ -80,6 +80,13 @@ class Translation:
         """Add to the list what cannot be carried over."""
         self.lost.append(Note(said.was, why if said.implied else f"{said.sense.means}: {why}"))
 
+    def serves(self, *interfaces: str) -> None:
+        """Add an application to what is lost, unless the other server speaks its interface."""
+        spoken = self.service.interface
+        if spoken not in interfaces:
+            way = f"it serves {' and '.join(interfaces).upper()} only: take the framework's own"
+            self.lost.append(Note(f"an application of {spoken.upper()}", way))
+
 
 Special = Callable[[Translation, Said, Spelling], bool]
 """Writes a sense that needs more than a line; returns whether it did."""

@@ -48,6 +48,7 @@ TRANSLATORS: Mapping[str, Translator] = {
         of_uwsgi.special,
         of_uwsgi.text_of,
         of_uwsgi.start_of,
+        of_uwsgi.added,
         speaks_uwsgi=True,
     ),
     "gunicorn": Translator(

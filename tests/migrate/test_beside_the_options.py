@@ -1,0 +1,73 @@
+"""What follows from a configuration beside its options: the interface, the start, defaults."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.migrate.migrated import migrated
+
+UVICORN = "gunicorn -k uvicorn.workers.UvicornWorker shop:app"
+
+
+@pytest.mark.parametrize(
+    ("command", "to", "interface"),
+    [
+        ("granian shop:app", "uwsgi", "RSGI"),
+        ("granian shop:app", "gunicorn", "RSGI"),
+        ("granian --interface asgi shop:app", "uwsgi", "ASGI"),
+        ("granian --interface asginl shop:app", "uwsgi", "ASGI"),
+        (UVICORN, "uwsgi", "ASGI"),
+    ],
+)
+def test_an_application_that_is_not_served_is_lost(command, to, interface):
+    """It starts nowhere by itself, whatever else is carried over."""
+    found = migrated(command, to, {})
+    lost = [each.was for each in found.translation.lost]
+    assert f"an application of {interface}" in lost
+    assert found.status == 4
+
+
+def test_asgi_stays_asgi():
+    """Granian is told, and so is gunicorn, by its worker class."""
+    assert "--interface asgi" in migrated(UVICORN, "granian", {}).text
+    made = migrated("granian --interface asgi shop:app", "gunicorn", {})
+    assert 'worker_class = "asgi"' in made.text
+    assert "an application of ASGI" not in [each.was for each in made.translation.lost]
+
+
+def test_asgi_is_known_without_an_application(tmp_path):
+    """A gunicorn.conf.py mostly has none, and its worker class says it."""
+    path = tmp_path / "gunicorn.conf.py"
+    path.write_text('worker_class = "uvicorn.workers.UvicornWorker"\n')
+    assert "--interface asgi" in migrated(str(path), "granian", {}).text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "to"),
+    [
+        ("gunicorn.conf.py", "workers = 2\n", "uwsgi"),
+        ("gunicorn.conf.py", "workers = 2\n", "granian"),
+        ("uwsgi.ini", "[uwsgi]\nhttp-socket = :80\n", "gunicorn"),
+    ],
+)
+def test_an_application_that_nobody_named_is_to_be_named(tmp_path, name, text, to):
+    """In the command that starts it, or in the script."""
+    path = tmp_path / name
+    path.write_text(text)
+    found = migrated(str(path), to, {})
+    assert "MODULE:CALLABLE" in f"{found.start} {found.text}"
+
+
+@pytest.mark.parametrize("command", ["gunicorn shop:app", "granian --interface wsgi shop:app"])
+def test_uwsgi_has_room_for_headers_and_says_that_it_closes(command):
+    """Its default is 4,096 bytes for all, and http-socket closes without a word."""
+    text = migrated(command, "uwsgi", {}).text
+    assert "\nbuffer-size = 32768\n" in text
+    assert "\nadd-header = Connection: close\n" in text
+
+
+def test_the_uwsgi_protocol_says_nothing_of_connections(tmp_path):
+    """Only HTTP has that header to say."""
+    path = tmp_path / "gunicorn.conf.py"
+    path.write_text('bind = "127.0.0.1:8000"\nprotocol = "uwsgi"\n')
+    assert "add-header" not in migrated(str(path), "uwsgi", {}).text
