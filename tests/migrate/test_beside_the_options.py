@@ -71,3 +71,12 @@ def test_the_uwsgi_protocol_says_nothing_of_connections(tmp_path):
     path = tmp_path / "gunicorn.conf.py"
     path.write_text('bind = "127.0.0.1:8000"\nprotocol = "uwsgi"\n')
     assert "add-header" not in migrated(str(path), "uwsgi", {}).text
+
+
+@pytest.mark.parametrize("mask", ["0o117", "79", "'0117'", "'0o117'"])
+def test_a_mask_becomes_the_mode_that_it_leaves(tmp_path, mask):
+    """Of gunicorn's umask: 117 leaves 660, however it is written."""
+    path = tmp_path / "gunicorn.conf.py"
+    path.write_text(f"bind = 'unix:/run/shop.sock'\numask = {mask}\n")
+    assert "\nchmod-socket = 660\n" in migrated(str(path), "uwsgi", {}).text
+    assert "--uds-permissions 660" in migrated(str(path), "granian", {}).text

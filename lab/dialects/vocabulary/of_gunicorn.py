@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.config import Config, Known
@@ -83,7 +84,7 @@ def service_of(config: Config) -> Service:
     computed = [each for each in settings if _unknown(each)]
     plain = [each for each in settings if each not in computed and each.option not in HELD]
     said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
-    said = _lists(said, last)
+    said = _modes(_lists(said, last))
     extra = [
         (written(each), "it is computed, and is not run here: write its value") for each in computed
     ]
@@ -153,6 +154,23 @@ def _value(setting: Setting) -> Expression:
 
 def _is_on(setting: Setting) -> bool:
     return setting.value not in {"", "None", "False", "0"}
+
+
+def _modes(said: dict[str, Said]) -> dict[str, Said]:
+    """Return the same with the mode of the socket in the place of the mask, which it leaves out."""
+    masked = said.get("socket-mode")
+    if masked is None or (mask := _mask(masked.value.text or "")) is None:
+        return said
+    mode = Expression.of(f"{0o777 & ~mask:o}")
+    return said | {"socket-mode": replace(masked, values=(mode,))}
+
+
+def _mask(text: str) -> int | None:
+    """Return a mask as gunicorn reads it: also 0117 is octal."""
+    try:
+        return int(re.sub("^0(?=[0-7])", "0o", text), 0)
+    except ValueError:
+        return None
 
 
 def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said]:
@@ -238,7 +256,7 @@ def _time_limit(made: Translation, said: Said) -> None:
 
 def _umask(made: Translation, said: Said) -> None:
     mode = said.value.text or "666"
-    if made.service.program != PROGRAM and re.fullmatch("[0-7]{3,4}", mode):
+    if re.fullmatch("[0-7]{3,4}", mode):
         value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
         made.write(said, "umask", value, "it holds for every file that the server makes")
     else:

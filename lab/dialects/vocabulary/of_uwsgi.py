@@ -220,15 +220,6 @@ def _closes(made: Translation, said: Said) -> None:
     made.drop(said, "http-socket closes each connection after its reply")
 
 
-def _mode(made: Translation, said: Said) -> None:
-    """Write the permissions, where they were what a mask leaves out."""
-    mode, text = said.value, said.value.text or ""
-    if made.service.program == "gunicorn":
-        mask = re.fullmatch(r"(?:0o)?([0-7]{1,4})", text)
-        mode = Expression.of(f"{0o777 & ~int(mask[1], 8):o}") if mask else mode
-    made.write(said, "chmod-socket", mode)
-
-
 def _stop(made: Translation, said: Said) -> None:
     says = "SIGTERM lets requests that are under way end; die-on-term would drop them"
     made.write(said, "hook-master-start", Expression.of(GRACEFUL), says)
@@ -249,7 +240,6 @@ _SPECIAL = {
     "greenlets": _greenlets,
     "keepalive": _closes,
     "log-format": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
-    "socket-mode": _mode,
     "static-expires": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
     "term-stops": _stop,
 }
