@@ -80,3 +80,83 @@ def test_a_mask_becomes_the_mode_that_it_leaves(tmp_path, mask):
     path.write_text(f"bind = 'unix:/run/shop.sock'\numask = {mask}\n")
     assert "\nchmod-socket = 660\n" in migrated(str(path), "uwsgi", {}).text
     assert "--uds-permissions 660" in migrated(str(path), "granian", {}).text
+
+
+def made_of(tmp_path, name, text, to):
+    """Return what a file becomes."""
+    path = tmp_path / name
+    path.write_text(text)
+    return migrated(str(path), to, {})
+
+
+def lost(found):
+    """Return what is lost, as it was written."""
+    return [each.was for each in found.translation.lost]
+
+
+def test_an_address_that_is_computed_is_lost(tmp_path):
+    """And is not the default: nobody would look for it there."""
+    text = "host = name()\nbind = host\nwsgi_app = 'shop:app'\n"
+    found = made_of(tmp_path, "gunicorn.conf.py", text, "uwsgi")
+    assert "bind = host" in lost(found)
+    assert "http-socket" not in found.text
+
+
+def test_a_comment_behind_a_port_is_no_port(tmp_path):
+    """To uWSGI, which reads the number."""
+    text = "[uwsgi]\nmodule = shop\nhttp-socket = :8000  # all\n"
+    assert 'bind = "0.0.0.0:8000"\n' in made_of(tmp_path, "uwsgi.ini", text, "gunicorn").text
+
+
+@pytest.mark.parametrize("word", ["${PORT:=8000}", "${PORT:-8000}", "${PORT-8000}"])
+def test_a_default_of_a_shell_is_one(word):
+    """In each of its spellings."""
+    found = migrated(f'granian --interface wsgi --port "{word}" shop:app', "gunicorn", {})
+    assert 'os.environ.get("PORT", "8000")' in found.text
+
+
+def test_nproc_of_a_shell_is_the_number_of_cpus():
+    """It is the same elsewhere, and not a command that nobody copies."""
+    found = migrated('granian --interface wsgi --workers "$(nproc)" shop:app', "uwsgi", {})
+    assert "\nprocesses = %k\n" in found.text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("uwsgi.ini", "[uwsgi]\nhttp-socket = :80\nwsgi-file = django.wsgi\n"),
+        ("gunicorn.conf.py", "wsgi_app = 'bin/shop:app'\n"),
+    ],
+)
+def test_a_file_that_no_import_finds_is_lost(tmp_path, name, text):
+    """Its name would be read as that of a module."""
+    found = made_of(tmp_path, name, text, "granian")
+    assert any("shop" in each or "django" in each for each in lost(found))
+    assert found.text.rstrip().endswith("MODULE:CALLABLE")
+
+
+def test_a_script_for_granian_is_lost_elsewhere():
+    """It does not start there either."""
+    found = migrated("granian --interface wsgi /usr/bin/shop-api:application", "uwsgi", {})
+    assert lost(found) == ["/usr/bin/shop-api:application"]
+
+
+def test_the_folder_of_a_file_is_one_of_imports(tmp_path):
+    """Where it is not below the folder that is served from."""
+    text = "[uwsgi]\nhttp-socket = :80\nchdir = {}\nwsgi-file = /srv/shop/wsgi.py\n"
+    found = made_of(tmp_path, "uwsgi.ini", text.format("/opt"), "gunicorn")
+    assert '\npythonpath = "/srv/shop"\n' in found.text
+    found = made_of(tmp_path, "uwsgi.ini", text.format("/srv"), "gunicorn")
+    assert "pythonpath" not in found.text
+    assert 'wsgi_app = "shop.wsgi:application"' in found.text
+
+
+def test_a_keepalive_of_one_is_on(tmp_path):
+    """For the time of the router, which is 60 s."""
+    text = "[uwsgi]\nmodule = shop\nhttp = :80\nhttp-keepalive = 1\n"
+    assert "\nkeepalive = 60\n" in made_of(tmp_path, "uwsgi.ini", text, "gunicorn").text
+
+
+def test_uwsgi_looks_for_changes_each_second():
+    """Of `true` it would read the number 0, and never look."""
+    assert "\npy-autoreload = 1\n" in migrated("gunicorn --reload shop:app", "uwsgi", {}).text

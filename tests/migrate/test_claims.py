@@ -250,6 +250,7 @@ KEPT = [
     (("uwsgi", COMMANDS["uwsgi"]), None, "is closed, by http-socket and by http"),
     (("uwsgi", ROUTER), None, "is closed, by http-socket and by http"),
     (("uwsgi", f"--http-keepalive=3 {ROUTER}"), 3, "unless http-keepalive is set"),
+    (("uwsgi", f"--http-keepalive=1 {ROUTER}"), 6, "unless http-keepalive is set"),
     (("gunicorn", COMMANDS["gunicorn"]), None, "is closed by sync"),
     (("gunicorn", f"--threads 2 {COMMANDS['gunicorn']}"), 2, "kept 2 s by gthread"),
     (("granian", COMMANDS["granian"]), 6, "is kept"),

@@ -19,6 +19,7 @@ from lab.dialects.vocabulary.service import (
     Service,
     application_of,
     collected,
+    no_module,
     sorted_out,
     with_defaults,
     written,
@@ -56,13 +57,15 @@ def service_of(config: Config) -> Service:
         PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
     )
     gone, unknown = sorted_out(PROGRAM, rest)
+    application = _application(config)
     return Service(
         PROGRAM,
-        _application(config),
+        application,
         (_address(config),),
         with_defaults(PROGRAM, said, "granian"),
         gone,
         unknown,
+        extra=no_module(target(config), application),
         interface=_interface(config),
     )
 

@@ -20,6 +20,7 @@ from lab.dialects.vocabulary.service import (
     Service,
     application_of,
     collected,
+    no_module,
     sorted_out,
     split_address,
     with_defaults,
@@ -91,14 +92,15 @@ def service_of(config: Config) -> Service:
     kind = last["worker_class"].value if "worker_class" in last else "sync"
     said, more = _by_kind(said, kind)
     gone, unknown = sorted_out(PROGRAM, rest)
+    application = _application(last.get("wsgi_app"))
     return Service(
         PROGRAM,
-        _application(last.get("wsgi_app")),
-        tuple(_addresses(last)),
+        application,
+        () if last.get("bind") in computed else tuple(_addresses(last)),
         _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind),
         gone,
         unknown,
-        extra=(*extra, *more),
+        extra=(*extra, *more, *no_module(last.get("wsgi_app"), application)),
         interface="asgi" if _is_asgi(kind) else "wsgi",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -21,6 +21,7 @@ from lab.dialects.vocabulary.service import (
     Service,
     application_of,
     collected,
+    no_module,
     sorted_out,
     split_address,
     with_defaults,
@@ -44,6 +45,9 @@ ROOM = 32_768
 """Bytes for all headers of a request, where as many were served as had 8,190 each, or more."""
 
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
+FILES = ("wsgi-file", "file")
+"""Options that name the file of an application."""
+
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
 HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
 
@@ -96,15 +100,18 @@ def service_of(config: Config) -> Service:
     gone, unknown = sorted_out(PROGRAM, rest)
     addresses = tuple(_addresses(config))
     said |= _tls(addresses)
+    said |= _beside(config, said)
+    application = _application(config)
     return Service(
         PROGRAM,
-        _application(config),
+        application,
         addresses,
         with_defaults(PROGRAM, _adjusted(said), "uWSGI"),
         gone,
         unknown,
         idle,
         tuple(_open(config)),
+        no_module(config.last("module", "wsgi", *FILES), application),
     )
 
 
@@ -127,7 +134,10 @@ def _value(setting: Setting, config: Config) -> Expression:
 
 
 def _adjusted(said: dict[str, Said]) -> dict[str, Said]:
-    """Leave out what is no wish: a limit of 0, and a delta without its limit."""
+    """Leave out what is no wish, as a limit of 0; http-keepalive = 1 is on, for 60 s."""
+    keep = said.get("keepalive")
+    if keep is not None and keep.value.text == "1":
+        said = said | {"keepalive": replace(keep, values=(Expression.of("60"),))}
     off = {key for key, each in said.items() if each.values and each.sense.kind != "list"}
     return {key: each for key, each in said.items() if key not in off or each.value.text != "0"}
 
@@ -160,6 +170,8 @@ def _address(setting: Setting, protocol: str, config: Config) -> Address:
         nothing = Expression.of("")
         return Address(protocol, nothing, nothing, value, written(setting), tls)
     host, port = split_address(value)
+    if port.text is not None:  # what stands behind the number, such as a comment, does not count
+        port = Expression.of(str(atoi(port.text)))
     return Address(protocol, host, port, None, written(setting), tls)
 
 
@@ -172,7 +184,7 @@ def _has_port(value: Expression) -> bool:
 
 def _application(config: Config) -> Application | None:
     module = config.last("module", "wsgi")
-    file = config.last("wsgi-file", "file")
+    file = config.last(*FILES)
     named = config.last("callable")
     callable_ = named.value if named else "application"
     if module is not None:
@@ -181,7 +193,8 @@ def _application(config: Config) -> Application | None:
             name.removesuffix(".py"), called if colon else callable_, written(module)
         )
     if file is not None:
-        return application_of(_module_of(file.value, config), callable_, written(file))
+        module_name = _module_of(file.value, config) if file.value.endswith(".py") else ""
+        return application_of(module_name, callable_, written(file))
     mount = config.last("mount")
     if mount is not None and "=" in mount.value:
         target = mount.value.partition("=")[2]
@@ -190,6 +203,19 @@ def _application(config: Config) -> Application | None:
             _module_of(name, config), called if colon else callable_, written(mount)
         )
     return None
+
+
+def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
+    """Return the folders of imports with that of a file which is served from elsewhere."""
+    file, folder = config.last(*FILES), config.last("chdir")
+    if file is None or config.last("module", "wsgi") or not file.value.startswith("/"):
+        return {}
+    path = PurePosixPath(file.value)
+    if folder and path.is_relative_to(folder.value):
+        return {}
+    before = said.get("pythonpath")
+    values = (*(before.values if before else ()), Expression.of(str(path.parent)))
+    return {"pythonpath": Said(senses()["pythonpath"], values, True, written(file))}
 
 
 def _module_of(file: str, config: Config) -> str:
@@ -230,6 +256,12 @@ def _greenlets(made: Translation, said: Said) -> None:
     made.write(Said(said.sense, (), True, said.was), "gevent-monkey-patch")
 
 
+def _reload(made: Translation, said: Said) -> None:
+    """Write the number of seconds between two looks: of a yes it would be 0."""
+    if said.on:
+        made.write(said, "py-autoreload", Expression.of("1"))
+
+
 def _nothing(_made: Translation, _said: Said) -> None:
     """Write nothing: it stands in the address."""
 
@@ -240,6 +272,7 @@ _SPECIAL = {
     "greenlets": _greenlets,
     "keepalive": _closes,
     "log-format": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
+    "reload": _reload,
     "static-expires": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
     "term-stops": _stop,
 }

@@ -128,8 +128,17 @@ IsOn = Callable[[Setting], bool]
 
 def application_of(module: str, called: str, was: str) -> Application | None:
     """Return what is served; None where that is no name of a module and of what it holds."""
-    whole = re.fullmatch(r"[\w./-]+:[\w.]+(\(\))?", f"{module}:{called}")
+    whole = re.fullmatch(r"[\w.-]+:[\w.]+(\(\))?", f"{module}:{called}")
     return Application(module, called, one_line(was)) if whole else None
+
+
+def no_module(
+    named: Setting | None, application: Application | None
+) -> tuple[tuple[str, str], ...]:
+    """Return what is lost where a setting names an application that no import finds."""
+    if named is None or not named.value or application is not None:
+        return ()
+    return ((written(named), "it is no name of a module: write MODULE:CALLABLE as Python's"),)
 
 
 def collected(
@@ -174,7 +183,7 @@ def collected(
 
 def written(setting: Setting) -> str:
     """Return an option and its value as one line."""
-    return one_line(f"{setting.option} = {setting.raw}" if setting.raw else setting.option)
+    return one_line(" = ".join(filter(None, (setting.option, setting.raw))))
 
 
 def one_line(text: str) -> str:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from lab.dialects.config import Config
 from lab.dialects.spot import Setting
 
-SHELL = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}|\$(\w+)")
+SHELL = re.compile(r"\$\{(\w+)(?::?[-=]([^}]*))?\}|\$(\w+)")
+NPROC = re.compile(r"\$\(nproc( --all)?\)")
 INI = re.compile(r"\$\((\w+)\)")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 OF_CPUS = re.compile(r"%k|%\(%k\s*([*+])\s*(\d+)\)")
@@ -124,9 +125,11 @@ def _split(text: str, pattern: re.Pattern[str]) -> Iterator[str | Variable]:
 
 
 def of_shell(setting: Setting) -> Expression:
-    """Return what stands in a command; `$NAME` in single quotes is a text."""
+    """Return what stands in a command: variables, `$(nproc)`; in single quotes it is a text."""
     if setting.raw.startswith("'"):
         return Expression.of(setting.value)
+    if NPROC.fullmatch(setting.value):
+        return Expression((Cpus(),))
     return Expression(tuple(_split(setting.value, SHELL)))
 
 
