@@ -23,6 +23,12 @@ from tests.kit.lab_process import ROOT
 PAGES = tuple(sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")} - {ROOT / "CHANGELOG.md"}))
 
 ELSEWHERE = {
+    "tests/ab/test_ab.py::test_two_commits_are_served_in_one_run": (
+        (
+            ".venv/bin/lab ab main HEAD --config deploy/uwsgi.ini --path /items/3 "
+            "--fail-if 'cpu > 1.05'"
+        ),
+    ),
     "tests/deploy/test_make.py::test_what_make_compare_is_told_reaches_the_lab": ("make compare",),
     "tests/deploy/test_setup.py::"
     "test_a_new_checkout_is_set_up_in_two_layers_whatever_interrupts_it": ("make setup",),

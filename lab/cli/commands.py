@@ -93,6 +93,7 @@ def _said(error: click.ClickException) -> str:
 
 
 COMMANDS = {
+    "ab": "ab",
     "check": "check",
     "compare": "report",
     "lint": "lint",

@@ -144,12 +144,23 @@ def _chosen(said: Sequence[Summary], at: str | None) -> Sequence[Summary]:
     return [said[values.index(at)]]
 
 
-def show(said: RunConclusion, folder: Path, *, full: bool, as_json: bool) -> None:
-    """Print one screen of a run in *folder*; in full all of it, and of a few values each one's."""
+def show(
+    said: RunConclusion, folder: Path, *, full: bool, as_json: bool, tries: bool = True
+) -> None:
+    """
+    Print one screen of a run in *folder*; in full all of it, and of a few values each one's.
+
+    Args:
+        said: What it comes to.
+        folder: The run's.
+        full: Whether all of it is printed.
+        as_json: Whether it is printed as JSON.
+        tries: Whether the screen says what to try next.
+    """
     if as_json:
         say_json(summary_json.render(said))
         return
-    shown = list(documents(said) if full else opening.documents(said, _way(folder)))
+    shown = list(documents(said) if full else opening.documents(said, _way(folder, tries=tries)))
     for content in shown if len(said.points) <= WHOLE or not full else shown[:1]:
         _print(content)
 
@@ -177,11 +188,13 @@ def judged(said: RunConclusion, thresholds: Sequence[Threshold], *, quiet: bool)
     return status
 
 
-def _way(folder: Path) -> opening.Way:
+def _way(folder: Path, *, tries: bool) -> opening.Way:
     """Return how to get on from a run in *folder*, as it is typed from here."""
     here, program = Path.cwd(), Path(sys.argv[0])
     if program.is_relative_to(here):
         program = program.relative_to(here)
     shown = folder.relative_to(here) if folder.is_relative_to(here) else folder
     page = shown / "report.html"
-    return opening.Way(shlex.quote(str(program)), str(shown), str(page) if page.exists() else None)
+    return opening.Way(
+        shlex.quote(str(program)), str(shown), str(page) if page.exists() else None, tries
+    )

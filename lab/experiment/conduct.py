@@ -20,7 +20,7 @@ from typing import Any
 
 from lab import probes, profiles
 from lab.analysis.points import summaries
-from lab.analysis.summary import without_effect
+from lab.analysis.summary import Summary, without_effect
 from lab.analysis.together import RunConclusion, conclude_run
 from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
 from lab.experiment.available import available, import_applications, warnings
@@ -87,6 +87,10 @@ class Options:
     """Share that the run has to be able to tell from noise."""
     stay: Collection[str] = ()
     """Profiles that no look lets go, because a threshold is on them."""
+    over: Callable[[Sequence[Summary]], bool] | None = None
+    """Says at a look whether a run of minutes has told what it is for; None: all is decided."""
+    try_ours: bool = False
+    """Try profiles of ours before the first trial, too: they serve different applications."""
     seed: int | None = None
     """None to draw one; it is recorded."""
     results: Path = Path("results")
@@ -214,7 +218,8 @@ def conduct(
         started = {each.service.name: each.service for each in backing}
         services = tuple(started.get(each.name, each) for each in prepared.plan.backing)
         try:
-            plan = _with_reply(replace(prepared.plan, backing=services))
+            plan = replace(prepared.plan, backing=services)
+            plan = _with_reply(plan, try_ours=options.try_ours)
         except ServerStartError as error:
             _keep_early(options.results, prepared.plan.workload, error)
             raise
@@ -263,7 +268,7 @@ def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
         )
 
 
-def _with_reply(plan: Plan) -> Plan:
+def _with_reply(plan: Plan, *, try_ours: bool) -> Plan:
     """
     Return *plan* with the reply that every arm has to give from now on.
 
@@ -278,9 +283,8 @@ def _with_reply(plan: Plan) -> Plan:
     asked = {
         arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
     }
-    known = {
-        name: capture(workload, plan.profiles, adapter, fetch) for name, workload in asked.items()
-    }
+    of = {name: [arm.profile for arm in plan.arms if arm.workload.name == name] for name in asked}
+    known = {name: capture(workload, of[name], adapter, fetch) for name, workload in asked.items()}
     arms = tuple(
         arm
         if arm.profile.reply is not None
@@ -288,7 +292,7 @@ def _with_reply(plan: Plan) -> Plan:
         for arm in plan.arms
     )
     for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
-        if not profiles.is_ours(arm.profile.path):
+        if try_ours or not profiles.is_ours(arm.profile.path):
             try:
                 try_out(arm.profile, arm.workload, adapter, fetch)
             except OtherReplyError:
@@ -324,7 +328,7 @@ def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observe
     schedule = Pilot(plan, find, observer.confirming) if options.confirm else Blocks(plan)
     if plan.minutes is None:
         return schedule
-    return Minutes(plan, schedule, so_far, observer.leaving, stay=options.stay)
+    return Minutes(plan, schedule, so_far, observer.leaving, stay=options.stay, over=options.over)
 
 
 def real_parts(

@@ -79,6 +79,7 @@ class Minutes:
         leave: Callable[[Sequence[Departure]], None],
         *,
         stay: Collection[str] = (),
+        over: Callable[[Sequence[Summary]], bool] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """
@@ -90,12 +91,14 @@ class Minutes:
             so_far: Returns the run that some trials make up.
             leave: Told which arms leave at a look; not asked where none does.
             stay: Profiles that never leave, because more is asked of them than a verdict.
+            over: Says at a look whether the run has told what it is for; None: when all is decided.
             clock: Seconds that pass.
         """
         assert plan.minutes is not None
         self._plan, self._blocks, self._so_far, self._leave = plan, blocks, so_far, leave
         self._stay = {*stay, plan.reference}
         self._goes_on = bool(stay)
+        self._over = over
         self._clock = clock
         self._budget = plan.minutes * 60
         self._began: float | None = None
@@ -137,7 +140,8 @@ class Minutes:
         departures: list[Departure] = []
         compared = still_open = False
         given_up = _given_up(run)
-        for summary in summaries(run):
+        points = summaries(run)
+        for summary in points:
             found = [each for each in _comparisons(summary) if not given_up & {*each[:2]}]
             still = [sides for *sides, each in found if not ended_early(each)]
             kept = {side for sides in still for side in sides}
@@ -148,6 +152,8 @@ class Minutes:
             departures += self._departures(summary, found, kept)
         self._left |= {(each.arm, each.role) for each in departures}
         over = compared and not still_open and not self._goes_on
+        if self._over is not None:
+            over = compared and self._over(points)
         if departures:
             self._leave([replace(each, last=over) for each in departures])
         return over

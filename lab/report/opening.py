@@ -63,6 +63,9 @@ class Way:
     page: str | None = None
     """The file that holds the report as a page; None where there is none."""
 
+    tries: bool = True
+    """Whether there is more to try, with what was compared."""
+
 
 def documents(found: RunConclusion, way: Way) -> Iterator[Document]:
     """Yield what is shown of a run; of one at several values what all come to."""
@@ -344,4 +347,4 @@ def _commands(run: Run, way: Way) -> tuple[str, ...]:
         ]
     whole = f"{lab} report {shlex.quote(way.run)}"
     page = () if way.page is None else (f"Report: {way.page}",)
-    return (*lines, "", *page, f"All of it: {whole} --full")
+    return (*((*lines, "") if way.tries else ()), *page, f"All of it: {whole} --full")

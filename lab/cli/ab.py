@@ -1,0 +1,234 @@
+"""`lab ab`: did a new version of an application become slower than the old one?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lab.analysis.judging import FAILED, judge_points
+from lab.analysis.thresholds import Threshold, check, parse
+from lab.cli.options import each_of
+from lab.cli.report import FULL, show
+from lab.cli.sides import INSTALL, Version, Wanted, versions
+from lab.errors import OtherReplyError, UsageError
+from lab.experiment.announcement import announcement
+from lab.experiment.conduct import Outcome, conduct
+from lab.experiment.pair import NEW, OLD, decided, prepare_pair
+from lab.experiment.progress import Progress
+from lab.generators.process import EngineGenerator
+from lab.options import Asked, application, understand
+from lab.report import opening
+from lab.report.console import Console
+from lab.report.edge import say
+from lab.report.files import files
+from lab.report.thresholds import lines
+from lab.report.versions import as_markdown
+from lab.runs.folder import write_text
+
+SAFETY = "safety"
+"""The profile of ours that serves --app."""
+
+MINUTES = 10.0
+"""At most, where nothing else is asked for."""
+
+UNCONFIRMED = 3
+"""Exit status where a second run does not agree with the first."""
+
+OTHERWISE = (
+    "A faster wrong reply is no progress: --check REGEX says what a right one contains, "
+    "--new-reply lets those of the new version differ"
+)
+
+OF_RUN = (
+    "app", "chdir", "uwsgi", "env", "env_file", "keep", "drop", "path", "method", "data", "header",
+    "cookie", "requests", "static", "writes", "host", "status", "check", "connections",
+    "connection", "blocks", "minutes", "window", "warmup", "quick", "seed", "pin", "server_cores",
+    "generator_cores", "results", "json",
+)  # fmt: skip
+"""Options that mean what they mean for `lab run`."""
+
+
+@click.command("ab")
+@click.argument("old")
+@click.argument("new")
+@click.option(
+    "--config",
+    metavar="FILE",
+    default=SAFETY,
+    help="Your server's configuration, or a profile of ours with --app. A relative FILE is each "
+    "version's own; an absolute one is the same for both.  [default: safety]",
+)
+@click.option(
+    "--install",
+    metavar="COMMAND",
+    help=f"How an environment is made, in the version's folder.  [default: {INSTALL}]",
+)
+@click.option(
+    "--python",
+    "pythons",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="A virtual environment that is there: nothing is installed. Twice: the old version's, "
+    "then the new one's.",
+)
+@click.option("--setup", metavar="COMMAND", help="Run once in each version's folder before.")
+@click.option("--env-old", multiple=True, metavar="NAME=VALUE", help="For the old version only.")
+@click.option("--env-new", multiple=True, metavar="NAME=VALUE", help="For the new version only.")
+@click.option(
+    "--fail-if",
+    "limits",
+    multiple=True,
+    metavar="LIMIT",
+    help="Exit with 99 if new/old is beyond it, as in 'cpu > 1.05'; may be repeated.",
+)
+@click.option("--new-reply", is_flag=True, help="The new version's replies may differ.")
+@click.option(
+    "--confirm/--no-confirm",
+    default=None,
+    help="Before 99 a second run, with fresh processes, another order and swapped folders, has to "
+    "agree.  [default: if CI is set]",
+)
+@click.option(
+    "--markdown",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the result as a comment for a pull request.",
+)
+@each_of(*OF_RUN)
+@FULL
+def ab_command(
+    *,
+    old: str,
+    new: str,
+    limits: Sequence[str],
+    confirm: bool | None,
+    markdown: Path | None,
+    full: bool,
+    **given: Any,
+) -> int:
+    """
+    Serve OLD and NEW in one run, block by block, and say whether NEW is slower.
+
+    OLD and NEW are git revisions of the repository here, or folders. Revisions are checked out
+    into temporary folders; your own files stay as they are. The old version runs twice in every
+    block, which shows the machine's noise. With --fail-if the run ends when each limit is crossed
+    or excluded.
+
+    Exit status: 0 no limit crossed; 99 crossed; 3 this machine could not tell, or a second run
+    did not agree; 1 a version does not run.
+    """
+    if given["config"] == SAFETY and given["app"] is None:
+        raise UsageError(
+            "what is served? --config deploy/uwsgi.ini, or --app shop.wsgi:application"
+        )
+    thresholds = tuple(map(_limit, limits))
+    confirm = bool(os.environ.get("CI")) if confirm is None else confirm
+    request = Wanted(
+        old=old,
+        new=new,
+        **{name: given.pop(name) for name in ("config", "install", "setup", "env_old", "env_new")},
+        pythons=given.pop("pythons"),
+    )
+    new_reply = given.pop("new_reply")
+    first = _measured(request, thresholds, given, swapped=False, new_reply=new_reply)
+    outcome, sides, status = first
+    show(outcome.conclusion, outcome.folder, full=full, as_json=given["json"], tries=False)
+    told = _told(outcome, thresholds)
+    agreed = None
+    if status == FAILED and confirm:
+        say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
+        given["seed"] = None
+        second, _, again = _measured(request, thresholds, given, swapped=True, new_reply=new_reply)
+        told += [f"second run: {line}" for line in _told(second, thresholds)]
+        agreed = again == FAILED
+        status = FAILED if agreed else UNCONFIRMED
+    for line in told:
+        say(line, err=True)
+    if agreed is False:
+        say("not confirmed: the second run does not agree", err=True)
+    elif not given["json"]:
+        say(opening.end(status))
+    if markdown is not None:
+        differs = [*sides[0].differs(sides[1])]
+        write_text(markdown, as_markdown(outcome.conclusion, differs, told, status))
+    return status
+
+
+def _limit(text: str) -> Threshold:
+    """Return a limit on new/old; `cpu > 1.05` is short for `cpu(new/old) > 1.05`."""
+    name, space, rest = text.strip().partition(" ")
+    limit = parse(text if "(" in text else f"{name}({NEW}/{OLD}){space}{rest}")
+    check(limit, (OLD, NEW))
+    return limit
+
+
+def _told(outcome: Outcome, thresholds: Sequence[Threshold]) -> list[str]:
+    """Return what a run says to each limit, in lines."""
+    judgements, _ = judge_points(outcome.conclusion.summaries, thresholds)
+    return [*lines(judgements)]
+
+
+def _measured(
+    request: Wanted,
+    thresholds: Sequence[Threshold],
+    given: dict[str, Any],
+    *,
+    swapped: bool,
+    new_reply: bool,
+) -> tuple[Outcome, tuple[Version, Version], int]:
+    """Make one run; return it, what was compared, and its exit status."""
+    say_err = partial(say, err=True)
+    with versions(request, swapped=swapped, say=say_err) as (old, new):
+        for line in old.differs(new):
+            say_err(line)
+        outcome = _run(old, new, thresholds, given, new_reply=new_reply)
+    _, status = judge_points(outcome.conclusion.summaries, thresholds)
+    return outcome, (old, new), status
+
+
+def _run(
+    old: Version,
+    new: Version,
+    thresholds: Sequence[Threshold],
+    given: dict[str, Any],
+    *,
+    new_reply: bool,
+) -> Outcome:
+    asked = [_asked(each, given) for each in (old, new)]
+    understood = understand(asked[0])
+    over = decided(thresholds) if thresholds else None
+    stay = {NEW} if thresholds else set()
+    options = replace(understood.options, stay=stay, over=over, try_ours=True, confirm=False)
+    workloads = [application(each) for each in asked]
+    sides = [(each.config, workload) for each, workload in zip((old, new), workloads, strict=True)]
+    prepared = prepare_pair(options, *sides, new_reply=new_reply)
+    for line in announcement(prepared):
+        say(line, err=True)
+    generator = EngineGenerator(prepared.generators)
+    try:
+        with Progress(prepared.plan, Console(stderr=True)) as progress:
+            return conduct(prepared, options, generator, progress, files)
+    except OtherReplyError as error:
+        error.add_note(OTHERWISE)
+        raise
+
+
+def _asked(version: Version, given: dict[str, Any]) -> Asked:
+    """Return what is asked of one version."""
+    own = dict(given)
+    if own["blocks"] is None and own["minutes"] is None and not own["quick"]:
+        own["minutes"] = MINUTES
+    own["env"] = (*own["env"], *version.env)
+    folder = version.folder / (own["chdir"] or "")
+    if not folder.is_dir():
+        raise UsageError(f"--chdir {own['chdir']}: {version.given} has no such folder")
+    # Where a configuration says what is served, its own chdir counts, unless one was named.
+    own["chdir"] = folder if own["app"] or own["chdir"] else None
+    return Asked(profiles=(version.config,), python=version.python, cwd=folder, **own)

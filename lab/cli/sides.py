@@ -1,0 +1,148 @@
+"""The two versions of an application that `lab ab` compares: where they lie, and what runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from lab.errors import UsageError
+from lab.experiment.pair import NEW, OLD
+from lab.model.wording import counted
+from lab.system import checkout, packages, temporary
+
+INSTALL = "pip install -r requirements.txt, or pip install ., in a checked out revision"
+
+FOLDERS = ("a", "b")
+"""Names of the folders that revisions are checked out into: paths of one length, as they are in
+code objects and caches."""
+
+SHOWN = 6
+"""Commits and packages that are named; of more the number is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was asked for."""
+
+    old: str
+    new: str
+    config: str
+    install: str | None
+    setup: str | None
+    env_old: Sequence[str]
+    env_new: Sequence[str]
+    pythons: Sequence[Path]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One version of the application."""
+
+    given: str
+    """As it was typed."""
+    folder: Path
+    config: str
+    python: Path | None
+    """Its virtual environment; None for the lab's own."""
+    env: Sequence[str]
+    commit: str = ""
+    """Empty of a folder."""
+    repository: Path | None = None
+    packages: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """Return it as in "main (4f2c1a9)"."""
+        return f"{self.given} ({self.commit[:9]})" if self.commit else self.given
+
+    def differs(self, new: Version) -> Iterator[str]:
+        """Yield what is compared, and in what the two differ, in lines."""
+        yield f"{OLD}: {self}; {NEW}: {new}"
+        if self.repository is not None and self.commit and new.commit:
+            commits = checkout.commits_between(self.repository, self.commit, new.commit)
+            number = checkout.changed_files(self.repository, self.commit, new.commit)
+            yield f"{counted(len(commits), 'commit')}, {counted(number, 'file')} changed"
+        changed = packages.differing(self.packages, new.packages)
+        if changed:
+            more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
+            yield f"packages: {', '.join(changed[:SHOWN])}{more}"
+
+
+@contextmanager
+def versions(
+    request: Wanted, *, swapped: bool, say: Callable[[str], None]
+) -> Iterator[tuple[Version, Version]]:
+    """
+    Make both versions ready to be served, and remove what was made for it at the end.
+
+    Args:
+        request: What was asked for.
+        swapped: Whether the old revision gets the second folder.
+        say: Told in a line what takes a while.
+
+    Raises:
+        UsageError: One of them is neither a revision nor a folder, or has no such configuration.
+        LabError: An environment cannot be made.
+    """
+    if len(request.pythons) > 2:
+        raise UsageError("--python: give it once for both versions, or twice")
+    pythons = (*request.pythons, *request.pythons)[:2] or (None, None)
+    folders = FOLDERS[::-1] if swapped else FOLDERS
+    with ExitStack() as stack:
+        stack.enter_context(temporary.swept())
+        place = stack.enter_context(temporary.folder())
+        make = partial(_version, request, say)
+        old = make(request.old, pythons[0], place / folders[0], request.env_old)
+        new = make(request.new, pythons[1], place / folders[1], request.env_new)
+        if old.commit and old.commit == new.commit:
+            say(f"{request.old} and {request.new} are the same commit: this shows the noise alone")
+        yield old, new
+
+
+def _version(  # noqa: PLR0917 - each of its own kind
+    request: Wanted,
+    say: Callable[[str], None],
+    given: str,
+    python: Path | None,
+    place: Path,
+    env: Sequence[str],
+) -> Version:
+    folder, commit, repository = Path(given).expanduser(), "", checkout.repository_of(Path.cwd())
+    if folder.is_dir():
+        folder = folder.resolve()
+        repository = None
+    else:
+        commit = (checkout.commit_of(repository, given) if repository else None) or ""
+        if not commit or repository is None:
+            raise UsageError(_unknown(given, repository))
+        checkout.check_out(repository, commit, place)
+        folder = place
+    install = request.install or (packages.usual_installation(folder) if commit else None)
+    listed: dict[str, str] = {}
+    if python is None and install is not None:
+        tree = commit or str(folder)
+        making = partial(say, f"{given}: {install}")
+        python = packages.environment_for(folder, install, tree, making)
+        listed = dict(packages.packages_of(python))
+    if request.setup:
+        packages.run_setup(request.setup, folder, python)
+    config = _config(request.config, given, folder)
+    return Version(given, folder, config, python, env, commit, repository, listed)
+
+
+def _unknown(given: str, repository: Path | None) -> str:
+    if repository is None:
+        return f"{given}: there is no such folder, and no git repository here"
+    return f"{given}: it is neither a folder nor a revision of {repository}: git log names them"
+
+
+def _config(config: str, given: str, folder: Path) -> str:
+    """Return the configuration of one version: a file of its own, or what is the same for both."""
+    path = folder / config
+    if path.is_file():
+        return str(path)
+    if "/" in config or "." in config:
+        raise UsageError(f"--config {config}: {given} has no such file")
+    return config

@@ -1,0 +1,89 @@
+"""Two versions of one application in one run: the old one twice in every block, and the new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lab.analysis.judging import Judged, RatioSeen, Reach, judge_run
+from lab.analysis.summary import Summary
+from lab.analysis.thresholds import Threshold
+from lab.errors import LabError, UsageError
+from lab.experiment.conduct import Options, Prepared, prepare
+from lab.experiment.minutes import with_minutes
+from lab.experiment.plan import estimate
+from lab.model.plan import Arm
+from lab.model.workload import Workload
+
+OLD, NEW = "old", "new"
+
+Side = tuple[str, Workload]
+"""A configuration's name or path, and what its server is asked and started with."""
+
+
+def prepare_pair(options: Options, old: Side, new: Side, *, new_reply: bool) -> Prepared:
+    """
+    Lay out the plan of two versions, each served from a folder and an environment of its own.
+
+    Args:
+        options: What is asked of the run; its profiles are those of the sides.
+        old: The reference.
+        new: What may be slower.
+        new_reply: Whether each version's own reply is the right one.
+
+    Raises:
+        LabError: A side cannot be served; the message says which.
+    """
+    first, second = _prepared(OLD, options, old), _prepared(NEW, options, new)
+    arms = _named(first.plan.arms[0], OLD), _named(second.plan.arms[0], NEW, against=OLD)
+    if new_reply:  # what is asked by another name is answered by a reply of its own
+        other = replace(arms[1].workload, name=f"{arms[1].workload.name}-{NEW}")
+        arms = arms[0], replace(arms[1], workload=other)
+    plan = replace(first.plan, arms=arms, reference=OLD, inert={})
+    if options.minutes is not None:
+        plan = with_minutes(plan, options.minutes)
+    return replace(
+        first,
+        plan=plan,
+        seconds=estimate(plan),
+        warnings=tuple(dict.fromkeys(first.warnings + second.warnings)),
+        remarks=tuple(dict.fromkeys(first.remarks + second.remarks)),
+        versions={
+            name: version
+            for name, each in ((OLD, first), (NEW, second))
+            for version in each.versions.values()
+        },
+        runtime={
+            name: each.runtime for name, each in ((OLD, first), (NEW, second)) if each.runtime
+        },
+    )
+
+
+def _prepared(name: str, options: Options, side: Side) -> Prepared:
+    config, workload = side
+    alone = replace(options, profiles=(config,), minutes=None)
+    try:
+        return prepare(alone, workload)
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from error
+    except LabError as error:
+        error.add_note(f"It is the {name} version that does not run.")
+        raise
+
+
+def _named(arm: Arm, name: str, against: str | None = None) -> Arm:
+    return replace(arm, name=name, profile=replace(arm.profile, name=name, against=against))
+
+
+def decided(thresholds: Sequence[Threshold]) -> Callable[[Sequence[Summary]], bool]:
+    """Return what tells whether each limit is crossed beyond doubt, or excluded."""
+
+    def all_decided(found: Sequence[Summary]) -> bool:
+        judged = [judge_run(each, summary) for summary in found for each in thresholds]
+        return all(
+            each.outcome is Judged.FAILED
+            or (isinstance(each.why, RatioSeen) and each.why.reach is Reach.SHORT)
+            for each in judged
+        )
+
+    return all_decided

@@ -1,0 +1,153 @@
+"""`lab ab`: two versions of an application in one run."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from lab.system import checkout, packages
+from tests.kit.lab_process import run
+
+APP = """\
+BODY = b"hello\\n"
+
+
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Length", str(len(BODY)))])
+    return [BODY]
+"""
+INI = "[uwsgi]\nhttp-socket = :8000\nmodule = shop\nmaster = true\nneed-app = true\nchdir = %d\n"
+SMALL = ("--path", "/", "--blocks", "2", "--window", "0.3", "--warmup", "0.1")
+
+
+def git(folder, *words):
+    """Run git, and return what it says."""
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
+    done = subprocess.run(
+        ("git", *who, *words), cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """Return a repository with three commits: one, the same faster, one that cannot be imported."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    for name, text in (
+        ("one", APP),
+        ("two", APP.replace("BODY = ", "# The same.\nBODY = ")),
+        ("other", APP.replace("hello", "hullo")),
+        ("broken", f"import nowhere\n{APP}"),
+    ):
+        (folder / "shop.py").write_text(text)
+        (folder / "uwsgi.ini").write_text(INI)
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "-m", name)
+        git(folder, "tag", name)
+    git(folder, "checkout", "-q", "two")
+    return folder
+
+
+def ab(folder, *words):
+    """Run the command in a folder."""
+    return run("lab", "ab", *words, cwd=folder)
+
+
+@pytest.fixture
+def compared(shop):
+    """Compare two commits; return the folder, how it ended, and what git said of it before."""
+    (shop / "uncommitted").write_text("mine\n")
+    before = said_of(shop)
+    done = ab(
+        shop, "one", "two", "--config", "uwsgi.ini", *SMALL, "--results", "../results", "--json",
+        "--fail-if", "cpu > 9", "--markdown", "../ab.md",
+    )  # fmt: skip
+    return shop, done, before
+
+
+def said_of(folder):
+    """Return what git says of a folder and its repository."""
+    return git(folder, "status", "--short"), git(folder, "worktree", "list"), git(folder, "branch")
+
+
+def test_two_commits_are_served_in_one_run(compared):
+    """Each from its own files; the folder and its repository stay as they are."""
+    shop, done, before = compared
+    assert done.returncode in {0, 3}, done.stderr
+    profiles = json.loads(done.stdout)["profiles"]
+    assert [each["name"] for each in profiles] == ["old", "new"]
+    assert "1 commit, 1 file changed" in done.stderr
+    assert said_of(shop) == before
+    text = (shop.parent / "ab.md").read_text()  # a comment for a pull request
+    assert text.startswith("## Performance: new / old\n\nold: one (")
+    assert "| CPU per request |" in text
+    assert "cpu(new/old) > 9" in text
+
+
+def test_a_version_that_cannot_be_imported_is_named(shop):
+    """Before the first block."""
+    done = ab(shop, "one", "broken", "--config", "uwsgi.ini", *SMALL)
+    assert done.returncode == 1
+    assert "No module named 'nowhere'" in done.stderr
+    assert "It is the new version that does not run." in done.stderr
+
+
+@pytest.mark.slow
+def test_another_reply_is_no_progress(shop):
+    """Unless it is said that replies may differ."""
+    words = ("one", "other", "--config", "uwsgi.ini", *SMALL)
+    done = ab(shop, *words)
+    assert done.returncode == 1
+    assert "--new-reply lets those of the new version differ" in done.stderr
+    assert ab(shop, *words, "--new-reply").returncode in {0, 3}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("one", "two"), "what is served?"),
+        (("one", "three", "--config", "uwsgi.ini"), "neither a folder nor a revision"),
+        (("one", "two", "--config", "app.ini"), "one has no such file"),
+        (("one", "two", "--config", "uwsgi.ini", "--fail-if", "cpus > 1"), "did you mean cpu?"),
+        (("one", "two", "--config", "uwsgi.ini", "--chdir", "src"), "one has no such folder"),
+        (("-x", "two"), "no such option"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(shop, words, said):
+    """With what to say instead."""
+    done = ab(shop, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_an_environment_is_shared_where_nothing_that_it_is_made_of_differs(tmp_path, monkeypatch):
+    """And another one is made where the list of packages does."""
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    made = []
+    places = []
+    for name, listed in (("a", ""), ("b", ""), ("c", "# another list\n")):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "requirements.txt").write_text(listed)
+        places.append(packages.environment_for(folder, "true", name, lambda: made.append(1)))
+    assert places[0] == places[1] != places[2]
+    assert len(made) == 2
+    assert "pip" in packages.packages_of(places[0])
+
+
+def test_an_installation_that_fails_says_why(tmp_path, monkeypatch):
+    """And is made anew the next time."""
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    for _ in range(2):
+        with pytest.raises(packages.LabError, match="no luck"):
+            packages.environment_for(tmp_path, "echo no luck; exit 3", "x")
+
+
+def test_an_option_is_no_revision(shop):
+    """Of git's."""
+    assert checkout.commit_of(shop, "--all") is None
+    assert checkout.commit_of(shop, "one") == git(shop, "rev-parse", "one").strip()
