@@ -31,6 +31,7 @@ def test_servers_listen_there_and_nowhere_else(name):
             socket.create_connection((LOOPBACK, found.address[1]), 5.0).close()
 
 
+@pytest.mark.slow
 def test_a_run_of_the_lab_is_loaded_there(tmp_path):
     """Its trials are those of any other run, and the command that repeats it says where."""
     compare("lab", "run", "tuned", "--bind", "127.0.0.2", *SMALL, cwd=tmp_path)

@@ -594,6 +594,7 @@ def test_an_ini_has_the_number_in_place_of_its_own():
     }
 
 
+@pytest.mark.slow
 def test_workers_are_swept_for_real(tmp_path):
     """The arms' own processes, as counted, differ by what the values differ by."""
     compare("lab", "run", "tuned", "--sweep", "workers=1,3", *SMALL, cwd=tmp_path, also=1)

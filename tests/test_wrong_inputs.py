@@ -308,14 +308,24 @@ def test_no_profile_of_this_project_is_warned_of():
     [
         ("--profiles tunned", "tunned: there is no such profile; did you mean tuned?"),
         ("--rate -4", "--rate '-4': write requests per second, as in 2000, or 50%,80%"),
-        ("--rate 50", "write 50% for a share"),
-        ("--profile tuned", "as in --profiles tuned"),
+        pytest.param("--rate 50", "write 50% for a share", marks=pytest.mark.slow),
+        pytest.param("--profile tuned", "as in --profiles tuned", marks=pytest.mark.slow),
         ("--workload hello --app a:b", "leave out one"),
-        ("--blocks 0", "--blocks 0: between 1 and 1000"),
-        ("--python /nonexistent", "--python /nonexistent: it is not there; name your"),
+        pytest.param("--blocks 0", "--blocks 0: between 1 and 1000", marks=pytest.mark.slow),
+        pytest.param(
+            "--python /nonexistent",
+            "--python /nonexistent: it is not there; name your",
+            marks=pytest.mark.slow,
+        ),
         ("-H http://127.0.0.1:1 --env A=1", "--host and --env, which is for servers that"),
-        ("--window 0", "--window 0: between 0.1 and 600 seconds"),
-        ("-H http://127.0.0.1:1 --profiles tuned", "leave out --host to compare them"),
+        pytest.param(
+            "--window 0", "--window 0: between 0.1 and 600 seconds", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "-H http://127.0.0.1:1 --profiles tuned",
+            "leave out --host to compare them",
+            marks=pytest.mark.slow,
+        ),
         (
             "-H http://127.0.0.1:1 --fail-if cpu(a/b)>1",
             "--host and --fail-if, which is for",

@@ -65,7 +65,8 @@ def folders(path, name="run.json"):
     return sorted(each.parent.name for each in path.glob(f"results/*/{name}"))
 
 
-@pytest.mark.parametrize("name", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["SIGINT", "SIGKILL"])
 def test_what_was_interrupted_goes_on_and_ends(tmp_path, name):
     """A run that was whole is not made again, one that was not is, and in the end there is none."""
     with started(*CALL, cwd=tmp_path) as lab:

@@ -255,6 +255,7 @@ NAMES = {
 """What a profile's file is called, and how it is shown."""
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_its_report_whatever_its_profiles_are_called(tmp_path):
     """Their names are shown in each form of it, and the stored run is read again."""
     ini = Path(write_site(tmp_path, ANSWERS))

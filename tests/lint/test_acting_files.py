@@ -138,6 +138,7 @@ def test_a_name_may_have_any_bytes(command, name, tmp_path):
     assert not done.stderr
 
 
+@pytest.mark.slow
 def test_a_run_is_stored_whose_folder_has_a_name_of_any_bytes(tmp_path):
     """Its report is made, too."""
     folder = tmp_path / "\udcff"
