@@ -160,3 +160,10 @@ def test_a_keepalive_of_one_is_on(tmp_path):
 def test_uwsgi_looks_for_changes_each_second():
     """Of `true` it would read the number 0, and never look."""
     assert "\npy-autoreload = 1\n" in migrated("gunicorn --reload shop:app", "uwsgi", {}).text
+
+
+def test_a_folder_of_files_may_have_a_variable(tmp_path):
+    """It was left out, and granian did not start."""
+    text = "[uwsgi]\nmodule = shop\nhttp = :80\nstatic-map = /static=$(ROOT)/s\n"
+    found = made_of(tmp_path, "uwsgi.ini", text, "granian")
+    assert '--static-path-mount "${ROOT}/s"' in found.text

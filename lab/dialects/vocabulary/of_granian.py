@@ -127,9 +127,10 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
             made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
         case "static":
             for value in said.values:
-                route, _, folder = (value.text or "").partition("=")
+                route, _, begun = str(value.parts[0]).partition("=")
                 made.write(said, "static-path-route", Expression.of(route), column.says)
-                made.write(said, "static-path-mount", Expression.of(folder))
+                folder = Expression(tuple(each for each in (begun, *value.parts[1:]) if each))
+                made.write(said, "static-path-mount", folder)
         case "header-bytes":
             made.changed.append(Note(said.was, column.lost))
         case "keepalive":
