@@ -118,6 +118,15 @@ def exchanged(port, sent, source="127.0.0.1", timeout=20.0):
         return received(client)
 
 
+def exchanged_at(path, sent, timeout=20.0):
+    """Return all that comes back from a UNIX socket."""
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(timeout)
+        client.connect(path)
+        client.sendall(sent)
+        return received(client)
+
+
 def received(client):
     """Return what comes until the other end closes, or resets the connection."""
     found = b""

@@ -1,0 +1,183 @@
+"""
+Translate the configurations of a folder, and start each result under its server.
+
+    .venv/bin/python -m tests.migrate.public FOLDER
+
+FOLDER has configurations at any depth, and texts `*commands.txt` with one command a line. Each that
+can be read is translated to both other servers. The result is linted as it is. Then it is started
+with a stub for its application, in a folder of its own, at a free port, and asked once. Left out
+are users, TLS, and what needs a package that is not here. A danger that the linter finds is
+explained where the lists name what it advises. Ends with 1 if anything fails.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.dialects.config import Known
+from lab.dialects.vocabulary.translation import translate
+from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.errors import LabError, ProfileError
+from lab.lint.flaw import Flaw, Severity
+from lab.lint.lint import lint
+from lab.migrate.migrated import Migrated, migrated
+from lab.migrate.read import read
+from tests.kit.lab_process import until
+
+from .moved import here, stub, variables
+from .servers import begun, exchanged, exchanged_at, request, uwsgi_packet
+
+COLUMNS = ("translated", "started", "answered", "lint errors", "dangers")
+
+
+@dataclass
+class Tried:
+    """What became of one configuration on one other server."""
+
+    name: str
+    to: str
+    failure: str = ""
+    """Why it is not translated."""
+    started: bool = False
+    answered: bool = False
+    errors: list[Flaw] = field(default_factory=list)
+    dangers: list[Flaw] = field(default_factory=list)
+    log: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether nothing failed."""
+        return self.answered and not self.errors and not self.dangers
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """A cell for each of COLUMNS."""
+        marks = [not self.failure, self.started, self.answered]
+        cells = ["yes" if each else "NO" for each in marks]
+        return (*cells, str(len(self.errors)), str(len(self.dangers)))
+
+
+def configurations(folder: Path) -> Iterator[str]:
+    """Yield the files of a folder, and the commands of its lists."""
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        if path.name.endswith("commands.txt"):
+            yield from filter(None, path.read_text().splitlines())
+        else:
+            yield str(path)
+
+
+def tried(name: str, to: str) -> Tried:
+    """Return what becomes of a configuration on another server."""
+    found = Tried(name, to)
+    try:
+        made = migrated(name, to, {})
+    except LabError as error:
+        found.failure = str(error)
+        return found
+    with tempfile.TemporaryDirectory() as folder:
+        _lint(made, Path(folder), found)
+    with tempfile.TemporaryDirectory() as folder:
+        _start(name, Path(folder), found)
+    return found
+
+
+def _lint(made: Migrated, folder: Path, found: Tried) -> None:
+    """Lint a result as it is; granian's is the command of its script."""
+    path = folder / made.file
+    path.write_text(made.text)
+    command = made.text.rpartition("exec ")[2].replace("\\\n", " ")
+    flaws = lint(command if made.file.endswith(".sh") else str(path), Known()).flaws
+    lists = [f"{each.was} {each.becomes}" for notes in made.lists.values() for each in notes]
+    said = "\n".join([*lists, *(line.says for line in made.translation.lines)])
+    found.errors += [each for each in flaws if each.severity is Severity.ERROR]
+    dangers = (each for each in flaws if each.severity is Severity.DANGEROUS)
+    found.dangers += [each for each in dangers if not _explained(each, said)]
+
+
+def _explained(danger: Flaw, said: str) -> bool:
+    """Return whether what a danger advises, such as an option, stands in what is said."""
+    _, _, advice = danger.message.partition(": ")
+    return any(each in said for each in re.findall(r"[a-z]+(?:[-_.][a-z]+)+", advice))
+
+
+def _start(name: str, folder: Path, found: Tried) -> None:
+    """Start a result as it can be started here, and ask it once."""
+    program, config = read(name, {})
+    service = here(TRANSLATORS[program].service_of(config), folder)
+    writer = TRANSLATORS[found.to]
+    made = translate(service, found.to, writer.special, writer.added, writer.words)
+    stub(service, folder)
+    (folder / writer.file).write_text(writer.text_of(made))
+    if environment := writer.environment_of(made):
+        (folder / f"{writer.file.removesuffix('.sh')}.env").write_text(environment)
+    words = writer.start_of(made, writer.file).split()
+    (address,) = service.addresses
+    speaks = writer.speaks_uwsgi and address.protocol == "uwsgi"
+    sent = uwsgi_packet(HTTP_HOST="x") if speaks else request()
+    with begun(words, folder, dict(variables(service, folder))) as process:
+        with suppress(AssertionError):
+            until(lambda: process.poll() is not None or _asked(address, sent), "a reply", 30)
+        found.started = process.poll() is None
+        found.answered = found.started and _asked(address, sent)
+        found.log = (folder / "log").read_text(errors="replace")
+
+
+def _asked(address, sent: bytes) -> bool:
+    with suppress(OSError):
+        if address.path is not None:
+            return b"the stub" in exchanged_at(address.path.text, sent)
+        return b"the stub" in exchanged(int(address.port.text), sent)
+    return False
+
+
+def main(folder: Path) -> int:
+    """Print the table; return 0 where nothing failed."""
+    results, unread = [], []
+    for name in configurations(folder):
+        try:
+            program, _ = read(name, {})
+        except ProfileError as error:
+            unread.append(str(error))
+            continue
+        for to in TRANSLATORS:
+            if to != program:
+                results.append(tried(name, to))
+                print(_line(results[-1], folder), flush=True)
+    print("\n".join(f"not read: {each}" for each in unread))
+    for to in TRANSLATORS:
+        print(_summary(to, [each for each in results if each.to == to]))
+    return int(not results or not all(each.right for each in results))
+
+
+def _line(each: Tried, folder: Path) -> str:
+    """Return a row of the table, and below it why it is not right."""
+    name = each.name.removeprefix(f"{folder}/")
+    lines = [f"{name[-60:]:<60} {each.to:<9} {' '.join(f'{cell:>4}' for cell in each.row)}"]
+    lines += [each.failure] if each.failure else []
+    lines += [f"    {flaw.code} {flaw.message}" for flaw in (*each.errors, *each.dangers)]
+    if not each.answered:
+        lines += [f"    {line}" for line in each.log.splitlines()[-6:]]
+    return "\n".join(lines)
+
+
+def _summary(to: str, results: list[Tried]) -> str:
+    """Return how many of a server's results are as they should be, by column."""
+    translated = sum(not each.failure for each in results)
+    started = sum(each.started for each in results)
+    answered = sum(each.answered for each in results)
+    errors = sum(len(each.errors) for each in results)
+    dangers = sum(len(each.dangers) for each in results)
+    return (
+        f"to {to}: {len(results)}, translated {translated}, started {started}, answered "
+        f"{answered}, lint errors {errors}, dangers unexplained {dangers}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve()))
