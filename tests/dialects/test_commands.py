@@ -89,6 +89,8 @@ def test_what_is_no_python_is_told_with_its_line(conf):
          "python -m gunicorn --bind {host}:{port} shop:app"),
         ("A=1 waitress-serve --listen=*:80 shop:app", "waitress-serve",
          "env A=1 waitress-serve --listen {host}:{port} shop:app"),
+        ("granian --pid-file /run/a.pid --workers 2 shop:app", "granian-workers-2",
+         "granian --host {host} --port {port} --workers 2 shop:app"),
         ("granian shop:app", "granian-own", "granian --host {host} --port {port} shop:app"),
         ("serve --at {port} shop:app", "serve-at", "serve --at {port} shop:app"),
     ],
@@ -157,6 +159,14 @@ def test_a_real_servers_files_are_left_out_of_a_command(tmp_path, monkeypatch):
     )
     left_out = ["--access-logfile", "--statsd-host", "--control-socket"]
     assert [each.option for each in found.altered] == left_out
+
+
+def test_a_long_command_has_a_name_that_figures_have_room_for():
+    """And another one than a command that differs at its end only."""
+    text = "granian --interface wsgi --respawn-failed-workers --workers {} shop:app"
+    names = {profiles.read(text.format(number)).name for number in (2, 3)}
+    assert len(names) == 2
+    assert {len(name) for name in names} == {command.LONGEST}
 
 
 def test_the_hooks_that_run_are_named(conf):
