@@ -63,7 +63,7 @@ def fetch(
     # Not asked to close: the reply may repeat what was sent, and is held against a load's.
     sent = endpoint.wire.manner.encode(request.encode(host))
     began = time.monotonic()
-    with _connected(endpoint, timeout) as sock:
+    with connected(endpoint, timeout) as sock:
         sock.sendall(sent)
         watched = _Watched(sock, timeout, began, timeout if whole is None else whole)
         reply = watched.response(request.method)
@@ -95,7 +95,7 @@ def exchange(endpoint: Endpoint, message: bytes, timeout: float, whole: float) -
     """
     began = time.monotonic()
     rest, back = memoryview(message), bytearray()
-    with _connected(endpoint, timeout) as sock:
+    with connected(endpoint, timeout) as sock:
         sock.setblocking(False)
         while len(back) < len(message):
             left = min(timeout, began + whole - time.monotonic())
@@ -117,7 +117,8 @@ def exchange(endpoint: Endpoint, message: bytes, timeout: float, whole: float) -
     return bytes(back)
 
 
-def _connected(endpoint: Endpoint, timeout: float) -> socket.socket:
+def connected(endpoint: Endpoint, timeout: float) -> socket.socket:
+    """Return a connection to *endpoint*, made within *timeout* seconds, which bounds its reads."""
     if not endpoint.socket:
         return socket.create_connection((endpoint.host, endpoint.port), timeout)
     sock = socket.socket(socket.AF_UNIX)

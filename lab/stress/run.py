@@ -147,6 +147,17 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     return result
 
 
+def arms_of(wishes: Wishes) -> list[Arm]:
+    """
+    Return an arm for each profile that is asked for, with the reply that is right.
+
+    Raises:
+        LabError: As `stress`.
+    """
+    found, _, workload, _ = _profiles(wishes)
+    return _arms(replace(wishes, workload=workload), [each.profile for each in found])
+
+
 def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     """Return an arm for each profile."""
     # One for each request that can be under way: with fewer, those that are due would queue here,

@@ -1,0 +1,259 @@
+"""
+What a server does with single requests and signals, and what it consists of: no load, no counting.
+
+To add a question, write the function that answers it here, under `asks` with its words. Its place
+in this file is its place in the table.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from lab.generators.reply import MalformedReplyError, Reply
+from lab.model.plan import Arm
+from lab.model.request import Request
+from lab.model.workload import Workload
+from lab.probes.memory import parse_pss
+from lab.probes.processes import PROC
+from lab.servers import adapter
+from lab.servers.fetch import connected
+from lab.stress.faults import STOP
+from lab.stress.target import Target
+from lab.system import temporary
+
+TIMEOUT = 10.0
+"""Seconds for a reply, but for one that is known to take long."""
+
+SILENCE = 1.0
+"""Seconds without a byte after which nothing more is expected of a reply."""
+
+IDLE = 6.0
+"""Seconds for which an idle connection is watched: some servers close it after 2, 4 or 5."""
+
+AT_ONCE = 0.3
+"""Seconds within which a server that keeps no connection has closed it."""
+
+SETTLED, RENEWALS = 1.0, 10
+"""Seconds without a new worker after which all have come; how often that is waited for."""
+
+PIECE = 1 << 16
+"""Bytes that are read at once."""
+
+SLOWEST = 60.0
+"""Seconds for which a request that takes long is waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """The answer to one question, as it was seen."""
+
+    text: str
+    told: str | None = None
+    """What two servers differ by, if this is another one; None where nothing follows from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A running server, and what it is asked."""
+
+    target: Target
+    workload: Workload
+    slow: str | None
+    """A path whose reply takes long; None where none is known."""
+
+    @property
+    def asked(self) -> Request:
+        """The first of the requests."""
+        return self.workload.asks[0]
+
+    def sent(self, request: Request, more: bytes = b"") -> bytes:
+        """
+        Return *request* as it is sent, with *more* lines of headers.
+
+        Raises:
+            ValueError: It is too long for the protocol.
+        """
+        head, end, body = request.encode(self.workload.host).partition(b"\r\n\r\n")
+        encode = self.target.server.endpoint.wire.manner.encode
+        return encode(head + more + end + body)
+
+    def ask(self, sent: bytes, timeout: float = TIMEOUT) -> str:
+        """Return the status of the reply to what is sent, or what came in its place."""
+        reply = Reply()
+        try:
+            with connected(self.target.server.endpoint, timeout) as sock:
+                with suppress(OSError):  # it may have answered, and closed, before it had all
+                    sock.sendall(sent)
+                while not (whole := reply.feed(piece := sock.recv(PIECE))) and piece:
+                    pass
+        except TimeoutError:
+            return f"no whole reply within {timeout:g} s"
+        except (OSError, MalformedReplyError):
+            return "closed without a reply"
+        return str(reply.status) if whole or reply.end() else "closed without a reply"
+
+
+Question = Callable[[Scene], Sighting | None]
+
+QUESTIONS: dict[str, Question] = {}
+"""In words -> what answers it, with None where that is not possible."""
+
+
+def asks(text: str) -> Callable[[Question], Question]:
+    """Decorate the function that answers a question, and add it to `QUESTIONS`."""
+
+    def add(question: Question) -> Question:
+        QUESTIONS[text] = question
+        return question
+
+    return add
+
+
+def look_at(arm: Arm, cores: Sequence[int] | None, slow: str | None) -> Mapping[str, Sighting]:
+    """
+    Return the answers of a fresh server to each question that it can be asked.
+
+    Args:
+        arm: The server's profile, and what it is asked.
+        cores: CPUs that it may use; None for all.
+        slow: A path whose reply takes long; None where none is known.
+
+    Raises:
+        LabError: It could not be started, or stopped.
+    """
+    with (
+        temporary.folder() as folder,
+        adapter(arm.profile).start(arm.profile, arm.workload, folder, cores) as server,
+    ):
+        scene = Scene(Target(server, folder), arm.workload, slow)
+        answers = {text: question(scene) for text, question in QUESTIONS.items()}
+    return {text: answer for text, answer in answers.items() if answer is not None}
+
+
+@asks("worker processes")
+def workers(scene: Scene) -> Sighting:
+    """Count the processes that serve, when no more come."""
+    target, found = scene.target, list[int]()
+    for _ in range(RENEWALS):
+        before, found = found, target.workers()
+        if before == found:
+            break
+        target.until(lambda: target.workers() != found, SETTLED)  # noqa: B023 - called here only
+    return Sighting(str(len(found)), str(len(found)))
+
+
+@asks("memory of a worker (PSS), without load")
+def memory(scene: Scene) -> Sighting | None:
+    """Read what each worker takes, of which shared pages are a part only."""
+    sizes = []
+    for pid in scene.target.workers():
+        with suppress(OSError, ValueError):  # it has ended, or is another user's
+            sizes.append(parse_pss((PROC / str(pid) / "smaps_rollup").read_text()) / 1e6)
+    if not sizes:
+        return None
+    least, most = f"{min(sizes):.1f}", f"{max(sizes):.1f}"
+    return Sighting(f"{least} MB" if least == most else f"{least} to {most} MB")
+
+
+def _header(size: int) -> Question:
+    """Return what sends a header of so many KiB, its line's end included."""
+
+    def question(scene: Scene) -> Sighting:
+        value = b"x" * (size * 1024 - len(b"X-Long: \r\n"))
+        try:
+            sent = scene.sent(scene.asked, b"\r\nX-Long: " + value)
+        except ValueError:
+            return Sighting("cannot be sent: it is too long for the protocol", "")
+        status = scene.ask(sent)
+        return Sighting(status, status)
+
+    return question
+
+
+for _size in (8, 16, 64):
+    asks(f"a header of {_size} KiB")(_header(_size))
+
+
+@asks("HEAD")
+def head(scene: Scene) -> Sighting:
+    """Count the bytes that follow on the head of a reply to HEAD, where there may be none."""
+    received = b""
+    with suppress(OSError), connected(scene.target.server.endpoint, TIMEOUT) as sock:
+        sock.sendall(scene.sent(replace(scene.asked, method="HEAD", body=b"")))
+        while piece := sock.recv(PIECE):
+            received += piece
+            sock.settimeout(SILENCE)
+    head, end, body = received.partition(b"\r\n\r\n")
+    if not end:
+        return Sighting("closed without a reply", "")
+    status = head.split(maxsplit=2)[1].decode("ascii", "replace")
+    text = f"{status}, {len(body):,} bytes of body"
+    return Sighting(text, text)
+
+
+@asks("a connection after the reply")
+def kept(scene: Scene) -> Sighting | None:
+    """Watch a connection on which a reply has come, and nothing more is asked."""
+    if not scene.target.server.endpoint.wire.manner.keeps:
+        return Sighting("one for each request, by the uwsgi protocol", "closed")
+    try:
+        with connected(scene.target.server.endpoint, TIMEOUT) as sock:
+            sock.sendall(scene.sent(scene.asked))
+            reply = Reply(bodiless=scene.asked.bodiless)
+            while not reply.feed(piece := sock.recv(PIECE)):
+                if not piece:
+                    return Sighting("closed, which ends the reply", "closed")
+            return _watched(sock)
+    except (OSError, MalformedReplyError):
+        return None
+
+
+def _watched(sock: socket.socket) -> Sighting:
+    """Return how long an idle connection is kept."""
+    began = time.monotonic()
+    sock.settimeout(IDLE)
+    try:
+        sock.recv(1)
+    except TimeoutError:
+        return Sighting(f"kept for {IDLE:g} s and more", "kept")
+    seconds = time.monotonic() - began
+    if seconds < AT_ONCE:
+        return Sighting("closed", "closed")
+    return Sighting(f"kept, closed after {seconds:.1f} s", "kept")
+
+
+@asks("the request that takes long")
+def slow(scene: Scene) -> Sighting | None:
+    """Ask for what takes long, and see whether the server ends it."""
+    if scene.slow is None:
+        return None
+    began = time.monotonic()
+    asked = replace(scene.asked, path=scene.slow, method="GET", body=b"")
+    came = scene.ask(scene.sent(asked), SLOWEST)
+    return Sighting(f"{came} after {time.monotonic() - began:.1f} s", came)
+
+
+@asks("SIGTERM")
+def term(scene: Scene) -> Sighting:
+    """Send SIGTERM to the server, as systemd, Docker and Kubernetes do; nothing follows on it."""
+    target = scene.target
+    ended, renewed = target.has_ended(0), target.renewal(0)
+
+    def serves() -> bool:
+        # One that ends may be without workers for a moment, as if it served by itself.
+        right = str(scene.asked.expect.status)
+        return renewed() and scene.ask(scene.sent(scene.asked), SILENCE) == right
+
+    began = time.monotonic()
+    target.server.signal(0, signal.SIGTERM)
+    reloaded = target.until(lambda: ended() or serves(), STOP) and not ended()
+    if reloaded:
+        return Sighting("starts new workers, and serves on", "reloads")
+    if ended():
+        return Sighting(f"ends after {time.monotonic() - began:.1f} s", "ends")
+    return Sighting(f"runs after {STOP:g} s", "stays")
