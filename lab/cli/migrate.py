@@ -1,19 +1,49 @@
-"""`lab migrate`: a configuration of one server as one of another. Starts nothing."""
+"""`lab migrate`: a configuration of one server as one of another; starts both with --measure."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from lab.cli.options import offered
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.errors import FileError, UsageError
+from lab.experiment.conduct import QUICK
 from lab.migrate.migrated import Migrated, migrated
 from lab.migrate.show import FORMS
+from lab.migrate.tried import status_of
 from lab.model.wording import in_a_line, visible_lines
+from lab.options import OPTIONS, Asked
 from lab.report.edge import say
+
+MEASURED = (
+    *("app", "chdir", "cwd", "python", "uwsgi", "env_file", "keep", "drop"),
+    *("path", "method", "data", "header", "cookie", "requests", "static", "writes", "host"),
+    *("status", "check", "connections", "connection", "blocks", "minutes", "window", "warmup"),
+    *("seed", "pin", "results"),
+)
+"""Options of `lab run` that a measurement takes, too."""
+
+SHOWN = {
+    "path": "/",
+    "blocks": f"{QUICK.blocks}",
+    "minutes": "",
+    "window": f"{QUICK.window:g}s",
+    "warmup": f"{QUICK.warmup:g}s",
+}
+"""What the help says of those whose default is another one: it measures as with --quick."""
+
+
+def _measuring(command: Callable[..., int]) -> Callable[..., int]:
+    """Take the options of a measurement."""
+    for name in reversed(MEASURED):
+        changed = {"shown": SHOWN[name]} if name in SHOWN else {}
+        command = offered(name, **changed)(command)
+    return command
 
 
 @click.command("migrate")
@@ -35,8 +65,27 @@ from lab.report.edge import say
 @click.option(
     "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
 )
+@click.option(
+    "--measure",
+    is_flag=True,
+    help="Start both and put them to the test: by a run, by faults, and by single requests.",
+)
+@click.option(
+    "--slow-path",
+    metavar="/PATH",
+    help="A path whose reply takes long: is it ended, and when?",
+)
+@_measuring
 def migrate_command(
-    *, configuration: str, to: str, env: Sequence[str], output: Path | None, form: str
+    *,
+    configuration: str,
+    to: str,
+    env: Sequence[str],
+    output: Path | None,
+    form: str,
+    measure: bool,
+    slow_path: str | None,
+    **given: Any,
 ) -> int:
     """
     Print CONFIG as a configuration of another server, and what that changes.
@@ -45,18 +94,44 @@ def migrate_command(
     quotes ('granian --workers 4 mysite.wsgi:application'). Each line says what it was. Below
     stand what is the same, what means something else, what is lost, with the way out, and in what
     the servers differ though no option shows it. Nothing is started, and nothing that stands in
-    CONFIG is run.
+    CONFIG is run, but with --measure: then both serve your application as `lab run` has it, and a
+    table says what differs. The options below --slow-path are those of `lab run`.
 
-    Exit status: 0 all is carried over; 4 something is lost, or means something else; 2 CONFIG
-    cannot be read.
+    Exit status: 0 all is carried over; 4 something is lost, or means something else, or differs;
+    3 --measure could not tell it on this machine; 2 CONFIG cannot be read.
     """
-    name = output.name if output else ""
-    found = migrated(configuration, to, dict(map(_variable, env)), name)
+    name, environ = output.name if output else "", dict(map(_variable, env))
+    _check_measured(measure, slow_path, given)
+    found = migrated(configuration, to, environ, name)
     if output is not None:
         _write(output, found)
-    text = FORMS[form](found)
+    tried = None
+    if measure:
+        # The extra `run` has what measures.
+        from lab.cli import measure as measuring  # noqa: PLC0415
+
+        asked = Asked(env=env, **given)
+        chdir = asked.chdir and asked.chdir.expanduser().resolve()
+        trial = migrated(configuration, to, environ, drop=asked.drop, chdir=chdir)
+        tried = measuring.tried(measuring.Trying(configuration, trial, asked, slow_path))
+    text = FORMS[form](found, tried)
     say(text if form == "json" else visible_lines(text), end="")
-    return found.status
+    return status_of(found, tried)
+
+
+def _check_measured(measure: bool, slow_path: str | None, given: Mapping[str, Any]) -> None:
+    """Refuse what only a measurement takes, where none is asked for."""
+    usual = Asked()
+    said = {
+        OPTIONS[name].name: value is not None and value != getattr(usual, name)
+        for name, value in given.items()
+    }
+    said["--slow-path"] = slow_path is not None
+    for name, stands in said.items():
+        if stands and not measure:
+            raise UsageError(f"{name} goes with --measure")
+    if slow_path is not None and not slow_path.startswith("/"):
+        raise UsageError(f"--slow-path {slow_path}: a path begins with a slash")
 
 
 def _variable(text: str) -> tuple[str, str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
 
+from lab.dialects.spot import Setting
+from lab.dialects.vocabulary.senses import senses
 from lab.dialects.vocabulary.translation import Note, Translation
 from lab.dialects.vocabulary.translators import TRANSLATORS, translated
 from lab.dialects.vocabulary.values import Expression
@@ -35,6 +38,8 @@ class Migrated:
     start: str
     """The command that starts it."""
     nginx: tuple[str, ...]
+    script: str = ""
+    """Prints the words of the new command, a NUL behind each; empty where a file is read."""
 
     @property
     def lists(self) -> Mapping[str, tuple[Note, ...]]:
@@ -79,7 +84,15 @@ class Migrated:
         return f"{both} = {workers.number * threads.number}"
 
 
-def migrated(name: str, to: str, environ: Mapping[str, str], file: str = "") -> Migrated:
+def migrated(
+    name: str,
+    to: str,
+    environ: Mapping[str, str],
+    file: str = "",
+    *,
+    drop: Collection[str] = (),
+    chdir: Path | None = None,
+) -> Migrated:
     """
     Return what a configuration becomes for another server.
 
@@ -88,6 +101,8 @@ def migrated(name: str, to: str, environ: Mapping[str, str], file: str = "") -> 
         to: Program of the other server.
         environ: Environment variables whose values are known.
         file: What the new configuration is called; empty for the usual name.
+        drop: Options that are left out.
+        chdir: Folder that stands for the one that it serves from; None for that itself.
 
     Raises:
         ProfileError: It cannot be read.
@@ -96,6 +111,10 @@ def migrated(name: str, to: str, environ: Mapping[str, str], file: str = "") -> 
     program, config = read(name, environ)
     if program == to:
         raise UsageError(f"{name} is a configuration of {TRANSLATORS[to].name}: --to another one")
+    settings = (each for each in config.settings if each.option not in drop)
+    if chdir is not None:
+        settings = (_moved(each, chdir) for each in settings)
+    config = replace(config, settings=tuple(settings))
     made, writer = translated(config, program, to), TRANSLATORS[to]
     file = file or writer.file
     return Migrated(
@@ -107,4 +126,11 @@ def migrated(name: str, to: str, environ: Mapping[str, str], file: str = "") -> 
         writer.environment_of(made),
         writer.start_of(made, file),
         lines_of(made, speaks_uwsgi=writer.speaks_uwsgi),
+        writer.script_of(made),
     )
+
+
+def _moved(setting: Setting, chdir: Path) -> Setting:
+    """Return a setting; one that names the folder to serve from with another one."""
+    named = any(setting.option in each.names for each in senses()["chdir"].columns.values())
+    return replace(setting, value=str(chdir), raw=str(chdir)) if named else setting

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 
 from lab.migrate.migrated import HIDDEN, Migrated
+from lab.migrate.tried import Tried, lines, status_of
+
+HEAD = "Put to the test, beside each other"
+"""What stands above the table of a measurement."""
 
 
-def as_text(found: Migrated) -> str:
-    """Return it for a terminal: what to paste, then what it changes."""
-    return "\n".join(_text(found)) + "\n"
+def as_text(found: Migrated, tried: Tried | None = None) -> str:
+    """Return it for a terminal: what to paste, then what it changes, then what was seen."""
+    seen = ("", HEAD.upper(), *lines(tried)) if tried else ()
+    return "\n".join((*_text(found), *seen)) + "\n"
 
 
 def _text(found: Migrated) -> Iterator[str]:
@@ -40,9 +46,10 @@ def _head(name: str, found: Migrated) -> str:
     return name.upper()
 
 
-def as_markdown(found: Migrated) -> str:
+def as_markdown(found: Migrated, tried: Tried | None = None) -> str:
     """Return it as a page, for a pull request."""
-    return "\n".join(_markdown(found)) + "\n"
+    seen = _table(tried) if tried else ()
+    return "\n".join((*_markdown(found), *seen)) + "\n"
 
 
 def _markdown(found: Migrated) -> Iterator[str]:
@@ -62,11 +69,20 @@ def _markdown(found: Migrated) -> Iterator[str]:
         yield "\n## nginx\n\n```diff\n" + "\n".join(found.nginx) + "\n```"
 
 
+def _table(tried: Tried) -> Iterator[str]:
+    yield f"\n## {HEAD}\n\n| | question | before | after |\n|---|---|---|---|"
+    for each in tried.contrasts:
+        cells = map(_cell, (each.question, each.before, each.after))
+        yield f"| {_cell(each.mark and 'differs')} | {' | '.join(cells)} |"
+    yield ""
+    yield from (f"- {_cell(note)}" for note in tried.notes)
+
+
 def _cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def as_json(found: Migrated) -> str:
+def as_json(found: Migrated, tried: Tried | None = None) -> str:
     """Return it as one JSON object."""
     made = found.translation
     listed = {
@@ -83,10 +99,16 @@ def as_json(found: Migrated) -> str:
         "open": list(found.open),
         **listed,
         "nginx": list(found.nginx),
-        "status": found.status,
+        "status": status_of(found, tried),
     }
+    if tried is not None:
+        whole["measured"] = asdict(tried)
     return json.dumps(whole, indent=1) + "\n"
 
 
-FORMS = {"text": as_text, "markdown": as_markdown, "json": as_json}
+FORMS: Mapping[str, Callable[[Migrated, Tried | None], str]] = {
+    "text": as_text,
+    "markdown": as_markdown,
+    "json": as_json,
+}
 """Form -> how it is written."""

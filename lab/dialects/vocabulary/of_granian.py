@@ -164,6 +164,12 @@ def text_of(made: Translation) -> str:
     return f"#!/bin/sh\n# What each word was:\n{told}\n{env}{cpus}exec {body}\n"
 
 
+def script_of(made: Translation) -> str:
+    """Return a script that prints the command's words as a shell reads them here."""
+    body = " ".join(shown for shown, _ in _words(made))
+    return f"{CPUS if 'CPUS' in body else ''}printf '%s\\0' {body}\n"
+
+
 def _words(made: Translation) -> Iterator[tuple[str, str]]:
     """Yield the words of the command, each with what it was."""
     service = made.service

@@ -34,6 +34,10 @@ class Translator:
     environment_of: Callable[[Translation], str] = lambda _: ""
     """Returns the file of environment variables beside it; empty where none is needed."""
 
+    script_of: Callable[[Translation], str] = lambda _: ""
+    """Returns a script for sh that prints the words of the command which says all, a NUL behind
+    each; empty where a file says it."""
+
     speaks_uwsgi: bool = False
     """Whether it takes the uwsgi protocol from nginx."""
 
@@ -76,6 +80,7 @@ TRANSLATORS: Mapping[str, Translator] = {
         of_granian.added,
         words=of_granian.WORDS,
         environment_of=of_granian.environment_of,
+        script_of=of_granian.script_of,
     ),
 }
 """By program; a further server is one more."""

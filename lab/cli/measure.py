@@ -1,0 +1,208 @@
+"""`lab migrate --measure`: the old and the new configuration, put to the test beside each other."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab.analysis.conclusion import Conclusion
+from lab.analysis.health import gravest
+from lab.analysis.judging import judge_points
+from lab.analysis.summary import Row, Summary
+from lab.cli.run import made
+from lab.dialects.command import is_command
+from lab.errors import MissingError, UsageError
+from lab.experiment.available import look
+from lab.experiment.cores import share_cores
+from lab.migrate.migrated import Migrated
+from lab.migrate.tried import Contrast, Tried
+from lab.model.comparison import Verdict
+from lab.model.metric import METRICS
+from lab.model.wording import in_a_line
+from lab.options import Asked, application, understand
+from lab.report.console import Console
+from lab.report.edge import say
+from lab.report.tables import Meaning, ratio_cell, value_cell
+from lab.report.warnings import told
+from lab.stress.faults import KILLS, QUEUE, SLOW
+from lab.stress.questions import QUESTIONS, Sighting, look_at
+from lab.stress.result import CONTROL, UNPROVED, FaultOutcome, StressResult
+from lab.stress.run import Wishes, arms_of, stress
+from lab.stress.show import banners, cell, notes
+from lab.system import temporary
+
+METRICS_SHOWN = ("throughput", "cpu", "p99", "memory")
+"""What the run is asked, in the order of the table."""
+
+FACTS = {"processes": "processes under load", "threads": "threads of all processes under load"}
+"""What the run has seen of each server -> in words."""
+
+FAULTS = {
+    CONTROL: "nothing done to it, under load",
+    "kill": f"a worker killed under load, {KILLS} times",
+    "drain": "told to stop under load, by its own signal",
+    "reload": "SIGHUP under load",
+    "slow-clients": f"{SLOW} slow clients beside the load",
+    "accept-queue": f"{QUEUE:,} connections at once",
+}
+"""Fault of `lab stress` -> the question that it answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trying:
+    """What is put to the test, and how."""
+
+    configuration: str
+    """As it was typed."""
+    found: Migrated
+    """What it becomes, without what is to be left out."""
+    asked: Asked
+    """What was asked for beside it; its profiles are not known yet."""
+    slow: str | None
+    """A path whose reply takes long; None where none is named."""
+
+
+def tried(trying: Trying) -> Tried:
+    """
+    Return what was seen of both configurations: by a run, by faults, and by single questions.
+
+    Raises:
+        LabError: The narrow one that says why one of them could not be tried.
+    """
+    if trying.found.translation.service.application is None and trying.asked.app is None:
+        problem = "does not say what it serves: --app MODULE:CALLABLE"
+        raise UsageError(f"{in_a_line(trying.configuration)} {problem}")
+    with temporary.folder() as folder:
+        both = trying.configuration, _startable(trying, folder)
+        asked = replace(trying.asked, profiles=both, quick=True, cwd=_cwd(trying))
+        wishes = Wishes(both, [*FAULTS][1:], application(asked))
+        for name in both:
+            if (missing := look(name, wishes.workload.runtime).missing) is not None:
+                raise MissingError(f"{in_a_line(name)} {missing}")
+        say("part 1 of 3: speed and memory", err=True)
+        understood = understand(asked)
+        outcome = made(asked, understood)
+        say("part 2 of 3: faults under load", err=True)
+        result = stress(wishes, Console(stderr=True), lambda _: None)
+        say("part 3 of 3: single requests and signals", err=True)
+        seen = _seen(wishes, trying.slow)
+    summaries = outcome.conclusion.summaries
+    rows = (*_of_run(summaries[0]), *_of_faults(result), *_of_questions(*seen))
+    measured = gravest(judge_points(summaries, ())[1], _unproved(result))
+    said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
+    return Tried(rows, said, str(outcome.folder), measured)
+
+
+def _startable(trying: Trying, folder: Path) -> str:
+    """Return the new configuration as the name of a profile: a file in *folder*, or a command."""
+    found, asked = trying.found, trying.asked
+    if not found.script:
+        path = folder / found.file
+        temporary.write(path, found.text)
+        return str(path)
+    started = application(replace(asked, profiles=(trying.configuration,))).runtime
+    done = subprocess.run(
+        ("sh", "-c", found.script),
+        env={**os.environ, **started.variables.reveal()},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    words = done.stdout.split("\0")[:-1]
+    return shlex.join([*words[:-1], "{app}"] if asked.app else words)
+
+
+def _cwd(trying: Trying) -> Path:
+    """Return the folder that both are started in: where the old one lies, or the caller's."""
+    if trying.asked.cwd is not None:
+        return trying.asked.cwd
+    name = trying.configuration
+    return Path.cwd() if is_command(name) else Path(name).absolute().parent
+
+
+def _seen(wishes: Wishes, slow: str | None) -> list[dict[str, Sighting]]:
+    """Return the answers of both servers, a fresh one each."""
+    cores = share_cores()
+    return [dict(look_at(arm, cores[0] if cores else None, slow)) for arm in arms_of(wishes)]
+
+
+def _of_run(summary: Summary) -> Iterator[Contrast]:
+    """Yield what the run says: values, the ratio and its verdict."""
+    before, after = summary.rows
+    (step,) = (each for each in summary.steps if each.profile == after.profile.name)
+    for name in METRICS_SHOWN:
+        metric, comparison = METRICS[name], step.baseline.get(name)
+        verdict = Verdict.INVALID if comparison is None else comparison.verdict
+        cells = [value_cell(after, name)]
+        cells += [ratio_cell(comparison)] * (verdict is not Verdict.INVALID)
+        yield Contrast(
+            metric.title if metric.unit in ("", "1/s") else f"{metric.title}, {metric.unit}",
+            value_cell(before, name).text,
+            "; ".join(each.text for each in cells),
+            None if verdict in (Verdict.UNDECIDED, Verdict.INVALID) else verdict.differs,
+        )
+    yield from (_of_fact(name, before, after) for name in FACTS)
+
+
+def _of_trials(found: Conclusion) -> Iterator[str]:
+    """Yield what puts the run into doubt, and which of its trials do not count."""
+    yield from map(told, found.warnings)
+    for row in found.summary.rows:
+        for each in row.tallies:
+            where = f"{each.gate.name}, {each.trials} of {row.total} trials"
+            yield f"{row.profile.name}, {where}: {each.example.reason}"
+
+
+def _of_fact(name: str, before: Row, after: Row) -> Contrast:
+    was, now = (row.facts.get(name, "-") for row in (before, after))
+    return Contrast(FACTS[name], was, now, None if "-" in (was, now) else was != now)
+
+
+def _of_faults(result: StressResult) -> Iterator[Contrast]:
+    """Yield what clients felt of each fault."""
+    for fault, question in FAULTS.items():
+        before, after = (result.outcome(each.name, fault) for each in result.profiles)
+        felt = (_felt(before), _felt(after)) if before and after else (None, None)
+        differs = None if None in felt else felt[0] != felt[1]
+        yield Contrast(question, _in_words(before), _in_words(after), differs)
+
+
+def _in_words(outcome: FaultOutcome | None) -> str:
+    text = cell(outcome).text
+    if outcome is not None and outcome.killed:
+        text += f"; {outcome.replaced} of {outcome.killed} replaced"
+    return text
+
+
+def _felt(outcome: FaultOutcome) -> tuple[Meaning, bool] | None:
+    """Return what two outcomes differ by; None where nothing follows from one."""
+    hurt = outcome.counts is not None and not outcome.counts.clean
+    if outcome.counts is None or outcome.disturbed or not (outcome.effect or hurt):
+        return None
+    return cell(outcome).meaning, outcome.killed == outcome.replaced or outcome.killed is None
+
+
+def _of_questions(before: dict[str, Sighting], after: dict[str, Sighting]) -> Iterator[Contrast]:
+    """Yield the answers to each question that one of them was asked."""
+    nothing = Sighting("could not be seen")
+    for question in QUESTIONS:
+        if question in before or question in after:
+            sides = before.get(question, nothing), after.get(question, nothing)
+            told = [each.told for each in sides]
+            differs = None if None in told else told[0] != told[1]
+            yield Contrast(question, sides[0].text, sides[1].text, differs)
+
+
+def _unproved(result: StressResult) -> int:
+    """Return 3 where a fault could not be told from what the machine does, or did not run."""
+    failed = any(
+        each.possible and each.counts is None
+        for profile in result.profiles
+        for each in profile.outcomes
+    )
+    unproved = result.dirty() or result.uncontrolled() or result.disturbed() or failed
+    return UNPROVED if unproved else 0
