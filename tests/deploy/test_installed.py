@@ -105,6 +105,17 @@ def test_it_lints_and_lists_without_what_measures(light, tmp_path):
     assert (status, "\n  tuned " in said) == (0, True)
 
 
+def test_it_translates_without_what_measures(light, tmp_path):
+    """And says what installs the rest where a measurement is asked for."""
+    cwd = site(tmp_path / "shop")
+    words = ("migrate", "my.ini", "--to", "gunicorn")
+    status, said = run(light / "lab", *words, cwd=cwd)
+    assert (status, 'wsgi_app = "hello:application"' in said) == (4, True)
+    status, said = run(light / "lab", *words, "--measure", cwd=cwd)
+    assert status == 2
+    assert said.endswith("which is not installed: pip install 'uwsgi-fibonacci-lab[run]'\n")
+
+
 def test_what_is_missing_is_said_with_its_command(light, tmp_path):
     """In a line, and without a traceback."""
     cwd = site(tmp_path / "shop")
