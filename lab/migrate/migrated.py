@@ -54,8 +54,8 @@ class Migrated:
 
     @property
     def environment_file(self) -> str:
-        """What the file of environment variables is called."""
-        return f"{self.file.removesuffix('.sh')}.env"
+        """What the file of environment variables is called, as the script reads it."""
+        return f"{self.translation.to}.env"
 
     @property
     def open(self) -> tuple[str, ...]:

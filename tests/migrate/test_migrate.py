@@ -214,3 +214,29 @@ def test_markdown_is_a_page(ini):
     assert done.stdout.startswith("# From uWSGI to granian\n")
     assert "\n## Lost\n" in done.stdout
     assert "```diff\n- include uwsgi_params;" in done.stdout
+
+
+def test_a_default_of_a_variable_stays_one(tmp_path):
+    """The variable counts where it is set, and the default where it is not."""
+    conf = "wsgi_app = \"shop:app\"\nbind = f\"0.0.0.0:{os.environ.get('PORT', '8000')}\"\n"
+    conf += 'workers = int(os.getenv("N", "4"))\n'
+    ini = tmp_path / "uwsgi.ini"
+    ini.write_text(of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py").text)
+    for environ, workers, port in (({}, "4", "8000"), ({"N": "2", "PORT": "9"}, "2", "9")):
+        read = migrated(str(ini), "gunicorn", environ)
+        assert settings(read)["workers"] == int(workers)
+        assert [str(each.port) for each in read.translation.service.addresses] == [port]
+
+
+def test_a_product_of_a_variable_is_named_as_lost(tmp_path):
+    """An ini would take the variable alone."""
+    conf = 'wsgi_app = "shop:app"\nworkers = int(os.environ["N"]) * 2\n'
+    found = of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py")
+    assert "processes" not in found.text
+    assert "multiplied" in found.translation.lost[0].becomes
+
+
+def test_a_master_is_written_where_nobody_replaced_workers(tmp_path):
+    """Without one neither a time limit nor a stop works."""
+    words = "granian --interface wsgi --workers 2 shop:app"
+    assert "\nmaster = true\n" in migrated(words, "uwsgi", {}).text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import threading
 from collections import Counter
@@ -80,6 +81,12 @@ def prepared(folder, to):
     return port
 
 
+def accepts(path):
+    """Return whether somebody takes connections there: a socket is bound before that."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0
+
+
 @contextmanager
 def asking(port):
     """Ask without a pause until the block ends; yield who answered, None for nobody, in order."""
@@ -126,7 +133,7 @@ def test_no_request_is_lost_on_the_way_there_and_back(tmp_path, monkeypatch, to)
         started(tmp_path, *nginx),
     ):
         until(lambda: served(port), "a reply")
-        until((tmp_path / f"{to}.sock").is_socket, "the new server")
+        until(lambda: accepts(tmp_path / f"{to}.sock"), "the new server")
         with asking(port) as answers:
             for name, command in [("old", first), *others]:
                 if name == "both" and to == "granian":

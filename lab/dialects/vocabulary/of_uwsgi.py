@@ -27,7 +27,7 @@ from lab.dialects.vocabulary.service import (
     with_defaults,
     written,
 )
-from lab.dialects.vocabulary.translation import OptionLine, Translation
+from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
 from lab.dialects.vocabulary.values import Expression
 
 PROGRAM = "uwsgi"
@@ -237,6 +237,9 @@ def _open(config: Config) -> Iterator[str]:
 def special(made: Translation, said: Said, _column: Spelling) -> bool:
     """Write what is more than a line in an ini."""
     write = _SPECIAL.get(said.sense.key)
+    if any(each.multiplies for each in said.values):
+        made.drop(said, "no variable is multiplied in an ini: give the product as a variable")
+        return True
     if write is not None:
         write(made, said)
     return write is not None
@@ -282,6 +285,10 @@ _SPECIAL = {
 def added(made: Translation) -> None:
     """Write what is the default of others: room for headers, and a word before it closes."""
     made.serves("wsgi")
+    if not made.service.is_on("respawn"):
+        says = "without a master no worker is replaced, and neither harakiri nor a stop works"
+        made.lines.append(OptionLine("master", None, "workers that died stayed away", says))
+        made.changed.append(Note("a worker that died ended the server", f"master = true: {says}"))
     if "header-bytes" not in made.service.senses:
         says = "its default, 4,096 for all headers together, would close requests that were served"
         room = OptionLine("buffer-size", Expression.of(str(ROOM)), "room for headers", says)
@@ -297,25 +304,26 @@ def text_of(made: Translation) -> str:
     service = made.service
     lines = ["[uwsgi]"]
     for address in service.addresses:
-        lines += ["", f"# {address.was}", _listen(address)]
+        lines += ["", f"# {address.was}", *_listen(address)]
     if service.application is not None:
         app = service.application
         lines += ["", f"# {app.was}", f"module = {app.module}", f"callable = {app.callable}"]
     for line in made.lines:
         says = [f"# {line.says}"] if line.says else []
-        value = "true" if line.value is None else values.as_ini(line.value)
-        lines += ["", f"# {line.was}", *says, f"{line.option} = {value}"]
+        value = Expression.of("true") if line.value is None else line.value
+        lines += ["", f"# {line.was}", *says, *values.ini_lines(line.option, value)]
     return "\n".join(lines) + "\n"
 
 
-def _listen(address: Address) -> str:
+def _listen(address: Address) -> list[str]:
     option = "socket" if address.protocol == "uwsgi" else "http-socket"
     if address.path is not None:
-        return f"{option} = {values.as_ini(address.path)}"
-    where = f"{values.as_ini(address.host)}:{values.as_ini(address.port)}"
+        return values.ini_lines(option, address.path)
+    where = (*address.host.parts, ":", *address.port.parts)
     if address.tls is not None:
-        return f"https-socket = {where},{','.join(address.tls)}"
-    return f"{option} = {where}"
+        files = "".join(f",{each}" for each in address.tls)
+        return values.ini_lines("https-socket", Expression((*where, files)))
+    return values.ini_lines(option, Expression(where))
 
 
 def start_of(made: Translation, file: str) -> str:

@@ -202,7 +202,9 @@ def with_defaults(program: str, said: Mapping[str, Said], name: str) -> dict[str
         values = () if sense.kind == "switch" else (Expression.of(column.implied),)
         if column.always and sense.kind != "switch":
             continue
-        was = f"{name}{', always' if column.always else ' by default'}: {sense.means}"
+        how = ", always" if column.always else " by default"
+        negated = "not " if sense.kind == "switch" and not on else ""
+        was = f"{name}{how}: {negated}{sense.means}"
         was += f" {column.implied}" * bool(values)
         found[sense.key] = Said(sense, values, on, was, implied=True)
     return found

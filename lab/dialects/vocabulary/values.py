@@ -68,6 +68,11 @@ class Expression:
         return int(found[1]) if found else None
 
     @property
+    def multiplies(self) -> bool:
+        """Whether a variable of it is multiplied."""
+        return any(isinstance(each, Variable) and each.times != 1 for each in self.parts)
+
+    @property
     def in_seconds(self) -> Expression:
         """The same number of milliseconds in whole seconds, one at the least."""
         return self if self.number is None else Expression.of(str(max(1, self.number // 1000)))
@@ -278,9 +283,29 @@ def _escaped(text: str) -> str:
     return re.sub(r'(["$`\\}])', r"\\\1", text)
 
 
-def as_ini(value: Expression) -> str:
-    """Return a value as uWSGI reads it in an ini."""
-    return "".join(_as_ini(each) for each in value.parts)
+SAID = Variable("_")
+"""What the condition above a line found in the environment."""
+
+
+def ini_lines(option: str, value: Expression) -> list[str]:
+    """
+    Return the lines of an ini that set an option; one without a default is one line.
+
+    >>> ini_lines("workers", Expression((Variable("N", "4"),)))[:3]
+    ['if-env = N', 'workers = %(_)', 'endif =']
+    """
+    found = (each for each in value.parts if isinstance(each, Variable) and each.default)
+    variable = next(found, None)
+    if variable is None:
+        return [f"{option} = {''.join(_as_ini(each) for each in value.parts)}"]
+
+    def with_it(part: str | Variable) -> str:
+        parts = (_as_ini(part if each is variable else each) for each in value.parts)
+        return f"{option} = {''.join(parts)}"
+
+    there = [f"if-env = {variable.name}", with_it(SAID), "endif ="]
+    absent = [f"if-not-env = {variable.name}", with_it(variable.default or ""), "endif ="]
+    return there + absent
 
 
 def _as_ini(part: str | Variable | Cpus) -> str:
@@ -289,5 +314,5 @@ def _as_ini(part: str | Variable | Cpus) -> str:
             return f"%(%k + {part.plus})" if part.times == 1 else f"%(%k * {part.times})"
         return "%k" if part.times == 1 else f"%(%k * {part.times})"
     if isinstance(part, Variable):
-        return f"$({part.name})"
+        return "%(_)" if part is SAID else f"$({part.name})"
     return part.replace("%", "%%")
