@@ -15,7 +15,7 @@ from lab.analysis.judging import judge_points
 from lab.analysis.summary import Row, Summary
 from lab.cli.run import made
 from lab.dialects.command import is_command
-from lab.errors import MissingError, UsageError
+from lab.errors import MissingError, ProfileError, UsageError
 from lab.experiment.available import look
 from lab.experiment.cores import share_cores
 from lab.migrate.migrated import Migrated
@@ -83,13 +83,14 @@ def tried(trying: Trying) -> Tried:
         for name in both:
             if (missing := look(name, wishes.workload.runtime).missing) is not None:
                 raise MissingError(f"{in_a_line(name)} {missing}")
-        say("part 1 of 3: speed and memory", err=True)
-        understood = understand(asked)
-        outcome = made(asked, understood)
-        say("part 2 of 3: faults under load", err=True)
-        result = stress(wishes, Console(stderr=True), lambda _: None)
-        say("part 3 of 3: single requests and signals", err=True)
+        # First, so that a server which does not start is told of at once.
+        say("part 1 of 3: single requests and signals", err=True)
         seen = _seen(wishes, trying.slow)
+        say("part 2 of 3: speed and memory", err=True)
+        outcome = made(asked, understand(asked))
+        say(f"Run folder: {outcome.folder}", err=True)
+        say("part 3 of 3: faults under load", err=True)
+        result = stress(wishes, Console(stderr=True), lambda _: None)
     summaries = outcome.conclusion.summaries
     rows = (*_of_run(summaries[0]), *_of_faults(result), *_of_questions(*seen))
     measured = gravest(judge_points(summaries, ())[1], _unproved(result))
@@ -110,8 +111,10 @@ def _startable(trying: Trying, folder: Path) -> str:
         env={**os.environ, **started.variables.reveal()},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
+    if done.returncode:  # such as a variable that is no number
+        raise ProfileError(trying.configuration, f"no command follows: {done.stderr.strip()}")
     words = done.stdout.split("\0")[:-1]
     return shlex.join([*words[:-1], "{app}"] if asked.app else words)
 

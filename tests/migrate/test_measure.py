@@ -11,7 +11,7 @@ import pytest
 
 from lab.cli import measure
 from lab.cli.measure import Trying
-from lab.errors import MissingError, UsageError
+from lab.errors import MissingError, ServerStartError, UsageError
 from lab.migrate.migrated import migrated
 from lab.options import Asked
 from tests.kit.lab_process import ROOT, run
@@ -85,6 +85,16 @@ def test_a_shell_says_what_the_words_of_a_command_are_here(ini, value):
     words = done.stdout.split("\0")
     assert words[words.index("--workers") + 1].isdecimal()
     assert words[-2:] == ["shop:application", ""]
+
+
+@pytest.mark.peers
+def test_a_server_that_does_not_start_is_told_of_at_once(ini, tmp_path, monkeypatch):
+    """As of an application that imports uwsgi: before a run that takes minutes."""
+    monkeypatch.setattr(measure, "made", lambda *_: pytest.fail("the run began"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop.py").write_text(f"import uwsgi\n{APP}")
+    with pytest.raises(ServerStartError, match="No module named 'uwsgi'"):
+        measure.tried(trying(ini, "gunicorn", **SHORT))
 
 
 @pytest.mark.peers
