@@ -13,7 +13,7 @@ import click
 
 from lab.analysis.judging import FAILED, judge_points
 from lab.analysis.thresholds import Threshold, check, parse
-from lab.cli.options import each_of
+from lab.cli.options import each_of, offered
 from lab.cli.report import FULL, show
 from lab.cli.sides import INSTALL, Version, Wanted, versions
 from lab.errors import OtherReplyError, UsageError
@@ -62,7 +62,7 @@ OF_RUN = (
     metavar="FILE",
     default=SAFETY,
     help="Your server's configuration, or a profile of ours with --app. A relative FILE is each "
-    "version's own; an absolute one is the same for both.  [default: safety]",
+    "version's own; an absolute one is the same for both.",
 )
 @click.option(
     "--install",
@@ -79,8 +79,13 @@ OF_RUN = (
     "then the new one's.",
 )
 @click.option("--setup", metavar="COMMAND", help="Run once in each version's folder before.")
-@click.option("--env-old", multiple=True, metavar="NAME=VALUE", help="For the old version only.")
-@click.option("--env-new", multiple=True, metavar="NAME=VALUE", help="For the new version only.")
+@click.option(
+    "--env-old",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Environment variable of the old version only. Its value is stored nowhere.",
+)
+@click.option("--env-new", multiple=True, metavar="NAME=VALUE", help="The same of the new one.")
 @click.option(
     "--fail-if",
     "limits",
@@ -101,7 +106,9 @@ OF_RUN = (
     metavar="FILE",
     help="Write the result as a comment for a pull request.",
 )
-@each_of(*OF_RUN)
+@each_of(*OF_RUN[: OF_RUN.index("path")])
+@offered("path", shown="/")
+@each_of(*OF_RUN[OF_RUN.index("path") + 1 :])
 @FULL
 def ab_command(
     *,

@@ -156,6 +156,8 @@ def without_values(words: Sequence[str]) -> tuple[str, ...]:
 
     >>> without_values(("lab", "run", "--env", "A=1", "--env=B=2", "--env=C", "x=y"))
     ('lab', 'run', '--env', 'A', '--env=B', '--env=C', 'x=y')
+    >>> without_values(("lab", "ab", "--env-old", "A=1", "--env-new=B=2"))
+    ('lab', 'ab', '--env-old', 'A', '--env-new=B')
     >>> without_values(("--cookie", "id=3f9c", "--header=Authorization: x", "--header", "A: b"))
     ('--cookie', 'id=...', '--header=Authorization: ...', '--header', 'A: b')
     """
@@ -182,8 +184,14 @@ def _header(said: str) -> str:
     return f"{name}: {concealed(name, value)}" if concealed(name, value) != value else said
 
 
+def _name(said: str) -> str:
+    return said.partition("=")[0]
+
+
 _TOLD: Mapping[str, Callable[[str], str]] = {
-    "--env": lambda said: said.partition("=")[0],
+    "--env": _name,
+    "--env-old": _name,
+    "--env-new": _name,
     "--cookie": lambda said: concealed("Cookie", said),
     "--header": _header,
 }

@@ -64,7 +64,7 @@ def compared(shop):
     before = said_of(shop)
     done = ab(
         shop, "one", "two", "--config", "uwsgi.ini", *SMALL, "--results", "../results", "--json",
-        "--fail-if", "cpu > 9", "--markdown", "../ab.md",
+        "--fail-if", "cpu > 9", "--markdown", "../ab.md", "--env-old", "KEY=of-the-old",
     )  # fmt: skip
     return shop, done, before
 
@@ -82,6 +82,9 @@ def test_two_commits_are_served_in_one_run(compared):
     assert [each["name"] for each in profiles] == ["old", "new"]
     assert "1 commit, 1 file changed" in done.stderr
     assert said_of(shop) == before
+    assert not [
+        each for each in shop.parent.glob("results/*/*") if b"of-the-old" in each.read_bytes()
+    ]
     text = (shop.parent / "ab.md").read_text()  # a comment for a pull request
     assert text.startswith("## Performance: new / old\n\nold: one (")
     assert "| CPU per request |" in text
