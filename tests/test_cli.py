@@ -29,7 +29,7 @@ def compared(tmp_path_factory):
 def test_profiles_are_compared_and_the_folder_tells_it_all(compared):
     """The table, the run's folder, and in every trial: the profile's hash, the environment."""
     where, printed = compared
-    assert "tuned" in printed
+    assert "3 profiles, 1 block of 0.4 s" in printed
     assert "Run folder: results/" in printed
     folder = next(where.glob("results/*"))
     assert {p.name for p in folder.iterdir()} == {
