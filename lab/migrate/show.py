@@ -28,6 +28,8 @@ def _text(found: Migrated) -> Iterator[str]:
     yield f"\nStart it    {found.start}"
     if found.at_once:
         yield f"At once     {found.at_once} requests, before and after"
+    if found.translation.service.addresses:
+        yield "Address     that of the old server: give it another one while both run"
     for each in found.open:
         yield f"Open        {each}: not set here, so its lines are left out. Give --env NAME=VALUE"
     for name, notes in found.lists.items():
