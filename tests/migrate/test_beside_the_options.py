@@ -79,7 +79,7 @@ def test_a_mask_becomes_the_mode_that_it_leaves(tmp_path, mask):
     path = tmp_path / "gunicorn.conf.py"
     path.write_text(f"bind = 'unix:/run/shop.sock'\numask = {mask}\n")
     assert "\nchmod-socket = 660\n" in migrated(str(path), "uwsgi", {}).text
-    assert "--uds-permissions 660" in migrated(str(path), "granian", {}).text
+    assert "--uds-permissions 0660" in migrated(str(path), "granian", {}).text
 
 
 def made_of(tmp_path, name, text, to):

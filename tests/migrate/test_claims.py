@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lab.dialects.vocabulary.senses import hidden, senses
 from tests.kit.lab_process import until
 
+from .said import DOES, says
 from .servers import COMMANDS, answers, exchanged, request, server, uwsgi_packet
 
-DOES = {each.key: each.does for each in hidden()}
 SERVERS = pytest.mark.parametrize("program", COMMANDS)
 TWO = {
     "uwsgi": ("--master", "--processes", "2"),
@@ -25,12 +24,6 @@ TWO = {
 
 ROUTER = "--http 127.0.0.1:{port} --pythonpath {sites} --module open_book"
 GRACEFUL = ("--master", "--hook-master-start", "unix_signal:15 gracefully_kill_them_all")
-
-
-def says(key, program):
-    """Return all that is said of a sense on a server."""
-    column = senses()[key].columns[program]
-    return f"{column.says} {column.lost}"
 
 
 def body_of(reply):
@@ -271,6 +264,19 @@ def test_a_connection_after_the_reply(how, seconds, claim, tmp_path):
                 with pytest.raises(TimeoutError):
                     client.recv(1)
         assert claim in DOES["keep"][program]
+
+
+@pytest.mark.peers
+def test_an_idle_connection_of_gthread_is_closed(tmp_path):
+    """That it is kept for a second at the least is seen above: it is gone before ten."""
+    command = f"--threads 2 {COMMANDS['gunicorn']}"
+    with (
+        server("gunicorn", tmp_path, command=command) as found,
+        socket.create_connection(("127.0.0.1", found.port), 10) as client,
+    ):
+        assert replied(client)
+        assert client.recv(1) == b""
+    assert "kept 2 s by gthread" in DOES["keep"]["gunicorn"]
 
 
 def replied(client):

@@ -18,7 +18,14 @@ LINES = {
     "granian": "granian --interface wsgi --host 127.0.0.1 --port 8000 {} shop.wsgi:application",
 }
 FORMS = {"uwsgi": "{} = {}", "gunicorn": "{} = {!r}", "granian": "--{} {}"}
-SPECIAL = {"socket-mode", "log-format", "greenlets", "keepalive", "static-expires"}
+SPECIAL = {
+    "socket-mode",
+    "log-format",
+    "greenlets",
+    "header-bytes",
+    "keepalive",
+    "static-expires",
+}
 """Senses that one of them says in words of its own."""
 
 

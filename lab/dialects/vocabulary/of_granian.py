@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -56,6 +58,7 @@ def service_of(config: Config) -> Service:
     said, rest = collected(
         PROGRAM, settings, lambda name: name, values.of_shell, lambda each: each.value not in OFF
     )
+    said = _modes(said)
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(config)
     return Service(
@@ -68,6 +71,17 @@ def service_of(config: Config) -> Service:
         extra=no_module(target(config), application),
         interface=_interface(config),
     )
+
+
+def _modes(said: dict[str, Said]) -> dict[str, Said]:
+    """Return the same with the mode of the socket in octal: without a 0 in front it is decimal."""
+    mode = said.get("socket-mode")
+    if mode is None or not re.fullmatch("(0o?)?[0-9]+", text := mode.value.text or ""):
+        return said
+    with suppress(ValueError):
+        octal = f"{int(text, 8 if text.startswith('0') else 10):o}"
+        return said | {"socket-mode": replace(mode, values=(Expression.of(octal),))}
+    return said
 
 
 def _with_routes(settings: Sequence[Setting], routes: list[str]) -> Iterator[Setting]:
@@ -131,10 +145,11 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
                 made.write(said, "static-path-route", Expression.of(route), column.says)
                 folder = Expression(tuple(each for each in (begun, *value.parts[1:]) if each))
                 made.write(said, "static-path-mount", folder)
-        case "header-bytes":
-            made.changed.append(Note(said.was, column.lost))
-        case "keepalive":
-            made.changed.append(Note(said.was, column.says))
+        case "socket-mode":
+            digits = said.value.parts if said.value.text != "" else ("666",)
+            made.write(said, column.names[0], Expression(("0", *digits)), column.says)
+        case "header-bytes" | "keepalive":
+            made.changed.append(Note(said.was, column.lost or column.says))
         case "time-limit" | "requests-limit":
             if said.value.text != "0":
                 made.drop(said, column.lost)

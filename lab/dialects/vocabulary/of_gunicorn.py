@@ -260,7 +260,7 @@ def _umask(made: Translation, said: Said) -> None:
     mode = said.value.text or "666"
     if re.fullmatch("[0-7]{3,4}", mode):
         value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
-        made.write(said, "umask", value, "it holds for every file that the server makes")
+        made.write(said, "umask", value, said.sense.columns[PROGRAM].says)
     else:
         made.drop(said, "umask, which is what the mode leaves out: 0o117 for 660")
 

@@ -44,6 +44,9 @@ PROTOCOLS = {
 ROOM = 32_768
 """Bytes for all headers of a request, where as many were served as had 8,190 each, or more."""
 
+APART = 60
+"""Parts of a worker's age by which the next one's differs, as UW303 of the linter advises."""
+
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 FILES = ("wsgi-file", "file")
 """Options that name the file of an application."""
@@ -254,6 +257,12 @@ def _stop(made: Translation, said: Said) -> None:
     made.write(said, "hook-master-start", Expression.of(GRACEFUL), says)
 
 
+def _header_bytes(made: Translation, said: Said) -> None:
+    """Write room for all headers: a bound of each of them would be less for all together."""
+    column = said.sense.columns[PROGRAM]
+    made.write(said, column.names[0], said.value.within(ROOM, column.most), column.says)
+
+
 def _greenlets(made: Translation, said: Said) -> None:
     made.write(said, "gevent", said.value, "it needs a uWSGI that is built with gevent")
     made.write(Said(said.sense, (), True, said.was), "gevent-monkey-patch")
@@ -273,6 +282,7 @@ _SPECIAL = {
     "certificate": _nothing,
     "certificate-key": _nothing,
     "greenlets": _greenlets,
+    "header-bytes": _header_bytes,
     "keepalive": _closes,
     "log-format": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
     "reload": _reload,
@@ -289,6 +299,12 @@ def added(made: Translation) -> None:
         says = "without a master no worker is replaced, and neither harakiri nor a stop works"
         made.lines.append(OptionLine("master", None, "workers that died stayed away", says))
         made.changed.append(Note("a worker that died ended the server", f"master = true: {says}"))
+    age = made.service.number("age-limit")
+    if age and "age-jitter" not in made.service.senses:
+        says = "without it all workers would be replaced at once, and nobody would answer"
+        apart = Expression.of(str(max(1, age // APART)))
+        line = OptionLine("max-worker-lifetime-delta", apart, "workers took turns", says)
+        made.lines.append(line)
     if "header-bytes" not in made.service.senses:
         says = "its default, 4,096 for all headers together, would close requests that were served"
         room = OptionLine("buffer-size", Expression.of(str(ROOM)), "room for headers", says)

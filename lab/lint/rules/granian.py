@@ -232,7 +232,7 @@ ENOUGH = 1 << 15
     Severity.DANGEROUS,
     "less room for headers than proxies pass on",
     why="a request whose headers are longer, as one with many cookies, gets 431; leave it out, "
-    "granian's default is 417,792 bytes",
+    "granian's default is about 417,792 bytes",
     seen="granian/cli.py:178 `HTTP1Settings.max_buffer_size`; overhangio/tutor#1321",
     bad="granian --interface wsgi --blocking-threads 32 --http1-buffer-size 8192 site:app",
     good="granian --interface wsgi --blocking-threads 32 site:app",

@@ -1,0 +1,14 @@
+"""What the vocabulary says, for the tests that try it on the servers."""
+
+from __future__ import annotations
+
+from lab.dialects.vocabulary.senses import hidden, senses
+
+DOES = {each.key: each.does for each in hidden()}
+"""Key of a difference that no option shows -> program -> what it does."""
+
+
+def says(key, program):
+    """Return all that is said of a sense on a server."""
+    column = senses()[key].columns[program]
+    return f"{column.says} {column.lost}"
