@@ -149,7 +149,7 @@ def _write(path: Path, found: Migrated) -> None:
         files[path.with_name(found.environment_file)] = found.environment
     for each, text in files.items():
         try:
-            with each.open("x", encoding="utf-8") as file:
+            with each.open("x", encoding="utf-8", errors="backslashreplace") as file:
                 file.write(text)
         except FileExistsError:
             problem = f"--output {in_a_line(str(each))}: it is there already: name another FILE"

@@ -240,3 +240,21 @@ def test_a_master_is_written_where_nobody_replaced_workers(tmp_path):
     """Without one neither a time limit nor a stop works."""
     words = "granian --interface wsgi --workers 2 shop:app"
     assert "\nmaster = true\n" in migrated(words, "uwsgi", {}).text
+
+
+def test_a_default_that_is_computed_is_named_as_lost(tmp_path):
+    """The variable alone would leave the number empty where it is not set."""
+    conf = 'wsgi_app = "shop:app"\nworkers = int(os.environ.get("N", cpu_count() * 2 + 1))\n'
+    found = of_text(tmp_path, conf, "uwsgi", "gunicorn.conf.py")
+    assert "processes" not in found.text
+    assert "computed" in found.translation.lost[0].becomes
+
+
+def test_bytes_that_are_no_text_are_written(tmp_path):
+    """The file has them as they are printed."""
+    (tmp_path / "uwsgi.ini").write_bytes(b"[uwsgi]\nmodule = shop\nprocname = caf\xe9\n")
+    words = ("migrate", "uwsgi.ini", "--to", "gunicorn", "--output", "gunicorn.conf.py")
+    assert run("lab", *words, cwd=tmp_path).returncode == 4
+    written = (tmp_path / "gunicorn.conf.py").read_text()
+    assert "proc_name = 'caf\\udce9'" in written
+    ast.parse(written)
