@@ -37,7 +37,7 @@ OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 CPUS = """\
 # CPUs that may be used, as a container's limit bounds them
 CPUS=$(nproc)
-read -r quota period < /sys/fs/cgroup/cpu.max 2> /dev/null || quota=max
+read -r quota period 2> /dev/null < /sys/fs/cgroup/cpu.max || quota=max
 if [ "$quota" != max ] && [ $((quota / period)) -lt "$CPUS" ]; then CPUS=$((quota / period)); fi
 if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
 
