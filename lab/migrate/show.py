@@ -31,7 +31,7 @@ def _text(found: Migrated) -> Iterator[str]:
     if found.translation.service.addresses:
         yield "Address     that of the old server: give it another one while both run"
     for each in found.open:
-        yield f"Open        {each}: not set here, so its lines are left out. Give --env NAME=VALUE"
+        yield f"Open        {each}: decided here as if no variable were set. Give --env NAME=VALUE"
     for name, notes in found.lists.items():
         if notes:
             yield f"\n{_head(name, found)}"
@@ -62,7 +62,7 @@ def _markdown(found: Migrated) -> Iterator[str]:
     if found.environment:
         yield f"\nEnvironment:\n\n```sh\n{found.environment.rstrip()}\n```"
     for each in found.open:
-        yield f"\nOpen: `{each}` is decided where it serves; its lines are left out."
+        yield f"\nOpen: `{each}` is decided where it serves, and here as if no variable were set."
     for name, notes in found.lists.items():
         if notes:
             yield f"\n## {name.capitalize()}\n\n| before | after |\n|---|---|"

@@ -258,3 +258,21 @@ def test_bytes_that_are_no_text_are_written(tmp_path):
     written = (tmp_path / "gunicorn.conf.py").read_text()
     assert "proc_name = 'caf\\udce9'" in written
     ast.parse(written)
+
+
+@pytest.mark.parametrize("to", ["uwsgi", "granian"])
+def test_a_log_called_minus_is_no_file(tmp_path, to):
+    """It is standard error, where the others log by default; uWSGI would write a file `-`."""
+    conf = 'wsgi_app = "shop:app"\nerrorlog = "-"\n'
+    found = of_text(tmp_path, conf, to, "gunicorn.conf.py")
+    assert "logto" not in found.text
+    assert not [each for each in found.translation.lost if "errorlog" in each.was]
+
+
+def test_an_open_condition_does_not_say_that_lines_were_left_out(tmp_path):
+    """Those of if-not-env are in, where the variable is not set."""
+    text = "[uwsgi]\nmodule = shop\nif-not-env = PORT\nhttp = :8000\nendif =\n"
+    (tmp_path / "uwsgi.ini").write_text(text)
+    done = run("lab", "migrate", "uwsgi.ini", "--to", "gunicorn", cwd=tmp_path)
+    assert 'bind = "0.0.0.0:8000"' in done.stdout
+    assert "if-not-env = PORT: decided here as if no variable were set" in done.stdout

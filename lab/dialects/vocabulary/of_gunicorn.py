@@ -81,7 +81,7 @@ def service_of(config: Config) -> Service:
     """Return what a configuration asks for."""
     last = {each.option: each for each in config.settings}
     known = set(carried()["settings"])
-    settings = [each for name, each in last.items() if name in known and each.raw != "None"]
+    settings = [each for name, each in last.items() if name in known and not _by_default(each)]
     computed = [each for each in settings if _unknown(each)]
     plain = [each for each in settings if each not in computed and each.option not in HELD]
     said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
@@ -173,6 +173,11 @@ def _mask(text: str) -> int | None:
         return int(re.sub("^0(?=[0-7])", "0o", text), 0)
     except ValueError:
         return None
+
+
+def _by_default(setting: Setting) -> bool:
+    """Return whether it says what holds without it; a log called - is standard error, no file."""
+    return setting.raw == "None" or (setting.option == "errorlog" and setting.value == "-")
 
 
 def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said]:
