@@ -191,8 +191,8 @@ def _python(node: ast.expr) -> Expression | None:
             return Expression((Variable(name),)) if named else None
         case ast.Call(func=func, args=[ast.Constant(value=str(name)), *rest]):
             default = [str(each.value) for each in rest if isinstance(each, ast.Constant)]
-            known = len(default) == len(rest)
-            named = known and _is(func, "getenv", "get") and NAME.fullmatch(name)
+            is_written = len(default) == len(rest)
+            named = is_written and _is(func, "getenv", "get") and NAME.fullmatch(name)
             found = Variable(name, default[0] if default else None)
             return Expression((found,)) if named else None
         case ast.Call(func=func, args=[]) if _is(func, "cpu_count", "process_cpu_count"):
