@@ -276,3 +276,9 @@ def test_an_open_condition_does_not_say_that_lines_were_left_out(tmp_path):
     done = run("lab", "migrate", "uwsgi.ini", "--to", "gunicorn", cwd=tmp_path)
     assert 'bind = "0.0.0.0:8000"' in done.stdout
     assert "if-not-env = PORT: decided here as if no variable were set" in done.stdout
+
+
+def test_a_short_option_of_uwsgi_is_refused():
+    """It is an option there, and was said to have done nothing."""
+    with pytest.raises(ProfileError, match="-w: this is uWSGI's short form"):
+        migrated("uwsgi --http :80 -w shop:app", "granian", {})

@@ -29,6 +29,7 @@ from lab.dialects.vocabulary.service import (
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
 from lab.dialects.vocabulary.values import Expression
+from lab.errors import ProfileError
 
 PROGRAM = "uwsgi"
 PROTOCOLS = {
@@ -62,6 +63,10 @@ def of_command(words: Sequence[str], known: Known) -> Config:
     rest = iter(words)
     for word in rest:
         name, equals, value = word.lstrip("-").partition("=")
+        if re.match(r"-[^-]", word):
+            raise ProfileError(
+                word, "this is uWSGI's short form: write the long name of the option"
+            )
         if not word.startswith("-"):
             name, value = "ini", word.partition(":")[0]
         elif not equals and takes_value(name):
