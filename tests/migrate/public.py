@@ -101,9 +101,12 @@ def _lint(made: Migrated, folder: Path, found: Tried) -> None:
 
 
 def _explained(danger: Flaw, said: str) -> bool:
-    """Return whether what a danger advises, such as an option, stands in what is said."""
+    """Return whether a danger, or what it advises, such as an option, stands in what is said."""
     _, _, advice = danger.message.partition(": ")
-    return any(each in said for each in re.findall(r"[a-z]+(?:[-_.][a-z]+)+", advice))
+    first = advice.partition(",")[0]
+    return (first != "" and first in said) or any(
+        each in said for each in re.findall(r"[a-z]+(?:[-_.][a-z]+)+", advice)
+    )
 
 
 def _start(name: str, folder: Path, found: Tried) -> None:

@@ -82,6 +82,38 @@ def test_a_mask_becomes_the_mode_that_it_leaves(tmp_path, mask):
     assert "--uds-permissions 0660" in migrated(str(path), "granian", {}).text
 
 
+@pytest.mark.parametrize("mode", ["432", "0660", "0o660"])
+def test_the_mode_of_granian_is_read_as_it_reads_it(mode):
+    """Without a 0 in front it is decimal."""
+    command = f"granian --interface wsgi --uds /run/x --uds-permissions {mode} shop:app"
+    assert "\nchmod-socket = 660\n" in migrated(command, "uwsgi", {}).text
+
+
+@pytest.mark.parametrize(
+    ("each", "together"), [(8_190, 32_768), (50_000, 50_000), (99_999, 65_535)]
+)
+def test_a_bound_of_each_header_leaves_room_for_all(each, together):
+    """And is no larger than uWSGI takes."""
+    command = f"gunicorn --limit-request-field_size {each} shop:app"
+    assert f"\nbuffer-size = {together}\n" in migrated(command, "uwsgi", {}).text
+
+
+def test_workers_that_took_turns_differ_in_age():
+    """uWSGI would replace them all at once."""
+    command = "granian --interface wsgi --workers-lifetime 3600 shop:app"
+    assert "\nmax-worker-lifetime-delta = 60\n" in migrated(command, "uwsgi", {}).text
+
+
+def test_a_number_of_cpus_is_told_as_the_host_s(tmp_path):
+    """As is the + 1 that an ini cannot add to a product."""
+    path = tmp_path / "gunicorn.conf.py"
+    path.write_text("workers = cpu_count() * 2 + 1\nwsgi_app = 'shop:app'\n")
+    made = migrated(str(path), "uwsgi", {})
+    assert "\nprocesses = %(%k * 2)\n" in made.text
+    assert "knows no limit of a container" in made.text
+    assert "+ 1 is left out" in made.text
+
+
 def made_of(tmp_path, name, text, to):
     """Return what a file becomes."""
     path = tmp_path / name

@@ -28,7 +28,7 @@ from lab.dialects.vocabulary.service import (
     written,
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
-from lab.dialects.vocabulary.values import Expression
+from lab.dialects.vocabulary.values import Cpus, Expression
 from lab.errors import ProfileError
 
 PROGRAM = "uwsgi"
@@ -242,7 +242,10 @@ def _open(config: Config) -> Iterator[str]:
     yield from (written(each) for each in config.settings if each.option.startswith("if-"))
 
 
-def special(made: Translation, said: Said, _column: Spelling) -> bool:
+HOST = "%k counts the CPUs of the host and knows no limit of a container"
+
+
+def special(made: Translation, said: Said, column: Spelling) -> bool:
     """Write what is more than a line in an ini."""
     write = _SPECIAL.get(said.sense.key)
     if any(each.multiplies for each in said.values):
@@ -250,7 +253,14 @@ def special(made: Translation, said: Said, _column: Spelling) -> bool:
         return True
     if write is not None:
         write(made, said)
-    return write is not None
+        return True
+    cpus = [part for each in said.values for part in each.parts if isinstance(part, Cpus)]
+    if cpus and column.names:
+        both = any(each.plus and each.times != 1 for each in cpus)
+        left = f", and an ini that multiplies adds nothing: + {cpus[0].plus} is left out" * both
+        made.write(said, column.names[0], said.value, f"{HOST}{left}")
+        return True
+    return False
 
 
 def _closes(made: Translation, said: Said) -> None:
