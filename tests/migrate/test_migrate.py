@@ -282,3 +282,24 @@ def test_a_short_option_of_uwsgi_is_refused():
     """It is an option there, and was said to have done nothing."""
     with pytest.raises(ProfileError, match="-w: this is uWSGI's short form"):
         migrated("uwsgi --http :80 -w shop:app", "granian", {})
+
+
+def test_an_address_of_http_beside_one_of_uwsgi_is_lost(tmp_path):
+    """gunicorn speaks one protocol at all of its addresses."""
+    text = "[uwsgi]\nmodule = shop\nsocket = /run/shop.sock\nhttp-socket = :8000\n"
+    found = of_text(tmp_path, text, "gunicorn")
+    assert settings(found)["bind"] == "unix:/run/shop.sock"
+    assert "http-socket = :8000" in [each.was for each in found.translation.lost]
+
+
+def test_an_include_that_is_not_there_is_lost(tmp_path):
+    """Its options may be half of the configuration."""
+    found = of_text(tmp_path, "[uwsgi]\nmodule = shop\ninclude = base.ini\n", "gunicorn")
+    assert "include = base.ini" in [each.was for each in found.translation.lost]
+
+
+def test_a_section_that_is_not_there_is_lost(tmp_path):
+    """The defaults alone are no migration."""
+    (tmp_path / "uwsgi.ini").write_text("[uwsgi]\nmodule = shop\n")
+    found = migrated(f"{tmp_path}/uwsgi.ini:nosuch", "gunicorn", {})
+    assert "[nosuch]" in [each.was for each in found.translation.lost]

@@ -310,8 +310,16 @@ def added(made: Translation) -> None:
         made.lines.append(line)
 
 
+def _spoken(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
+    """Return the addresses of one protocol, as it speaks one at all of them."""
+    return tuple(each for each in addresses if each.protocol == "uwsgi") or addresses
+
+
 def _listens(made: Translation, address: Address) -> None:
-    if address.protocol == "http":
+    if address not in _spoken(made.service.addresses):
+        says = "it speaks one protocol at all addresses, here uwsgi: start a second one for this"
+        made.lost.append(Note(address.was, says))
+    elif address.protocol == "http":
         made.same.append(Note(address.was, f"bind = {_bind(address)}"))
     elif address.protocol != "uwsgi":
         made.lost.append(Note(address.was, f"{address.protocol} is not spoken: HTTP, by bind"))
@@ -347,11 +355,11 @@ def text_of(made: Translation) -> str:
 
 def _blocks(made: Translation) -> Iterator[str]:
     service = made.service
-    if service.addresses:
-        bound = [_bind(each) for each in service.addresses]
-        was = "\n".join(f"# {each.was}" for each in service.addresses)
+    if addresses := _spoken(service.addresses):
+        bound = [_bind(each) for each in addresses]
+        was = "\n".join(f"# {each.was}" for each in addresses)
         yield f"\n{was}\nbind = {bound[0] if len(bound) == 1 else '[' + ', '.join(bound) + ']'}\n"
-        if any(each.protocol == "uwsgi" for each in service.addresses):
+        if addresses[0].protocol == "uwsgi":
             yield 'protocol = "uwsgi"\n'
     if service.application is not None:
         app = values.as_python(Expression.of(str(service.application)), number=False)

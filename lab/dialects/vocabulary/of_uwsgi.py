@@ -119,7 +119,7 @@ def service_of(config: Config) -> Service:
         unknown,
         idle,
         tuple(_open(config)),
-        no_module(config.last("module", "wsgi", *FILES), application),
+        (*no_module(config.last("module", "wsgi", *FILES), application), *_unread(config)),
     )
 
 
@@ -235,6 +235,15 @@ def _module_of(file: str, config: Config) -> str:
     if path.is_absolute():
         return path.stem
     return ".".join(path.with_suffix("").parts) if path.suffix == ".py" else str(path)
+
+
+def _unread(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield what is asked for and not there, each with what to do."""
+    for file, setting in config.missing:
+        yield written(setting), f"{file.name} is not there: its options are not carried over"
+    for file, section, asks in config.absent:
+        says = f"{file.name} has no such section: nothing is carried over from it"
+        yield written(asks) if asks else f"[{section}]", says
 
 
 def _open(config: Config) -> Iterator[str]:
