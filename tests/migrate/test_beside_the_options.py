@@ -104,6 +104,14 @@ def test_workers_that_took_turns_differ_in_age():
     assert "\nmax-worker-lifetime-delta = 60\n" in migrated(command, "uwsgi", {}).text
 
 
+@pytest.mark.parametrize(("delta", "told"), [("", True), (" --max-requests-delta=50", False)])
+def test_workers_that_end_after_equally_many_requests_are_told(delta, told):
+    """Unless they differ in it."""
+    made = migrated(f"uwsgi --max-requests=500{delta} --module shop:app", "gunicorn", {})
+    assert ("without max_requests_jitter" in made.text) is told
+    assert "\nmax_requests = 500\n" in made.text
+
+
 def test_a_number_of_cpus_is_told_as_the_host_s(tmp_path):
     """As is the + 1 that an ini cannot add to a product."""
     path = tmp_path / "gunicorn.conf.py"
