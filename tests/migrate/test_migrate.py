@@ -303,3 +303,9 @@ def test_a_section_that_is_not_there_is_lost(tmp_path):
     (tmp_path / "uwsgi.ini").write_text("[uwsgi]\nmodule = shop\n")
     found = migrated(f"{tmp_path}/uwsgi.ini:nosuch", "gunicorn", {})
     assert "[nosuch]" in [each.was for each in found.translation.lost]
+
+
+def test_a_word_that_gunicorn_does_not_know_is_refused():
+    """It was left out in silence, and all was said to be carried over."""
+    with pytest.raises(ProfileError, match="--nope: gunicorn has no such option"):
+        migrated("gunicorn --nope 3 shop:app", "uwsgi", {})

@@ -28,6 +28,7 @@ from lab.dialects.vocabulary.service import (
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation, Words
 from lab.dialects.vocabulary.values import Expression
+from lab.errors import ProfileError
 
 PROGRAM = "gunicorn"
 WORDS = Words(yes="True", no="False")
@@ -60,6 +61,8 @@ def of_command(words: Sequence[str], known: Known) -> Config:
         if not equals and not takes_no_value(name):
             value = next(rest, "")
         setting = _setting_of(name)
+        if setting not in carried()["settings"]:
+            raise ProfileError(word, "gunicorn has no such option")
         if setting == "config":
             file = list(read(Path(value), known).settings)
         else:
@@ -324,8 +327,7 @@ def _spoken(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
 
 def _listens(made: Translation, address: Address) -> None:
     if address not in _spoken(made.service.addresses):
-        says = "it speaks one protocol at all addresses, here uwsgi: start a second one for this"
-        made.lost.append(Note(address.was, says))
+        made.lost.append(Note(address.was, "all addresses speak uwsgi: start another one for it"))
     elif address.protocol == "http":
         made.same.append(Note(address.was, f"bind = {_bind(address)}"))
     elif address.protocol != "uwsgi":
