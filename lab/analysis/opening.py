@@ -83,10 +83,14 @@ def opening(summary: Summary, metric: str, farthest: Comparison | None) -> Openi
 
 
 def _metrics(summary: Summary, metric: str) -> Iterator[str]:
-    """Yield what is told: requests/s but of an open loop, CPU where it judges, p99, memory."""
+    """
+    Yield what is told: requests/s but of an open loop, CPU, p99, memory.
+
+    CPU where it judges, or tells a step apart that requests/s do not: noise moves it less.
+    """
     if summary.run.plan.load.rate is None:
         yield "throughput"
-    if metric == "cpu":
+    if metric == "cpu" or any(map(_moved_by_cpu_alone, summary.steps)):
         yield "cpu"
     yield "p99"
     if any(_moved(each) for each in summary.comparisons(("memory",))):
@@ -100,6 +104,12 @@ def _moved(found: Comparison) -> bool:
     if found.metric != "memory" or found.ratio is None:
         return True
     return not 1 / (1 + MUCH_MEMORY) < found.ratio.value < 1 + MUCH_MEMORY
+
+
+def _moved_by_cpu_alone(step: Step) -> bool:
+    sides = step.baseline if step.before is None else step.step
+    moved = [name in sides and _moved(sides[name]) for name in ("cpu", "throughput")]
+    return moved == [True, False]
 
 
 def _told(step: Step, names: Sequence[str]) -> Told:

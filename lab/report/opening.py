@@ -272,8 +272,10 @@ def _takes(found: Conclusion) -> str:
     if found.outlook is not None and found.outlook.more is not None:
         return f" -> --minutes {found.outlook.more.total}"
     known = (each for each in found.undecided if each.metric == found.metric and each.blocks)
-    blocks = next((each.blocks for each in known), None)
-    return "" if blocks is None else f" -> --blocks {blocks:,} for the first"
+    first = next(known, None)
+    if first is None or first.soonest not in {e.changed for e in found.opening.undecided}:
+        return ""
+    return f" -> --blocks {first.blocks:,} for {first.soonest}"
 
 
 def _uncounted(found: Conclusion) -> Table | None:
