@@ -164,18 +164,10 @@ def _is_on(setting: Setting) -> bool:
 def _modes(said: dict[str, Said]) -> dict[str, Said]:
     """Return the same with the mode of the socket in the place of the mask, which it leaves out."""
     masked = said.get("socket-mode")
-    if masked is None or (mask := _mask(masked.value.text or "")) is None:
+    if masked is None or (mask := values.mask_of(masked.value.text or "")) is None:
         return said
     mode = Expression.of(f"{0o777 & ~mask:o}")
     return said | {"socket-mode": replace(masked, values=(mode,))}
-
-
-def _mask(text: str) -> int | None:
-    """Return a mask as gunicorn reads it: also 0117 is octal."""
-    try:
-        return int(re.sub("^0(?=[0-7])", "0o", text), 0)
-    except ValueError:
-        return None
 
 
 def _by_default(setting: Setting) -> bool:

@@ -317,3 +317,11 @@ def _as_ini(part: str | Variable | Cpus) -> str:
     if isinstance(part, Variable):
         return "%(_)" if part is SAID else f"$({part.name})"
     return part.replace("%", "%%")
+
+
+def mask_of(text: str) -> int | None:
+    """Return a mask of permissions as a number: also 0117 is octal."""
+    try:
+        return int(re.sub("^0(?=[0-7])", "0o", text), 0)
+    except ValueError:
+        return None
