@@ -229,7 +229,6 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
     """Write what is more than a line in its file."""
     known = {
         "time-limit": _time_limit,
-        "requests-limit": _requests_limit,
         "socket-mode": _umask,
         "access-log": _access_log,
         "header-bytes": _header_bytes,
@@ -255,12 +254,6 @@ def _time_limit(made: Translation, said: Said) -> None:
             "`timeout` ends requests with worker class sync only, and here several are served at "
             f"once. Give nginx {by}_read_timeout: clients get an answer, and the worker goes on",
         )
-
-
-def _requests_limit(made: Translation, said: Said) -> None:
-    says = "without max_requests_jitter all workers end at about the same time"
-    alone = "requests-jitter" not in made.service.senses
-    made.write(said, "max_requests", said.value, says if alone else "")
 
 
 def _umask(made: Translation, said: Said) -> None:

@@ -295,7 +295,8 @@ def _greenlets(made: Translation, said: Said) -> None:
 def _reload(made: Translation, said: Said) -> None:
     """Write the number of seconds between two looks: of a yes it would be 0."""
     if said.on:
-        made.write(said, "py-autoreload", Expression.of("1"))
+        says = "a thread of each worker looks at all files of all modules"
+        made.write(said, "py-autoreload", Expression.of("1"), says)
 
 
 def _nothing(_made: Translation, _said: Said) -> None:
