@@ -30,12 +30,9 @@ def as_markdown(
     (summary,) = found.summaries
     rows = [f"| {METRICS[name].title} | {_cell(summary, name)} |" for name in ASKED]
     ending = opening.end(status)
-    parts = [
-        "## Performance: new / old",
-        *differs,
-        "\n".join(("| | new / old |", "|---|---|", *rows)),
-    ]
-    return "\n\n".join(printable([*parts, *told, ending])) + "\n"
+    table = "\n".join(("| | new / old |", "|---|---|", *printable(rows)))
+    parts = ["## Performance: new / old", *printable(differs), table, *printable(told), ending]
+    return "\n\n".join(parts) + "\n"
 
 
 def _cell(summary: Summary, metric: str) -> str:
