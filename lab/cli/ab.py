@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,12 +45,10 @@ OTHERWISE = (
     "--new-reply lets those of the new version differ"
 )
 
-OF_RUN = (
-    "app", "chdir", "uwsgi", "env", "env_file", "keep", "drop", "path", "method", "data", "header",
-    "cookie", "requests", "static", "writes", "host", "status", "check", "connections",
-    "connection", "blocks", "minutes", "window", "warmup", "quick", "seed", "pin", "server_cores",
-    "generator_cores", "results", "json",
-)  # fmt: skip
+STARTED = ("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop")
+ASKED = ("method", "data", "header", "cookie", "requests", "static", "writes", "host")
+JUDGED = ("status", "check", "connections", "connection", "blocks", "minutes", "window", "warmup")
+MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "json")
 """Options that mean what they mean for `lab run`."""
 
 
@@ -106,9 +104,9 @@ OF_RUN = (
     metavar="FILE",
     help="Write the result as a comment for a pull request.",
 )
-@each_of(*OF_RUN[: OF_RUN.index("path")])
+@each_of(*STARTED)
 @offered("path", shown="/")
-@each_of(*OF_RUN[OF_RUN.index("path") + 1 :])
+@each_of(*ASKED, *JUDGED, *MADE)
 @FULL
 def ab_command(
     *,
@@ -144,17 +142,16 @@ def ab_command(
         pythons=given.pop("pythons"),
     )
     new_reply = given.pop("new_reply")
-    first = _measured(request, thresholds, given, swapped=False, new_reply=new_reply)
-    outcome, sides, status = first
+    measured = partial(_measured, request, thresholds, new_reply=new_reply)
+    first = measured(given, swapped=False)
+    outcome, told, status = first.outcome, [*first.told], first.status
     show(outcome.conclusion, outcome.folder, full=full, as_json=given["json"], tries=False)
-    told = _told(outcome, thresholds)
     agreed = None
     if status == FAILED and confirm:
         say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
-        given["seed"] = None
-        second, _, again = _measured(request, thresholds, given, swapped=True, new_reply=new_reply)
-        told += [f"second run: {line}" for line in _told(second, thresholds)]
-        agreed = again == FAILED
+        second = measured(given | {"seed": None}, swapped=True)
+        told += [f"second run: {line}" for line in second.told]
+        agreed = second.status == FAILED
         status = FAILED if agreed else UNCONFIRMED
     for line in told:
         say(line, err=True)
@@ -163,8 +160,7 @@ def ab_command(
     elif not given["json"]:
         say(opening.end(status))
     if markdown is not None:
-        differs = [*sides[0].differs(sides[1])]
-        write_text(markdown, as_markdown(outcome.conclusion, differs, told, status))
+        write_text(markdown, as_markdown(outcome.conclusion, first.differs, told, status))
     return status
 
 
@@ -176,10 +172,17 @@ def _limit(text: str) -> Threshold:
     return limit
 
 
-def _told(outcome: Outcome, thresholds: Sequence[Threshold]) -> list[str]:
-    """Return what a run says to each limit, in lines."""
-    judgements, _ = judge_points(outcome.conclusion.summaries, thresholds)
-    return [*lines(judgements)]
+@dataclass(frozen=True, slots=True)
+class PairRun:
+    """One run of both versions."""
+
+    outcome: Outcome
+    differs: Sequence[str]
+    """In what they differ, in lines."""
+    told: Sequence[str]
+    """What it says to each limit, in lines."""
+    status: int
+    """Its exit status."""
 
 
 def _measured(
@@ -189,15 +192,16 @@ def _measured(
     *,
     swapped: bool,
     new_reply: bool,
-) -> tuple[Outcome, tuple[Version, Version], int]:
-    """Make one run; return it, what was compared, and its exit status."""
+) -> PairRun:
+    """Make one run, and judge it."""
     say_err = partial(say, err=True)
     with versions(request, swapped=swapped, say=say_err) as (old, new):
-        for line in old.differs(new):
+        differs = [*old.differs(new)]
+        for line in differs:
             say_err(line)
         outcome = _run(old, new, thresholds, given, new_reply=new_reply)
-    _, status = judge_points(outcome.conclusion.summaries, thresholds)
-    return outcome, (old, new), status
+    judgements, status = judge_points(outcome.conclusion.summaries, thresholds)
+    return PairRun(outcome, differs, lines(judgements), status)
 
 
 def _run(

@@ -19,22 +19,22 @@ def render(found: RunConclusion) -> str:
 
 def render_document(content: Document) -> str:
     """Return *content* as `render` does."""
-    blocks = [f"# {_escape(content.title)}"]
-    blocks += [_escape(line) for line in (content.headline, *content.context) if line]
+    blocks = [f"# {escaped(content.title)}"]
+    blocks += [escaped(line) for line in (content.headline, *content.context) if line]
     blocks += [warnings([text]).rstrip("\n") for text in content.banners]
     for table in content.tables:
-        blocks.append(f"## {_escape(table.title)}")
+        blocks.append(f"## {escaped(table.title)}")
         blocks.append(render_table(table).rstrip("\n"))
     if content.notes:
-        blocks.append("\n".join(f"- {_escape(text)}" for text in content.notes))
-    blocks += [_escape(line) for line in content.legend]
-    blocks += [_escape(line) for line in content.footer]
+        blocks.append("\n".join(f"- {escaped(text)}" for text in content.notes))
+    blocks += [escaped(line) for line in content.legend]
+    blocks += [escaped(line) for line in content.footer]
     return without_commands("\n\n".join(blocks)) + "\n"
 
 
 def warnings(banners: Iterable[str]) -> str:
     """Return a quoted paragraph for each of *banners*, with an empty line after it."""
-    return "".join(f"{WARNING}{_escape(text)}\n\n" for text in banners)
+    return "".join(f"{WARNING}{escaped(text)}\n\n" for text in banners)
 
 
 def render_table(table: Table) -> str:
@@ -51,10 +51,10 @@ def _rows(table: Table) -> Iterator[str]:
 
 
 def _row(texts: Iterable[str]) -> str:
-    return f"| {' | '.join(_escape(text) for text in texts)} |"
+    return f"| {' | '.join(escaped(text) for text in texts)} |"
 
 
-def _escape(text: str) -> str:
+def escaped(text: str) -> str:
     """
     Return *text* with the characters escaped that would end a cell or strike words through.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lab.analysis.summary import Summary
 from lab.analysis.together import RunConclusion
-from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
-from lab.report import numbers, opening
-from lab.report.tables import printable
+from lab.report import opening
+from lab.report.markdown import escaped, render_table
+from lab.report.tables import Cell, Table, printable, ratio_cell, texts
 
+HEAD = "## Performance: new / old"
 ASKED = ("cpu", "throughput", "p99", "memory")
 """Metrics of the table, in its order."""
 
@@ -28,17 +28,18 @@ def as_markdown(
         status: The exit status.
     """
     (summary,) = found.summaries
-    rows = [f"| {METRICS[name].title} | {_cell(summary, name)} |" for name in ASKED]
-    ending = opening.end(status)
-    table = "\n".join(("| | new / old |", "|---|---|", *printable(rows)))
-    parts = ["## Performance: new / old", *printable(differs), table, *printable(told), ending]
-    return "\n\n".join(parts) + "\n"
-
-
-def _cell(summary: Summary, metric: str) -> str:
-    """Return a ratio with its interval and verdict."""
     old, new = summary.run.plan.profiles
-    comparison = summary.compare(metric, new.name, old.name)
-    if comparison.verdict is Verdict.INVALID or comparison.ratio is None:
-        return "not compared"
-    return f"{numbers.ratio(comparison.ratio)} {comparison.verdict}"
+    rows = tuple(
+        (Cell(METRICS[name].title), ratio_cell(summary.compare(name, new.name, old.name)))
+        for name in ASKED
+    )
+    table = render_table(Table("", texts(("", "new / old")), rows))
+    said = [escaped(each) for each in printable((*differs, *told))]
+    parts = [
+        HEAD,
+        *said[: len(differs)],
+        table.rstrip(),
+        *said[len(differs) :],
+        opening.end(status),
+    ]
+    return "\n\n".join(parts) + "\n"

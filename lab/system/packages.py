@@ -15,6 +15,8 @@ from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 from lab.errors import LabError
+from lab.model.runtime import Runtime
+from lab.system.runtime import environment_of, interpreter
 
 LISTS = ("uv.lock", "poetry.lock", "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg")
 """Files of a project that say what it needs."""
@@ -112,12 +114,9 @@ def _make(place: Path, folder: Path, install: str) -> None:
     has_uv = shutil.which("uv") is not None
     program = ("uv", "venv", "--quiet", "--seed") if has_uv else (sys.executable, "-m", "venv")
     _run((*program, str(place)), folder, os.environ, "the environment")
-    path = f"{place / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-    environ = os.environ | {"PATH": path, "VIRTUAL_ENV": str(place)}
-    for name in ("PYTHONPATH", "PYTHONHOME"):
-        environ.pop(name, None)
+    environ = _environ_of(place)
     _run(("sh", "-c", install), folder, environ, install)
-    listed = _run((str(place / "bin" / "python"), "-c", LISTED), folder, environ, "the list")
+    listed = _run((str(interpreter(place)), "-c", LISTED), folder, environ, "the list")
     (place / DONE).write_text(listed, encoding="utf-8")
 
 
@@ -128,11 +127,13 @@ def run_setup(command: str, folder: Path, environment: Path | None) -> None:
     Raises:
         LabError: It failed, with the end of what it printed.
     """
-    environ = dict(os.environ)
-    if environment is not None:
-        environ["PATH"] = f"{environment / 'bin'}{os.pathsep}{environ.get('PATH', os.defpath)}"
-        environ["VIRTUAL_ENV"] = str(environment)
+    environ = os.environ if environment is None else _environ_of(environment)
     _run(("sh", "-c", command), folder, environ, command)
+
+
+def _environ_of(environment: Path) -> dict[str, str]:
+    """Return what a server of an environment gets, and by which uv finds that."""
+    return environment_of(Runtime(python=environment), VIRTUAL_ENV=str(environment))
 
 
 def _run(words: tuple[str, ...], folder: Path, environ: Mapping[str, str], what: str) -> str:

@@ -87,7 +87,7 @@ def test_two_commits_are_served_in_one_run(compared):
     ]
     text = (shop.parent / "ab.md").read_text()  # a comment for a pull request
     assert text.startswith("## Performance: new / old\n\nold: one (")
-    assert "\n|---|---|\n| CPU per request |" in text
+    assert "\n| --- | --- |\n| CPU per request |" in text
     assert "cpu(new/old) > 9" in text
 
 
