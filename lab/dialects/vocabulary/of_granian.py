@@ -135,8 +135,6 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
             made.same.append(Note(said.was, "granian.env"))
             others = [str(each) for each in said.values if not _is_assignment(each)]
             made.lost += [Note(each, "this is no variable: NAME=value") for each in others]
-        case "log-format" | "static-expires":
-            made.drop(said, column.lost)
         case "pythonpath":
             made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
         case "static":

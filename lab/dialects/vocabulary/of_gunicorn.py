@@ -225,19 +225,9 @@ def _address(value: Expression, protocol: str, was: str, tls: tuple[str, str] | 
     return Address(protocol, host, port, None, was, tls)
 
 
-def special(made: Translation, said: Said, column: Spelling) -> bool:
+def special(made: Translation, said: Said, _column: Spelling) -> bool:
     """Write what is more than a line in its file."""
-    known = {
-        "time-limit": _time_limit,
-        "socket-mode": _umask,
-        "access-log": _access_log,
-        "header-bytes": _header_bytes,
-        "greenlets": _greenlets,
-        "log-format": lambda made, said: made.drop(said, column.lost),
-        "environment": lambda made, said: made.same.append(Note(said.was, "raw_env")),
-        "pythonpath": _pythonpath,
-    }
-    write = known.get(said.sense.key)
+    write = _SPECIAL.get(said.sense.key)
     if write is not None:
         write(made, said)
     return write is not None
@@ -292,6 +282,22 @@ def _greenlets(made: Translation, said: Said) -> None:
 def _pythonpath(made: Translation, said: Said) -> None:
     joined = [part for each in said.values for part in (",", *each.parts)][1:]
     made.write(said, "pythonpath", Expression(tuple(joined)))
+
+
+def _environment(made: Translation, said: Said) -> None:
+    made.same.append(Note(said.was, "raw_env"))
+
+
+_SPECIAL = {
+    "access-log": _access_log,
+    "environment": _environment,
+    "greenlets": _greenlets,
+    "header-bytes": _header_bytes,
+    "pythonpath": _pythonpath,
+    "socket-mode": _umask,
+    "time-limit": _time_limit,
+}
+"""Key of a sense -> what writes it."""
 
 
 def added(made: Translation) -> None:

@@ -48,6 +48,7 @@ ROOM = 32_768
 APART = 60
 """Parts of a worker's age by which the next one's differs, as UW303 of the linter advises."""
 
+HOST = "%k counts the CPUs of the host and knows no limit of a container"
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
 FILES = ("wsgi-file", "file")
 """Options that name the file of an application."""
@@ -222,8 +223,8 @@ def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
     if folder and path.is_relative_to(folder.value):
         return {}
     before = said.get("pythonpath")
-    values = (*(before.values if before else ()), Expression.of(str(path.parent)))
-    return {"pythonpath": Said(senses()["pythonpath"], values, True, written(file))}
+    folders = (*(before.values if before else ()), Expression.of(str(path.parent)))
+    return {"pythonpath": Said(senses()["pythonpath"], folders, True, written(file))}
 
 
 def _module_of(file: str, config: Config) -> str:
@@ -249,9 +250,6 @@ def _unread(config: Config) -> Iterator[tuple[str, str]]:
 def _open(config: Config) -> Iterator[str]:
     """Yield the conditions that were decided here."""
     yield from (written(each) for each in config.settings if each.option.startswith("if-"))
-
-
-HOST = "%k counts the CPUs of the host and knows no limit of a container"
 
 
 def special(made: Translation, said: Said, column: Spelling) -> bool:
@@ -309,9 +307,7 @@ _SPECIAL = {
     "greenlets": _greenlets,
     "header-bytes": _header_bytes,
     "keepalive": _closes,
-    "log-format": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
     "reload": _reload,
-    "static-expires": lambda made, said: made.drop(said, said.sense.columns[PROGRAM].lost),
     "term-stops": _stop,
 }
 """Key of a sense -> what writes it."""

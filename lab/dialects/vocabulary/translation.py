@@ -148,12 +148,12 @@ def _carry(made: Translation, said: Said, column: Spelling) -> None:
         _carry_switch(made, said, column)
     elif column.always:
         made.same.append(Note(said.was, column.says or "not needed"))
+    elif column.lost:  # also of an option that has words of its own on each server
+        made.drop(said, column.lost)
     elif column.names:
         values = said.values if said.sense.kind == "list" else (said.value,)
         for value in values:
             made.write(said, column.names[0], *_adapted(value, column))
-    elif column.lost:
-        made.drop(said, column.lost)
 
 
 def _carry_switch(made: Translation, said: Said, column: Spelling) -> None:

@@ -6,7 +6,7 @@ import ast
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lab.dialects.config import Config
@@ -89,12 +89,6 @@ class Expression:
             return self
         bounded = max(least, self.number)
         return Expression.of(str(min(bounded, most) if most else bounded))
-
-    def edited(self, change: Callable[[str], str]) -> Expression:
-        """Return it with its pieces of text changed."""
-        return Expression(
-            tuple(change(each) if isinstance(each, str) else each for each in self.parts)
-        )
 
     def __str__(self) -> str:
         """Return it for a reader, as in $PORT."""
