@@ -1,0 +1,171 @@
+"""Append blocks of one mood to a recording, for so many minutes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.judges import blocks, moods
+from benchmarks.judges.moods import Mood
+from benchmarks.judges.recording import (
+    Recording,
+    TrialSizes,
+    next_block,
+    read_recording,
+    require_same,
+    write_recording,
+)
+from benchmarks.judges.trials import Duet, calibrate, plan_of, planted_turns
+from lab.errors import UsageError
+from lab.experiment.conduct import real_parts
+from lab.experiment.runner import REPEAT_SHARE, Parts, Silent, disturbed, run
+from lab.generators.process import EngineGenerator
+from lab.model.finding import Finding
+from lab.model.measured import Trial
+from lab.model.plan import Arm, Plan, Slot
+from lab.runs.environment import Cores, digest, read_environment, split_cores
+from lab.runs.folder import FORMAT, RunHeader, RunWriter
+from lab.system.temporary import swept
+
+SIZES = TrialSizes(warmup=0.2, window=0.6, connections=64)
+"""Of a recording that is begun: see the package for why so short."""
+
+PLANTED = "planted.ndjson"
+
+
+@swept()
+def record(folder: Path, mood: Mood, minutes: float, seed: int, say: Callable[[str], None]) -> int:
+    """
+    Make blocks, one at the least, until the next would not be over in time; return how many.
+
+    Args:
+        folder: The recording; begun where there is none.
+        mood: What else the machine does.
+        minutes: Time that they may take.
+        seed: Of a recording that is begun: of its orders and of what the neighbour does.
+        say: Told in a line what was begun.
+
+    Raises:
+        ResultsError: The recording is another machine's, is damaged, or cannot be written.
+        LabError: The service does not run here.
+    """
+    until = time.monotonic() + minutes * 60
+    cores, environment = split_cores(), read_environment()
+    if cores is None:
+        raise UsageError("server and generator need a CPU each, and there is one in all")
+    found = read_recording(folder)
+    if found is None:
+        found = _begun(folder, seed, cores, environment)
+        say(f"{folder}: begun; a request needs {found.request * 1e6:.0f} µs of CPU")
+    require_same(found, folder, environment)
+    plan = plan_of(found.turns, found.seed, found.sizes)
+    header = RunHeader(
+        format=FORMAT,
+        command=f"python -m benchmarks.judges record --mood {mood} --minutes {minutes:g}",
+        generator=EngineGenerator.name,
+        started_at=time.time(),
+        plan=plan,
+        environments={digest(environment): environment},
+        skipped={},
+    )
+    first = next_block(folder, mood)
+    with closing(RunWriter(folder / mood, header)) as writer:
+        parts = real_parts(EngineGenerator(), cores, writer.append, digest(environment))
+        recorder = _Recorder(found, mood, plan, parts, cores, writer.folder)
+        return recorder.blocks(first, until)
+
+
+def _begun(folder: Path, seed: int, cores: Cores, environment: dict[str, object]) -> Recording:
+    """Choose how much is planted, and write how this recording is made."""
+    parts = real_parts(EngineGenerator(), cores, lambda _trial: None)
+    turns, request = planted_turns(*calibrate(parts, SIZES))
+    begun = Recording(
+        format=Recording.FORMAT,
+        seed=seed,
+        sizes=SIZES,
+        turns=turns,
+        request=request,
+        environment=environment,
+    )
+    write_recording(folder, begun)
+    return begun
+
+
+class _Repeats:
+    """Allows what `lab.experiment.runner` allows a run: a tenth of its trials, two at the least."""
+
+    def __init__(self) -> None:
+        self.trials = self.repeats = 0
+
+    def again(self, findings: Sequence[Finding]) -> bool:
+        """Return whether a trial of which this is found is made again."""
+        self.trials += 1
+        wanted = disturbed(findings) and self.repeats < max(2, REPEAT_SHARE * self.trials)
+        self.repeats += wanted
+        return wanted
+
+
+class _OneBlock:
+    """A schedule of one block."""
+
+    def __init__(self, arms: Sequence[Arm]) -> None:
+        self.trials = 1000
+        """So many that the runner's own limit of repeats is never reached: `_Repeats` has it."""
+        self._arms: Sequence[Arm] | None = arms
+
+    def next(self, _trials: Sequence[Trial]) -> Sequence[Arm] | None:
+        """Return the arms once."""
+        arms, self._arms = self._arms, None
+        return arms
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorder:
+    recording: Recording
+    mood: Mood
+    plan: Plan
+    parts: Parts
+    cores: Cores
+    folder: Path
+
+    def blocks(self, first: int, until: float) -> int:
+        """Make blocks from the number *first* on, and return how many."""
+        made, longest, repeats = 0, 0.0, _Repeats()
+        arms = {arm.name: arm for arm in self.plan.arms}
+        while not made or time.monotonic() + longest < until:
+            began, number = time.monotonic(), first + made
+            record = _numbered(self.parts.record, number)
+            parts = replace(self.parts, record=record, again=repeats.again)
+            with self._neighbour(number):
+                if blocks.is_duet(number):
+                    self._duets(number, arms, parts)
+                else:
+                    names = blocks.order(self.recording.seed, self.mood, number)
+                    run(self.plan, parts, Silent(), _OneBlock([arms[name] for name in names]))
+            made, longest = made + 1, max(longest, time.monotonic() - began)
+        return made
+
+    @contextmanager
+    def _neighbour(self, number: int) -> Iterator[None]:
+        planned = moods.schedule(self.mood, self.recording.seed, number)
+        with (self.folder / PLANTED).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"block": number, "load": planned}) + "\n")
+        with moods.neighbour(planned, self.cores[0][0]):
+            yield
+
+    def _duets(self, number: int, arms: dict[str, Arm], parts: Parts) -> None:
+        duet = Duet(self.plan, parts, self.cores)
+        pairs = blocks.duets(self.recording.seed, self.mood, number)
+        for pair, names in enumerate(pairs):
+            old, new = (Slot(number, 2 * pair + side, arms[n]) for side, n in enumerate(names))
+            for trial in duet.trials(old, new, pair):
+                parts.record(trial)
+
+
+def _numbered(record: Callable[[Trial], None], number: int) -> Callable[[Trial], None]:
+    """Return what records a trial of the runner's first block as one of block *number*."""
+    return lambda trial: record(replace(trial, slot=replace(trial.slot, block=number)))
