@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path, PurePath
 
+from lab.dialects.change import Steps
+from lab.dialects.config import Config
 from lab.dialects.dialect import Dialect
 from lab.dialects.granian import GRANIAN
 from lab.dialects.gunicorn.dialect import GUNICORN
@@ -75,6 +77,16 @@ def of_file(path: Path, text: str = "") -> Dialect | None:
         return next(each for each in every() if each.reads_command)
     by_name = (each for each in every() if path.name.endswith(each.endings or ("\0",)))
     return next(by_name, None) or next((each for each in every() if each.recognises(text)), None)
+
+
+def edited(config: Config, steps: Steps) -> str:
+    """
+    Return the text of a configuration's file after the steps; see `Dialect.edited`.
+
+    Raises:
+        ProfileError: A step cannot be made in that file; the message says what to do by hand.
+    """
+    return next(each for each in every() if each.name == config.server).edited(config, steps)
 
 
 def of_code(code: str) -> Dialect:

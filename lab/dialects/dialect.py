@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.dialects.change import Steps
 from lab.dialects.config import Config, Known
 from lab.dialects.files import LARGEST
 from lab.dialects.meaning import Settings
@@ -77,6 +78,23 @@ class Dialect:
 
         Raises:
             ProfileError: It is none of its form.
+        """
+        raise NotImplementedError
+
+    def edited(self, config: Config, steps: Steps) -> str:
+        """
+        Return the text of a configuration's file after the steps; nothing is written.
+
+        Its lines, comments, order and ends of lines stay. A value is changed where it stands; where
+        something else decides it, as a condition or what is included, a line is added that wins,
+        with a comment that says over what. Steps that have been made change nothing.
+
+        Args:
+            config: As it was read.
+            steps: Each with comment lines for above the line that it changes.
+
+        Raises:
+            ProfileError: A step cannot be made in that file; the message says what to do by hand.
         """
         raise NotImplementedError
 

@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
+from lab.dialects.change import Steps, new_option
+from lab.dialects.command_edit import OFF, Grammar, edited
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
-from lab.dialects.spot import Setting, Spot
+from lab.dialects.spot import Setting
+from lab.dialects.words import Argument, arguments, command_of, is_script
 from lab.errors import ProfileError
 
 CARRIED = Path(__file__).with_name("granian.json")
 """The options of one version, which `tools/granian_options.py` wrote."""
 
-_WORD = re.compile(r"""(?:\\[^\n]|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+""")
-"""A word of a shell's, quotes included. A backslash at a line's end separates, as a blank does."""
+PROGRAM = "granian"
+
+COLLECTS = frozenset(
+    {"ssl-ca", "ssl-crl", "env-files", "static-path-route", "static-path-mount"}
+    | {f"reload-{each}" for each in ("paths", "ignore-dirs", "ignore-patterns", "ignore-paths")}
+)
+"""Options of which each value counts."""
+
+_STARTED = re.compile(r"^[ \t]*(exec[ \t]+)?([^\s#]*/)?granian[ \t]", re.MULTILINE)
+"""What a script has that starts it."""
 
 VARIABLE = re.compile(r"GRANIAN_(\w+)=(.*)", re.DOTALL)
 
@@ -60,73 +70,94 @@ def read(path: Path, known: Known) -> Config:
         ProfileError: No word of it is granian.
     """
     text = known.read(path) or ""
-    words = list(_words(text, path))
-    names = [PurePath(each.value).name for each in words]
-    if "granian" not in names:
+    command = command_of(text, path, PROGRAM)
+    if command is None:
         raise ProfileError(path, "is no command of granian's: it has no word `granian`")
-    start = names.index("granian")
-    found = [(VARIABLE.fullmatch(word.value), word.spot) for word in words[:start]]
+    found = [(VARIABLE.fullmatch(word.value), word.spot) for word in command.before]
     settings = [
         Setting(variables().get(match[1], match[0].partition("=")[0]), match[2], spot, match[2])
         for match, spot in found
         if match
     ]
-    return Config(
-        "granian",
-        path,
-        (*settings, *_options(words[start + 1 :])),
-        {path: text},
-        known,
-        top=words[start].spot,
-    )
+    own = _options(command.behind)
+    top = command.program.spot
+    return Config(PROGRAM, path, (*settings, *own), {path: text}, known, top=top)
 
 
 def target(config: Config) -> Setting | None:
     """Return what a command serves, as the value of no option; None where it names nothing."""
-    words = list(_words(config.texts[config.file], config.file))
-    start = next(at for at, each in enumerate(words) if each.spot == config.top)
-    taken = False  # by the option before it
-    for word in words[start + 1 :]:
-        if taken:
-            taken = False
-        elif word.value.startswith("-"):
-            name, equals, _ = word.value.partition("=")
-            taken = not (equals or takes_no_value(name))
-        else:
-            return word
-    return None
+    return next((each for each in given(config) if isinstance(each, Setting)), None)
 
 
-def _words(text: str, path: Path) -> Iterator[Setting]:
-    """Yield each word as a value, with its place."""
-    for number, line in enumerate(text.split("\n"), start=1):
-        for word in _WORD.finditer(line):
-            spot = Spot(path, number, word.start() + 1)
-            yield Setting("", "".join(shlex.split(word[0])), spot, word[0], spot.column)
+def given(config: Config) -> list[Argument | Setting]:
+    """Return the options of a command, and its other words."""
+    command = command_of(config.texts[config.file], config.file, PROGRAM)
+    return list(arguments(command.behind, takes_no_value)) if command else []
 
 
-def _options(words: list[Setting]) -> Iterator[Setting]:
-    for at, word in enumerate(words):
-        name, equals, value = word.value.partition("=")
-        if not re.match("--?[A-Za-z]", name):
-            continue
-        name = name.removeprefix("--")
-        after = words[at + 1] if at + 1 < len(words) else None
-        if (
-            not (equals or takes_no_value(name))
-            and after is not None
-            and not after.value.startswith("-")
-        ):
-            value = after.value
-        yield Setting(name, value, word.spot, value)
+def option_of(word: str) -> str:
+    """
+    Return the option that a word of its command stands for.
+
+    >>> option_of("--no-ws"), option_of("--workers")
+    ('ws', 'workers')
+    """
+    name, known = word.removeprefix("--"), carried()["options"]
+    return next((each for each, entry in known.items() if name in entry.get("off", ())), name)
+
+
+def is_flag(option: str) -> bool:
+    """Return whether an option takes no value."""
+    return "off" in options().get(option, ())
+
+
+def spelt(option: str, value: str) -> Sequence[str]:
+    """
+    Return the words that set an option.
+
+    >>> spelt("workers", "4"), spelt("ws", "false")
+    (('--workers', '4'), ('--no-ws',))
+    """
+    off = options().get(option, {}).get("off")
+    if off is None:
+        return f"--{option}", value
+    return tuple(f"--{each}" for each in ((option,) if value.lower() not in OFF else off[:1]))
+
+
+def _options(words: Iterable[Setting]) -> Iterator[Setting]:
+    for each in arguments(words, takes_no_value):
+        if isinstance(each, Argument):
+            name = each.name.removeprefix("--")
+            yield Setting(name, each.value, each.word.spot, each.value)
 
 
 class Granian(Dialect):
     """Its options are those of its command."""
 
+    def recognises(self, text: str) -> bool:
+        """Return whether a script starts it."""
+        return is_script(text) and _STARTED.search(text) is not None
+
     def read(self, path: Path, known: Known) -> Config:
         """Return what a command sets, which stands in a file or is given as one's text."""
         return read(path, known)
+
+    def edited(self, config: Config, steps: Steps) -> str:
+        """Return the text of a command, or of its script, after the steps."""
+        for step, _ in steps:
+            if (name := new_option(step)) and option_of(name) not in options():
+                raise ProfileError(config.file, f"granian has no option {name}")
+        return edited(GRAMMAR, config, steps)
+
+
+GRAMMAR = Grammar(
+    read,
+    option_of,
+    spelt,
+    is_flag,
+    given,
+    COLLECTS,
+)
 
 
 GRANIAN = Granian(

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass, fields
 
 from lab.dialects.config import Config
+from lab.dialects.edits import Edit
 from lab.dialects.spot import Setting, Spot
-from lab.lint.flaw import WHY, Edit, Fix, Flaw, Severity
+from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from lab.dialects.edits import Edit
 from lab.dialects.spot import Spot
 
 WHY = "{why}"
@@ -25,20 +26,6 @@ class Severity(enum.StrEnum):
 
     REMARK = "remark"
     """It may be meant so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """
-    One change of a file.
-
-    `Edit(spot, "true", "1")` puts a text in the place of another; `Edit(spot, "", "x = 1")` adds a
-    line below that of *spot*; `Edit(spot, line, None)` takes the line away, whose text is *old*.
-    """
-
-    spot: Spot
-    old: str
-    new: str | None
 
 
 @dataclass(frozen=True, slots=True)

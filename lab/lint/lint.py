@@ -18,14 +18,14 @@ from lab import dialects
 from lab.dialects import STDIN
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
+from lab.dialects.edits import applied
 from lab.dialects.files import LARGEST, UnreadableError, read_bytes
+from lab.dialects.same import same
 from lab.dialects.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
-from lab.lint.fix import applied
 from lab.lint.flaw import Flaw
 from lab.lint.judge import Chosen, judged
 from lab.lint.rules.rule import RULES, Rule
-from lab.lint.same import same
 
 ROUNDS = 50
 """Times that fixes are looked for: a line takes one a round."""
@@ -169,7 +169,7 @@ def _mended(config: Config, flaws: Sequence[Flaw], known: Known, *, guarded: boo
         known: As it was read with.
         guarded: Whether a fix counts only if the server then does the same.
     """
-    fixes = [each.fix for each in flaws if each.fix]
+    fixes = [each.fix.edits for each in flaws if each.fix]
     mended = _read(config.file, replace(known, overlay=applied(config.texts, fixes)))
     if not guarded or same(config, mended):
         return mended

@@ -3,8 +3,8 @@
 import pytest
 
 from lab.dialects.config import Known
+from lab.dialects.edits import applied
 from lab.lint.examples import example
-from lab.lint.fix import applied
 from lab.lint.rules.rule import RULES
 from tests.kit.linting import found, found_by
 
@@ -186,7 +186,7 @@ def test_a_fix_mends(code):
     (flaw,) = found_by(code, text)
     if flaw.fix is not None:
         texts = example(code, text).texts
-        (mended,) = applied(texts, [flaw.fix]).values()
+        (mended,) = applied(texts, [flaw.fix.edits]).values()
         assert mended not in texts.values()
         assert not found_by(code, mended)
 

@@ -7,12 +7,11 @@ import pytest
 
 from lab import dialects
 from lab.dialects.config import Known
+from lab.dialects.edits import Edit, applied
 from lab.dialects.spot import Spot
 from lab.dialects.uwsgi import places
 from lab.errors import ProfileError
 from lab.lint.examples import example
-from lab.lint.fix import applied
-from lab.lint.flaw import Edit, Fix
 from lab.lint.judge import judged
 from lab.lint.lint import lint
 from lab.lint.rules.rule import RULES
@@ -21,8 +20,8 @@ A = Path("a.ini")
 
 
 def edit(line, column, old, new):
-    """Return a fix with one change of `A`."""
-    return Fix((Edit(Spot(A, line, column), old, new),), safe=True, says="")
+    """Return a change of one place of `A`."""
+    return (Edit(Spot(A, line, column), old, new),)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ def test_a_fix_mends_what_it_is_for(code):
     """What a rule finds in its bad example is gone when it is fixed."""
     config = example(code, RULES[code].bad)
     found = [flaw for flaw in judged(config) if flaw.code == code]
-    fixes = [flaw.fix for flaw in found if flaw.fix is not None]
+    fixes = [flaw.fix.edits for flaw in found if flaw.fix is not None]
     if len(fixes) < len(found):
         assert not fixes, "some can be fixed and some not: give two rules"
         return
@@ -126,7 +125,7 @@ def test_a_fix_changes_the_options_that_it_names_and_no_others(code):
     for flaw in judged(config):
         if flaw.code != code or flaw.fix is None:
             continue
-        texts = applied(config.texts, [flaw.fix])
+        texts = applied(config.texts, [flaw.fix.edits])
         after = places.read(config.file, Known(overlay=texts))
         pairs = [{(s.option, s.value) for s in each.settings} for each in (config, after)]
         changed = {name for name, _ in pairs[0] ^ pairs[1]}

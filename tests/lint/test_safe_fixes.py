@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from lab.dialects.config import Known
+from lab.dialects.same import meaning
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi.places import read
 from lab.errors import ProfileError
 from lab.lint.lint import lint
-from lab.lint.same import meaning
 from lab.profiles.known import known_of
 from lab.system.programs import binary
 from tests.kit.generated_inis import TEXTS

@@ -6,12 +6,17 @@ import re
 from collections.abc import Sequence
 from pathlib import Path, PurePath
 
+from lab.dialects import command_edit
+from lab.dialects.change import Steps, new_option
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
+from lab.dialects.gunicorn import edit
+from lab.dialects.gunicorn.command import GRAMMAR, is_command, read_command, setting_of
 from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, moved, own
-from lab.dialects.gunicorn.read import assignments, read, takes_no_value
+from lab.dialects.gunicorn.read import assignments, carried, read, takes_no_value
 from lab.dialects.meaning import Settings
 from lab.dialects.spot import Setting, Spot
+from lab.errors import ProfileError
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
 
@@ -38,8 +43,17 @@ class Gunicorn(Dialect):
     """Its settings are names of a module, or options of its command."""
 
     def read(self, path: Path, known: Known) -> Config:
-        """Return what a configuration file sets."""
-        return read(path, known)
+        """Return what a configuration file sets, or a command."""
+        return read_command(path, known) if path.name == PROGRAM else read(path, known)
+
+    def edited(self, config: Config, steps: Steps) -> str:
+        """Return the text of a configuration file, or of a command, after the steps."""
+        for step, _ in steps:
+            if (name := new_option(step)) and setting_of(name) not in carried()["settings"]:
+                raise ProfileError(config.file, f"gunicorn has no setting {name}")
+        if is_command(config):
+            return command_edit.edited(GRAMMAR, config, steps)
+        return edit.edited(config, steps)
 
     def own(self, path: Path) -> Profile:
         """Return the profile of a configuration file, served from a private copy."""

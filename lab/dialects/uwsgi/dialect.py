@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from lab.dialects.change import Steps
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
 from lab.dialects.meaning import Settings
 from lab.dialects.moves.move import Options, with_values
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi import OFF, application, places
+from lab.dialects.uwsgi.edit import edited
 from lab.dialects.uwsgi.forms import FORMS
 from lab.dialects.uwsgi.private import asked_over
 from lab.dialects.uwsgi.table import uwsgi_options
@@ -57,6 +59,10 @@ class Uwsgi(Dialect):
     def read(self, path: Path, known: Known) -> Config:
         """Return what uWSGI gets from a file."""
         return places.read(path, known)
+
+    def edited(self, config: Config, steps: Steps) -> str:
+        """Return the text of an ini after the steps."""
+        return edited(config, steps)
 
     def config(self, profile: Profile) -> Config | None:
         """Return a profile's options as what was read, which stands nowhere."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.config import Config, Known
-from lab.dialects.gunicorn.read import carried, read, spellings, takes_no_value
-from lab.dialects.spot import Setting, Spot
+from lab.dialects.gunicorn.command import PROGRAM, read_command
+from lab.dialects.gunicorn.read import carried
+from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import values
 from lab.dialects.vocabulary.senses import Spelling, senses
 from lab.dialects.vocabulary.service import (
@@ -28,9 +30,7 @@ from lab.dialects.vocabulary.service import (
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation, Words
 from lab.dialects.vocabulary.values import Expression
-from lab.errors import ProfileError
 
-PROGRAM = "gunicorn"
 WORDS = Words(yes="True", no="False")
 HELD = frozenset({"bind", "wsgi_app", "worker_class", "protocol"})
 
@@ -51,33 +51,9 @@ def cpus():
 
 def of_command(words: Sequence[str], known: Known) -> Config:
     """Return the settings of a command, with those of the file that it names before them."""
-    here, found, file = Path(PROGRAM), [], []
-    rest = iter(words)
-    for word in rest:
-        if not word.startswith("-"):
-            found.append(Setting("wsgi_app", word, Spot(here, 0, 0), repr(word)))
-            continue
-        name, equals, value = word.partition("=")
-        if not equals and not takes_no_value(name):
-            value = next(rest, "")
-        setting = _setting_of(name)
-        if setting not in carried()["settings"]:
-            raise ProfileError(word, "gunicorn has no such option")
-        if setting == "config":
-            file = list(read(Path(value), known).settings)
-        else:
-            value = value or "True"
-            raw = value if value.isdecimal() or value == "True" else repr(value)
-            found.append(Setting(setting, value, Spot(here, 0, 0), raw))
-    return Config("gunicorn", here, tuple(file + found), known=known)
-
-
-def _setting_of(flag: str) -> str:
-    """Return the setting that a word of its command stands for."""
-    for name, flags in carried()["settings"].items():
-        if flag in flags:
-            return str(name)
-    return spellings().get(flag.lstrip("-").replace("-", "_"), flag)
+    here = Path(PROGRAM)
+    text = shlex.join((PROGRAM, *words))
+    return read_command(here, replace(known, overlay={**known.overlay, here: text}))
 
 
 def service_of(config: Config) -> Service:

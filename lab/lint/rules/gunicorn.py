@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Iterator
 
+from lab.dialects.gunicorn.command import is_command
 from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
 from lab.dialects.meaning import Computed
 from lab.lint.rules.alike import DIGITS
@@ -73,8 +74,8 @@ def add(config: Case, name: str, value: str, *, after: Setting | None = None) ->
 
 def unknown(config: Case) -> Iterator[tuple[Setting, str]]:
     """Yield each name that no setting has and nothing reads, with what it may mean; "" is gone."""
-    if config.file not in config.texts:
-        return
+    if is_command(config):
+        return  # a command has no other names
     used, known = names_read(config), spellings()
     for setting in config.settings:
         name = setting.option
@@ -88,7 +89,7 @@ def unknown(config: Case) -> Iterator[tuple[Setting, str]]:
 
 def elsewhere(config: Case) -> str:
     """Return what a message says of workers that the file does not choose."""
-    known = config.last("worker_class") or config.last("threads") or not config.texts
+    known = config.last("worker_class") or config.last("threads") or is_command(config)
     return "" if known else ", unless its command has --worker-class or --threads"
 
 

@@ -13,6 +13,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from lab.dialects.gunicorn.command import is_command
 from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
 from lab.dialects.meaning import Computed
 from lab.lint.rules.gunicorn import addresses, drop
@@ -236,7 +237,7 @@ def address(config: Case) -> Iterator[Flaw]:
 )
 def set_again(config: Case) -> Iterator[Flaw]:
     """The last one counts."""
-    for setting in config.settings if config.texts else ():
+    for setting in () if is_command(config) else config.settings:
         last = config.last(setting.option)
         if setting is last or last is None or not (setting.value and last.value):
             continue  # in a block, or computed, perhaps of the one before

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from textwrap import shorten
 
-from lab.lint.flaw import Edit, Fix
+from lab.dialects.edits import Edit
+from lab.lint.flaw import Fix
 from lab.lint.rules.rule import Case, Flaw, Severity, rule
 
 

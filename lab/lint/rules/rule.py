@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from lab import dialects
 from lab.dialects.config import Config
+from lab.dialects.edits import Edit
 from lab.dialects.spot import Setting, Spot
 from lab.lint.case import Case
-from lab.lint.flaw import WHY, Edit, Fix, Flaw, Severity
+from lab.lint.flaw import WHY, Fix, Flaw, Severity
 
 __all__ = [
     "RULES", "WHY", "Case", "Edit", "Fix", "Flaw", "Rule", "Setting", "Severity", "Spot",

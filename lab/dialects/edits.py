@@ -1,28 +1,43 @@
-"""What texts become by fixes."""
+"""Changes of texts, line by line."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from lab.lint.flaw import Edit, Fix
+from lab.dialects.spot import Spot
 
 
-def applied(texts: Mapping[Path, str], fixes: Iterable[Fix]) -> dict[Path, str]:
+@dataclass(frozen=True, slots=True)
+class Edit:
     """
-    Return the texts as the fixes leave them, comments and order kept.
+    One change of a file.
 
-    Of two fixes of one line the first is applied: after it the other may be another one. A fix of
-    what does not stand there is left out.
+    `Edit(spot, "true", "1")` puts a text in the place of another; `Edit(spot, "", "x = 1")` adds a
+    line below that of *spot*; `Edit(spot, line, None)` takes the line away, whose text is *old*.
+    """
+
+    spot: Spot
+    old: str
+    new: str | None
+
+
+def applied(texts: Mapping[Path, str], changes: Iterable[Sequence[Edit]]) -> dict[Path, str]:
+    """
+    Return the texts as the changes leave them, comments and order kept.
+
+    Of a change all edits are made, or none. Of two changes of one line the first is made: after it
+    the other may be another one. A change of what does not stand there is left out.
     """
     lines = {file: text.split("\n") for file, text in texts.items()}
     claimed: set[tuple[Path, int, bool]] = set()
     edits: list[Edit] = []
-    for fix in fixes:
-        places = {_place(each) for each in fix.edits}
-        if places.isdisjoint(claimed) and all(_fits(lines, each) for each in fix.edits):
+    for change in changes:
+        places = {_place(each) for each in change}
+        if places.isdisjoint(claimed) and all(_fits(lines, each) for each in change):
             claimed |= places
-            edits += fix.edits
+            edits += change
     # From the end, so that places above stay what they are.
     for edit in sorted(edits, key=lambda each: (*_place(each), each.spot.column), reverse=True):
         _apply(lines[edit.spot.file], edit)

@@ -1,0 +1,34 @@
+"""Steps from one configuration to another: options that are set, renamed or taken out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """An option is set, in the place of what sets it today; where nothing does it is new."""
+
+    option: str
+    """As the server's own configuration spells it."""
+
+    value: str
+    """As the server reads it: "4", "true"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """Another option takes an option's value and place."""
+
+    option: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """An option is taken out."""
+
+    option: str
+
+
+Step = Put | Rename | Drop
