@@ -6,7 +6,7 @@
 #   tools/lock.sh --upgrade-package flask
 #
 # Needs uv (https://docs.astral.sh/uv/). All files have the same version of a package, for Python
-# 3.11 and later; but for eventlet, secantusdb and tornado45, whose environments are their own.
+# 3.11 and later; but for eventlet, judges, secantusdb and tornado45, whose environments are their own.
 set -eu
 cd "$(dirname "$0")/.."
 command -v uv >/dev/null || { echo "lock: no uv; install it: pipx install uv" >&2; exit 1; }
@@ -31,5 +31,6 @@ lock build --group build --constraint requirements/dev.txt "$@"
 lock dist --group dist "$@"
 lock eventlet --group eventlet "$@"
 lock secantusdb --group secantusdb "$@"
+lock judges --group judges "$@"
 lock framework --group framework --constraint requirements/service.txt "$@"
 python=3.6 lock tornado45 --group tornado45 "$@"

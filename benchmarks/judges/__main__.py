@@ -8,10 +8,13 @@ from pathlib import Path
 
 from benchmarks.judges.moods import Mood
 from benchmarks.judges.record import record
-from lab.errors import LabError
+from benchmarks.judges.recording import read_recording
+from lab.errors import LabError, ResultsError
+from lab.runs.folder import write_json
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RECORDING = ROOT / "results" / "judges"
+RESULTS = ROOT / "benchmarks" / "results" / "judges.json"
 
 SEED = 20261126
 
@@ -24,14 +27,33 @@ def main() -> None:
     recorder.add_argument("--mood", type=Mood, choices=[*Mood], required=True)
     recorder.add_argument("--minutes", type=float, default=5.0)
     recorder.add_argument("--seed", type=int, default=SEED, help="of a recording that is begun")
+    judge = commands.add_parser("judge", help="let all judges judge it; writes the results")
+    judge.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
     for command in commands.choices.values():
         command.add_argument("--recording", type=Path, default=RECORDING, metavar="FOLDER")
     asked = parser.parse_args()
     try:
-        made = record(asked.recording, asked.mood, asked.minutes, asked.seed, print)
+        if asked.command == "record":
+            made = record(asked.recording, asked.mood, asked.minutes, asked.seed, print)
+            print(f"{made} blocks of the mood {asked.mood}")
+        else:
+            _judge(asked.recording, asked.output)
     except LabError as error:
         sys.exit(str(error))
-    print(f"{made} blocks of the mood {asked.mood}")
+
+
+def _judge(folder: Path, output: Path) -> None:
+    from benchmarks.judges.result import judged  # noqa: PLC0415 - scipy is a tests' dependency
+
+    recording = read_recording(folder)
+    if recording is None:
+        raise ResultsError(folder, "holds no recording; make one with: judges record")
+    found = judged(folder, recording, "python -m benchmarks.judges judge")
+    write_json(output, found)
+    for mood, by_judge in found.moods.items():
+        for name, counts in by_judge.items():
+            told = ", ".join(f"{it} {n.red}/{n.comparisons}" for it, n in counts.items())
+            print(f"{mood}: {name}: {told}")
 
 
 if __name__ == "__main__":
