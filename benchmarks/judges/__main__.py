@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.judges.moods import Mood
-from benchmarks.judges.record import record
+from benchmarks.judges.record import Wanted, record
 from benchmarks.judges.recording import read_recording
 from lab.errors import LabError, ResultsError
 from lab.runs.folder import write_json
@@ -27,6 +27,9 @@ def main() -> None:
     recorder.add_argument("--mood", type=Mood, choices=[*Mood], required=True)
     recorder.add_argument("--minutes", type=float, default=5.0)
     recorder.add_argument("--seed", type=int, default=SEED, help="of a recording that is begun")
+    recorder.add_argument(
+        "--at-once", action="store_true", help="do not wait for an idle machine before a block"
+    )
     judge = commands.add_parser("judge", help="let all judges judge it; writes the results")
     judge.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
     for command in commands.choices.values():
@@ -34,7 +37,8 @@ def main() -> None:
     asked = parser.parse_args()
     try:
         if asked.command == "record":
-            made = record(asked.recording, asked.mood, asked.minutes, asked.seed, print)
+            wanted = Wanted(asked.mood, asked.minutes, asked.seed, asked.at_once)
+            made = record(asked.recording, wanted, print)
             print(f"{made} blocks of the mood {asked.mood}")
         else:
             _judge(asked.recording, asked.output)

@@ -9,6 +9,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import psutil
+
 from benchmarks.judges import blocks, moods
 from benchmarks.judges.moods import Mood
 from benchmarks.judges.recording import (
@@ -37,35 +39,52 @@ SIZES = TrialSizes(warmup=0.2, window=0.6, connections=64)
 PLANTED = "planted.ndjson"
 
 
+IDLE, LOOK = 0.10, 0.5
+"""Share of the machine that may be in use before a block begins, and the seconds of one look."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked of a recorder."""
+
+    mood: Mood
+    minutes: float
+    """Time that the blocks may take."""
+    seed: int
+    """Of a recording that is begun: of its orders and of what the neighbour does."""
+    at_once: bool = False
+    """Do not wait before a block until nobody else uses the machine; make one block at least."""
+
+
 @swept()
-def record(folder: Path, mood: Mood, minutes: float, seed: int, say: Callable[[str], None]) -> int:
+def record(folder: Path, wanted: Wanted, say: Callable[[str], None]) -> int:
     """
-    Make blocks, one at the least, until the next would not be over in time; return how many.
+    Make blocks until the next would not be over in time, and return how many.
+
+    Before each it waits until the machine is idle, since all that is to disturb it is planted.
 
     Args:
         folder: The recording; begun where there is none.
-        mood: What else the machine does.
-        minutes: Time that they may take.
-        seed: Of a recording that is begun: of its orders and of what the neighbour does.
+        wanted: What is asked for.
         say: Told in a line what was begun.
 
     Raises:
         ResultsError: The recording is another machine's, is damaged, or cannot be written.
         LabError: The service does not run here.
     """
-    until = time.monotonic() + minutes * 60
+    until, mood = time.monotonic() + wanted.minutes * 60, wanted.mood
     cores, environment = split_cores(), read_environment()
     if cores is None:
         raise UsageError("server and generator need a CPU each, and there is one in all")
     found = read_recording(folder)
     if found is None:
-        found = _begun(folder, seed, cores, environment)
+        found = _begun(folder, wanted.seed, cores, environment)
         say(f"{folder}: begun; a request needs {found.request * 1e6:.0f} µs of CPU")
     require_same(found, folder, environment)
     plan = plan_of(found.turns, found.seed, found.sizes)
     header = RunHeader(
         format=FORMAT,
-        command=f"python -m benchmarks.judges record --mood {mood} --minutes {minutes:g}",
+        command=f"python -m benchmarks.judges record --mood {mood} --minutes {wanted.minutes:g}",
         generator=EngineGenerator.name,
         started_at=time.time(),
         plan=plan,
@@ -75,8 +94,11 @@ def record(folder: Path, mood: Mood, minutes: float, seed: int, say: Callable[[s
     first = next_block(folder, mood)
     with closing(RunWriter(folder / mood, header)) as writer:
         parts = real_parts(EngineGenerator(), cores, writer.append, digest(environment))
-        recorder = _Recorder(found, mood, plan, parts, cores, writer.folder)
-        return recorder.blocks(first, until)
+        recorder = _Recorder(found, wanted, plan, parts, cores, writer.folder)
+        made = recorder.blocks(first, until)
+        if not writer.has_trials:
+            writer.discard()
+        return made
 
 
 def _begun(folder: Path, seed: int, cores: Cores, environment: dict[str, object]) -> Recording:
@@ -126,7 +148,7 @@ class _OneBlock:
 @dataclass(frozen=True, slots=True)
 class _Recorder:
     recording: Recording
-    mood: Mood
+    wanted: Wanted
     plan: Plan
     parts: Parts
     cores: Cores
@@ -136,7 +158,7 @@ class _Recorder:
         """Make blocks from the number *first* on, and return how many."""
         made, longest, repeats = 0, 0.0, _Repeats()
         arms = {arm.name: arm for arm in self.plan.arms}
-        while not made or time.monotonic() + longest < until:
+        while self._may_begin(made, until - longest):
             began, number = time.monotonic(), first + made
             record = _numbered(self.parts.record, number)
             parts = replace(self.parts, record=record, again=repeats.again)
@@ -144,14 +166,23 @@ class _Recorder:
                 if blocks.is_duet(number):
                     self._duets(number, arms, parts)
                 else:
-                    names = blocks.order(self.recording.seed, self.mood, number)
+                    names = blocks.order(self.recording.seed, self.wanted.mood, number)
                     run(self.plan, parts, Silent(), _OneBlock([arms[name] for name in names]))
             made, longest = made + 1, max(longest, time.monotonic() - began)
         return made
 
+    def _may_begin(self, made: int, latest: float) -> bool:
+        """Wait for an idle machine, and return whether it was so before the *latest* moment."""
+        if self.wanted.at_once:
+            return not made or time.monotonic() < latest
+        while time.monotonic() < latest:
+            if psutil.cpu_percent(LOOK) < IDLE * 100:
+                return True
+        return False
+
     @contextmanager
     def _neighbour(self, number: int) -> Iterator[None]:
-        planned = moods.schedule(self.mood, self.recording.seed, number)
+        planned = moods.schedule(self.wanted.mood, self.recording.seed, number)
         with (self.folder / PLANTED).open("a", encoding="utf-8") as file:
             file.write(json.dumps({"block": number, "load": planned}) + "\n")
         with moods.neighbour(planned, self.cores[0][0]):
@@ -159,7 +190,7 @@ class _Recorder:
 
     def _duets(self, number: int, arms: dict[str, Arm], parts: Parts) -> None:
         duet = Duet(self.plan, parts, self.cores)
-        pairs = blocks.duets(self.recording.seed, self.mood, number)
+        pairs = blocks.duets(self.recording.seed, self.wanted.mood, number)
         for pair, names in enumerate(pairs):
             old, new = (Slot(number, 2 * pair + side, arms[n]) for side, n in enumerate(names))
             for trial in duet.trials(old, new, pair):

@@ -1,15 +1,14 @@
-"""What the judges said of a recording, as it is stored in benchmarks/results/judges.json."""
+"""Let every judge judge a recording, and count what they say."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
 
 from benchmarks.judges import change_points, others
 from benchmarks.judges.change_points import Otava
+from benchmarks.judges.counted import Counted, JudgesResult
 from benchmarks.judges.cut import Cut, Judge, cut, seconds_a_trial, series
 from benchmarks.judges.made import NAMES, MoodMade, made
 from benchmarks.judges.moods import Mood
@@ -17,45 +16,6 @@ from benchmarks.judges.others import BaseThenHead
 from benchmarks.judges.own import LabAb
 from benchmarks.judges.paired import DuetJudge
 from benchmarks.judges.recording import Block, Recording, read_blocks
-
-
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What one judge said of all comparisons of one kind."""
-
-    comparisons: int
-    """That it has decided."""
-    red: int
-    """Of them those in which it called the new version slower."""
-    untold: int
-    """Those in which it said that it cannot tell."""
-    unfinished: int
-    """Further ones that the recording's end cut off: they count for nothing."""
-    minutes: float | None
-    """Median of what a verdict took, by its own trials; None without any."""
-    longest: float | None
-    """The longest."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgesResult:
-    """The whole; `lab.runs.folder.read_json` reads it from its file."""
-
-    FORMAT: ClassVar[int] = 1
-    WHAT: ClassVar[str] = "result of benchmarks.judges"
-
-    format: int
-    command: str
-    seed: int
-    sizes: Mapping[str, float]
-    turns: Mapping[str, int]
-    request: float
-    """CPU seconds of a request of the old version."""
-    machine: Mapping[str, Any]
-    recorded: Mapping[str, MoodMade]
-    """Mood -> what was recorded."""
-    moods: Mapping[str, Mapping[str, Mapping[str, Counted]]]
-    """Mood, or "all", -> judge -> what is planted -> what it said."""
 
 
 def judged(folder: Path, recording: Recording, command: str) -> JudgesResult:

@@ -49,7 +49,7 @@ def begun(folder, **changes):
 def recorder(folder, mood=Mood.QUIET, minutes="0.001"):
     """Start a recorder, which makes at least one block."""
     command = (sys.executable, "-m", "benchmarks.judges", "record", "--mood", mood)
-    command = (*command, "--minutes", minutes, "--recording", str(folder))
+    command = (*command, "--minutes", minutes, "--at-once", "--recording", str(folder))
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

@@ -1,8 +1,8 @@
 """
 The figures of stored runs.
 
-Such as `ladder: forest`, `ladder: headline` for the README, `NAME: sweep` of a run at several
-values, and `stress`, that of stress.json.
+Such as `ladder: forest`, `ladder: headline` for the README, and `NAME: sweep` of a run at several
+values; and `stress` and `judges`, those of stress.json and judges.json.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lab.report import markdown, svg
 from lab.report.figures import FIGURES, of_sweep, pictures
 from lab.stress import figure as stress
 from lab.stress.show import banners as stress_banners
-from tools.pages import headline
+from tools.pages import headline, judges
 from tools.pages.files import RUNS, document, summary, swept
 from tools.pages.proofs import stress_result
 
@@ -31,6 +31,8 @@ def words(figure: str) -> str:
 def warnings(figure: str) -> str:
     """Return what stands below it: what the report of its run warns of."""
     run = figure.partition(": ")[0]
+    if figure == "judges":  # no run of the lab's, and no report that warns
+        return ""
     stressed = figure == "stress"
     banners = stress_banners(stress_result()) if stressed else document(run).banners
     return "".join(f"\n\n{each}" for each in markdown.warnings(banners).split("\n\n") if each)
@@ -47,6 +49,8 @@ def image(figure: str, suffix: str) -> bytes:
 def _picture(figure: str) -> svg.Picture:
     if figure == "stress":
         return stress.draw(stress_result())
+    if figure == "judges":
+        return judges.picture()
     run, _, name = figure.partition(": ")
     if name == "headline":
         return headline.draw(summary(run))

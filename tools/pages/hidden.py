@@ -123,6 +123,8 @@ def _of_picture(figure: str, image: str) -> Iterator[str]:
     needed: Sequence[str]
     if figure == "stress":
         needed = stress_banners(stress_result())
+    elif figure == "judges":
+        needed = ()
     elif name == "sweep":
         needed = [*_of_sweep(_concluded(run), texts)]
     else:
@@ -156,6 +158,8 @@ def _banners(directive: str) -> Sequence[str]:
     kind, _, rest = directive.partition(" ")
     if directive in {"stress", "figure stress"}:
         return stress_banners(stress_result())
+    if directive == "figure judges":  # no run of the lab's
+        return ()
     if kind in {"run", "figure"}:
         return document(rest.partition(": ")[0]).banners
     return show.banners(_verdicts(directive))
@@ -174,7 +178,7 @@ def _verdicts(directive: str) -> Sequence[ClaimVerdict]:
 def _runs(directive: str) -> Iterator[str]:
     """Yield the runs of which a directive has figures, or a few words."""
     kind, _, rest = directive.partition(" ")
-    if kind in SENTENCES | {"run", "figure"} and rest != "stress":
+    if kind in SENTENCES | {"run", "figure"} and rest not in {"stress", "judges"}:
         yield rest.partition(": ")[0]
     yield from (each.run for each in _verdicts(directive) if each.run is not None)
 

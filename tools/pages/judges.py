@@ -1,0 +1,122 @@
+"""What benchmarks/results/judges.json says: how performance checks judge the same trials."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+
+from benchmarks.judges.counted import Counted, JudgesResult
+from benchmarks.judges.made import NAMES
+from benchmarks.judges.picture import MOODS, draw
+from lab.errors import UsageError
+from lab.report import markdown, numbers
+from lab.report.svg import Picture
+from lab.report.tables import Cell, Column, Table
+from lab.runs.folder import read_json
+from tools.pages.results import RESULTS
+
+TOGETHER = "all"
+"""The moods together, as the result calls them."""
+
+DRAWN = (
+    "lab ab --confirm, cpu",
+    "lab ab, cpu",
+    "duet, cpu",
+    "change point, cpu",
+    "median and minimum, cpu",
+    "best of ten, cpu",
+    "25 % limit, cpu",
+    "Welch over requests, time",
+    "Mann-Whitney over requests, time",
+)
+"""Judges in the picture: each by what it does best with."""
+
+
+@functools.cache
+def stored() -> JudgesResult:
+    """Return the stored result."""
+    return read_json(RESULTS / "judges.json", JudgesResult)
+
+
+@functools.cache
+def picture() -> Picture:
+    """Return its picture."""
+    return draw(stored(), DRAWN)
+
+
+def said(judge: str, planted: str, mood: str) -> str:
+    """
+    Return in how many comparisons a judge called the new version slower, as "1 of 20".
+
+    Args:
+        judge: As the result calls it.
+        planted: What the new version is, of `NAMES`.
+        mood: The machine's, or "all".
+    """
+    return _of(_counted(judge, planted, mood))
+
+
+def by_mood(planted: str) -> str:
+    """Return a table of how often each judge says slower, in each mood, and how long it takes."""
+    moods = [mood for mood in MOODS if mood in stored().moods]
+    rows = [
+        (
+            judge,
+            *(_of(_counted(judge, planted, mood)) for mood in moods),
+            _minutes(_counted(judge, planted, TOGETHER)),
+        )
+        for judge in stored().moods[TOGETHER]
+    ]
+    return _table(("judge", *moods, "minutes a verdict"), rows)
+
+
+def by_planted() -> str:
+    """Return a table of how often each judge says slower of what is planted, all moods together."""
+    rows = [
+        (judge, *(_of(counts[name]) for name in NAMES))
+        for judge, counts in stored().moods[TOGETHER].items()
+    ]
+    return _table(("judge", *NAMES), rows)
+
+
+def recorded() -> str:
+    """Return a table of what was recorded of each mood."""
+    rows = [
+        (
+            mood,
+            f"{made.minutes:.0f}",
+            numbers.count(made.trials),
+            f"{made.disturbed:.0%}",
+            "-" if made.noise is None else f"{made.noise:.1%}",
+            *(_ratio(made.planted.get(name)) for name in NAMES if name != "alike"),
+        )
+        for mood, made in stored().recorded.items()
+    ]
+    titles = ("mood", "minutes", "trials", "trials with others at work", "noise of a trial")
+    return _table((*titles, *(name for name in NAMES if name != "alike")), rows)
+
+
+def _counted(judge: str, planted: str, mood: str) -> Counted:
+    try:
+        return stored().moods[mood][judge][planted]
+    except KeyError as error:
+        raise UsageError(f"judges.json has no {error} of {judge}, {planted}, {mood}") from error
+
+
+def _of(counted: Counted) -> str:
+    untold = f", {counted.untold} untold" if counted.untold else ""
+    return f"{counted.red} of {counted.comparisons}{untold}"
+
+
+def _minutes(counted: Counted) -> str:
+    return "-" if counted.minutes is None else f"{counted.minutes:.1f}"
+
+
+def _ratio(found: tuple[float, float, float] | None) -> str:
+    return "-" if found is None else "{:.3f} [{:.3f}, {:.3f}]".format(*found)
+
+
+def _table(titles: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    first, *others = titles
+    columns = (Column(first, number=False), *map(Column, others))
+    return markdown.render_table(Table("", columns, tuple(tuple(map(Cell, row)) for row in rows)))
