@@ -12,13 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from benchmarks.judges.blocks import ALWAYS, EFFECTS, IN_TURN, OLDS
+from benchmarks.judges.blocks import ALWAYS, EFFECTS, IN_TURN, OLDS, singles
 from benchmarks.judges.recording import DUET, Block
 from lab.analysis.metrics import derive, merged_latency
 from lab.model.measured import Trial
 
 TRIPLES = tuple(OLDS[first : first + 3] for first in range(0, len(OLDS), 3))
 """Old, old again, and a third that is compared with them where nothing differs."""
+
+
+PAUSE = 600.0
+"""Seconds between two blocks from which on the head would be measured long after its base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class Row:
     """One block, as a comparison sees it."""
 
     block: int
+    at: float
+    """When it began, in POSIX seconds."""
     old: Sample
     again: Sample | None
     """None in a block of duets."""
@@ -77,6 +83,10 @@ class Judge(Protocol):
     def duets(self) -> bool:
         """Whether it takes blocks of duets."""
 
+    @property
+    def in_a_row(self) -> int:
+        """Blocks at a multiple of which it begins, without a long pause before its end; or 0."""
+
     def judge(self, rows: Sequence[Row]) -> Decision | None:
         """Judge from the first of *rows* on; None where they end before it has decided."""
 
@@ -93,15 +103,36 @@ class Cut:
 def cut(judge: Judge, rows: Sequence[Row]) -> Cut:
     """Let a judge decide, and again from where it ended, until the rows are used up."""
     decisions: list[Decision] = []
-    begin = 0
-    while begin < len(rows):
-        decision = judge.judge(rows[begin:])
-        if decision is None:
-            return Cut(tuple(decisions), unfinished=True)
-        assert decision.rows > 0
-        decisions.append(decision)
-        begin += decision.rows
-    return Cut(tuple(decisions), unfinished=False)
+    unfinished = False
+    for stretch in _stretches(rows) if judge.in_a_row else [rows]:
+        begin = _next(judge, stretch, 0)
+        while begin < len(stretch):
+            decision = judge.judge(stretch[begin:])
+            if decision is None:
+                unfinished = True
+                break
+            assert decision.rows > 0
+            decisions.append(decision)
+            begin = _next(judge, stretch, begin + decision.rows)
+    return Cut(tuple(decisions), unfinished=unfinished)
+
+
+def _stretches(rows: Sequence[Row]) -> list[list[Row]]:
+    """Return rows without a long pause between two."""
+    found: list[list[Row]] = []
+    for row in rows:
+        if not found or row.at - found[-1][-1].at > PAUSE:
+            found.append([])
+        found[-1].append(row)
+    return found
+
+
+def _next(judge: Judge, rows: Sequence[Row], begin: int) -> int:
+    """Return the first row from *begin* on at which a comparison of this judge may begin."""
+    if not judge.in_a_row:
+        return begin
+    fitting = (at for at in range(begin, len(rows)) if not singles(rows[at].block) % judge.in_a_row)
+    return next(fitting, len(rows))
 
 
 def series(blocks: Sequence[Block], share: float, *, duets: bool) -> Iterator[list[Row]]:
@@ -135,7 +166,7 @@ def _news(share: float, number: int) -> tuple[str, ...]:
 def _row(block: Block, triple: Sequence[str], news: Sequence[str]) -> Row:
     found = samples(block.trials)
     new = next((found[name] for name in news if name in found), None)
-    return Row(block.number, found[triple[0]], found[triple[1]], new)
+    return Row(block.number, block.trials[0].started_at, found[triple[0]], found[triple[1]], new)
 
 
 def _duets(blocks: Sequence[Block], share: float) -> Iterator[list[Row]]:
@@ -146,7 +177,7 @@ def _duets(blocks: Sequence[Block], share: float) -> Iterator[list[Row]]:
             sides.setdefault(trial.facts[DUET], []).append(trial)
         fitting = [each for each in sides.values() if EFFECTS[each[1].slot.arm.name] == share]
         for number, (old, new) in enumerate(fitting):
-            row = Row(block.number, sample((old,)), None, sample((new,)))
+            row = Row(block.number, old.started_at, sample((old,)), None, sample((new,)))
             pairs.setdefault(number, []).append(row)
     yield from pairs.values()
 

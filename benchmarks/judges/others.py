@@ -35,6 +35,8 @@ class BaseThenHead:
     base: int = TRIALS
     head: int = TRIALS
     duets: bool = False
+    in_a_row: int = 2 * TRIALS
+    """So that a neighbour that arrives after ten blocks arrives with the head."""
 
     def judge(self, rows: Sequence[Row]) -> Decision | None:
         """Judge from the first of *rows* on; None where they end before it has decided."""

@@ -48,6 +48,7 @@ class LabAb:
     seconds: float
     confirm: bool = False
     duets: bool = False
+    in_a_row: int = 0
 
     def judge(self, rows: Sequence[Row]) -> Decision | None:
         """Judge from the first of *rows* on; None where they end before it has decided."""

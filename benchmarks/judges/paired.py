@@ -24,6 +24,7 @@ class DuetJudge:
     name: str
     metric: str
     duets: bool = True
+    in_a_row: int = 0
 
     def judge(self, rows: Sequence[Row]) -> Decision | None:
         """Judge from the first of *rows* on; None where they end before it has decided."""

@@ -32,7 +32,7 @@ APPLICATION = "benchmarks.judges.planted:application"
 BASE = 0.06
 """What the old version spins, as a share of the rest, so that a new one can need less."""
 
-CALIBRATION, PROBED = 8, 10_000
+CALIBRATION, PROBED = 8, 40_000
 """Trials each of a handler that does not spin and of one that spins for so many turns: the medians
 of their CPU per request say what a turn costs in a server."""
 

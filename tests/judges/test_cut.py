@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -40,6 +40,7 @@ class Greedy:
 
     chance: random.Random
     duets: bool = False
+    in_a_row: int = 0
     name: str = "greedy"
     seen: list[int] = field(default_factory=list)
 
@@ -61,6 +62,27 @@ def test_no_block_is_used_twice(seed):
     assert judge.seen == [row.block for row in rows[: len(judge.seen)]]
     assert sum(each.rows for each in found.decisions) == len(judge.seen)
     assert found.unfinished is (len(judge.seen) < len(rows))
+
+
+def test_base_and_head_are_measured_without_a_long_pause_between_them():
+    """And begin where a neighbour leaves, so that the one that arrives meets the head."""
+    rows = [
+        replace(row, at=row.block * 20.0 + (3600.0 if number >= 50 else 0.0))
+        for number, row in enumerate(next(series(recorded(150), 0.0, duets=False)))
+    ]
+    judge = Greedy(random.Random(1), in_a_row=20)
+    begins = []
+    take = judge.judge
+
+    def noted(rest):
+        begins.append(rest[0])
+        ends = take(rest)
+        assert ends is None or rest[ends.rows - 1].at - rest[0].at < 3600.0
+        return ends
+
+    judge.judge = noted
+    cut(judge, rows)
+    assert [blocks.singles(row.block) for row in begins] == [0, 20, 40, 60, 80, 100]
 
 
 @pytest.mark.parametrize("duets", [False, True])

@@ -1,6 +1,7 @@
 """The judges of benchmarks.judges, on data in which what they are to find is planted."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -28,7 +29,7 @@ def rows(ratio, count=40, noise=SPREAD, moods=lambda _at: 1.0):
     made = []
     for at in range(count):
         old, again, new = (seen(CPU * part * moods(at), chance, noise) for part in (1, 1, ratio))
-        made.append(Row(at, old, again, new))
+        made.append(Row(at, 0.0, old, again, new))
     return made
 
 
@@ -86,7 +87,7 @@ def test_a_judge_says_nothing_of_less_than_it_takes():
 def test_without_a_figure_a_judge_cannot_tell():
     """As where no trial of the head was measured to its end."""
     empty = Sample((), None, None, {})
-    gone = [Row(at, each.old, each.again, empty) for at, each in enumerate(rows(1.0))]
+    gone = [replace(each, new=empty) for at, each in enumerate(rows(1.0))]
     for verdict in (others.bencher, others.best, others.median_beyond, others.welch):
         assert judge_of(verdict).judge(gone).told is False
 
@@ -113,7 +114,7 @@ def trials(ratio, count, noise):
             name = f"old-{position + 1}"
             trial = builders.paced(0.9 / cpu, cpu, name=name, block=block, position=position)
             sides.append(sample((trial,)))
-        made.append(Row(block, *sides))
+        made.append(Row(block, 0.0, *sides))
     return made
 
 
@@ -155,10 +156,7 @@ def test_lab_ab_takes_ten_minutes_at_the_most():
 def test_rows_without_a_new_version_are_passed_over():
     """A version that takes turns is not in every block, and is not waited for by its own time."""
     whole = trials(1.10, 60, 0.02)
-    gaps = [
-        each if at % 3 == 0 else Row(at, each.old, each.again, None)
-        for at, each in enumerate(whole)
-    ]
+    gaps = [each if at % 3 == 0 else replace(each, new=None) for at, each in enumerate(whole)]
     found = LabAb("lab ab", "cpu", 1.2).judge(gaps)
     assert found.red
     assert found.rows > found.trials / 3

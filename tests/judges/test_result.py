@@ -1,14 +1,27 @@
 """What is stored of the judges, and what the page and its picture make of it."""
 
+import random
+import subprocess
+import sys
+from contextlib import closing
+from dataclasses import replace
+
 import pytest
 
+from benchmarks.judges import blocks
+from benchmarks.judges import result as result_of
 from benchmarks.judges.counted import Counted, JudgesResult
 from benchmarks.judges.made import MoodMade, made
 from benchmarks.judges.picture import draw, interval
+from benchmarks.judges.recording import Recording, TrialSizes, write_recording
+from benchmarks.judges.result import judged
+from benchmarks.judges.trials import plan_of
 from lab.errors import UsageError
 from lab.report import svg
-from lab.runs.folder import read_json, write_json
+from lab.runs.folder import FORMAT, RunHeader, RunWriter, read_json, write_json
 from tests.judges.test_cut import recorded
+from tests.kit import builders
+from tests.kit.lab_process import ROOT
 from tools.pages import judges as page
 
 NONE, SOME = Counted(20, 0, 0, 1, 0.5, 1.0), Counted(20, 7, 2, 0, 0.5, 1.0)
@@ -87,3 +100,66 @@ def test_what_was_made_is_read_from_the_trials():
     assert found.noise == pytest.approx(0.0)
     assert found.disturbed == 0
     assert found.planted["10 % more"] == pytest.approx((1.0, 1.0, 1.0))
+
+
+class Deaf:
+    """What finds no change point: Otava has an environment of its own."""
+
+    def __enter__(self):
+        """Return itself."""
+        return self
+
+    def __exit__(self, *_):
+        """Leave."""
+
+    def worse(self, *_):
+        """Say no."""
+        return False
+
+
+def stored_recording(folder, count):
+    """Write a recording of so many quiet blocks, in which versions cost what is planted."""
+    sizes, chance = TrialSizes(0.0, 0.6, 64), random.Random(3)
+    recording = Recording(1, 1, sizes, dict.fromkeys(blocks.EFFECTS, 10), 1e-3, {})
+    write_recording(folder, recording)
+    plan = plan_of(recording.turns, recording.seed, sizes)
+    header = RunHeader(FORMAT, "record", "engine", 0.0, plan, {"here": {}}, {})
+    with closing(RunWriter(folder / "quiet", header)) as writer:
+        for block in recorded(count):
+            for at, trial in enumerate(block.trials):
+                arm = builders.under(trial, plan).slot.arm
+                cpu = (1 + blocks.EFFECTS[arm.name]) * 1e-3 * chance.lognormvariate(0, 0.02)
+                place = {
+                    "block": block.number,
+                    "position": trial.slot.position,
+                    "facts": trial.facts,
+                }
+                made = builders.paced(0.9 / cpu, cpu, started_at=block.number * 20.0 + at, **place)
+                slot = replace(trial.slot, arm=arm)
+                writer.append(replace(made, slot=slot, digest=arm.profile.digest))
+    return recording
+
+
+def test_a_whole_recording_is_judged(tmp_path, monkeypatch):
+    """Every judge in every mood that was recorded, and the moods together."""
+    monkeypatch.setattr(result_of, "Otava", Deaf)
+    recording = stored_recording(tmp_path, 45)
+    found = judged(tmp_path, recording, "judge")
+    assert set(found.moods) == {"quiet", "all"}
+    assert found.moods["all"] == found.moods["quiet"]
+    assert set(page.DRAWN) < set(found.moods["quiet"])
+    for name, counts in found.moods["quiet"].items():
+        assert set(counts) == set(KINDS), name
+    own = found.moods["quiet"]["lab ab, cpu"]
+    assert own["alike"].red == 0
+    assert own["10 % more"].red == own["10 % more"].comparisons > 0
+    assert found.recorded["quiet"].planted["10 % more"][0] == pytest.approx(1.10, abs=0.01)
+    assert found.recorded["quiet"].blocks == 45
+
+
+def test_without_a_recording_there_is_nothing_to_judge(tmp_path):
+    """The message says how to make one."""
+    command = (sys.executable, "-m", "benchmarks.judges", "judge", "--recording", str(tmp_path))
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "holds no recording" in done.stderr
