@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lab.analysis import same_work, stats
 from lab.analysis.gates.common import BUSY
@@ -46,6 +47,26 @@ def second(name: str) -> Side:
     return name, Role.AA
 
 
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """What one block says of two sides."""
+
+    reference: tuple[Observation, ...]
+    """One trial, or both of a reference whose two trials stand for it."""
+    changed: Observation
+
+    def log_ratio(self, metric: str, reference: str | None = None) -> float:
+        """
+        Return the logarithm of *metric* of the changed side over that of the reference.
+
+        That of two trials is the mean of their logarithms: a mean of the values would make ratios
+        too small by half of the noise's variance.
+        """
+        of = reference or metric
+        below = statistics.fmean(math.log(each.metrics[of]) for each in self.reference)
+        return math.log(self.changed.metrics[metric]) - below
+
+
 def compare(
     observations: Sequence[Observation],
     metric: str,
@@ -53,10 +74,16 @@ def compare(
     reference: Side,
     noise: float,
     *,
+    again: Side | None = None,
     level: float = stats.CONFIDENCE,
 ) -> Comparison:
     """
     Compare one side of a run with another, paired by block.
+
+    With *again*, a second side that is the same as the reference, a pair has the spread of 1.22
+    trials and not of 1.41. A block in which one of the two has no value is paired with the other:
+    the mean of such pairs is right, and the variance of a mean of unequal pairs is what their
+    spread says it is (`benchmarks/false_alarms.py` has one in five void).
 
     INVALID with fewer than two blocks in which both have a valid, positive value; for
     `cpu_vs_generator` also where the two handle connections differently, because the generator's
@@ -69,17 +96,20 @@ def compare(
         changed: The numerator: `own` of a profile, `second` of the reference, or a counter-run.
         reference: The denominator.
         noise: The floor, as a share; of the A/A comparison itself `LEAST_FLOOR`.
+        again: Trials that count for the reference, too.
         level: The interval's, as a share.
     """
-    pairs = _pairs(observations, metric, changed, reference)
+    references = (reference,) if again is None else (reference, again)
+    both = None if again is None else True
+    pairs = _pairs(observations, metric, changed, references)
     comparable = Of.GENERATOR not in METRICS[metric].of or _same_handling(pairs)
     if metric == "throughput" and not pairs:
-        return _between(observations, changed, reference, noise, level)
+        return _between(observations, changed, references, noise, level)
     if metric in same_work.OF_WORK:
         comparable = comparable and _same_work(pairs, changed, reference)
     if len(pairs) < 2 or not comparable or metric == "served":
-        return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None)
-    ratios = [math.log(b.metrics[metric] / a.metrics[metric]) for a, b in pairs]
+        return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None, both=both)
+    ratios = [pair.log_ratio(metric) for pair in pairs]
     blocks = len({observation.trial.slot.block for observation in observations})
     estimate = stats.paired(ratios, level)
     better = METRICS[metric].better
@@ -102,11 +132,16 @@ def compare(
         fragile=_fragile(ratios, estimate, noise, better),
         may_be=may_be,
         below=below(estimate) if may_be is None else None,
+        both=both,
     )
 
 
 def _between(
-    observations: Sequence[Observation], changed: Side, reference: Side, noise: float, level: float
+    observations: Sequence[Observation],
+    changed: Side,
+    references: Sequence[Side],
+    noise: float,
+    level: float,
 ) -> Comparison:
     """
     Return the ends of a ratio of throughputs; INVALID where fewer than two blocks have them.
@@ -121,26 +156,24 @@ def _between(
         for each in observations
         if each.trial.shares_cores and all(each.metrics.get(name, 0) > 0 for name in metrics)
     ]
-    pairs = _pairs(shared, "served", changed, reference)
-    if len(pairs) < 2 or not _same_work(pairs, changed, reference):
-        return Comparison("throughput", reference[0], changed[0], Verdict.INVALID, None)
+    pairs, names = _pairs(shared, "served", changed, references), (references[0][0], changed[0])
+    both = True if len(references) > 1 else None
+    if len(pairs) < 2 or not _same_work(pairs, changed, references[0]):
+        return Comparison("throughput", *names, Verdict.INVALID, None, both=both)
     low, high = (
-        stats.paired([math.log(b.metrics[of] / a.metrics[to]) for a, b in pairs], level)
+        stats.paired([pair.log_ratio(of, to) for pair in pairs], level)
         for of, to in (metrics, metrics[::-1])
     )
     verdict = verdict_of(low.low, high.high, noise, Better.HIGHER)
     between = Between(low.low, high.high, low.n, level)
-    return Comparison("throughput", reference[0], changed[0], verdict, None, between=between)
+    return Comparison("throughput", *names, verdict, None, both=both, between=between)
 
 
-def _same_work(
-    pairs: Sequence[tuple[Observation, Observation]], changed: Side, reference: Side
-) -> bool:
+def _same_work(pairs: Sequence[Paired], changed: Side, reference: Side) -> bool:
     """Return whether two profiles may be compared: a counter-run's work may be what it changes."""
     if not changed[1] is reference[1] is Role.PROFILE:
         return True
-    works = (same_work.work(pair[side] for pair in pairs) for side in (0, 1))
-    return not same_work.differs(works)
+    return not same_work.differs(map(same_work.work, _sides(pairs)))
 
 
 def below(ratio: Estimate) -> float | None:
@@ -196,35 +229,42 @@ def verdict_of(low: float, high: float, noise: float, better: Better) -> Verdict
 
 
 def _pairs(
-    observations: Sequence[Observation], metric: str, changed: Side, reference: Side
-) -> list[tuple[Observation, Observation]]:
-    """Return (reference, changed) of each block in which both have a ratio to give."""
-    by_side: dict[Side, dict[int, Observation]] = {changed: {}, reference: {}}
+    observations: Sequence[Observation], metric: str, changed: Side, references: Sequence[Side]
+) -> list[Paired]:
+    """Return the pair of each block in which both sides have a value to give."""
+    by_side: dict[Side, dict[int, Observation]] = {side: {} for side in (changed, *references)}
     for observation in observations:
         slot = observation.trial.slot
         blocks = by_side.get((slot.arm.name, slot.arm.role))
         if blocks is not None and observation.metrics.get(metric, 0) > 0:
             blocks[slot.block] = observation
-    common = sorted(by_side[changed].keys() & by_side[reference].keys())
-    return [(by_side[reference][block], by_side[changed][block]) for block in common]
+    of_reference = [by_side[side] for side in references]
+    found = (
+        Paired(tuple(side[block] for side in of_reference if block in side), each)
+        for block, each in sorted(by_side[changed].items())
+    )
+    return [pair for pair in found if pair.reference]
 
 
-def _may_be(pairs: Sequence[tuple[Observation, Observation]]) -> MayBe | None:
+def _sides(pairs: Sequence[Paired]) -> tuple[list[Observation], list[Observation]]:
+    """Return the trials of the reference, and those of the changed side."""
+    return [each for pair in pairs for each in pair.reference], [pair.changed for pair in pairs]
+
+
+def _may_be(pairs: Sequence[Paired]) -> MayBe | None:
     """Return what else a ratio of throughputs may be: a side at the generator's limit is more."""
     reference, changed = (
-        limiting_share(pair[side].trial for pair in pairs) >= BUSY for side in (0, 1)
+        limiting_share(each.trial for each in side) >= BUSY for side in _sides(pairs)
     )
     if reference and changed:
         return MayBe.EITHER
     return MayBe.LARGER if changed else MayBe.SMALLER if reference else None
 
 
-def _same_handling(pairs: Sequence[tuple[Observation, Observation]]) -> bool:
+def _same_handling(pairs: Sequence[Paired]) -> bool:
     if not pairs:
         return False
-    a, b = (
-        statistics.median(_connections_a_reply(pair[side]) for pair in pairs) for side in (0, 1)
-    )
+    a, b = (statistics.median(map(_connections_a_reply, side)) for side in _sides(pairs))
     return abs(a - b) <= SAME_HANDLING
 
 

@@ -98,7 +98,10 @@ def _differences(summary: Summary) -> dict[str, Difference]:
 
 
 def _terms(plan: Plan) -> Iterator[Term]:
-    yield from (Term.MEDIAN, Term.RATIO, Term.VERDICT, Term.BELOW)
+    yield from (Term.MEDIAN, Term.RATIO)
+    if plan.against_both:
+        yield Term.BOTH
+    yield from (Term.VERDICT, Term.BELOW)
     if plan.load.requests is not None:
         yield Term.ALL_REQUESTS
     else:

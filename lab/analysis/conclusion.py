@@ -40,6 +40,8 @@ class Term(enum.StrEnum):
 
     MEDIAN = "median"
     RATIO = "ratio"
+    BOTH = "both"
+    """A reference that is the mean of its two trials of a block."""
     VERDICT = "verdict"
     BELOW = "below"
     ALL_REQUESTS = "all requests"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from lab.analysis.judging import Judged, RatioSeen, Reach, judge_run
+from lab.analysis.judging import Judged, Judgement, RatioSeen, Reach, judge_points, judge_run
+from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Threshold
 from lab.errors import LabError, UsageError
 from lab.experiment.conduct import Options, Prepared, prepare
 from lab.experiment.minutes import with_minutes
 from lab.experiment.plan import estimate
+from lab.model.measured import Run
 from lab.model.plan import Arm
 from lab.model.workload import Workload
 
@@ -39,7 +41,7 @@ def prepare_pair(options: Options, old: Side, new: Side, *, new_reply: bool) -> 
     if new_reply:  # what is asked by another name is answered by a reply of its own
         other = replace(arms[1].workload, name=f"{arms[1].workload.name}-{NEW}")
         arms = arms[0], replace(arms[1], workload=other)
-    plan = replace(first.plan, arms=arms, reference=OLD, inert={})
+    plan = replace(first.plan, arms=arms, reference=OLD, against_both=True, inert={})
     if options.minutes is not None:
         plan = with_minutes(plan, options.minutes)
     return replace(
@@ -87,3 +89,34 @@ def decided(thresholds: Sequence[Threshold]) -> Callable[[Sequence[Summary]], bo
         )
 
     return all_decided
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """When a run of two versions ends, and what it says then."""
+
+    blocks: int
+    """After which."""
+    judgements: tuple[Judgement, ...]
+    """What it says to each limit."""
+    status: int
+    """Its exit status."""
+
+
+def ending(run: Run, thresholds: Sequence[Threshold]) -> Ending:
+    """
+    Judge trials as `lab ab` judges them: at each look, until every limit is decided.
+
+    Args:
+        run: Of minutes, with the arms old, old again and new. Of one that `lab ab` has made this
+            is how it ended; of other trials how it would have, had its time ended with them.
+        thresholds: The limits; with none the run goes on to its end.
+    """
+    over, made = decided(thresholds), run.blocks
+    for look in (each for each in run.plan.looks if thresholds and each < made):
+        trials = tuple(trial for trial in run.trials if trial.slot.block < look)
+        seen = replace(run, trials=trials, ended=True)
+        if over(summaries(seen)):
+            run, made = seen, look
+            break
+    return Ending(made, *judge_points(summaries(run), thresholds))

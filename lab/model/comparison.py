@@ -127,6 +127,10 @@ class Comparison:
     """The smallest of 2, 3, 5 and 10 % that the true ratio is nearer to 1 than: its whole interval
     lies within that share; None where it does not lie within 10 %, and with *may_be*."""
 
+    both: bool | None = None
+    """True where the reference is the geometric mean of its two trials of a block, or the one of
+    them that counts; absent where it is its first trial."""
+
     between: Between | None = None
     """In place of *ratio* where server and load had cores in common, and this is throughput."""
 

@@ -97,6 +97,9 @@ class Plan:
     """What its servers need, started before the first of them."""
     smallest: float = SMALLEST
     """Share that the run has to be able to tell from noise: else it is noisier than wanted."""
+    against_both: bool = False
+    """Whether ratios to the reference are to the geometric mean of its two trials of a block, or to
+    the one of them that counts, and not to the first alone."""
     inert: Mapping[str, tuple[str, ...]] | None = None
     """Profile -> its options without effect, each with the reason, as they were judged before the
     run; None where that was not kept."""

@@ -27,7 +27,7 @@ from lab.report import headline, sweep, tables
 from lab.report.causes import ended, profiles_of
 from lab.report.caveats import ONE_CORE, of_cores
 from lab.report.numbers import bounded, figure
-from lab.report.remarks import MORE, load_words, protocols
+from lab.report.remarks import MORE, load_words, of_both, protocols
 from lab.report.tables import MEANINGS, NOTHING, Cell, Column, Document, Table, printable, texts
 from lab.report.warnings import told
 
@@ -155,6 +155,8 @@ def _of_sweep(found: SweepConclusion, way: Way) -> Document:
 
 def _context(found: Conclusion) -> Iterator[str]:
     """Yield how steady the machine was, and of what the percentiles are."""
+    if Term.BOTH in found.terms:
+        yield of_both(found.summary.run.plan).removesuffix(".")
     if found.noise is not None and found.noise.passed:
         yield f"Noise check passed: {headline.same_twice(found.noise)}"
     if Term.SATURATED in found.terms and "p99" in found.opening.metrics:

@@ -114,6 +114,15 @@ def around(run: Run) -> list[str]:
     return beside + [f"Not run: {name}: {why}." for name, why in sorted(run.skipped.items())]
 
 
+def of_both(plan: Plan) -> str:
+    """Say what the ratios of a plan are of that has its reference's two trials count."""
+    name = plan.reference
+    return (
+        f"Each ratio is to the mean of {name}'s two trials in a block (the geometric one; if only "
+        "one of them counts, to that one)."
+    )
+
+
 def legend(found: Conclusion) -> tuple[str, ...]:
     """Explain the tables in a few lines."""
     said = {
@@ -125,6 +134,7 @@ def legend(found: Conclusion) -> tuple[str, ...]:
             "1.42x [1.31, 1.55]: mean ratio within a block, so not of the medians above, and its "
             f"{_level_words(found.levels)} over n blocks; ~: it may be 1."
         ),
+        Term.BOTH: of_both(found.summary.run.plan),
         Term.VERDICT: (
             "better, worse: all beyond the noise (at least 2%); same: within; undecided: neither."
         ),

@@ -142,6 +142,11 @@ def _baseline(plan: Plan) -> str:
     return plan.profiles[0].name
 
 
+def _against_both(plan: Plan) -> bool | None:
+    """True where ratios to the reference are to the mean of its two trials of a block."""
+    return plan.against_both or None
+
+
 def _values(row: Row) -> Mapping[str, Value]:
     """By metric, in SI units; absent where it counts in no trial."""
     return {
@@ -197,7 +202,13 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         },
         "found": None,
     },
-    Plan: {"baseline": _baseline, "arms": None, "backing": None, "inert": None},
+    Plan: {
+        "baseline": _baseline,
+        "against_both": _against_both,
+        "arms": None,
+        "backing": None,
+        "inert": None,
+    },
     Metric: dict.fromkeys({each.name for each in fields(Metric)} - {"title", "better", "exact"}),
     Row: {
         "name": "profile.name",

@@ -8,6 +8,7 @@ from lab.analysis.together import RunConclusion
 from lab.model.metric import METRICS
 from lab.report import opening
 from lab.report.markdown import escaped, render_table
+from lab.report.remarks import of_both
 from lab.report.tables import Cell, Table, printable, ratio_cell, texts
 
 HEAD = "## Performance: new / old"
@@ -39,6 +40,7 @@ def as_markdown(
         HEAD,
         *said[: len(differs)],
         table.rstrip(),
+        of_both(summary.run.plan),
         *said[len(differs) :],
         opening.end(status),
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import singledispatch
 
 from lab.analysis.compare import LEAST_FLOOR
-from lab.analysis.looks import END, STOPPED
+from lab.analysis.looks import STOPPED
 from lab.analysis.same_work import ALIKE
 from lab.model.comparison import Estimate
 from lab.model.metric import METRICS
@@ -132,8 +132,8 @@ def _(warning: EndedEarly) -> str:
 def _(warning: NotEnded) -> str:
     return (
         f"{counted(warning.blocks, 'block')}, and the run has not ended by itself: what is open is "
-        f"judged at {percent(STOPPED)} instead of {percent(END)}, since a run that "
-        "somebody watches may be stopped at the moment that pleases."
+        f"judged more strictly, at {percent(STOPPED)}, since a run that somebody watches may be "
+        "stopped at the moment that pleases."
     )
 
 

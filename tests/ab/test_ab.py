@@ -78,8 +78,9 @@ def test_two_commits_are_served_in_one_run(compared):
     """Each from its own files; the folder and its repository stay as they are."""
     shop, done, before = compared
     assert done.returncode in {0, 3}, done.stderr
-    profiles = json.loads(done.stdout)["profiles"]
-    assert [each["name"] for each in profiles] == ["old", "new"]
+    document = json.loads(done.stdout)
+    assert [each["name"] for each in document["profiles"]] == ["old", "new"]
+    assert document["plan"]["against_both"]
     assert "1 commit, 1 file changed" in done.stderr
     assert said_of(shop) == before
     assert not [
@@ -89,6 +90,7 @@ def test_two_commits_are_served_in_one_run(compared):
     assert text.startswith("## Performance: new / old\n\nold: one (")
     assert "\n| --- | --- |\n| CPU per request |" in text
     assert "cpu(new/old) > 9" in text
+    assert "Each ratio is to the mean of old's two trials in a block" in text
 
 
 def test_a_version_that_cannot_be_imported_is_named(shop):

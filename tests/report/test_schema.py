@@ -108,7 +108,7 @@ def test_what_may_be_absent_is_not_required():
     optional = comparison["properties"].keys() - set(comparison["required"])
     assert optional == {
         "ratio", "low", "high", "n", "level", "half_width", "detectable", "blocks_needed",
-        "may_be", "below", "between",
+        "may_be", "below", "both", "between",
     }  # fmt: skip
     assert content["properties"].keys() - set(content["required"]) == {"applications", "shares"}
 
