@@ -8,10 +8,13 @@ in each mood of a machine (`moods`): quiet, or with a neighbour that this progra
 are made by the lab's own runner, so the lab's gates apply to them unchanged.
 
 **How long a recording takes.** A trial takes 1.16 s with a window of 0.6 s: 0.36 s to start and to
-stop, 0.2 s of warm-up. A comparison by `lab ab` needs three trials a block and, at the noise of
-such a trial (2.8 % of CPU per request, quiet), 9 to 13 blocks; half as many more with a neighbour.
-A block has nine trials of the old version, three comparisons of it with itself, and three of
-others: 14 s. Every fifth has five pairs for duets instead: 10 s. In 24 minutes of a mood there are
-108 blocks, 86 of them of single trials, with 3 x 86 = 258 times old, old again and new: 20 to 28
-comparisons. So four moods have 100 of them after 96 minutes.
+stop, 0.2 s of warm-up. Shorter windows are no use: CPU comes in ticks of 10 ms, which at 0.3 s are
+2.7 % of noise by themselves, at 0.6 s 1.4 %. A block has nine trials of the old version, three
+comparisons of it with itself, and three of others: 14 s. Every fifth has five pairs for duets
+instead: 10 s. So 24 minutes of a mood have 110 blocks, 88 of them of single trials, with 264 times
+old, old again and new.
+
+`lab ab` ends a comparison of identical versions after 10 blocks at 2.8 % of noise, after 14 at 4 %
+(means of its own looks, simulated). That is 26 comparisons of a quiet mood, and 19 of one with a
+neighbour: 83 in 96 minutes, and 100 of them in two hours.
 """

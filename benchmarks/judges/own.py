@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.judges.cut import Decision, Row, Sample
-from lab.analysis.judging import FAILED, UNJUDGED, judge_points
-from lab.analysis.points import summaries
+from lab.analysis.judging import FAILED, UNJUDGED
 from lab.analysis.thresholds import parse
 from lab.experiment.minutes import LOOKS
-from lab.experiment.pair import NEW, OLD, decided
+from lab.experiment.pair import NEW, OLD, ending
 from lab.model.measured import Run, Trial
 from lab.model.plan import Arm, Plan, Role, Slot
 
@@ -67,18 +66,16 @@ class LabAb:
 
     def _run(self, rows: Sequence[Row]) -> PairOutcome | None:
         """Return what a run that begins with *rows* ends with; None where they do not suffice."""
-        limits = (parse(LIMITS[self.metric]),)
-        usable = [at for at, row in enumerate(rows) if row.new is not None]
         most = min(LOOKS[-1], int(MINUTES * 60 / (3 * self.seconds)))
-        for look in (*(look for look in LOOKS if look < most), most):
-            if look > len(usable):
-                return None
-            run = _run_of([rows[at] for at in usable[:look]])
-            found = summaries(run)
-            if look == most or decided(limits)(found):
-                _, status = judge_points(found, limits)
-                return PairOutcome(status, usable[look - 1] + 1, len(run.trials))
-        raise AssertionError("the last look ends a run")
+        usable = [at for at, row in enumerate(rows) if row.new is not None][:most]
+        if len(usable) < LOOKS[0]:
+            return None
+        run = _run_of([rows[at] for at in usable])
+        found = ending(run, (parse(LIMITS[self.metric]),))
+        if found.blocks == len(usable) < most:
+            return None
+        trials = sum(trial.slot.block < found.blocks for trial in run.trials)
+        return PairOutcome(found.status, usable[found.blocks - 1] + 1, trials)
 
 
 def _decision(outcome: PairOutcome) -> Decision:
@@ -102,6 +99,7 @@ def _run_of(rows: Sequence[Row]) -> Run:
         seed=0,
         minutes=MINUTES,
         looks=LOOKS,
+        against_both=True,
         inert={},
     )
     return Run("judged", "lab ab", plan, {}, trials, ended=True)

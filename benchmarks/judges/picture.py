@@ -19,12 +19,12 @@ from lab.report.palette import LIGHT
 from lab.report.plots.layout import SMALL, WIDTH, head, head_height, mark, panel, paper
 from lab.report.svg import Picture
 
-TITLE = "Called slower: versions that are alike, and one that needs 10 % more"
+TITLE = "How often each check calls the new version slower"
 
 PANELS = {"alike": "alike: false alarms", "10 % more": "10 % more: found"}
 """What is planted -> the words above its panel."""
 
-ROW, GAP, BELOW, LABELS = 0.42, 0.42, 0.5, 2.0
+ROW, GAP, BELOW, LABELS = 0.42, 0.36, 0.5, 2.3
 """Inches: a judge, what is above a panel, the axis, and the judges' names."""
 
 MOODS: dict[str, dict[str, Any]] = {
