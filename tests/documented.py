@@ -82,6 +82,15 @@ ELSEWHERE = {
     "tests/migrate/test_page.py::test_the_example_is_what_the_command_prints": (
         ".venv/bin/lab migrate uwsgi.ini --to gunicorn",
     ),
+    "tests/tune/test_page.py::test_the_example_is_what_the_command_prints": (
+        ".venv/bin/lab tune uwsgi.ini --dry-run",
+    ),
+    "tests/tune/test_command.py::test_a_command_is_printed_whole": (
+        (
+            ".venv/bin/lab tune 'granian --interface wsgi --workers 4 mysite.wsgi:application' "
+            "--dry-run"
+        ),
+    ),
     "tests/migrate/test_measure.py::test_the_command_prints_the_table": (
         (".venv/bin/lab migrate uwsgi.ini --to gunicorn --measure --path / --slow-path /report"),
     ),

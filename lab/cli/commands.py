@@ -35,7 +35,7 @@ STATUSES = {
     1: "failed",
     2: "wrong usage",
     3: "this machine could not measure it",
-    4: "`lab migrate`: something is lost, or means something else",
+    4: "`lab migrate`: something is lost, or means something else; `lab tune`: a line is missing",
     99: "a limit of --fail-if or --require was crossed",
     130: "interrupted",
 }
@@ -103,6 +103,7 @@ COMMANDS = {
     "run": "run",
     "show": "show",
     "stress": "stress",
+    "tune": "tune",
 }
 """Command -> the module beside this one that has it, as NAME_command."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path, PurePath
 
@@ -87,6 +88,18 @@ def edited(config: Config, steps: Steps) -> str:
         ProfileError: A step cannot be made in that file; the message says what to do by hand.
     """
     return next(each for each in every() if each.name == config.server).edited(config, steps)
+
+
+def with_text(config: Config, text: str) -> Config:
+    """
+    Return what a configuration is with another text of its file; nothing is written.
+
+    Raises:
+        ProfileError: It is none of its form.
+    """
+    dialect = next(each for each in every() if each.name == config.server)
+    overlay = {**config.known.overlay, config.file: text}
+    return dialect.read(config.file, replace(config.known, overlay=overlay))
 
 
 def of_code(code: str) -> Dialect:

@@ -98,6 +98,10 @@ class Dialect:
         """
         raise NotImplementedError
 
+    def plain(self, written: str) -> str:
+        """Return a value as its server reads it, of how it is written in a file."""
+        return written
+
     def own(self, path: Path) -> Profile | None:
         """
         Return the profile of a file of the user's; None where its server is asked what it says.

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 
+from lab import dialects
 from lab.dialects.config import Config
 from lab.dialects.edits import Edit
 from lab.dialects.spot import Setting, Spot
+from lab.dialects.steps import Drop, Put, Rename, Step
 from lab.lint.flaw import WHY, Fix, Flaw, Severity
 from lab.lint.suppress import Suppression
 
@@ -33,6 +35,7 @@ class Case(Config):
         fix: Fix | None = None,
         *,
         harmless: bool = False,
+        steps: tuple[Step, ...] = (),
     ) -> Flaw:
         """
         Return a flaw for the rule that looks, which adds its code and severity.
@@ -43,14 +46,16 @@ class Case(Config):
                 what the rule says of all that it finds.
             fix: What would mend it.
             harmless: Whether it is a remark, whatever the rule's severity is.
+            steps: The same as *fix*, where that cannot be written or says no steps.
         """
+        steps = steps or (fix.steps if fix else ())
         severity = Severity.REMARK if harmless else Severity.ERROR
         if isinstance(where, Spot):
-            return Flaw("", severity, text, where, fix)
+            return Flaw("", severity, text, where, fix, steps)
         written = where.written.encode("utf-8", "replace").decode()
         if self.table.is_number(where.option) or self.table.is_switch(where.option):
             written = re.sub(r"\s+[;#].*", "", written)  # a flaw of its own, which does no harm
-        return Flaw("", severity, f"{written}: {text}", where.spot, fix)
+        return Flaw("", severity, f"{written}: {text}", where.spot, fix, steps)
 
     def change(
         self, setting: Setting, value: str, *, safe: bool = False, from_raw: bool = False
@@ -67,14 +72,16 @@ class Case(Config):
         old = setting.raw
         if self.table.is_number(setting.option) or self.table.is_switch(setting.option):
             old = re.split(r"\s+[;#]", old)[0]  # what stands behind is meant for a comment
-        return Fix((Edit(setting.at(), old, value),), safe, f"{setting.option} = {value}")
+        steps = (self.put(setting.option, value),)
+        return Fix((Edit(setting.at(), old, value),), safe, f"{setting.option} = {value}", steps)
 
     def rename(self, setting: Setting, option: str, *, safe: bool = False) -> Fix | None:
         """Return the fix that writes another option; None where it stands in no file."""
         if setting.spot.file not in self.texts:
             return None
         edit = Edit(setting.spot, setting.option, option)
-        return Fix((edit,), safe, f"{option} = {setting.raw}")
+        steps = (Rename(setting.option, option),)
+        return Fix((edit,), safe, f"{option} = {setting.raw}", steps)
 
     def drop(self, *settings: Setting) -> Fix | None:
         """
@@ -87,10 +94,18 @@ class Case(Config):
             return None
         edits = tuple(Edit(each.spot, self.line(each.spot), None) for each in settings)
         says = f"without {', '.join(each.option for each in settings)}"
-        return Fix(edits, safe=False, says=says)
+        steps = tuple(Drop(each.option) for each in settings)
+        return Fix(edits, safe=False, says=says, steps=steps)
 
     def add(self, line: str, *, after: Setting | None = None, safe: bool = False) -> Fix | None:
         """Return the fix that adds a line, below a setting or below the section's beginning."""
         # A loop would repeat it.
         spot = after.at() if after and not after.loop else self.top
-        return Fix((Edit(spot, "", line),), safe, line) if spot.column else None
+        name, _, value = line.partition(" = ")
+        steps = (self.put(name, value),)
+        return Fix((Edit(spot, "", line),), safe, line, steps) if spot.column else None
+
+    def put(self, option: str, value: str) -> Put:
+        """Return the step that sets an option to what is written so."""
+        dialect = next(each for each in dialects.every() if each.name == self.server)
+        return Put(option, dialect.plain(value))

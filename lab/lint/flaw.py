@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 
 from lab.dialects.edits import Edit
 from lab.dialects.spot import Spot
+from lab.dialects.steps import Step
 
 WHY = "{why}"
 """In a message: what the rule says of all that it finds."""
@@ -39,6 +41,9 @@ class Fix:
     says: str
     """For people, as "http-keepalive = 1"."""
 
+    steps: tuple[Step, ...] = ()
+    """The same as it can be written elsewhere; empty of what is no step."""
+
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
@@ -55,3 +60,15 @@ class Flaw:
 
     spot: Spot
     fix: Fix | None = None
+    steps: tuple[Step, ...] = ()
+    """What would mend it, wherever that is written; empty where nobody can say."""
+
+    @property
+    def reason(self) -> str:
+        """Why it is wrong: the message, without what is written and without what to do."""
+        why = self.message
+        while about := re.match(r"(no )?(--)?[\w-]+( = .*?)?: ", why):
+            if re.match("its? ", why[about.end() :]):
+                break  # which is what is written
+            why = why[about.end() :]
+        return why.partition("; ")[0]

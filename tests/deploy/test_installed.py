@@ -116,6 +116,13 @@ def test_it_translates_without_what_measures(light, tmp_path):
     assert said.endswith("which is not installed: pip install 'uwsgi-fibonacci-lab[run]'\n")
 
 
+def test_it_says_what_a_configuration_lacks_without_what_measures(light, tmp_path):
+    """A block to paste, of the linter's rules."""
+    cwd = site(tmp_path / "shop")
+    status, said = run(light / "lab", "tune", "my.ini", "--dry-run", cwd=cwd)
+    assert (status, "\nneed-app = true\n" in said) == (4, True)
+
+
 def test_what_is_missing_is_said_with_its_command(light, tmp_path):
     """In a line, and without a traceback."""
     cwd = site(tmp_path / "shop")

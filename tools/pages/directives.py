@@ -27,6 +27,7 @@ from tools.pages import (
     public_lint,
     results,
     runs,
+    tuning,
     vocabulary,
 )
 from tools.pages.files import DOCS, ROOT, written
@@ -52,6 +53,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "judges recorded": judges.recorded,
     "judges on PLANTED by mood": judges.by_mood,
     "judges say: JUDGE on PLANTED in MOOD": judges.said,
+    "lacks PAGE": tuning.shown,
     "levels RUN": runs.levels,
     "limit RUN: PROFILE": runs.limit,
     "machine RUN": runs.machine,

@@ -16,7 +16,7 @@ FLOORS = (
     ("analysis", "generators", "profiles", "runs", "servers"),
     ("experiment",),
     ("report",),
-    ("options", "stress"),
+    ("options", "stress", "tune"),
     ("cli", "locust"),
 )
 """

@@ -13,8 +13,8 @@ from lab.dialects.dialect import Dialect
 from lab.dialects.gunicorn import edit
 from lab.dialects.gunicorn.command import GRAMMAR, is_command, read_command, setting_of
 from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, moved, own
-from lab.dialects.gunicorn.read import assignments, carried, read, takes_no_value
-from lab.dialects.meaning import Settings
+from lab.dialects.gunicorn.read import assignments, carried, literal, read, takes_no_value
+from lab.dialects.meaning import Computed, Settings
 from lab.dialects.spot import Setting, Spot
 from lab.errors import ProfileError
 from lab.model.profile import Profile
@@ -54,6 +54,11 @@ class Gunicorn(Dialect):
         if is_command(config):
             return command_edit.edited(GRAMMAR, config, steps)
         return edit.edited(config, steps)
+
+    def plain(self, written: str) -> str:
+        """Return the value of a literal, as 4 or gevent; what is computed as it is."""
+        value = literal(written)
+        return written if isinstance(value, Computed) else str(value)
 
     def own(self, path: Path) -> Profile:
         """Return the profile of a configuration file, served from a private copy."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from lab.dialects.granian import VARIABLE, carried, options, variables
+from lab.dialects.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
 
@@ -243,7 +244,7 @@ def small_buffer(config: Case) -> Iterator[Flaw]:
     setting, http = config.last("http1-buffer-size"), config.last("http")
     read = http is None or http.value != "2"
     if setting and read and 0 < config.number("http1-buffer-size") < ENOUGH:
-        yield config.flaw(setting)
+        yield config.flaw(setting, steps=(Drop("http1-buffer-size"),))
 
 
 @rule(
@@ -261,11 +262,12 @@ def reloads(config: Case) -> Iterator[Flaw]:
     """It is for who writes the application."""
     setting = config.last("reload")
     if setting and config.on("reload"):
-        yield config.flaw(setting)
+        yield config.flaw(setting, steps=(Drop("reload"),))
 
 
 def _with(config: Case, option: str) -> Fix:
     """Return the fix that writes an option behind the word granian."""
     column = config.line(config.top).index("granian", config.top.column - 1) + 1
     edit = Edit(replace(config.top, column=column), "granian", f"granian {option}")
-    return Fix((edit,), safe=False, says=option)
+    name, _, value = option.removeprefix("--").partition(" ")
+    return Fix((edit,), safe=False, says=option, steps=(Put(name, value or "true"),))

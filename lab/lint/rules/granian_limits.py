@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab.dialects.granian import target
+from lab.dialects.steps import Rename
 from lab.lint.rules.granian import default_threads, is_wsgi
 from lab.lint.rules.rule import Case, Edit, Fix, Flaw, Severity, rule
 
@@ -54,8 +55,9 @@ def wrong_threads(config: Case) -> Iterator[Flaw]:
         )
         edit = Edit(setting.spot, "--runtime-threads", "--blocking-threads")
         there = config.line(setting.spot)[setting.spot.column - 1 :].startswith(edit.old)
+        steps = (Rename("runtime-threads", "blocking-threads"),)
         fix = Fix((edit,), safe=False, says="--blocking-threads") if there else None
-        yield config.flaw(setting, text, fix)
+        yield config.flaw(setting, text, fix, steps=steps)
 
 
 @rule(

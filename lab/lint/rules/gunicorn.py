@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from lab.dialects.gunicorn.command import is_command
 from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
 from lab.dialects.meaning import Computed
+from lab.dialects.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Fix, Flaw, Setting, Severity, rule
 
@@ -25,6 +26,9 @@ GONE = {
     "x_forwarded_for_header": "leave it out",
 }
 """Setting of an earlier gunicorn -> what to do."""
+
+MEMORY = "/dev/shm"  # noqa: S108 - workers touch a file there, and nobody reads it
+"""A folder that is no disk."""
 
 LOCAL = ("unix:", "127.", "localhost", "[::1]")
 """How an address begins that no other host reaches."""
@@ -203,7 +207,8 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
         there = config.last("max_requests_jitter")
         change = config.change(there, most) if there else None
         fix = change if there else add(config, "max_requests_jitter", most, after=setting)
-        yield config.flaw(setting, f"{text}; write max_requests_jitter = {most}", fix)
+        steps = (Put("max_requests_jitter", most),)
+        yield config.flaw(setting, f"{text}; write max_requests_jitter = {most}", fix, steps=steps)
 
 
 @rule(
@@ -220,8 +225,9 @@ def no_jitter(config: Case) -> Iterator[Flaw]:
 def heartbeat_on_disk(config: Case) -> Iterator[Flaw]:
     """In a container /tmp is a disk."""
     if config.known.container and config.last("worker_tmp_dir") is None:
-        fix = add(config, "worker_tmp_dir", '"/dev/shm"')
-        yield config.flaw(config.top, f"no worker_tmp_dir: {WHY}", fix)
+        fix = add(config, "worker_tmp_dir", f'"{MEMORY}"')
+        steps = (Put("worker_tmp_dir", MEMORY),)
+        yield config.flaw(config.top, f"no worker_tmp_dir: {WHY}", fix, steps=steps)
 
 
 @rule(
@@ -330,7 +336,7 @@ def reloads(config: Case) -> Iterator[Flaw]:
     """A changed file restarts the workers."""
     setting = config.last("reload")
     if setting and setting.value.lower() == "true":
-        yield config.flaw(setting, fix=drop(config, setting))
+        yield config.flaw(setting, fix=drop(config, setting), steps=(Drop("reload"),))
 
 
 @rule(

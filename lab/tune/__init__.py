@@ -1,0 +1,1 @@
+"""`lab tune`: better settings for a configuration that is there already."""

@@ -1,0 +1,94 @@
+"""`lab tune --dry-run`, typed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.kit.lab_process import run
+
+INI = "[uwsgi]\r\nmodule = a:b\r\nmaster = true\r\nsocket = /run/a.sock\r\n; \xe9 the end"
+
+
+def tune(folder, *words, **files):
+    """Return what the command prints of files in a folder, with its status."""
+    for name, text in files.items():
+        (folder / f"{name}.ini").write_bytes(text.encode("latin-1"))
+    done = run("lab", "tune", *words, "--dry-run", cwd=folder)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_the_answer_stands_first(tmp_path):
+    """Then the block, and the way back."""
+    status, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi=INI)
+    assert status == 4
+    assert out.startswith(
+        "uwsgi.ini: 4 lines are missing for safety. Nothing was started, and nothing measured.\n"
+        "\nPaste at the end of [uwsgi]:\n\n; if the application cannot be imported, "
+    )
+    assert "\nThe way back    your file, which stays as it is: --output FILE" in out
+    assert [path.name for path in tmp_path.iterdir()] == ["uwsgi.ini"]
+    assert (tmp_path / "uwsgi.ini").read_bytes() == INI.encode("latin-1")
+
+
+def test_nothing_is_said_in_one_line(tmp_path):
+    """With status 0."""
+    status, out, _ = tune(tmp_path, "uwsgi.ini", uwsgi="[uwsgi]\nstrict = true\n")
+    line = "uwsgi.ini: nothing is missing for safety. Nothing was started, and nothing measured.\n"
+    assert (status, out) == (0, line)
+
+
+def test_the_copy_has_all_of_it(tmp_path):
+    """In the bytes of the user's file; the linter finds none of it any more."""
+    words = ("uwsgi.ini", "--output", "new.ini")
+    assert tune(tmp_path, *words, uwsgi=INI)[0] == 4
+    new = (tmp_path / "new.ini").read_bytes()
+    assert new.startswith(INI.encode("latin-1").partition(b"; \xe9")[0])
+    assert new.endswith(b"\r\n; \xe9 the end")
+    assert b"\r\nneed-app = true\r\n" in new
+    assert tune(tmp_path, "new.ini")[0] == 0
+    status, _, err = tune(tmp_path, *words)
+    assert (status, "it is there already" in err) == (2, True)
+
+
+def test_a_program_reads_all_of_it(tmp_path):
+    """As JSON: each line with its rule, its reason and its evidence, and the whole file."""
+    status, out, _ = tune(tmp_path, "uwsgi.ini", "--format", "json", uwsgi=INI)
+    said = json.loads(out)
+    assert (status, said["status"], said["measured"], said["tries"]) == (4, 4, False, [])
+    first = said["missing"][0]
+    assert first["code"] == "UW314"
+    assert first["added"][-1] == "need-app = true"
+    assert first["evidence"].startswith("core/uwsgi.c:")
+    assert first["page"] == "docs/reference/lint.md#uw314"
+    assert "need-app = true\n" in said["block"]
+
+
+def test_a_command_is_printed_whole(tmp_path):
+    """With the reasons above it."""
+    command = "granian --interface wsgi --workers 4 mysite.wsgi:application"
+    status, out, _ = tune(tmp_path, command)
+    assert status == 4
+    assert out.startswith("granian: 1 option is missing for safety.")
+    assert f"\n{command} --respawn-failed-workers\n" in out
+    status, out, _ = tune(tmp_path, "gunicorn -w 4 --max-requests 1000 a:app")
+    assert "\ngunicorn -w 4 --max-requests 1000 a:app --max-requests-jitter 100\n" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("nosuch.ini",), "nosuch.ini: there is no such file"),
+        (("uwsgi --http :80",), "is a command of uwsgi"),
+        (("uvicorn a:app",), "is a command of uvicorn, for which there are no rules"),
+        (("granian 'a",), "this is no command: No closing quotation"),
+        (("uwsgi.yaml",), "only an ini is changed"),
+    ],
+)
+def test_what_cannot_be_read_is_said_in_a_line(words, said, tmp_path):
+    """With status 2."""
+    (tmp_path / "uwsgi.yaml").write_text("uwsgi:\n  processes: 4\n")
+    status, out, err = tune(tmp_path, *words)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err

@@ -1,0 +1,139 @@
+"""What a configuration lacks, by the linter's rules."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lab import dialects
+from lab.dialects.config import Known
+from lab.errors import ProfileError
+from lab.lint.examples import example
+from lab.lint.flaw import Severity
+from lab.lint.judge import judged
+from lab.lint.rules.rule import RULES
+from lab.tune.missing import REMARKS, SAFETY, missing, source
+from tests.kit.lab_process import ROOT
+
+INIS = sorted((ROOT / "tests" / "inis").glob("*.ini"))
+GOOD = [*(ROOT / "tests" / "lint" / "good").glob("*/*.ini"), ROOT / "profiles" / "safety.ini"]
+A = Path("uwsgi.ini")
+
+
+def of(text, known=None):
+    """Return what an ini lacks."""
+    known = known or Known()
+    path = next((each for each in known.overlay if each.name == "uwsgi.ini"), A)
+    return missing(dialects.of_file(path).read(path, Known(overlay={**known.overlay, path: text})))
+
+
+def codes(found):
+    """Return the codes of the rules that speak, in order."""
+    return [each.code for each in found.lacks]
+
+
+MENDED = [
+    code
+    for code, rule in sorted(RULES.items())
+    if code.startswith(SAFETY) and (rule.severity is Severity.DANGEROUS or code in REMARKS)
+    and any(each.code == code and each.steps for each in judged(example(code, rule.bad)))
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("code", MENDED)
+def test_what_a_rule_finds_is_written_with_its_reason_and_its_source(code):
+    """And the rule finds it no more."""
+    found = missing(example(code, RULES[code].bad))
+    lack = next(each for each in found.lacks if each.code == code)
+    comment = re.sub(r"^[;#+] | [;#] ", " ", " ".join(lack.added)).strip().replace("%%", "%")
+    assert comment.startswith(f"{lack.reason} ({code}: {source(code)})")
+    assert source(code) in RULES[code].seen
+    assert ";" not in lack.reason
+    assert "write" not in lack.reason
+    left = {each.code for each in judged(found.after) if each.severity is not Severity.REMARK}
+    assert code not in left
+    text = found.after.texts[found.after.file]
+    assert "\n".join(lack.added[:1]) in text
+
+
+def test_enough_rules_are_asked():
+    """Of each server."""
+    assert {"UW301", "UW303", "UW305", "UW313", "UW314", "UW315", "UW317", "UW319", "UW321"} <= {
+        *MENDED
+    }
+    assert {"GU005", "GU006", "GU011", "GR007", "GR009"} <= {*MENDED}
+    assert not [each for each in MENDED if each.startswith("UW5")]
+
+
+@pytest.mark.parametrize("path", INIS, ids=lambda path: path.name)
+def test_the_linter_finds_nothing_new_in_the_result(path):
+    """What is written brings no finding of its own, and asked again nothing is missing."""
+    before = dialects.of_file(path).read(path, Known())
+    try:
+        found = missing(before)
+    except ProfileError:
+        return
+    count = {Severity.ERROR, Severity.DANGEROUS, Severity.NO_EFFECT}
+    known, now = ({each.code for each in judged(config) if each.severity in count}
+                  for config in (before, found.after))  # fmt: skip
+    assert now <= known
+    again = missing(found.after)
+    assert not again.lacks
+    assert again.after.texts[path] == found.after.texts[path]
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: path.name)
+def test_nothing_is_missing_where_all_is_there(path):
+    """It does not always want more."""
+    found = missing(dialects.of_file(path).read(path, Known()))
+    assert (codes(found), found.status) == ([], 0)
+
+
+def test_what_a_comment_says_is_meant_so_is_left_out():
+    """Of the whole file, or of a line."""
+    text = "[uwsgi]\nmaster = true\nmodule = a\nstrict = 1\nbuffer-size = 9999\nsocket = /run/a\n"
+    assert codes(of(text)) == ["UW314", "UW315"]
+    text = text.replace("master", "; lab: ignore[UW315] systemd sends SIGINT\nmaster")
+    assert codes(of(text)) == ["UW314"]
+    assert codes(of(f"; lab: ignore-file[UW314]\n{text}")) == []
+
+
+def test_a_line_may_bring_the_next():
+    """A master the question of what SIGTERM means."""
+    text = "[uwsgi]\nsocket = /run/a\nprocesses = 4\nstrict = 1\nbuffer-size = 9999\n"
+    found = of(text)
+    assert codes(found) == ["UW301", "UW315"]
+    assert [each for each in found.block if not each.startswith(";")] == [
+        "master = true",
+        "hook-master-start = unix_signal:15 gracefully_kill_them_all",
+    ]
+
+
+def test_lines_to_add_and_lines_to_change_are_apart():
+    """A line of the user's goes where another comes in its place."""
+    text = "[uwsgi]\nmaster = 1\nharakiri = 90\nworker-reload-mercy = 30 # s\n"
+    found = of(text)
+    (changed,) = found.changes
+    assert changed.removed == ("worker-reload-mercy = 30 # s",)
+    assert changed.added[-1] == "worker-reload-mercy = 90 # s"
+    assert "worker-reload-mercy" not in "".join(found.block)
+
+
+def test_what_stands_in_an_include_is_for_the_hand():
+    """Where no line can win; the message names the place."""
+    base = {Path("/srv/base.ini"): "[uwsgi]\nlazy = true\n", Path("/srv/uwsgi.ini"): ""}
+    found = of("[uwsgi]\nini = /srv/base.ini\n", Known(overlay=base))
+    ((flaw, why),) = found.by_hand
+    assert flaw.code == "UW318"
+    assert why.endswith("do it by hand, in /srv/base.ini:2")
+    assert found.status == 4
+
+
+def test_a_form_that_is_not_changed_is_refused():
+    """In one line."""
+    path = Path("uwsgi.yaml")
+    config = dialects.of_file(path).read(path, Known(overlay={path: "uwsgi:\n  processes: 4\n"}))
+    with pytest.raises(ProfileError, match="only an ini is changed"):
+        missing(config)

@@ -1,0 +1,22 @@
+"""What `lab tune --dry-run` prints of the ini that stands on a page."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from lab.dialects.config import Known
+from lab.tune.missing import missing
+from lab.tune.read import read
+from lab.tune.show import as_text
+from tools.pages.migration import ini
+
+
+def shown(page: str) -> str:
+    """Return the command that says what the first ini of a page lacks, and what it prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "uwsgi.ini"
+        path.write_text(ini(page), encoding="utf-8")
+        said = as_text(missing(read(str(path), Known(), container=False)))
+    said = said.replace(f"{folder}/", "")
+    return f"```console\n$ .venv/bin/lab tune {path.name} --dry-run\n{said}```\n"
