@@ -50,11 +50,13 @@ class Version:
     env: Sequence[str]
     commit: str = ""
     """Empty of a folder."""
-    repository: Path | None = None
+    repository: checkout.Repository | None = None
     packages: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        """Return it as in "main (4f2c1a9)"."""
+        """Return it as in "main (4f2c1a9)"; of a commit's name its beginning."""
+        if self.commit == self.given:
+            return self.commit[:9]
         return f"{self.given} ({self.commit[:9]})" if self.commit else self.given
 
     def differs(self, new: Version) -> Iterator[str]:
@@ -109,22 +111,18 @@ def _version(  # noqa: PLR0917 - each of its own kind
     place: Path,
     env: Sequence[str],
 ) -> Version:
-    folder, commit, repository = Path(given).expanduser(), "", checkout.repository_of(Path.cwd())
+    folder, commit, repository = Path(given).expanduser(), "", None
     if folder.is_dir():
         folder = folder.resolve()
-        repository = None
     else:
-        commit = (checkout.commit_of(repository, given) if repository else None) or ""
-        if not commit or repository is None:
-            raise UsageError(_unknown(given, repository))
-        checkout.check_out(repository, commit, place)
-        folder = place
+        repository = checkout.repository_of(Path.cwd())
+        folder, commit = _checked_out(repository, given, place, say)
     install = request.install or (packages.usual_installation(folder) if commit else None)
     listed: dict[str, str] = {}
     if python is None and install is not None:
-        tree = commit or str(folder)
+        tree = f"{commit} {repository.below}" if repository else None
         making = partial(say, f"{given}: {install}")
-        python = packages.environment_for(folder, install, tree, making)
+        python = packages.environment_for(folder, install, tree, _beside(place), making)
         listed = dict(packages.packages_of(python))
     if request.setup:
         packages.run_setup(request.setup, folder, python)
@@ -132,10 +130,41 @@ def _version(  # noqa: PLR0917 - each of its own kind
     return Version(given, folder, config, python, env, commit, repository, listed)
 
 
-def _unknown(given: str, repository: Path | None) -> str:
+def _beside(place: Path) -> Path:
+    """Return where a version's own environment lies."""
+    return place.with_name(f"env-{place.name}")
+
+
+def _checked_out(
+    repository: checkout.Repository | None, given: str, place: Path, say: Callable[[str], None]
+) -> tuple[Path, str]:
+    """Return the folder of a revision, as seen from the one that is current, and its commit."""
+    commit = checkout.commit_of(repository, given) if repository else None
+    if commit is None or repository is None:
+        raise UsageError(_unknown(given, repository))
+    checkout.check_out(repository, commit, place)
+    missing = checkout.not_brought(place)
+    if missing:
+        say(
+            f"{given}: Git LFS keeps {counted(len(missing), 'file')} elsewhere, such as "
+            f"{missing[0]}, and is not installed: apt-get install git-lfs, git lfs install"
+        )
+    folder = place / repository.below
+    if not folder.is_dir():
+        raise UsageError(f"{given} has no folder {repository.below}")
+    return folder, commit
+
+
+def _unknown(given: str, repository: checkout.Repository | None) -> str:
     if repository is None:
         return f"{given}: there is no such folder, and no git repository here"
-    return f"{given}: it is neither a folder nor a revision of {repository}: git log names them"
+    text = f"{given}: it is neither a folder nor a revision of {repository}"
+    if checkout.is_shallow(repository):
+        return (
+            f"{text}, whose history was not fetched whole: git fetch --unshallow; in GitHub's "
+            "actions/checkout fetch-depth: 0, in GitLab GIT_DEPTH: 0"
+        )
+    return f"{text}: git log names them"
 
 
 def _config(config: str, given: str, folder: Path) -> str:

@@ -21,33 +21,40 @@ MIGRATES = Path("/proc/sys/net/ipv4/tcp_migrate_req")
 """Where it says whether connections wait on when their socket is closed; since Linux 5.14."""
 
 
-def known_of(program: str, **expected: Any) -> Known:
+def known_of(program: str | None, **expected: Any) -> Known:
     """
     Return what is known of this machine, which serves, and of the uWSGI that it serves with.
 
     Args:
         program: That uWSGI's path. It is started to ask for its version, options and plug-ins.
+            None where another server is asked about.
         expected: What else is known: fields of `Known`.
 
     Raises:
         ProfileError: It is none that runs here.
     """
-    known = Known.of_caller(**expected)
+    limit = SOMAXCONN.read_text() if SOMAXCONN.exists() else ""
+    known = replace(
+        Known.of_caller(**expected),
+        here=True,
+        root=os.geteuid() == 0,
+        somaxconn=int(limit) if limit else None,
+        migrates=MIGRATES.read_text().strip() == "1" if MIGRATES.exists() else None,
+    )
+    return known if program is None else _with_build(known, program)
+
+
+def _with_build(known: Known, program: str) -> Known:
     path = find_command(program)
     version = re.match(r"\d+(\.\d+)*", (path and output_of(path, "--version")) or "")
     if path is None or version is None:
         problem = "is no uWSGI that runs here: name the program, as in /usr/bin/uwsgi"
         raise ProfileError(f"--uwsgi {program}", problem)
     python = version_of_uwsgi(path).split(".")
-    limit = SOMAXCONN.read_text() if SOMAXCONN.exists() else ""
     return replace(
         known,
         version=tuple(map(int, version[0].split("."))),
         options=frozenset(resolve.known_options(path)),
         plugins=plugins(path),
         python=(int(python[0]), int(python[1])) if python[1:] else None,
-        here=True,
-        root=os.geteuid() == 0,
-        somaxconn=int(limit) if limit else None,
-        migrates=MIGRATES.read_text().strip() == "1" if MIGRATES.exists() else None,
     )

@@ -53,10 +53,12 @@ def _linted(
 ) -> Linted:
     """Return what the linter says, for this machine and the environment that it is served in."""
     runtime = runtime.started_in(profile.cwd)
+    # Another server's configuration is judged where no uWSGI is installed, too.
+    uwsgi = program(replace(runtime, python=None), UWSGI) if profile.server == UWSGI else None
 
     def known() -> Known:
         return replace(
-            known_of(program(replace(runtime, python=None), UWSGI)),
+            known_of(uwsgi),
             cwd=runtime.cwd,
             environ=environment_of(runtime),
             section=profile.section,

@@ -1,7 +1,7 @@
 """
 Backing services: programs that servers need and that are not compared, started once a run.
 
-Each stands under a guard of its own (`lab.servers.guard`), so that nothing of it outlives the lab.
+Each stands under a guard of its own (`lab.system.guard`), so that nothing of it outlives the lab.
 """
 
 from __future__ import annotations

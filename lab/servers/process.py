@@ -1,7 +1,7 @@
 """
 Start the commands of a server under its guard, and stop them so that nothing is left.
 
-The guard (`lab.servers.guard`) is a process of its own, because only another process can clean up
+The guard (`lab.system.guard`) is a process of its own, because only another process can clean up
 after a lab that was killed. Everything here is blocking and single-threaded, so that it also works
 where gevent has patched the standard library.
 """
@@ -26,6 +26,7 @@ from lab.model.workload import Workload
 from lab.servers.application import explained
 from lab.servers.ports import free_endpoint, served
 from lab.servers.readiness import wait_until_ready
+from lab.system.children import GUARD
 
 STOP_DEADLINE = 5.0
 """Seconds from asking a server to stop until it is killed."""
@@ -42,8 +43,6 @@ of file, but sees it when it is called again."""
 
 MOST_LOG = 8 << 20
 """Bytes of a log that are kept of a server that did not start: it may print without end."""
-
-GUARD = Path(__file__).with_name("guard.py")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,28 @@ import hashlib
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from fcntl import LOCK_EX, flock
+from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
 
 from lab.errors import LabError
 from lab.model.runtime import Runtime
+from lab.system import children
 from lab.system.runtime import environment_of, interpreter
 
-LISTS = ("uv.lock", "poetry.lock", "requirements.txt", "pyproject.toml", "setup.py", "setup.cfg")
-"""Files of a project that say what it needs."""
+LISTED_ALONE = re.compile(r"(?:uv )?pip install(?: (?:-r|-c) ?[\w./-]+)+")
+"""A command that installs what lists say, and nothing of the project itself."""
+
+INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)[ =]*(\S+)")
+"""How a list, and the command, names another one."""
+
+A_PATH = re.compile(r"^\s*(?:-e|--editable|\.|/|file:|[\w.-]+ *@ *(?:\.|/|file:))", re.MULTILINE)
+"""How a line of a list begins that names files, whose content it does not say."""
 
 DONE = "lab-installed.json"
 """The file of an environment that was made to its end: its packages."""
@@ -49,7 +57,7 @@ def usual_installation(folder: Path) -> str | None:
 
 
 def environment_for(
-    folder: Path, install: str, tree: str, making: Callable[[], None] = lambda: None
+    folder: Path, install: str, tree: str | None, apart: Path, making: Callable[[], None]
 ) -> Path:
     """
     Return a virtual environment in which *install* was run in *folder*; an earlier one if it fits.
@@ -57,16 +65,26 @@ def environment_for(
     Args:
         folder: The project's.
         install: A command of a shell.
-        tree: What names the project's files, such as a commit: the command may install them.
+        tree: What names the project's files as they are, such as a commit: the command may read
+            any of them, unless it only installs what lists say. None if nothing does.
+        apart: Where one is made that fits nothing else, as what it is made of has no name.
         making: Told before one is made, which takes a while.
 
     Raises:
         LabError: The command failed, with the end of what it printed.
     """
-    place = cache() / f"env-{_digest(folder, install, tree)}"
+    said = _made_of(folder, install)
+    if said is None and tree is None:
+        making()
+        _make(apart, folder, install)
+        return apart
+    machine = (platform.python_version(), platform.platform(), sys.executable, install)
+    text = "\0".join((*machine, *((tree or "",) if said is None else said)))
+    place = cache() / f"env-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
     cache().mkdir(parents=True, exist_ok=True)
-    with _locked(place.with_suffix(".lock")):
+    with _locked(_lock_of(place)):
         if not (place / DONE).is_file():
+            _remove_torn()
             making()
             _make(place, folder, install)
     return place
@@ -97,32 +115,54 @@ def differing(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     return found
 
 
-def _digest(folder: Path, install: str, tree: str) -> str:
-    said = [platform.python_version(), platform.platform(), sys.executable, install]
-    said += [
-        (folder / name).read_text(encoding="utf-8", errors="replace")
-        for name in LISTS
-        if (folder / name).is_file()
-    ]
-    if " ." in install:  # the project itself, or a file of it that is not in LISTS
-        said.append(tree)
-    return hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+def _made_of(folder: Path, install: str) -> list[str] | None:
+    """Return the lists that say all that a command installs; None if they do not."""
+    lists = _lists(folder, install) if LISTED_ALONE.fullmatch(install) else None
+    if lists is None or any(A_PATH.search(text) for text in lists.values()):
+        return None
+    return [text for _, text in sorted(lists.items())]
+
+
+def _lists(folder: Path, install: str) -> dict[str, str] | None:
+    """Return the lists that a command names, and those that they name; None if one is not there."""
+    found: dict[str, str] = {}
+    waiting = [folder / name for name in INCLUDED.findall(install)]
+    while waiting:
+        path = waiting.pop()
+        name = os.path.relpath(path, folder)
+        if name in found:
+            continue
+        try:
+            found[name] = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:  # not there, or an address
+            return None
+        lines = (line.split("#")[0] for line in found[name].splitlines())
+        waiting += [path.parent / each for line in lines for each in INCLUDED.findall(line)]
+    return found
 
 
 def _make(place: Path, folder: Path, install: str) -> None:
     shutil.rmtree(place, ignore_errors=True)
-    has_uv = shutil.which("uv") is not None
-    program = ("uv", "venv", "--quiet", "--seed") if has_uv else (sys.executable, "-m", "venv")
-    _run((*program, str(place)), folder, os.environ, "the environment")
-    environ = _environ_of(place)
-    _run(("sh", "-c", install), folder, environ, install)
-    listed = _run((str(interpreter(place)), "-c", LISTED), folder, environ, "the list")
-    (place / DONE).write_text(listed, encoding="utf-8")
+    try:
+        has_uv = shutil.which("uv") is not None
+        program = ("uv", "venv", "--quiet", "--seed") if has_uv else (sys.executable, "-m", "venv")
+        _run((*program, str(place)), folder, os.environ, "the environment")
+        environ = _environ_of(place)
+        _run(("sh", "-c", install), folder, environ, install)
+        # No warning of the interpreter's is part of it.
+        python = (str(interpreter(place)), "-W", "ignore", "-c", LISTED)
+        listed = _run(python, folder, environ, "the list")
+        (place / DONE).write_text(listed, encoding="utf-8")
+    except BaseException:
+        shutil.rmtree(place, ignore_errors=True)  # half of one fills a disk, too
+        raise
 
 
 def run_setup(command: str, folder: Path, environment: Path | None) -> None:
     """
     Run a command of a shell in *folder*, with the environment's programs before all others.
+
+    What it leaves running is ended.
 
     Raises:
         LabError: It failed, with the end of what it printed.
@@ -138,27 +178,30 @@ def _environ_of(environment: Path) -> dict[str, str]:
 
 def _run(words: tuple[str, ...], folder: Path, environ: Mapping[str, str], what: str) -> str:
     try:
-        done = subprocess.run(
-            words,
-            cwd=folder,
-            env=environ,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=MINUTES * 60,
-            check=False,
-        )
+        done = children.ended(words, folder, environ, MINUTES * 60)
     except subprocess.TimeoutExpired:
         raise LabError(f"{what}, in {folder}: no end within {MINUTES} minutes") from None
     if done.returncode:
-        end = "\n    ".join((done.stdout + done.stderr).strip().splitlines()[-8:])
+        end = "\n    ".join(done.stdout.strip().splitlines()[-8:])
         raise LabError(f"{what}, in {folder}: it ended with status {done.returncode}\n    {end}")
     return done.stdout
 
 
+def _remove_torn() -> None:
+    """Remove what a lab has left that was killed while it made an environment."""
+    for place in cache().glob("env-*"):
+        if place.is_dir() and not (place / DONE).is_file():
+            with suppress(BlockingIOError), _locked(_lock_of(place), LOCK_NB):
+                shutil.rmtree(place, ignore_errors=True)
+
+
+def _lock_of(place: Path) -> Path:
+    return place.with_suffix(".lock")
+
+
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(path: Path, how: int = 0) -> Iterator[None]:
     """Let one process at a time make an environment."""
     with path.open("w") as file:
-        flock(file, LOCK_EX)
+        flock(file, LOCK_EX | how)
         yield

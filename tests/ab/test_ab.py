@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from lab.system import checkout, packages
+from lab.system import checkout
 from tests.kit.lab_process import run
 
 APP = """\
@@ -94,9 +94,10 @@ def test_two_commits_are_served_in_one_run(compared):
 
 
 def test_a_version_that_cannot_be_imported_is_named(shop):
-    """Before the first block."""
-    done = ab(shop, "one", "broken", "--config", "uwsgi.ini", *SMALL)
+    """Before the first block, within seconds, with the last frames of its import."""
+    done = run("lab", "ab", "one", "broken", "--config", "uwsgi.ini", *SMALL, cwd=shop, timeout=10)
     assert done.returncode == 1
+    assert "shop.py:1  import nowhere" in done.stderr
     assert "No module named 'nowhere'" in done.stderr
     assert "It is the new version that does not run." in done.stderr
 
@@ -129,30 +130,20 @@ def test_what_cannot_be_meant_is_refused(shop, words, said):
     assert said in done.stderr
 
 
-def test_an_environment_is_shared_where_nothing_that_it_is_made_of_differs(tmp_path, monkeypatch):
-    """And another one is made where the list of packages does."""
-    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
-    made = []
-    places = []
-    for name, listed in (("a", ""), ("b", ""), ("c", "# another list\n")):
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "requirements.txt").write_text(listed)
-        places.append(packages.environment_for(folder, "true", name, lambda: made.append(1)))
-    assert places[0] == places[1] != places[2]
-    assert len(made) == 2
-    assert "pip" in packages.packages_of(places[0])
-
-
-def test_an_installation_that_fails_says_why(tmp_path, monkeypatch):
-    """And is made anew the next time."""
-    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
-    for _ in range(2):
-        with pytest.raises(packages.LabError, match="no luck"):
-            packages.environment_for(tmp_path, "echo no luck; exit 3", "x")
-
-
 def test_an_option_is_no_revision(shop):
     """Of git's."""
-    assert checkout.commit_of(shop, "--all") is None
-    assert checkout.commit_of(shop, "one") == git(shop, "rev-parse", "one").strip()
+    repository = checkout.repository_of(shop)
+    assert checkout.commit_of(repository, "--all") is None
+    assert checkout.commit_of(repository, "one") == git(shop, "rev-parse", "one").strip()
+
+
+def test_in_a_folder_of_a_repository_that_folder_is_compared(shop):
+    """With its own configuration, as in a repository of several services."""
+    (shop / "services").mkdir()
+    for name in ("shop.py", "uwsgi.ini"):
+        git(shop, "mv", name, f"services/{name}")
+    git(shop, "commit", "-q", "-m", "moved")
+    done = ab(shop / "services", "HEAD", "HEAD", "--config", "uwsgi.ini", *SMALL)
+    assert done.returncode in {0, 3}, done.stderr
+    done = ab(shop / "services", "one", "HEAD", "--config", "uwsgi.ini", *SMALL)
+    assert (done.returncode, done.stderr) == (2, "lab: one has no folder services/\n")
