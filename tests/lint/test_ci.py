@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-from pathlib import Path
 
 import pytest
 import yaml
@@ -95,24 +94,6 @@ def test_the_hook_is_installed_and_judges(repository, tmp_path):
     assert done.returncode == 1, done.stdout + done.stderr
     assert "\ndeploy/uwsgi.ini:4:1  UW003 error " in done.stdout
     assert "deploy/program_uwsgi.ini" not in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("schema", "name"),
-    [("vendor.github-actions", "action.yml"), ("vendor.gitlab-ci", "templates/lint.yml")],
-)
-def test_a_file_for_ci_is_as_its_schema_asks(schema, name, tmp_path):
-    """Of GitLab's template what is left when its inputs are filled in."""
-    text = (ROOT / name).read_text()
-    if name.startswith("templates"):
-        _, _, job = text.partition("\n---\n")
-        text = re.sub(r"\$\[\[ inputs\.\w+ \]\]", "x", job)
-    (tmp_path / Path(name).name).write_text(text)
-    done = subprocess.run(
-        [BIN / "check-jsonschema", "--builtin-schema", schema, tmp_path / Path(name).name],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def run_action(folder, **inputs):
