@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -51,7 +51,7 @@ class Version:
     commit: str = ""
     """Empty of a folder."""
     repository: checkout.Repository | None = None
-    packages: dict[str, str] = field(default_factory=dict)
+    packages: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Return it as in "main (4f2c1a9)"; of a commit's name its beginning."""
@@ -117,17 +117,17 @@ def _version(  # noqa: PLR0917 - each of its own kind
     else:
         repository = checkout.repository_of(Path.cwd())
         folder, commit = _checked_out(repository, given, place, say)
+    named = f"{given} with {python}" if python else given
     install = request.install or (packages.usual_installation(folder) if commit else None)
-    listed: dict[str, str] = {}
     if python is None and install is not None:
         tree = f"{commit} {repository.below}" if repository else None
         making = partial(say, f"{given}: {install}")
         python = packages.environment_for(folder, install, tree, _beside(place), making)
-        listed = dict(packages.packages_of(python))
     if request.setup:
         packages.run_setup(request.setup, folder, python)
     config = _config(request.config, given, folder)
-    return Version(given, folder, config, python, env, commit, repository, listed)
+    listed = packages.packages_of(python) if python else {}
+    return Version(named, folder, config, python, env, commit, repository, listed)
 
 
 def _beside(place: Path) -> Path:

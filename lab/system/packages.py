@@ -18,6 +18,7 @@ from pathlib import Path
 from lab.errors import LabError
 from lab.model.runtime import Runtime
 from lab.system import children
+from lab.system.programs import output_of
 from lab.system.runtime import environment_of, interpreter
 
 LISTED_ALONE = re.compile(r"(?:uv )?pip install(?: (?:-r|-c) ?[\w./-]+)+")
@@ -32,10 +33,12 @@ A_PATH = re.compile(r"^\s*(?:-e|--editable|\.|/|file:|[\w.-]+ *@ *(?:\.|/|file:)
 DONE = "lab-installed.json"
 """The file of an environment that was made to its end: its packages."""
 
-LISTED = (
+LISTING = (
     "import json; from importlib.metadata import distributions as d; "
     "print(json.dumps({str(e.metadata['Name']): e.version for e in d()}))"
 )
+TELLING = ("-I", "-W", "ignore", "-c", LISTING)
+"""Words by which a Python prints its packages, and no warning, nor what lies beside the caller."""
 
 MINUTES = 15
 """That an installation may take."""
@@ -91,10 +94,14 @@ def environment_for(
 
 
 def packages_of(environment: Path) -> Mapping[str, str]:
-    """Return name -> version of what is installed in an environment of `environment_for`."""
+    """Return name -> version of what is installed in a virtual environment; empty if unknown."""
     with suppress(OSError, ValueError):
-        found: dict[str, str] = json.loads((environment / DONE).read_text(encoding="utf-8"))
-        return found
+        noted: dict[str, str] = json.loads((environment / DONE).read_text(encoding="utf-8"))
+        return noted
+    python = interpreter(environment.absolute())
+    with suppress(ValueError):
+        told: dict[str, str] = json.loads(output_of(str(python), *TELLING) or "") if python else {}
+        return told
     return {}
 
 
@@ -149,9 +156,7 @@ def _make(place: Path, folder: Path, install: str) -> None:
         _run((*program, str(place)), folder, os.environ, "the environment")
         environ = _environ_of(place)
         _run(("sh", "-c", install), folder, environ, install)
-        # No warning of the interpreter's is part of it.
-        python = (str(interpreter(place)), "-W", "ignore", "-c", LISTED)
-        listed = _run(python, folder, environ, "the list")
+        listed = _run((str(interpreter(place)), *TELLING), folder, environ, "the list")
         (place / DONE).write_text(listed, encoding="utf-8")
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)  # half of one fills a disk, too
