@@ -9,10 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.lab_process import until
+from tests.kit.lab_process import BIN, SITES, until
 
 from .said import DOES, says
-from .servers import COMMANDS, answers, exchanged, request, server, uwsgi_packet
+from .servers import (
+    COMMANDS,
+    answers,
+    begun,
+    exchanged,
+    exchanged_at,
+    request,
+    server,
+    uwsgi_packet,
+)
 
 SERVERS = pytest.mark.parametrize("program", COMMANDS)
 TWO = {
@@ -319,6 +328,41 @@ def test_the_client_s_address_behind_a_proxy(program, tmp_path):
         environ = found.environ(headers={"X-Forwarded-For": "203.0.113.9"})
     assert environ["REMOTE_ADDR"] == "127.0.0.1"
     assert "is nginx's" in DOES["client"][program]
+
+
+BY_UNIX = {
+    "gunicorn": ("--bind unix:{folder}/s --pythonpath {sites} open_book:application", request()),
+    "gunicorn, uwsgi": (
+        "--protocol uwsgi --bind unix:{folder}/s --pythonpath {sites} open_book:application",
+        uwsgi_packet(REMOTE_ADDR="203.0.113.9"),
+    ),
+    "granian": (
+        "--interface wsgi --uds {folder}/s --working-dir {sites} open_book:application",
+        request(),
+    ),
+}
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize("case", BY_UNIX)
+def test_the_client_s_address_by_a_unix_socket(case, tmp_path):
+    """It is empty, also of what nginx sends as uwsgi_params."""
+    command, sent = BY_UNIX[case]
+    program, socket = case.partition(",")[0], str(tmp_path / "s")
+    words = command.format(folder=tmp_path, sites=SITES).split()
+    with begun([BIN / program, *words], tmp_path, {"NOTES": str(tmp_path / "notes")}):
+        until(lambda: _by_unix(socket, sent), f"{program} serving")
+        environ = json.loads(body_of(_by_unix(socket, sent)))
+    assert environ["REMOTE_ADDR"] == ""
+    assert "by a UNIX socket" in DOES["client"][program]
+    assert "empty" in DOES["client"][program]
+
+
+def _by_unix(socket, sent):
+    """Return what comes back by a UNIX socket; nothing where nobody answers yet."""
+    with suppress(OSError):
+        return exchanged_at(socket, sent)
+    return b""
 
 
 BY_UWSGI = {

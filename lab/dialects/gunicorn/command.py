@@ -67,7 +67,8 @@ def read_command(path: Path, known: Known) -> Config:
     Return the settings of a command, with those of the file that it names before them.
 
     Raises:
-        ProfileError: It is none of gunicorn's, or has an option that gunicorn does not.
+        ProfileError: It is none of gunicorn's, or has an option that gunicorn does not, or one
+            without its value.
     """
     text = known.read(path) or ""
     command = _command(text, path)
@@ -87,7 +88,9 @@ def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
         name = setting_of(each.name)
         if name not in carried()["settings"]:
             raise ProfileError(each.name, "gunicorn has no such option")
-        value = each.value or "True"
+        value = "True" if takes_no_value(each.name) else each.value
+        if not value:
+            raise ProfileError(each.name, "a value follows it, and here none does")
         raw = value if value.isdecimal() or value == "True" else repr(value)
         yield Setting(name, value, each.word.spot, raw)
 

@@ -14,7 +14,8 @@ from lab.dialects.gunicorn.command import PROGRAM, read_command
 from lab.dialects.gunicorn.read import carried
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import values
-from lab.dialects.vocabulary.senses import Spelling, senses
+from lab.dialects.vocabulary.gunicorn_file import bind_of, spoken
+from lab.dialects.vocabulary.senses import Spelling, by_option, senses
 from lab.dialects.vocabulary.service import (
     Address,
     Application,
@@ -23,30 +24,18 @@ from lab.dialects.vocabulary.service import (
     application_of,
     collected,
     no_module,
+    one_line,
     sorted_out,
     split_address,
     with_defaults,
     written,
 )
-from lab.dialects.vocabulary.translation import Note, OptionLine, Translation, Words
+from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
 from lab.dialects.vocabulary.values import Expression
 
-WORDS = Words(yes="True", no="False")
 HELD = frozenset({"bind", "wsgi_app", "worker_class", "protocol"})
 
-CPUS = '''\
-def cpus():
-    """CPUs that this process may use, as a container's limit bounds them."""
-    count = len(os.sched_getaffinity(0))
-    try:
-        with open("/sys/fs/cgroup/cpu.max") as limit:
-            quota, period = limit.read().split()
-        return max(1, min(count, int(quota) // int(period)))
-    except (OSError, ValueError):
-        return count
-
-
-'''
+COMPUTED = "it is computed, and is not run here: write its value"
 
 
 def of_command(words: Sequence[str], known: Known) -> Config:
@@ -61,12 +50,16 @@ def service_of(config: Config) -> Service:
     last = {each.option: each for each in config.settings}
     known = set(carried()["settings"])
     settings = [each for name, each in last.items() if name in known and not _by_default(each)]
-    computed = [each for each in settings if _unknown(each)]
+    computed = [each for each in settings if _unknown(each) and not _entries(each)]
     plain = [each for each in settings if each not in computed and each.option not in HELD]
     said, rest = collected(PROGRAM, plain, lambda name: name, _value, _is_on)
     said = _modes(_lists(said, last))
-    extra = [
-        (written(each), "it is computed, and is not run here: write its value") for each in computed
+    extra = [(written(each), COMPUTED) for each in computed]
+    extra += [
+        (one_line(f"{each.option}: {text}"), COMPUTED)
+        for each in plain
+        for text, value in _entries(each)
+        if value is None
     ]
     kind = last["worker_class"].value if "worker_class" in last else "sync"
     said, more = _by_kind(said, kind)
@@ -129,6 +122,12 @@ def _listed(setting: Setting) -> list[str] | None:
     return None
 
 
+def _entries(setting: Setting) -> list[tuple[str, Expression | None]]:
+    """Return the entries of an option that is a list, each as it is written and as a value."""
+    option = by_option(PROGRAM).get(setting.option)
+    return values.of_list(setting.raw) if option and option.kind == "list" else []
+
+
 def _value(setting: Setting) -> Expression:
     return values.of_python(setting.raw) or Expression.of(setting.value)
 
@@ -157,8 +156,9 @@ def _lists(said: dict[str, Said], last: Mapping[str, Setting]) -> dict[str, Said
     for key, each in said.items():
         if each.sense.kind == "list":
             name = next(n for n in each.sense.columns[PROGRAM].names if n in last)
-            texts = _listed(last[name]) or last[name].value.split(",")
-            found[key] = Said(each.sense, tuple(map(Expression.of, texts)), True, each.was)
+            entries = [value for _, value in _entries(last[name]) if value]
+            entries = entries or [*map(Expression.of, last[name].value.split(","))]
+            found[key] = replace(each, values=tuple(entries))
     return found
 
 
@@ -233,7 +233,8 @@ def _umask(made: Translation, said: Said) -> None:
 
 def _access_log(made: Translation, said: Said) -> None:
     if said.on:
-        made.write(said, "accesslog", Expression.of("-"))
+        file = made.service.senses.get("log-file")
+        made.write(said, "accesslog", file.value if file else Expression.of("-"))
     elif not said.implied:
         made.same.append(Note(said.was, "not needed: it is the default"))
 
@@ -287,20 +288,15 @@ def added(made: Translation) -> None:
         made.lines.append(line)
 
 
-def _spoken(addresses: tuple[Address, ...]) -> tuple[Address, ...]:
-    """Return the addresses of one protocol, as it speaks one at all of them."""
-    return tuple(each for each in addresses if each.protocol == "uwsgi") or addresses
-
-
 def _listens(made: Translation, address: Address) -> None:
-    if address not in _spoken(made.service.addresses):
+    if address not in spoken(made.service.addresses):
         made.lost.append(Note(address.was, "all addresses speak uwsgi: start another one for it"))
     elif address.protocol == "http":
-        made.same.append(Note(address.was, f"bind = {_bind(address)}"))
+        made.same.append(Note(address.was, f"bind = {bind_of(address)}"))
     elif address.protocol != "uwsgi":
         made.lost.append(Note(address.was, f"{address.protocol} is not spoken: HTTP, by bind"))
     elif address.local:
-        made.same.append(Note(address.was, f'bind = {_bind(address)}, protocol = "uwsgi"'))
+        made.same.append(Note(address.was, f'bind = {bind_of(address)}, protocol = "uwsgi"'))
     else:
         says = "it answers 500, unless uwsgi_allow_ips has nginx's address"
         made.changed.append(Note(address.was, f'protocol = "uwsgi": {says}'))
@@ -319,56 +315,3 @@ def _no_limit(made: Translation) -> None:
         OptionLine("timeout", Expression.of("0"), "no request was ended", says, number=True)
     )
     made.changed.append(Note("no request was ended", f"timeout 0: {says}"))
-
-
-def text_of(made: Translation) -> str:
-    """Return the configuration file."""
-    body = "".join(_blocks(made))
-    uses = "cpus()" in body
-    imports = "import os\n\n" if uses or "os.environ" in body else ""
-    return imports + ("\n" + CPUS if uses else "") + body.lstrip("\n")
-
-
-def _blocks(made: Translation) -> Iterator[str]:
-    service = made.service
-    if addresses := _spoken(service.addresses):
-        bound = [_bind(each) for each in addresses]
-        was = "\n".join(f"# {each.was}" for each in addresses)
-        yield f"\n{was}\nbind = {bound[0] if len(bound) == 1 else '[' + ', '.join(bound) + ']'}\n"
-        if addresses[0].protocol == "uwsgi":
-            yield 'protocol = "uwsgi"\n'
-    if service.application is not None:
-        app = values.as_python(Expression.of(str(service.application)), number=False)
-        yield f"\n# {service.application.was}\nwsgi_app = {app}\n"
-    for line in made.lines:
-        says = f"# {line.says}\n" if line.says else ""
-        yield f"\n# {line.was}\n{says}{line.option} = {_python(line)}\n"
-    if (env := service.senses.get("environment")) is not None:
-        listed = "".join(f"    {values.as_python(each, number=False)},\n" for each in env.values)
-        yield f"\n# {env.was}\nraw_env = [\n{listed}]\n"
-
-
-def _python(line: OptionLine) -> str:
-    """Return a value as Python writes it; a mask and a yes or no are no texts."""
-    if line.value is None:
-        return WORDS.yes
-    plain = line.option == "umask" or line.value.text in {WORDS.yes, WORDS.no}
-    if plain and line.value.text is not None:
-        return line.value.text
-    return values.as_python(line.value, number=line.number)
-
-
-def _bind(address: Address) -> str:
-    if address.path is not None:
-        return values.as_python(Expression(("unix:", *address.path.parts)), number=False)
-    if address.host.text == "":
-        return values.as_python(Expression(("0.0.0.0:", *address.port.parts)), number=False)
-    return values.as_python(
-        Expression((*address.host.parts, ":", *address.port.parts)), number=False
-    )
-
-
-def start_of(made: Translation, file: str) -> str:
-    """Return the command that starts it."""
-    app = "" if made.service.application else " MODULE:CALLABLE"
-    return f"gunicorn -c {file}{app}"

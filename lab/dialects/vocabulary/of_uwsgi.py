@@ -45,6 +45,9 @@ PROTOCOLS = {
 ROOM = 32_768
 """Bytes for all headers of a request, where as many were served as had 8,190 each, or more."""
 
+ROUTER_TIME = "60"
+"""Seconds that the router waits without http-timeout (plugins/http/http.c)."""
+
 APART = 60
 """Parts of a worker's age by which the next one's differs, as UW303 of the linter advises."""
 
@@ -72,6 +75,8 @@ def of_command(words: Sequence[str], known: Known) -> Config:
             name, value = "ini", word.partition(":")[0]
         elif not equals and takes_value(name):
             value = next(rest, "")
+            if not value:
+                raise ProfileError(word, "a value follows it, and here none does")
         if name in {"ini", "yaml", "json", "xml"}:
             found += read(Path(value), known).settings
         else:
@@ -115,7 +120,7 @@ def service_of(config: Config) -> Service:
         PROGRAM,
         application,
         addresses,
-        with_defaults(PROGRAM, _adjusted(said), "uWSGI"),
+        with_defaults(PROGRAM, _adjusted(said, config), "uWSGI"),
         gone,
         unknown,
         idle,
@@ -142,11 +147,12 @@ def _value(setting: Setting, config: Config) -> Expression:
     return Expression.of(str(atoi(value.text))) if is_number and value.text is not None else value
 
 
-def _adjusted(said: dict[str, Said]) -> dict[str, Said]:
-    """Leave out what is no wish, as a limit of 0; http-keepalive = 1 is on, for 60 s."""
-    keep = said.get("keepalive")
+def _adjusted(said: dict[str, Said], config: Config) -> dict[str, Said]:
+    """Leave out what is no wish, as a limit of 0; http-keepalive = 1 is on, for http-timeout."""
+    keep, router = said.get("keepalive"), config.last("http-timeout")
     if keep is not None and keep.value.text == "1":
-        said = said | {"keepalive": replace(keep, values=(Expression.of("60"),))}
+        idle = _value(router, config) if router else Expression.of(ROUTER_TIME)
+        said = said | {"keepalive": replace(keep, values=(idle,))}
     off = {key for key, each in said.items() if each.values and each.sense.kind != "list"}
     return {key: each for key, each in said.items() if key not in off or each.value.text != "0"}
 

@@ -97,7 +97,7 @@ class Service:
     """What nobody else has anything for, each as it is written."""
 
     unknown: tuple[str, ...] = ()
-    """Options of which nobody here knows what they do, as they are written."""
+    """Options of neither a sense nor a known way out, as they are written."""
 
     idle: tuple[str, ...] = ()
     """What is no option of its server's, and did nothing, as it is written."""
@@ -151,6 +151,8 @@ def collected(
     """
     Return what *settings* say, by sense, and those of no sense.
 
+    Of several of one sense that is no list the last counts; what was said names all of them.
+
     Args:
         program: Whose they are.
         settings: The settings.
@@ -160,25 +162,27 @@ def collected(
     """
     options = by_option(program)
     options = {known(name): sense for name, sense in options.items()} | dict(options)
-    said: dict[str, Said] = {}
+    found: dict[str, list[Setting]] = {}
     rest: list[Setting] = []
     for each in settings:
         sense = options.get(each.option) or options.get(known(each.option))
         if sense is None:
             rest.append(each)
-            continue
-        before = said.get(sense.key)
-        in_ms = sense.columns[program].unit == "ms"
-        if sense.kind == "switch":
-            opposite = known(each.option) in map(known, sense.columns[program].opposite)
-            said[sense.key] = Said(sense, (), is_on(each) != opposite, written(each))
-        elif sense.kind == "list" and before is not None:
-            values = (*before.values, value_of(each))
-            said[sense.key] = Said(sense, values, True, f"{before.was}, {written(each)}")
         else:
-            value = value_of(each).in_seconds if in_ms else value_of(each)
-            said[sense.key] = Said(sense, (value,), True, written(each))
-    return said, rest
+            found.setdefault(sense.key, []).append(each)
+
+    def said(sense: Sense, own: list[Setting]) -> Said:
+        column, last = sense.columns[program], own[-1]
+        was = ", ".join(dict.fromkeys(map(written, own)))
+        if sense.kind == "switch":
+            opposite = known(last.option) in map(known, column.opposite)
+            return Said(sense, (), is_on(last) != opposite, was)
+        values = tuple(map(value_of, own if sense.kind == "list" else own[-1:]))
+        if column.unit == "ms":
+            values = tuple(each.in_seconds for each in values)
+        return Said(sense, values, True, was)
+
+    return {key: said(senses()[key], own) for key, own in found.items()}, rest
 
 
 def written(setting: Setting) -> str:

@@ -7,7 +7,12 @@ from dataclasses import dataclass, field, replace
 
 from lab.dialects.vocabulary.senses import Spelling, hidden, senses
 from lab.dialects.vocabulary.service import Said, Service
-from lab.dialects.vocabulary.values import Expression
+from lab.dialects.vocabulary.values import Cpus, Expression
+
+COUNTED = "in a container its limit counts, too, which the number before did not know"
+"""What differs where CPUs are counted: the writers do it by functions of their own."""
+
+UNKNOWN = "not translated: the lab knows of no counterpart; look up what it does before you go"
 
 NOT_COPIED = "it holds a line's end or a command, which is not copied: write it anew"
 
@@ -122,7 +127,7 @@ def translate(
     for was, known in service.gone:
         made.lost.append(Note(was, known.instead))
     made.same += [Note(was, "no option there, and did nothing: left out") for was in service.idle]
-    made.lost += [Note(was, "nobody here knows what it does") for was in service.unknown]
+    made.lost += [Note(was, UNKNOWN) for was in service.unknown]
     made.lost += [Note(was, instead) for was, instead in service.extra]
     for each in hidden():
         before, after = each.does[service.program], each.does[to]
@@ -182,6 +187,8 @@ def _adapted(value: Expression, column: Spelling) -> tuple[Expression, str]:
         value = value.times(1000)
     bounded = value.within(column.least, column.most)
     says = column.says
+    if any(isinstance(each, Cpus) for each in value.parts):
+        says = f"{COUNTED}; {says}" if says else COUNTED
     if bounded.number != value.number:
         bound = "at least" if bounded.number == column.least else "at most"
         told = f"it takes {bound} {bounded}, and {value} was asked for"

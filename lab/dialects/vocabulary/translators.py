@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.dialects.config import Config, Known
-from lab.dialects.vocabulary import of_granian, of_gunicorn, of_uwsgi
+from lab.dialects.vocabulary import gunicorn_file, of_granian, of_gunicorn, of_uwsgi
 from lab.dialects.vocabulary.service import Service
 from lab.dialects.vocabulary.translation import Special, Translation, Words, translate
 
@@ -62,10 +62,10 @@ TRANSLATORS: Mapping[str, Translator] = {
         of_gunicorn.of_command,
         of_gunicorn.service_of,
         of_gunicorn.special,
-        of_gunicorn.text_of,
-        of_gunicorn.start_of,
+        gunicorn_file.text_of,
+        gunicorn_file.start_of,
         of_gunicorn.added,
-        words=of_gunicorn.WORDS,
+        words=gunicorn_file.WORDS,
         speaks_uwsgi=True,
     ),
     "granian": Translator(

@@ -166,6 +166,22 @@ def of_python(source: str) -> Expression | None:
     return _python(node)
 
 
+def of_list(source: str) -> list[tuple[str, Expression | None]]:
+    """
+    Return the entries of a list of Python's, each as it is written and as a value, None of what
+    only running it would tell; nothing of what is no list.
+
+    >>> [(text, str(value)) for text, value in of_list("['A=1', secret()]")]
+    [("'A=1'", 'A=1'), ('secret()', 'None')]
+    """
+    try:
+        node = ast.parse(source, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    entries = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+    return [(ast.unparse(each), _python(each)) for each in entries]
+
+
 def _python(node: ast.expr) -> Expression | None:
     match node:
         case ast.Constant(value=str() | int() | float() as value):

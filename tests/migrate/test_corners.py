@@ -1,0 +1,127 @@
+"""What becomes of lines that are easily carried over wrongly, or passed over in silence."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.dialects.spot import Setting, Spot
+from lab.dialects.vocabulary.service import collected
+from lab.dialects.vocabulary.values import Expression
+from lab.errors import ProfileError
+from lab.migrate.migrated import migrated
+
+
+@pytest.fixture
+def moved(tmp_path):
+    """Return a function that migrates a file with some lines of options."""
+
+    def make(lines, to="gunicorn", name="uwsgi.ini"):
+        path = tmp_path / name
+        head = "[uwsgi]\nhttp = :8000\nmodule = shop\n" if name == "uwsgi.ini" else ""
+        path.write_text(head + lines)
+        return migrated(str(path), to, {})
+
+    return make
+
+
+def notes(found, name):
+    """Return the lines of one of the lists, as they are printed."""
+    return [f"{each.was} -> {each.becomes}" for each in found.lists[name]]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "to"),
+    [
+        ("uwsgi.ini", "processes = %k\n", "gunicorn"),
+        ("uwsgi.ini", "processes = %k\n", "granian"),
+        ("gunicorn.conf.py", "workers = cpu_count() * 2 + 1\n", "granian"),
+    ],
+)
+def test_a_number_of_cpus_is_counted_another_way(moved, name, lines, to):
+    """What is written counts a container's limit, and what was written did not."""
+    found = moved(lines, to, name)
+    assert not [each for each in notes(found, "the same") if "CPUs" in each]
+    (line,) = [each for each in notes(found, "means something else") if "CPUs" in each]
+    assert "in a container its limit counts, too" in line
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ("http-keepalive = 1\n", 60),
+        ("http-keepalive = 1\nhttp-timeout = 75\n", 75),
+        ("http-keepalive = 20\nhttp-timeout = 75\n", 20),
+    ],
+)
+def test_a_connection_is_kept_as_long_as_before(moved, lines, seconds):
+    """http-keepalive = 1 is a yes, and the router waits as long as http-timeout says."""
+    assert f"\nkeepalive = {seconds}\n" in moved(lines).text
+
+
+def test_requests_stay_in_the_file_of_the_log(moved):
+    """uWSGI writes them beside its own lines."""
+    text = moved("logto = /var/log/shop.log\n").text
+    assert '\naccesslog = "/var/log/shop.log"\n' in text
+    assert '\nerrorlog = "/var/log/shop.log"\n' in text
+    assert '\naccesslog = "-"\n' in moved("").text
+
+
+def test_each_option_of_one_meaning_is_named(moved):
+    """Also those that do not count, as the last one does."""
+    found = moved("processes = 4\nworkers = 2\n")
+    assert "workers = 2" in found.text
+    assert "processes = 4, workers = 2 -> workers = 2" in notes(found, "the same")
+    lost = notes(moved("http-auto-gzip = true\nhttp-raw-body = true\n"), "lost")
+    assert [each for each in lost if each.startswith("http-auto-gzip = true, http-raw-body = true")]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["gunicorn shop:app -w", "gunicorn --workers= shop:app", "uwsgi --module shop --processes"],
+)
+def test_an_option_without_its_value_is_refused(command):
+    """A number of workers that nobody wrote is no True."""
+    with pytest.raises(ProfileError, match="a value follows it, and here none does"):
+        migrated(command, "granian", {})
+
+
+def test_a_value_may_stand_right_behind_a_letter():
+    """As gunicorn reads -w4."""
+    assert "--workers 4" in migrated("gunicorn -w4 -b :80 shop:app", "granian", {}).text
+
+
+def test_the_time_for_variables_grows_with_their_number():
+    """And not with its square: 150,000 lines of a generated ini took 20 s."""
+
+    def seconds(number):
+        texts = [(f"NAME_{each}=value", Spot(Path("uwsgi.ini"), each, 1)) for each in range(number)]
+        settings = [Setting("env", text, spot, text) for text, spot in texts]
+        began = time.process_time()
+        said, rest = collected("uwsgi", settings, str, lambda each: Expression.of(each.value), bool)
+        assert len(said["environment"].values) == number
+        assert not rest
+        return time.process_time() - began
+
+    few = seconds(20_000)
+    assert seconds(100_000) < 12 * few  # 5 times as many took 25 times as long
+
+
+def test_what_is_computed_takes_nothing_else_with_it(moved):
+    """Each entry of a list is read for itself, those with a variable as well."""
+    lines = 'raw_env = ["A=1", f"B={os.environ[\'B\']}", "C=" + secret()]\n'
+    found = moved(lines, "granian", "gunicorn.conf.py")
+    assert 'A=1\nB="${B}"\n' in found.environment
+    assert 'raw_env: f"C=' not in str(notes(found, "lost"))
+    (line,) = [each for each in notes(found, "lost") if each.startswith("raw_env: ")]
+    assert (
+        line == "raw_env: 'C=' + secret() -> it is computed, and is not run here: write its value"
+    )
+
+
+def test_what_the_lab_does_not_know_is_told_plainly(moved):
+    """With what to do about it."""
+    (line,) = [each for each in notes(moved("add-gid = 33\n"), "lost") if "add-gid" in each]
+    assert line.endswith("look up what it does before you go")
