@@ -91,7 +91,10 @@ ELSEWHERE = {
         ),
     ),
     "tests/migrate/test_measure.py::test_the_command_prints_the_table": (
-        (".venv/bin/lab migrate uwsgi.ini --to gunicorn --measure --path / --slow-path /report"),
+        (
+            ".venv/bin/lab migrate uwsgi.ini --to gunicorn --measure --path / --slow-path /report "
+            "--quick-path /health"
+        ),
     ),
     "tests/migrate/test_page.py::test_the_linter_finds_nothing_wrong_in_what_is_written": (
         ".venv/bin/lab lint gunicorn.conf.py",

@@ -23,16 +23,17 @@ from lab.migrate.tried import Contrast, Tried
 from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
 from lab.model.wording import in_a_line
+from lab.model.workload import Workload
 from lab.options import Asked, application, understand
 from lab.report.console import Console
 from lab.report.edge import say
 from lab.report.tables import Meaning, ratio_cell, value_cell
 from lab.report.warnings import told
-from lab.stress.faults import KILLS, QUEUE, SLOW
+from lab.stress.faults import KILLS, SLOW
 from lab.stress.questions import QUESTIONS, Sighting, look_at
-from lab.stress.result import CONTROL, UNPROVED, FaultOutcome, StressResult
+from lab.stress.result import CONTROL, UNPROVED, Counts, FaultOutcome, StressResult
 from lab.stress.run import Wishes, arms_of, stress
-from lab.stress.show import banners, cell, notes
+from lab.stress.show import banners, cell, felt, notes
 from lab.system import temporary
 
 METRICS_SHOWN = ("throughput", "cpu", "p99", "memory")
@@ -47,9 +48,12 @@ FAULTS = {
     "drain": "told to stop under load, by its own signal",
     "reload": "SIGHUP under load",
     "slow-clients": f"{SLOW} slow clients beside the load",
-    "accept-queue": f"{QUEUE:,} connections at once",
+    "accept-queue": "{queue} connections at once, each for {quick}",
 }
 """Fault of `lab stress` -> the question that it answers."""
+
+QUEUE = 500
+"""Connections at once: five times uWSGI's default accept queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,13 @@ class Trying:
     """What was asked for beside it; its profiles are not known yet."""
     slow: str | None
     """A path whose reply takes long; None where none is named."""
+    quick: str | None = None
+    """A path whose reply takes no time; None for what else is asked."""
+
+    @property
+    def served(self) -> str:
+        """What is served: MODULE:CALLABLE, empty where nothing says it."""
+        return self.asked.app or str(self.found.translation.service.application or "")
 
 
 def tried(trying: Trying) -> Tried:
@@ -73,26 +84,29 @@ def tried(trying: Trying) -> Tried:
     Raises:
         LabError: The narrow one that says why one of them could not be tried.
     """
-    if trying.found.translation.service.application is None and trying.asked.app is None:
+    if not trying.served:
         problem = "does not say what it serves: --app MODULE:CALLABLE"
         raise UsageError(f"{in_a_line(trying.configuration)} {problem}")
     with temporary.folder() as folder:
         both = trying.configuration, _startable(trying, folder)
         asked = replace(trying.asked, profiles=both, quick=True, cwd=_cwd(trying))
-        wishes = Wishes(both, [*FAULTS][1:], application(asked))
+        wishes = Wishes(
+            both, [*FAULTS][1:], application(asked), quick=_quick(trying, asked), queue=QUEUE
+        )
         for name in both:
             if (missing := look(name, wishes.workload.runtime).missing) is not None:
                 raise MissingError(f"{in_a_line(name)} {missing}")
         # First, so that a server which does not start is told of at once.
         say("part 1 of 3: single requests and signals", err=True)
-        seen = _seen(wishes, trying.slow)
+        seen = _seen(wishes, trying)
         say("part 2 of 3: speed and memory", err=True)
         outcome = made(asked, understand(asked))
         say(f"Run folder: {outcome.folder}", err=True)
         say("part 3 of 3: faults under load", err=True)
         result = stress(wishes, Console(stderr=True), lambda _: None)
     summaries = outcome.conclusion.summaries
-    rows = (*_of_run(summaries[0]), *_of_faults(result), *_of_questions(*seen))
+    quick = wishes.quick.asked if wishes.quick else ""
+    rows = (*_of_run(summaries[0]), *_of_faults(result, quick), *_of_questions(*seen))
     measured = gravest(judge_points(summaries, ())[1], _unproved(result))
     said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
     return Tried(rows, said, str(outcome.folder), measured)
@@ -127,10 +141,20 @@ def _cwd(trying: Trying) -> Path:
     return Path.cwd() if is_command(name) else Path(name).absolute().parent
 
 
-def _seen(wishes: Wishes, slow: str | None) -> list[dict[str, Sighting]]:
-    """Return the answers of both servers, a fresh one each."""
-    cores = share_cores()
-    return [dict(look_at(arm, cores[0] if cores else None, slow)) for arm in arms_of(wishes)]
+def _quick(trying: Trying, asked: Asked) -> Workload:
+    """Return what all clients ask at once: the path that is named for it, or what else is asked."""
+    if trying.quick is None:
+        return application(asked)
+    usual = Asked()
+    alone = {name: getattr(usual, name) for name in ("method", "data", "requests", "check")}
+    return application(replace(asked, **alone, status=usual.status, path=(trying.quick,)))
+
+
+def _seen(wishes: Wishes, trying: Trying) -> list[dict[str, Sighting]]:
+    """Return the answers of both servers, fresh ones each."""
+    shares = share_cores()
+    cores = shares[0] if shares else None
+    return [dict(look_at(arm, cores, trying.slow, trying.served)) for arm in arms_of(wishes)]
 
 
 def _of_run(summary: Summary) -> Iterator[Contrast]:
@@ -165,9 +189,10 @@ def _of_fact(name: str, before: Row, after: Row) -> Contrast:
     return Contrast(FACTS[name], was, now, None if "-" in (was, now) else was != now)
 
 
-def _of_faults(result: StressResult) -> Iterator[Contrast]:
-    """Yield what clients felt of each fault."""
-    for fault, question in FAULTS.items():
+def _of_faults(result: StressResult, quick: str) -> Iterator[Contrast]:
+    """Yield what clients felt of each fault; *quick* is what they all ask at once."""
+    for fault, words in FAULTS.items():
+        question = words.format(queue=QUEUE, quick=quick)
         before, after = (result.outcome(each.name, fault) for each in result.profiles)
         felt = (_felt(before), _felt(after)) if before and after else (None, None)
         differs = None if None in felt else felt[0] != felt[1]
@@ -175,10 +200,29 @@ def _of_faults(result: StressResult) -> Iterator[Contrast]:
 
 
 def _in_words(outcome: FaultOutcome | None) -> str:
+    if outcome is not None and outcome.fault == "accept-queue" and outcome.burst is not None:
+        return _at_once(outcome, outcome.burst)
     text = cell(outcome).text
     if outcome is not None and outcome.killed:
         text += f"; {outcome.replaced} of {outcome.killed} replaced"
     return text
+
+
+def _at_once(outcome: FaultOutcome, burst: Counts) -> str:
+    """Return what became of each connection, and of the load beside them where that was hurt."""
+    refused = burst.errors.get("refused", 0)
+    parts = {
+        "right": burst.attempted - burst.lost - burst.wrong,
+        "wrong": burst.wrong,
+        "refused": refused,
+        "without a reply": burst.lost - refused,
+    }
+    said = ", ".join(f"{number:,} {word}" for word, number in parts.items() if number)
+    if burst.longest is not None:
+        said += f", longest wait {burst.longest:.2f} s"
+    if outcome.steady is not None and not outcome.steady.clean:
+        said += f"; of the load beside them {felt(outcome.steady)}"
+    return "; ".join(filter(None, (said, outcome.note)))
 
 
 def _felt(outcome: FaultOutcome) -> tuple[Meaning, bool] | None:

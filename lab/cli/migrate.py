@@ -75,6 +75,11 @@ def _measuring(command: Callable[..., int]) -> Callable[..., int]:
     metavar="/PATH",
     help="A path whose reply takes long: is it ended, and when?",
 )
+@click.option(
+    "--quick-path",
+    metavar="/PATH",
+    help="A path whose reply takes no time: 500 clients ask for it at once.  [default: --path]",
+)
 @_measuring
 def migrate_command(
     *,
@@ -85,6 +90,7 @@ def migrate_command(
     form: str,
     measure: bool,
     slow_path: str | None,
+    quick_path: str | None,
     **given: Any,
 ) -> int:
     """
@@ -95,13 +101,14 @@ def migrate_command(
     stand what is the same, what means something else, what is lost, with the way out, and in what
     the servers differ though no option shows it. Nothing is started, and nothing that stands in
     CONFIG is run, but with --measure: then both serve your application as `lab run` has it, and a
-    table says what differs. The options below --slow-path are those of `lab run`.
+    table says what differs. The options below --quick-path are those of `lab run`.
 
     Exit status: 0 all is carried over; 4 something is lost, or means something else, or differs;
     3 --measure could not tell it on this machine; 2 CONFIG cannot be read.
     """
     name, environ = output.name if output else "", dict(map(_variable, env))
-    _check_measured(measure, slow_path, given)
+    paths = {"--slow-path": slow_path, "--quick-path": quick_path}
+    _check_measured(measure, paths, given)
     found = migrated(configuration, to, environ, name)
     if output is not None:
         _write(output, found)
@@ -113,25 +120,29 @@ def migrate_command(
         asked = Asked(env=env, **given)
         chdir = asked.chdir and asked.chdir.expanduser().resolve()
         trial = migrated(configuration, to, environ, drop=asked.drop, chdir=chdir)
-        tried = measuring.tried(measuring.Trying(configuration, trial, asked, slow_path))
+        trying = measuring.Trying(configuration, trial, asked, slow_path, quick_path)
+        tried = measuring.tried(trying)
     text = FORMS[form](found, tried)
     say(text if form == "json" else visible_lines(text), end="")
     return status_of(found, tried)
 
 
-def _check_measured(measure: bool, slow_path: str | None, given: Mapping[str, Any]) -> None:
+def _check_measured(
+    measure: bool, paths: Mapping[str, str | None], given: Mapping[str, Any]
+) -> None:
     """Refuse what only a measurement takes, where none is asked for."""
     usual = Asked()
     said = {
         OPTIONS[name].name: value is not None and value != getattr(usual, name)
         for name, value in given.items()
     }
-    said["--slow-path"] = slow_path is not None
+    said |= {name: path is not None for name, path in paths.items()}
     for name, stands in said.items():
         if stands and not measure:
             raise UsageError(f"{name} goes with --measure")
-    if slow_path is not None and not slow_path.startswith("/"):
-        raise UsageError(f"--slow-path {slow_path}: a path begins with a slash")
+    for name, path in paths.items():
+        if path is not None and not path.startswith("/"):
+            raise UsageError(f"{name} {path}: a path begins with a slash")
 
 
 def _variable(text: str) -> tuple[str, str]:

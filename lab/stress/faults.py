@@ -101,6 +101,11 @@ class Fault:
     plant: Callable[[Target], Seen] = nothing
     """Do it once, and return when the server has dealt with it, or has had the time to."""
 
+    def sized(self, burst: int) -> Fault:
+        """Return the same with another number of requests in its burst."""
+        summary = self.summary.replace(f"{self.burst:,}", f"{burst:,}", 1)
+        return replace(self, burst=burst, summary=summary)
+
     def __call__(self, plant: Callable[[Target], Seen]) -> Callable[[Target], Seen]:
         """Decorate the function that plants it, and add it to `FAULTS`."""
         FAULTS.append(replace(self, plant=plant))

@@ -11,12 +11,13 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
 from lab.generators.reply import MalformedReplyError, Reply
 from lab.model.plan import Arm
 from lab.model.request import Request
+from lab.model.wording import counted
 from lab.model.workload import Workload
 from lab.probes.memory import parse_pss
 from lab.probes.processes import PROC
@@ -24,6 +25,7 @@ from lab.servers import adapter
 from lab.servers.fetch import connected
 from lab.stress.faults import STOP
 from lab.stress.target import Target
+from lab.stress.watch import Watch, watched
 from lab.system import temporary
 
 TIMEOUT = 10.0
@@ -38,14 +40,24 @@ IDLE = 6.0
 AT_ONCE = 0.3
 """Seconds within which a server that keeps no connection has closed it."""
 
-SETTLED, RENEWALS = 1.0, 10
-"""Seconds without a new worker after which all have come; how often that is waited for."""
+SETTLED, SETTLING = 1.0, 10.0
+"""Seconds without a new worker after which all have come; seconds for that."""
+
+FILLED, FILLING = 4.0, 15.0
+"""Seconds without a further request in the application after which there is room for no more, as
+`cheaper` adds a worker after 3 s; seconds for that, before the hook lets the first one go."""
 
 PIECE = 1 << 16
 """Bytes that are read at once."""
 
 SLOWEST = 60.0
 """Seconds for which a request that takes long is waited for."""
+
+AT_ONCE_MOST = 256
+"""Requests that are sent at once to see how many of them the application has at once."""
+
+CONNECTING = 0.1
+"""Seconds for a connection: with a full accept queue none comes, and no more are needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,8 @@ class Scene:
     workload: Workload
     slow: str | None
     """A path whose reply takes long; None where none is known."""
+    watch: Watch | None = None
+    """What is told from within; None of a server that runs as it is."""
 
     @property
     def asked(self) -> Request:
@@ -103,48 +117,123 @@ Question = Callable[[Scene], Sighting | None]
 QUESTIONS: dict[str, Question] = {}
 """In words -> what answers it, with None where that is not possible."""
 
+WATCHED: set[str] = set()
+"""Those whose server is watched from within. It is another one, so that the rest is as it is."""
 
-def asks(text: str) -> Callable[[Question], Question]:
+
+def asks(text: str, *, watched: bool = False) -> Callable[[Question], Question]:
     """Decorate the function that answers a question, and add it to `QUESTIONS`."""
 
     def add(question: Question) -> Question:
         QUESTIONS[text] = question
+        if watched:
+            WATCHED.add(text)
         return question
 
     return add
 
 
-def look_at(arm: Arm, cores: Sequence[int] | None, slow: str | None) -> Mapping[str, Sighting]:
+def look_at(
+    arm: Arm, cores: Sequence[int] | None, slow: str | None, application: str | None = None
+) -> Mapping[str, Sighting]:
     """
-    Return the answers of a fresh server to each question that it can be asked.
+    Return the answers of fresh servers to each question that they can be asked.
 
     Args:
         arm: The server's profile, and what it is asked.
         cores: CPUs that it may use; None for all.
         slow: A path whose reply takes long; None where none is known.
+        application: MODULE:CALLABLE to watch from within; None where it is not known.
 
     Raises:
-        LabError: It could not be started, or stopped.
+        LabError: One could not be started, or stopped.
     """
-    with (
-        temporary.folder() as folder,
-        adapter(arm.profile).start(arm.profile, arm.workload, folder, cores) as server,
-    ):
-        scene = Scene(Target(server, folder), arm.workload, slow)
-        answers = {text: question(scene) for text, question in QUESTIONS.items()}
+    answers = _answers(arm, cores, slow, None)
+    if application is not None:
+        answers |= _answers(arm, cores, slow, application)
     return {text: answer for text, answer in answers.items() if answer is not None}
+
+
+def _answers(
+    arm: Arm, cores: Sequence[int] | None, slow: str | None, application: str | None
+) -> dict[str, Sighting | None]:
+    """Return the answers of one server, which is watched if its application is given."""
+    with temporary.folder() as folder:
+        watch = None
+        if application is not None:
+            arm, watch = watched(arm, application, folder)
+        with adapter(arm.profile).start(arm.profile, arm.workload, folder, cores) as server:
+            scene = Scene(Target(server, folder), arm.workload, slow, watch)
+            asked = (text for text in QUESTIONS if (text in WATCHED) == (watch is not None))
+            return {text: QUESTIONS[text](scene) for text in asked}
+
+
+def _settled(
+    target: Target, look: Callable[[], object], still: float = SETTLED, limit: float = SETTLING
+) -> bool:
+    """Wait until what is looked at stays as it is for some seconds; return whether it does."""
+    deadline = time.monotonic() + limit
+    while time.monotonic() < deadline:
+        before = look()
+        if not target.until(lambda: look() != before, still):  # noqa: B023 - called here only
+            return True
+    return False
 
 
 @asks("worker processes")
 def workers(scene: Scene) -> Sighting:
     """Count the processes that serve, when no more come."""
-    target, found = scene.target, list[int]()
-    for _ in range(RENEWALS):
-        before, found = found, target.workers()
-        if before == found:
-            break
-        target.until(lambda: target.workers() != found, SETTLED)  # noqa: B023 - called here only
-    return Sighting(str(len(found)), str(len(found)))
+    _settled(scene.target, scene.target.workers)
+    number = str(len(scene.target.workers()))
+    return Sighting(number, number)
+
+
+UNSEEN = (
+    "not seen: Python starts with -I, -E or -S, or --app MODULE:CALLABLE must say what it serves"
+)
+"""What is said where the hook has noted nothing."""
+
+
+@asks("imports of the application", watched=True)
+def imports(scene: Scene) -> Sighting | None:
+    """Count how often it is imported, and whether by who serves or before the fork."""
+    if scene.watch is None:
+        return None
+    target, watch = scene.target, scene.watch
+    _settled(target, lambda: (target.workers(), watch.imports()))
+    importing, workers = watch.imports(), target.workers()
+    if not importing:
+        return Sighting(UNSEEN)
+    number = len(importing)
+    if number == 1:
+        before = "" if importing[0] in workers else ", before its workers are forked"
+        return Sighting(f"1{before}", "1")
+    own = sorted(importing) == sorted(workers)
+    where = "one in each worker" if own else f"in {len(set(importing))} processes"
+    return Sighting(f"{number}, {where}", str(number))
+
+
+@asks("requests in your code at once, so connections to a database at most", watched=True)
+def at_once(scene: Scene) -> Sighting | None:
+    """Hold each request at the application's door until no more come, and count them."""
+    if scene.watch is None:
+        return None
+    watch, sent = scene.watch, scene.sent(scene.asked)
+    with watch.held(), ExitStack() as stack:
+        for _ in range(AT_ONCE_MOST):
+            try:
+                sock = stack.enter_context(connected(scene.target.server.endpoint, CONNECTING))
+                sock.sendall(sent)
+            except OSError:  # the accept queue is full
+                break
+        whole = _settled(scene.target, watch.inside, FILLED, FILLING)
+        inside = watch.inside()
+    if not inside:
+        return Sighting(UNSEEN)
+    processes = len({pid for pid, _ in inside})
+    more = " and more" * (len(inside) >= AT_ONCE_MOST or not whole)
+    number = f"{len(inside)}{more}"
+    return Sighting(f"{number}, on {counted(processes, 'worker')}", number)
 
 
 @asks("memory of a worker (PSS), without load")

@@ -32,7 +32,7 @@ from lab.model.workload import Workload
 from lab.runs import environment
 from lab.servers import adapter
 from lab.servers.fetch import fetch
-from lab.stress.faults import FAULTS, Fault
+from lab.stress.faults import FAULTS, QUEUE, Fault
 from lab.stress.result import CONTROL, FaultOutcome, ProfileResult, StressResult
 from lab.stress.show import progress
 from lab.stress.trial import USUAL, Conditions, Pace, measure
@@ -75,6 +75,11 @@ class Wishes:
     faults: Sequence[str] = ()
     """Names; empty for all. The control is always among them."""
     workload: Workload = WAITING
+    quick: Workload | None = None
+    """What is asked of an application of the user's by all clients at once; None where nothing is
+    known to take no time."""
+    queue: int = QUEUE
+    """How many clients those are."""
     rate: float = RATE
     pace: Pace = USUAL
     required: Collection[str] = ()
@@ -113,7 +118,9 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
         ProfileError: A profile is unknown or cannot be resolved.
         Interrupted: A signal came; *keep* has what was finished.
     """
-    faults = choose(wishes.faults)
+    faults = [
+        fault.sized(wishes.queue) if fault.quick else fault for fault in choose(wishes.faults)
+    ]
     cores = share_cores()
     found, skipped, workload, theirs = _profiles(wishes)
     chosen = [each.profile for each in found]
@@ -123,9 +130,7 @@ def stress(wishes: Wishes, console: Console, keep: Callable[[StressResult], None
     for line in warnings(found, wishes.workload.runtime):
         console.print(f"warning: {line}", markup=False, highlight=False, soft_wrap=True)
     arms = _arms(wishes, chosen)
-    own = wishes.workload.name == WAITING.name
-    quick = replace(QUICK, runtime=wishes.workload.runtime) if own else None
-    conditions = Conditions(cores, quick=quick, pace=wishes.pace)
+    conditions = Conditions(cores, quick=_quick(wishes, arms[0], chosen), pace=wishes.pace)
     result = _empty(wishes, faults, arms, skipped)
     result = replace(result, machine={**result.machine, **theirs})
     turns = [(fault, arm) for fault in faults for arm in arms]
@@ -167,6 +172,17 @@ def _arms(wishes: Wishes, chosen: Sequence[Profile]) -> list[Arm]:
     arms = [arm_of(profile, wishes.workload, load) for profile in chosen]
     known = capture(arms[0].workload, chosen, adapter, fetch)
     return [replace(arm, workload=requiring(arm.workload, known)) for arm in arms]
+
+
+def _quick(wishes: Wishes, arm: Arm, chosen: Sequence[Profile]) -> Workload | None:
+    """Return what all clients ask at once, with the reply that is right; None where not known."""
+    if wishes.workload.name == WAITING.name:
+        return replace(QUICK, runtime=wishes.workload.runtime)
+    quick, known = wishes.quick, arm.workload
+    if quick is None or quick.asked == known.asked:
+        return quick and known
+    asked = replace(known, path=quick.path, expect=quick.expect, requests=quick.requests)
+    return capture(asked, chosen, adapter, fetch)
 
 
 def _empty(

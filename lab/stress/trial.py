@@ -153,7 +153,8 @@ class _Planted:
                 at_once = Load(burst, keepalive=False, requests=burst, timeout=load.timeout)
                 asked = workload
                 if self.fault.quick and (quick := self.conditions.quick):
-                    asked = replace(workload, path=quick.path, expect=quick.expect)
+                    asked = replace(workload, path=quick.path, requests=quick.requests)
+                    asked = replace(asked, expect=quick.expect)
                 extra = engine.session(endpoint, asked, at_once, cores)
                 self.target.burst = stack.enter_context(extra)
             yield self

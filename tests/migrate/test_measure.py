@@ -35,14 +35,21 @@ def ini(tmp_path):
     return path
 
 
-def trying(configuration, to, drop=(), chdir=None, slow=None, **asked):
+def trying(configuration, to, *, drop=(), chdir=None, quick=None, **asked):
     """Return what is put to the test."""
     found = migrated(str(configuration), to, {}, drop=drop, chdir=chdir)
-    return Trying(str(configuration), found, Asked(drop=drop, chdir=chdir, **asked), slow)
+    return Trying(str(configuration), found, Asked(drop=drop, chdir=chdir, **asked), None, quick)
 
 
 @pytest.mark.parametrize(
-    "words", [("--blocks", "2"), ("--slow-path", "/slow"), ("--app", "a:b"), ("--no-pin",)]
+    "words",
+    [
+        ("--blocks", "2"),
+        ("--slow-path", "/slow"),
+        ("--quick-path", "/"),
+        ("--app", "a:b"),
+        ("--no-pin",),
+    ],
 )
 def test_what_only_a_measurement_takes_needs_one(ini, words):
     """It would be passed over in silence."""
@@ -102,9 +109,9 @@ def test_a_server_that_does_not_start_is_told_of_at_once(ini, tmp_path, monkeypa
 def test_both_are_put_to_the_test(ini, tmp_path, monkeypatch, to):
     """By a run, by faults, by single questions; the folder of the run is there."""
     monkeypatch.chdir(tmp_path)
-    few = {name: measure.FAULTS[name] for name in ("none", "kill")}
+    few = {name: measure.FAULTS[name] for name in ("none", "kill", "accept-queue")}
     monkeypatch.setattr(measure, "FAULTS", few)
-    found = measure.tried(trying(ini, to, **SHORT))
+    found = measure.tried(trying(ini, to, quick="/quick", **SHORT))
     rows = {each.question: each for each in found.contrasts}
     assert (tmp_path / found.folder / "run.json").exists()
     assert rows["HEAD"].before == "200, 5 bytes of body"
@@ -113,6 +120,13 @@ def test_both_are_put_to_the_test(ini, tmp_path, monkeypatch, to):
     assert rows["SIGTERM"].differs
     assert rows["worker processes"].after == "2"
     assert "6 of 6 replaced" in rows[few["kill"]].after
+    assert "500 right, longest wait " in rows["500 connections at once, each for /quick"].after
+    imports = rows["imports of the application"]
+    assert imports.before == "1, before its workers are forked"
+    assert imports.after == (imports.before if to == "gunicorn" else "2, one in each worker")
+    assert imports.differs is (to == "granian")
+    both = rows["requests in your code at once, so connections to a database at most"]
+    assert (both.before, both.after, both.differs) == ("2, on 2 workers",) * 2 + (False,)
     assert {"requests/s", "CPU per request, µs", "p99, ms", "memory (PSS), MB"} <= rows.keys()
 
 

@@ -1,0 +1,108 @@
+"""
+Note each import of an application, and hold its requests at its door while a file asks for it.
+
+It is copied as sitecustomize.py into a trial's folder, and run by the Python of the application's
+environment. So it needs nothing but the standard library of Python 3.8. A sitecustomize of the
+user's own runs behind it.
+
+LAB_WATCH is {"module": name, "callable": name or name(), "notes": file that is there, "gate": file
+that may be}. A line of the notes is "import PID 0", "in PID THREAD" or "out PID THREAD".
+
+The application is told by its frame and not by an import hook, as uWSGI runs a file without one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import threading
+import time
+from types import FrameType
+from typing import Any
+
+LONGEST = 20.0
+"""Seconds for which a request is held."""
+
+INTERVAL = 0.02
+"""Seconds between two looks whether it is still to be held."""
+
+OF_A_FILE = "uwsgi_file_"
+"""Begins the name of the module that uWSGI makes of a file."""
+
+WATCH = json.loads(os.environ.get("LAB_WATCH", "{}"))
+
+
+def note(word: str, thread: int = 0) -> None:
+    """Add a line, whole, whoever else adds one."""
+    file = os.open(WATCH["notes"], os.O_WRONLY | os.O_APPEND)
+    os.write(file, b"%s %d %d\n" % (word.encode(), os.getpid(), thread))
+    os.close(file)
+
+
+class Door:
+    """The application, behind a door; all but its call is its own."""
+
+    def __init__(self, application: Any) -> None:
+        vars(self)["application"] = application
+
+    def __call__(self, environ: Any, start_response: Any) -> Any:
+        """Call the application, once nobody wants the request to be held."""
+        hold()
+        return self.application(environ, start_response)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.application, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.application, name, value)
+
+
+def hold() -> None:
+    """Hold this thread, or the greenlet that `threading` has been patched to mean, at the gate."""
+    if not os.path.exists(WATCH["gate"]):  # noqa: PTH110
+        return
+    thread, end = threading.get_ident(), time.monotonic() + LONGEST
+    note("in", thread)
+    while os.path.exists(WATCH["gate"]) and time.monotonic() < end:  # noqa: PTH110
+        time.sleep(INTERVAL)
+    note("out", thread)
+
+
+def watch(frame: FrameType, event: str, _value: object) -> None:
+    """See the application's module run, and put a door before what it has made."""
+    if frame.f_code.co_name != "<module>" or event not in ("call", "return"):
+        return
+    module = str(frame.f_globals.get("__name__"))
+    if module != WATCH["module"] and not module.startswith(OF_A_FILE):
+        return
+    if event == "call":
+        note("import")
+        return
+    name, factory, _ = WATCH["callable"].partition("()")
+    made = frame.f_globals.get(name)
+    if made is not None:
+        sys.setprofile(None)
+        frame.f_globals[name] = (lambda: Door(made())) if factory else Door(made)
+
+
+def own() -> None:
+    """Run the sitecustomize that there would be without this one, if there is one."""
+    folder = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120
+    sys.path[:] = [each for each in sys.path if os.path.abspath(each or ".") != folder]  # noqa: PTH100
+    this = sys.modules.pop("sitecustomize", None)
+    try:
+        importlib.import_module("sitecustomize")
+    except ImportError as error:
+        if error.name != "sitecustomize":
+            raise
+        if this is not None:
+            sys.modules["sitecustomize"] = this
+
+
+if __name__ == "sitecustomize":
+    try:
+        own()
+    finally:
+        sys.setprofile(watch)

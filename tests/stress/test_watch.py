@@ -1,0 +1,121 @@
+"""What is told from within: how often an application is imported, and its requests at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab import profiles
+from lab.experiment.plan import arm_of
+from lab.model.plan import Load
+from lab.model.request import Expectation
+from lab.model.runtime import OWN, Runtime, Variables
+from lab.model.workload import Workload
+from lab.stress import questions
+from lab.stress.questions import QUESTIONS, UNSEEN, WATCHED, look_at
+
+APP = """\
+class App:
+    greeting = b"hello"
+
+    def __call__(self, environ, start_response):
+        start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "5")])
+        from shop import application  # as late as many a view does
+        return [application.greeting]
+
+application = App()
+
+def make():
+    return application
+"""
+INI = "[uwsgi]\nhttp-socket = :8000\nmaster = true\nprocesses = 3\nthreads = 2\n"
+IMPORTS, AT_ONCE = (text for text in QUESTIONS if text in WATCHED)
+
+
+@pytest.fixture
+def seen(tmp_path, monkeypatch):
+    """Return a function that says what is seen from within of a configuration, or of a command."""
+    (tmp_path / "shop.py").write_text(APP)
+    monkeypatch.setattr(questions, "QUESTIONS", {each: QUESTIONS[each] for each in WATCHED})
+
+    def look(text, name="uwsgi.ini", application="shop:application", **variables):
+        if name:
+            (tmp_path / name).write_text(text)
+            text = str(tmp_path / name)
+        started = Runtime(cwd=tmp_path, variables=Variables.of(variables, ""))
+        expect = Expectation(body=b"hello")
+        asked = Workload("shop", "/", expect, apps={OWN: ""}, runtime=started)
+        arm = arm_of(profiles.read(text, started), asked, Load())
+        found = look_at(arm, None, None, application)
+        return found[IMPORTS].text, found[AT_ONCE].text
+
+    return look
+
+
+@pytest.mark.parametrize(
+    ("lines", "imports"),
+    [
+        ("module = shop\n", "1, before its workers are forked"),
+        ("module = shop\nlazy-apps = true\n", "3, one in each worker"),
+        ("wsgi-file = shop.py\n", "1, before its workers are forked"),
+        ("wsgi-file = {folder}/shop.py\n", "1, before its workers are forked"),
+        ("module = shop:make()\n", "1, before its workers are forked"),
+    ],
+)
+def test_uwsgi_is_watched_from_within(seen, tmp_path, lines, imports):
+    """Its imports, and as many requests as it has threads in all processes; also of a file."""
+    application = "shop:make()" if "make" in lines else "shop:application"
+    found = seen(INI + lines.format(folder=tmp_path), application=application)
+    assert found == (imports, "6, on 3 workers")
+
+
+def test_workers_that_come_with_the_load_are_counted(seen):
+    """The master adds one a second, while all are busy."""
+    found = seen(f"{INI}module = shop\ncheaper = 1\n")
+    assert found == ("1, before its workers are forked", "6, on 3 workers")
+
+
+def test_a_sitecustomize_of_the_users_runs_too(seen, tmp_path):
+    """And what it imports is theirs: the folder of the hook is on no path."""
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/sitecustomize.py").write_text(
+        "import os, sys\nopen(os.environ['TOLD'], 'a').write('\\n'.join(sys.path))\n"
+    )
+    told = tmp_path / "told"
+    found = seen(f"{INI}module = shop\n", PYTHONPATH=str(tmp_path / "theirs"), TOLD=str(told))
+    assert found == ("1, before its workers are forked", "6, on 3 workers")
+    assert str(tmp_path / "theirs") in told.read_text()
+    assert "/hook" not in told.read_text()
+
+
+def test_what_cannot_be_watched_is_not_told(seen):
+    """Python runs no sitecustomize without its module site; nothing follows from the row."""
+    assert seen(f"{INI}module = shop\nno-site = true\n") == (UNSEEN, UNSEEN)
+
+
+def test_a_server_runs_as_it_is_for_all_other_questions(tmp_path):
+    """Memory and headers are those of an application without a door."""
+    assert {"memory of a worker (PSS), without load", "HEAD", "SIGTERM"} & WATCHED == set()
+    assert {IMPORTS, AT_ONCE} == WATCHED
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(
+    ("lines", "imports", "at_once"),
+    [
+        ("threads = 2\n", "3, one in each worker", "6, on 3 workers"),
+        ("preload_app = True\n", "1, before its workers are forked", "3, on 3 workers"),
+        ('worker_class = "gevent"\n', "3, one in each worker", "256 and more, on 3 workers"),
+    ],
+)
+def test_gunicorn_is_watched_from_within(seen, lines, imports, at_once):
+    """Greenlets count as far as requests are sent."""
+    found = seen(f'wsgi_app = "shop:application"\nworkers = 3\n{lines}', "gunicorn.conf.py")
+    assert found == (imports, at_once)
+
+
+@pytest.mark.peers
+def test_granian_is_watched_from_within(seen):
+    """Its own threads, of which it has some in each worker, run no application."""
+    words = "--interface wsgi --workers 2 --runtime-threads 2 --blocking-threads 3"
+    found = seen(f"granian {words} shop:application", "")
+    assert found == ("2, one in each worker", "6, on 2 workers")
