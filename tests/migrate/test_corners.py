@@ -93,6 +93,15 @@ def test_a_value_may_stand_right_behind_a_letter():
     assert "--workers 4" in migrated("gunicorn -w4 -b :80 shop:app", "granian", {}).text
 
 
+def test_each_word_of_a_command_that_may_be_repeated_counts():
+    """Variables and addresses of gunicorn's, where the last alone was carried over."""
+    command = "gunicorn -e A=1 --env B=2 -b 127.0.0.1:80 -b 127.0.0.1:81 shop:app"
+    assert migrated(command, "granian", {}).environment == "A=1\nB=2\n"
+    text = migrated(command, "uwsgi", {}).text
+    assert "http-socket = 127.0.0.1:80\n" in text
+    assert "http-socket = 127.0.0.1:81\n" in text
+
+
 def test_the_time_for_variables_grows_with_their_number():
     """And not with its square: 150,000 lines of a generated ini took 20 s."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from lab.dialects.words import Argument, Command, arguments, command_of
 from lab.errors import ProfileError
 
 PROGRAM = "gunicorn"
+
+REPEATED = frozenset(
+    {"bind", "reload_extra_files", "raw_env", "raw_paste_global_conf", "dirty_apps"}
+)
+"""Settings of which each word of a command counts, and not the last alone."""
 
 
 @cache
@@ -72,7 +78,7 @@ def read_command(path: Path, known: Known) -> Config:
     """
     text = known.read(path) or ""
     command = _command(text, path)
-    found = list(_settings(_given(command)))
+    found = list(_joined([*_settings(_given(command))]))
     file = [read(Path(each.value), known).settings for each in found if each.option == "config"]
     own = [each for each in found if each.option != "config"]
     names = {each.option for each in own}  # which win, also over a list
@@ -95,6 +101,17 @@ def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
         yield Setting(name, value, each.word.spot, raw)
 
 
+def _joined(settings: Sequence[Setting]) -> Iterator[Setting]:
+    """Yield settings; one that is said several times, and of which each counts, is a list once."""
+    for each in settings:
+        own = [other for other in settings if other.option == each.option]
+        if each.option not in REPEATED or len(own) == 1:
+            yield each
+        elif each is own[-1]:
+            texts = [other.value for other in own]
+            yield replace(each, value=str(texts), raw=repr(texts))
+
+
 def _command(text: str, path: Path) -> Command:
     command = command_of(text, path, PROGRAM)
     if command is None:
@@ -112,5 +129,5 @@ GRAMMAR = Grammar(
     spelt,
     is_flag,
     given,
-    frozenset({"bind", "reload_extra_files", "raw_env", "raw_paste_global_conf", "dirty_apps"}),
+    REPEATED,
 )
