@@ -6,9 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from benchmarks.judges.counts import count
 from benchmarks.judges.moods import Mood
 from benchmarks.judges.record import Wanted, record
-from benchmarks.judges.recording import read_recording
+from benchmarks.judges.recording import Recording, read_recording
 from lab.errors import LabError, ResultsError
 from lab.runs.folder import write_json
 
@@ -30,6 +31,7 @@ def main() -> None:
     recorder.add_argument(
         "--at-once", action="store_true", help="do not wait for an idle machine before a block"
     )
+    commands.add_parser("count", help="count the instructions of each version (valgrind)")
     judge = commands.add_parser("judge", help="let all judges judge it; writes the results")
     judge.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
     for command in commands.choices.values():
@@ -40,19 +42,28 @@ def main() -> None:
             wanted = Wanted(asked.mood, asked.minutes, asked.seed, asked.at_once)
             made = record(asked.recording, wanted, print)
             print(f"{made} blocks of the mood {asked.mood}")
+        elif asked.command == "count":
+            for name, counts in count(
+                asked.recording, _recording(asked.recording).turns
+            ).requests.items():
+                print(f"{name}: {', '.join(map(str, counts))}")
         else:
             _judge(asked.recording, asked.output)
     except LabError as error:
         sys.exit(str(error))
 
 
+def _recording(folder: Path) -> Recording:
+    found = read_recording(folder)
+    if found is None:
+        raise ResultsError(folder, "holds no recording; make one with: judges record")
+    return found
+
+
 def _judge(folder: Path, output: Path) -> None:
     from benchmarks.judges.result import judged  # noqa: PLC0415 - scipy is a tests' dependency
 
-    recording = read_recording(folder)
-    if recording is None:
-        raise ResultsError(folder, "holds no recording; make one with: judges record")
-    found = judged(folder, recording, "python -m benchmarks.judges judge")
+    found = judged(folder, _recording(folder), "python -m benchmarks.judges judge")
     write_json(output, found)
     for mood, by_judge in found.moods.items():
         for name, counts in by_judge.items():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from benchmarks.judges.counts import CountedInstructions
 from benchmarks.judges.made import MoodMade
 
 
@@ -46,3 +47,5 @@ class JudgesResult:
     """Mood -> what was recorded."""
     moods: Mapping[str, Mapping[str, Mapping[str, Counted]]]
     """Mood, or "all", -> judge -> what is planted -> what it said."""
+    instructions: CountedInstructions | None = None
+    """Of a request of each version; None where they were not counted."""

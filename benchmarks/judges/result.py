@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.judges import change_points, others
 from benchmarks.judges.change_points import Otava
 from benchmarks.judges.counted import Counted, JudgesResult
+from benchmarks.judges.counts import read_counts
 from benchmarks.judges.cut import Cut, Judge, cut, seconds_a_trial, series
 from benchmarks.judges.made import NAMES, MoodMade, made
 from benchmarks.judges.moods import Mood
@@ -54,6 +55,7 @@ def judged(folder: Path, recording: Recording, command: str) -> JudgesResult:
         machine={name: recording.environment.get(name) for name in ("cpu", "kernel", "python")},
         recorded=recorded,
         moods=found,
+        instructions=read_counts(folder),
     )
 
 

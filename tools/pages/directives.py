@@ -49,6 +49,7 @@ FORMS: Mapping[str, Callable[..., str]] = {
     "instructions cells": instructions.cells,
     "instructions phases": instructions.phases,
     "instructions saved: APPLICATION BUILD / APPLICATION BUILD at NUMBER": instructions.saved,
+    "judges count": judges.counted,
     "judges by planted": judges.by_planted,
     "judges recorded": judges.recorded,
     "judges on PLANTED by mood": judges.by_mood,

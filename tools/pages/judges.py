@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable
 
 from benchmarks.judges.counted import Counted, JudgesResult
+from benchmarks.judges.counts import LIMIT, over_old
 from benchmarks.judges.made import NAMES
 from benchmarks.judges.picture import MOODS, draw
 from lab.errors import UsageError
@@ -94,6 +95,20 @@ def recorded() -> str:
     ]
     titles = ("mood", "minutes", "trials", "trials with others at work", "noise of a trial")
     return _table((*titles, *(name for name in NAMES if name != "alike")), rows)
+
+
+def counted() -> str:
+    """Return a table of the instructions of a request, and whether their limit is crossed."""
+    found = stored().instructions
+    if found is None:
+        raise UsageError("judges.json has no instructions: count them")
+    rows = []
+    for name, requests in found.requests.items():
+        ratios = over_old(found, name)
+        red = sum(ratio > LIMIT for ratio in ratios)
+        ends = f"{min(ratios):.4f} to {max(ratios):.4f}"
+        rows.append((name, f"{min(requests):,}", ends, f"{red} of {len(ratios)}"))
+    return _table(("planted", "instructions a request", "over the old version's", "red"), rows)
 
 
 def _counted(judge: str, planted: str, mood: str) -> Counted:
