@@ -70,7 +70,7 @@ def best(base: Sequence[Sample], head: Sequence[Sample], metric: str) -> bool | 
     """
     Judge by the best of the trials, with the limit of the documentation's example, 5 %.
 
-    Source: pytest-benchmark 5.2, "Comparing past runs", `--benchmark-compare-fail=min:5%`.
+    Source: pytest-benchmark 5.3, "Comparing past runs", `--benchmark-compare-fail=min:5%`.
     """
     before, after = _costs(base, metric), _costs(head, metric)
     return min(after) > 1.05 * min(before) if before and after else None

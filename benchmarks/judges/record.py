@@ -78,7 +78,7 @@ def record(folder: Path, wanted: Wanted, say: Callable[[str], None]) -> int:
         raise UsageError("server and generator need a CPU each, and there is one in all")
     found = read_recording(folder)
     if found is None:
-        found = _begun(folder, wanted.seed, cores, environment)
+        found = _begun(folder, wanted.seed, until, cores, environment)
         say(f"{folder}: begun; a request needs {found.request * 1e6:.0f} µs of CPU")
     require_same(found, folder, environment)
     plan = plan_of(found.turns, found.seed, found.sizes)
@@ -101,10 +101,20 @@ def record(folder: Path, wanted: Wanted, say: Callable[[str], None]) -> int:
         return made
 
 
-def _begun(folder: Path, seed: int, cores: Cores, environment: dict[str, object]) -> Recording:
+def _is_idle(latest: float) -> bool:
+    """Wait until nobody uses the machine, and return whether it was so before a moment."""
+    while time.monotonic() < latest:
+        if psutil.cpu_percent(LOOK) < IDLE * 100:
+            return True
+    return False
+
+
+def _begun(
+    folder: Path, seed: int, until: float, cores: Cores, environment: dict[str, object]
+) -> Recording:
     """Choose how much is planted, and write how this recording is made."""
     parts = real_parts(EngineGenerator(), cores, lambda _trial: None)
-    turns, request = planted_turns(*calibrate(parts, SIZES))
+    turns, request = planted_turns(*calibrate(parts, SIZES, lambda: _is_idle(until)))
     begun = Recording(
         format=Recording.FORMAT,
         seed=seed,
@@ -175,10 +185,7 @@ class _Recorder:
         """Wait for an idle machine, and return whether it was so before the *latest* moment."""
         if self.wanted.at_once:
             return not made or time.monotonic() < latest
-        while time.monotonic() < latest:
-            if psutil.cpu_percent(LOOK) < IDLE * 100:
-                return True
-        return False
+        return _is_idle(latest)
 
     @contextmanager
     def _neighbour(self, number: int) -> Iterator[None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -56,22 +56,31 @@ def plan_of(turns: Mapping[str, int], seed: int, sizes: TrialSizes) -> Plan:
     return Plan(arms, OLDS[0], MOST_BLOCKS, sizes.warmup, sizes.window, seed, inert={})
 
 
-def calibrate(parts: Parts, sizes: TrialSizes) -> tuple[float, float]:
+def calibrate(
+    parts: Parts, sizes: TrialSizes, may_go_on: Callable[[], bool]
+) -> tuple[float, float]:
     """
     Return the CPU seconds of a request that does not spin, and of a turn of the loop.
+
+    Args:
+        parts: With what trials are made.
+        sizes: How long they last.
+        may_go_on: Waits until the machine is idle; False where there is no more time.
 
     Raises:
         LabError: It does not run here, or too few trials count.
     """
     found: dict[int, list[float]] = {0: [], PROBED: []}
-    for block in range(CALIBRATION):
+    block = 0
+    while min(map(len, found.values())) < CALIBRATION and may_go_on():
         for turns, seen in found.items():
             one = arm("calibration", turns, sizes.connections)
             plan = alone(one, sizes.window, sizes.warmup)
             trial = run_trial(plan, Slot(block, 0, one), 0, parts, Silent())
             seen += [value for name, value in observed(trial).metrics.items() if name == "cpu"]
-    if not all(found.values()):
-        raise LabError("no trial of the calibration counts: stop other work on this machine")
+        block += 1
+    if min(map(len, found.values())) < CALIBRATION // 2:
+        raise LabError("too few trials of the calibration count: stop other work on this machine")
     bare, spun = (statistics.median(seen) for seen in found.values())
     return bare, (spun - bare) / PROBED
 
