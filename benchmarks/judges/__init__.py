@@ -2,10 +2,13 @@
 A benchmark of performance checks: how `lab ab` and others judge the same trials.
 
     python -m benchmarks.judges record --mood quiet --minutes 5    appends to the recording
+    python -m benchmarks.judges count                              instructions, by valgrind
+    python -m benchmarks.judges judge                              writes the results
 
 A recording has versions of one application that need as much CPU, 2, 5 and 10 % more, and 5 % less,
 in each mood of a machine (`moods`): quiet, or with a neighbour that this program plants. Its trials
-are made by the lab's own runner, so the lab's gates apply to them unchanged.
+are made by the lab's own runner, so the lab's gates apply to them unchanged. `others`, `paired`,
+`own` and `counts` are the judges, `cut` gives each its comparisons.
 
 **How long a recording takes.** A trial takes 1.16 s with a window of 0.6 s: 0.36 s to start and to
 stop, 0.2 s of warm-up. Shorter windows are no use: CPU comes in ticks of 10 ms, which at 0.3 s are

@@ -4,35 +4,47 @@ Change points, by Apache Otava, in an environment of its own.
     python3 -m venv .judges && .judges/bin/pip install --require-hashes -r requirements/judges.txt
 
 It is maintained (0.8 of May 2026) and wants an older numpy than the lab's tests have, so it runs as
-a program beside: this file, which reads a line of JSON with two lists and writes whether the second
-begins with a change for the worse.
+a program beside: `detect.py`.
 """
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
+from lab.errors import LabError
+
 BASE, HEAD = 20, 10
 """Trials: a history of the old version, and the new one's."""
 
-WHERE = 2
-"""Trials by which a change point may lie off the head's first and still be taken for the head."""
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 PYTHON = ROOT / ".judges" / "bin" / "python"
+DETECT = Path(__file__).with_name("detect.py")
+
+INSTALLING = (
+    "python3 -m venv .judges && .judges/bin/pip install --require-hashes -r requirements/judges.txt"
+)
 
 
 class Otava:
     """A running Otava, asked a line at a time."""
 
     def __init__(self, python: Path = PYTHON) -> None:
+        """
+        Start it.
+
+        Raises:
+            LabError: Its environment was not made.
+        """
+        if not python.exists():
+            raise LabError(
+                f"Apache Otava is not installed; make its environment:\n    {INSTALLING}"
+            )
         self._process = subprocess.Popen(
-            (str(python), "-I", __file__),
+            (str(python), "-I", str(DETECT)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -58,20 +70,3 @@ class Otava:
         self._process.stdin.write(json.dumps([[*base], [*head]]) + "\n")
         self._process.stdin.flush()
         return bool(json.loads(self._process.stdout.readline()))
-
-
-def _answer() -> None:
-    from otava.analysis import compute_change_points  # noqa: PLC0415 - in its own environment
-
-    for line in sys.stdin:
-        base, head = json.loads(line)
-        points, _ = compute_change_points([*base, *head])
-        worse = any(
-            abs(point.index - len(base)) <= WHERE and point.stats.forward_rel_change() > 0
-            for point in points
-        )
-        print(json.dumps(worse), flush=True)
-
-
-if __name__ == "__main__":
-    _answer()

@@ -11,6 +11,7 @@ from benchmarks.judges.cut import Row, Sample, sample
 from benchmarks.judges.others import BaseThenHead
 from benchmarks.judges.own import LabAb
 from benchmarks.judges.paired import DuetJudge
+from lab.errors import LabError
 from tests.kit import builders
 
 CPU, SPREAD = 150e-6, 0.01
@@ -101,6 +102,12 @@ def test_a_change_point_is_the_heads_only_where_it_begins():
         assert not judge.judge(rows(1.0)).red
         assert not judge.judge(rows(1.0, moods=lambda at: 1.3 if at >= 10 else 1.0)).red
         assert not judge.judge(rows(0.8)).red
+
+
+def test_without_otava_the_message_says_how_to_install_it(tmp_path):
+    """It has an environment of its own, which nothing else needs."""
+    with pytest.raises(LabError, match=r"python3 -m venv \.judges"):
+        Otava(tmp_path / "python")
 
 
 def trials(ratio, count, noise):
