@@ -27,7 +27,7 @@ TIMES = 3
 """So often each version is counted, in a process of its own."""
 
 LIMIT = 1.02
-"""New over old from which on it is red: what docs/how-to/ci.md proposes for such counts."""
+"""New over old above which it is red; counts of one build differ by a thousandth."""
 
 ASKED = "9000"
 """What the service is asked for, as in the recording."""
