@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any
 
 import click
 
-from lab.analysis.judging import FAILED, judge_points
+from lab.analysis.judging import FAILED
+from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Threshold, check, parse
 from lab.cli.options import each_of, offered
 from lab.cli.report import FULL, show
@@ -19,7 +20,7 @@ from lab.cli.sides import INSTALL, Version, Wanted, versions
 from lab.errors import OtherReplyError, UsageError
 from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Outcome, conduct
-from lab.experiment.pair import NEW, OLD, decided, prepare_pair
+from lab.experiment.pair import METRICS, NEW, OLD, decided, ending, prepare_pair
 from lab.experiment.progress import Progress
 from lab.generators.process import EngineGenerator
 from lab.options import Asked, application, understand
@@ -28,7 +29,7 @@ from lab.report.console import Console
 from lab.report.edge import say
 from lab.report.files import files
 from lab.report.thresholds import lines
-from lab.report.versions import as_markdown
+from lab.report.versions import as_markdown, sentence
 from lab.runs.folder import write_text
 
 SAFETY = "safety"
@@ -91,6 +92,13 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
     metavar="LIMIT",
     help="Exit with 99 if new/old is beyond it, as in 'cpu > 1.05'; may be repeated.",
 )
+@click.option(
+    "--metric",
+    type=click.Choice(METRICS),
+    default=METRICS[0],
+    help="What is said first, and what ends the run where no limit does: better, worse, or within "
+    "5 % beyond doubt.",
+)
 @click.option("--new-reply", is_flag=True, help="The new version's replies may differ.")
 @click.option(
     "--confirm/--no-confirm",
@@ -113,6 +121,7 @@ def ab_command(
     old: str,
     new: str,
     limits: Sequence[str],
+    metric: str,
     confirm: bool | None,
     markdown: Path | None,
     full: bool,
@@ -123,8 +132,8 @@ def ab_command(
 
     OLD and NEW are git revisions of the repository here, or folders. Revisions are checked out
     into temporary folders; your own files stay as they are. The old version runs twice in every
-    block, which shows the machine's noise. With --fail-if the run ends when each limit is crossed
-    or excluded.
+    block, which shows the machine's noise. The run ends when each limit of --fail-if is crossed or
+    excluded; without a limit, when --metric is decided.
 
     Exit status: 0 no limit crossed; 99 crossed; 3 this machine could not tell, or a second run
     did not agree; 1 a version does not run.
@@ -142,9 +151,11 @@ def ab_command(
         pythons=given.pop("pythons"),
     )
     new_reply = given.pop("new_reply")
-    measured = partial(_measured, request, thresholds, new_reply=new_reply)
+    measured = partial(_measured, request, thresholds, metric, new_reply=new_reply)
     first = measured(given, swapped=False)
     outcome, told, status = first.outcome, [*first.told], first.status
+    if not given["json"]:
+        say(f"{sentence(outcome.conclusion, metric)}\n")
     show(outcome.conclusion, outcome.folder, full=full, as_json=given["json"], tries=False)
     agreed = None
     if status == FAILED and confirm:
@@ -160,7 +171,8 @@ def ab_command(
     elif not given["json"]:
         say(opening.end(status))
     if markdown is not None:
-        write_text(markdown, as_markdown(outcome.conclusion, first.differs, told, status))
+        text = as_markdown(outcome.conclusion, metric, first.differs, told, status)
+        write_text(markdown, text)
     return status
 
 
@@ -188,6 +200,7 @@ class PairRun:
 def _measured(
     request: Wanted,
     thresholds: Sequence[Threshold],
+    metric: str,
     given: dict[str, Any],
     *,
     swapped: bool,
@@ -199,24 +212,24 @@ def _measured(
         differs = [*old.differs(new)]
         for line in differs:
             say_err(line)
-        outcome = _run(old, new, thresholds, given, new_reply=new_reply)
-    judgements, status = judge_points(outcome.conclusion.summaries, thresholds)
-    return PairRun(outcome, differs, lines(judgements), status)
+        over = decided(thresholds, metric)
+        outcome = _run(old, new, over, given, new_reply=new_reply)
+    (summary,) = outcome.conclusion.summaries
+    ended = ending(summary.run, thresholds, metric)
+    return PairRun(outcome, differs, lines(ended.judgements), ended.status)
 
 
 def _run(
     old: Version,
     new: Version,
-    thresholds: Sequence[Threshold],
+    over: Callable[[Sequence[Summary]], bool],
     given: dict[str, Any],
     *,
     new_reply: bool,
 ) -> Outcome:
     asked = [_asked(each, given) for each in (old, new)]
     understood = understand(asked[0])
-    over = decided(thresholds) if thresholds else None
-    stay = {NEW} if thresholds else set()
-    options = replace(understood.options, stay=stay, over=over, try_ours=True, confirm=False)
+    options = replace(understood.options, stay={NEW}, over=over, try_ours=True, confirm=False)
     workloads = [application(each) for each in asked]
     sides = [(each.config, workload) for each, workload in zip((old, new), workloads, strict=True)]
     prepared = prepare_pair(options, *sides, new_reply=new_reply)

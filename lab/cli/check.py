@@ -1,15 +1,25 @@
-"""`lab check`: whether this machine is fit to measure."""
+"""`lab check`: whether this machine is fit to measure, and what its noise allows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from textwrap import wrap
+from typing import Any
 
 import click
 from rich.text import Text
 
+from lab.cli.noise import lines
+from lab.cli.options import Seconds, each_of
+from lab.cli.run import made
+from lab.errors import UsageError
+from lab.experiment.conduct import DEFAULT
+from lab.experiment.minutes import least_minutes
+from lab.experiment.noise import sensitivity
+from lab.experiment.plan import OVERHEAD
+from lab.options import Asked, understand
 from lab.report.console import Console
-from lab.report.edge import say_json
+from lab.report.edge import say, say_json
 from lab.report.terminal import columns
 from lab.runs import fitness
 from lab.runs.as_json import encode
@@ -22,8 +32,19 @@ INDENT = " " * 6
 
 @click.command("check")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def check_command(*, as_json: bool) -> int:
+@click.option(
+    "--noise",
+    type=Seconds(),
+    metavar="TIME",
+    help="Measure for so long how noisy this machine is, as in 3m: one server twice in every "
+    "block. Prints what `lab ab` can find here, and which limit to write.",
+)
+@click.option("--profile", default="safety", metavar="PROFILE", help="With --noise: the server.")
+@each_of("window", "warmup", "results")
+def check_command(*, as_json: bool, noise: float | None, profile: str, **sizes: Any) -> int:
     """Say whether this machine is fit to measure, and what each missing thing costs."""
+    if noise is not None:
+        return _noise(profile, noise, as_json=as_json, **sizes)
     findings = fitness.check()
     if as_json:
         say_json(encode(findings))
@@ -34,6 +55,28 @@ def check_command(*, as_json: bool) -> int:
             for line in _check_lines(each, wide, columns(console)):
                 console.print(line, highlight=False, soft_wrap=True)
     return 3 if any(each.level == "fail" for each in findings) else 0
+
+
+def _noise(profile: str, seconds: float, *, as_json: bool, **sizes: Any) -> int:
+    """Measure the noise of *profile*, and say what it allows; the exit status is the run's."""
+    window, warmup = (
+        getattr(DEFAULT, name) if sizes[name] is None else sizes[name]
+        for name in ("window", "warmup")
+    )
+    least = least_minutes(2 * (window + warmup + OVERHEAD))
+    if seconds < least * 60:
+        raise UsageError(f"--noise {seconds:g}s: at least {least}m, which are six blocks")
+    asked = Asked(profiles=(profile,), minutes=seconds / 60, confirm=False, **sizes)
+    outcome = made(asked, understand(asked))
+    (summary,) = outcome.conclusion.summaries
+    found = sensitivity(summary)
+    if as_json:
+        say_json(encode(found))
+    else:
+        for line in lines(found):
+            say(line)
+    say(f"Run folder: {outcome.folder}", err=True)
+    return summary.exit_code
 
 
 def _check_lines(finding: fitness.Check, wide: int, width: int) -> Iterator[Text]:

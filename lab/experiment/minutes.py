@@ -59,13 +59,18 @@ def with_minutes(plan: Plan, minutes: float) -> Plan:
         raise UsageError(f"--minutes {minutes:g}: above 0, and at most {MOST_MINUTES:g}")
     plan = replace(plan, blocks=LOOKS[-1], minutes=minutes, looks=LOOKS)
     block = len(plan.block) * trial_seconds(plan)
-    least = math.ceil(LOOKS[0] * block / 60)
+    least = least_minutes(block)
     if not minutes >= least:
         raise UsageError(
             f"--minutes {minutes:g}: one block of {len(plan.block)} arms takes {block:.0f} s; the "
             f"first look is after {LOOKS[0]}: at least {least} minutes, fewer profiles, or --quick"
         )
     return plan
+
+
+def least_minutes(block: float) -> int:
+    """Return the minutes that reach the first look, of blocks that take so many seconds."""
+    return math.ceil(LOOKS[0] * block / 60)
 
 
 class Minutes:

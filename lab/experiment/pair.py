@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.judging import Judged, Judgement, RatioSeen, Reach, judge_points, judge_run
+from lab.analysis.compare import differs
+from lab.analysis.health import HEADLINE
+from lab.analysis.judging import (
+    UNJUDGED,
+    Judged,
+    Judgement,
+    RatioSeen,
+    Reach,
+    judge_points,
+    judge_run,
+)
+from lab.analysis.looks import ended_early
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Threshold
@@ -77,10 +88,21 @@ def _named(arm: Arm, name: str, against: str | None = None) -> Arm:
     return replace(arm, name=name, profile=replace(arm.profile, name=name, against=against))
 
 
-def decided(thresholds: Sequence[Threshold]) -> Callable[[Sequence[Summary]], bool]:
-    """Return what tells whether each limit is crossed beyond doubt, or excluded."""
+METRICS = ("cpu", "throughput", "p99", "memory")
+"""By one of which a pair is judged that has no limits."""
 
-    def all_decided(found: Sequence[Summary]) -> bool:
+
+def decided(
+    thresholds: Sequence[Threshold], metric: str = METRICS[0]
+) -> Callable[[Sequence[Summary]], bool]:
+    """
+    Return what tells at a look whether a run has said what it is for.
+
+    That is whether each limit is crossed beyond doubt, or excluded; without any limit, whether by
+    *metric* new is better, worse, or surely within 5 % of old.
+    """
+
+    def limits_decided(found: Sequence[Summary]) -> bool:
         judged = [judge_run(each, summary) for summary in found for each in thresholds]
         return all(
             each.outcome is Judged.FAILED
@@ -88,7 +110,10 @@ def decided(thresholds: Sequence[Threshold]) -> Callable[[Sequence[Summary]], bo
             for each in judged
         )
 
-    return all_decided
+    def told(found: Sequence[Summary]) -> bool:
+        return all(ended_early(summary.compare(metric, NEW, OLD)) for summary in found)
+
+    return limits_decided if thresholds else told
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,20 +128,34 @@ class Ending:
     """Its exit status."""
 
 
-def ending(run: Run, thresholds: Sequence[Threshold]) -> Ending:
+def ending(run: Run, thresholds: Sequence[Threshold], metric: str = METRICS[0]) -> Ending:
     """
-    Judge trials as `lab ab` judges them: at each look, until every limit is decided.
+    Judge trials as `lab ab` judges them: at each look, until all is decided.
+
+    A noise check that fails for want of blocks makes no status of its own then: what is decided
+    needs no quieter machine.
 
     Args:
-        run: Of minutes, with the arms old, old again and new. Of one that `lab ab` has made this
-            is how it ended; of other trials how it would have, had its time ended with them.
-        thresholds: The limits; with none the run goes on to its end.
+        run: With the arms old, old again and new. Of one that `lab ab` has made this is how it
+            ended; of other trials how it would have, had its time ended with them.
+        thresholds: The limits.
+        metric: What decides where there is none.
     """
-    over, made = decided(thresholds), run.blocks
-    for look in (each for each in run.plan.looks if thresholds and each < made):
+    over, made = decided(thresholds, metric), run.blocks
+    found = summaries(run)
+    for look in (each for each in run.plan.looks if each <= made):
         trials = tuple(trial for trial in run.trials if trial.slot.block < look)
-        seen = replace(run, trials=trials, ended=True)
-        if over(summaries(seen)):
-            run, made = seen, look
+        so_far = summaries(replace(run, trials=trials, ended=True))
+        if over(so_far):
+            found, made = so_far, look
             break
-    return Ending(made, *judge_points(summaries(run), thresholds))
+    judgements, status = judge_points(found, thresholds)
+    if status == UNJUDGED and over(found) and not any(map(_unlike, found)):
+        status = 0
+    return Ending(made, judgements, status)
+
+
+def _unlike(summary: Summary) -> bool:
+    """Return whether old is not known to be as old again."""
+    ratio = summary.aa[HEADLINE].ratio
+    return ratio is None or differs(ratio)

@@ -87,7 +87,9 @@ def test_two_commits_are_served_in_one_run(compared):
         each for each in shop.parent.glob("results/*/*") if b"of-the-old" in each.read_bytes()
     ]
     text = (shop.parent / "ab.md").read_text()  # a comment for a pull request
-    assert text.startswith("## Performance: new / old\n\nold: one (")
+    assert text.startswith("## Performance: new / old\n\n**new needs ")
+    assert "x the CPU per request of old" in text or "] the CPU per request of old" in text
+    assert "\n\nold: one (" in text
     assert "\n| --- | --- |\n| CPU per request |" in text
     assert "cpu(new/old) > 9" in text
     assert "Each ratio is to the mean of old's two trials in a block" in text

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.judging import FAILED
+from lab.analysis.judging import FAILED, UNJUDGED
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import parse
 from lab.experiment.minutes import with_minutes
@@ -45,3 +45,46 @@ def test_recorded_trials_are_judged_as_a_run_is(cpu, limit, blocks, status):
     plan = replace(with_minutes(run.plan, 60), against_both=True)
     found = ending(replace(run, plan=plan, ended=True), [parse(f"cpu(new/old) > {limit}")])
     assert (found.blocks, found.status) == (blocks, status)
+
+
+def recorded(cpu, noise, *, speed=1.0, blocks=10, seed=1):
+    """Return trials of both versions, as of a run of minutes; *cpu* and *speed* are new / old."""
+    speeds = {"old": (2000, 1e-4), "new": (2000 * speed, cpu * 1e-4)}
+    run = make.ladder_run(speeds, noise=noise, blocks=blocks, seed=seed)
+    return replace(run, plan=replace(with_minutes(run.plan, 60), against_both=True), ended=True)
+
+
+@pytest.mark.parametrize(
+    ("metric", "blocks"), [("cpu", 6), ("throughput", 10)], ids=["decided", "open"]
+)
+def test_without_a_limit_the_metric_ends_the_run(metric, blocks):
+    """CPU is worse beyond doubt after six blocks; throughput is 5 % less, and stays open."""
+    assert ending(recorded(1.4, 0.03, speed=0.95), (), metric).blocks == blocks
+
+
+def test_nothing_above_5_percent_is_an_answer():
+    """As it is for `lab run`."""
+    found = ending(recorded(1.0, 0.005), ())
+    assert (found.blocks, found.status) == (6, 0)
+
+
+def test_what_is_decided_needs_no_quieter_machine():
+    """The noise check fails for want of blocks: that makes a 3 only of a limit that is open."""
+    run = recorded(1.0, 0.06)
+    assert summarise(run).exit_code == UNJUDGED
+    assert ending(run, [parse("cpu(new/old) > 1.5")]).status == 0
+    assert ending(run, [parse("cpu(new/old) > 1.02")]).status == UNJUDGED
+
+
+def test_the_same_twice_is_never_red():
+    """In 30 runs of 3 % noise, at a limit of 2 %."""
+    for seed in range(30):
+        run = recorded(1.0, 0.03, seed=seed)
+        assert ending(run, [parse("cpu(new/old) > 1.02")]).status != FAILED
+
+
+def test_ten_percent_more_cpu_is_found():
+    """In 10 of 10 runs of 2 % noise and 13 blocks, at a limit of 5 %."""
+    for seed in range(10):
+        run = recorded(1.1, 0.02, blocks=13, seed=seed)
+        assert ending(run, [parse("cpu(new/old) > 1.05")]).status == FAILED
