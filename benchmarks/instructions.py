@@ -24,7 +24,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -34,6 +33,9 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from lab.servers.counting import instructions
+from lab.servers.process import Order
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "instructions.json"
@@ -79,7 +81,7 @@ def whole():
 DRIVER = (
     CALL
     + """
-phase, warm_up, requests, go = rest
+phase, warm_up, requests, ready, go = rest
 def context():
     application.request_context(base.copy())
 def push():
@@ -102,7 +104,7 @@ for _ in range(int(warm_up)):
     call()
 gc.collect()
 gc.freeze()
-print("ready", flush=True)
+open(ready, "w").close()
 while not os.path.exists(go):
     time.sleep(0.02)
 for _ in range(int(requests)):
@@ -141,7 +143,7 @@ def count(application: str, build: str, number: str, phase: str = "whole") -> Ce
     Return the instructions of one request.
 
     Raises:
-        RuntimeError: It could not be counted; with what was printed.
+        LabError: It could not be counted; with what was printed.
     """
     with tempfile.TemporaryDirectory() as name:
         total = _counted(Path(name), application, build, NUMBERS[number], phase)
@@ -149,7 +151,6 @@ def count(application: str, build: str, number: str, phase: str = "whole") -> Ce
 
 
 def _counted(folder: Path, application: str, build: str, number: str, phase: str) -> int:
-    out, go = folder / "callgrind.out", folder / "go"
     module, _, attribute = APPLICATIONS[application].partition(":")
     pure = build == "pure"
     environment = os.environ | {
@@ -158,30 +159,17 @@ def _counted(folder: Path, application: str, build: str, number: str, phase: str
         "FIB_REQUIRE_CYTHON": "" if pure else "1",
         "FIB_MAX_DIGITS": "",
     }
-    command = ["valgrind", "--tool=callgrind", "--instr-atstart=no"]
-    command += [f"--callgrind-out-file={out}", sys.executable, "-c", DRIVER]
-    command += [module, attribute, number, phase, str(WARM_UP), str(REQUESTS), str(go)]
-    with subprocess.Popen(
-        command,
+    ready, go = folder / "ready", folder / "go"
+    words = (module, attribute, number, phase, str(WARM_UP), str(REQUESTS), str(ready), str(go))
+    order = Order(
+        profile=f"{application}, {build}",
+        commands=((sys.executable, "-c", DRIVER, *words),),
+        environment=environment,
+        folder=folder,
         cwd=ROOT,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=(folder / "log").open("wb"),
-    ) as process:
-        try:
-            assert process.stdout is not None
-            if process.stdout.readline() != b"ready\n":
-                raise RuntimeError((folder / "log").read_text(errors="replace"))
-            switch = ("callgrind_control", "-i", "on", str(process.pid))
-            subprocess.run(switch, check=True, capture_output=True, timeout=60)
-            go.touch()
-            process.wait(300)
-        finally:
-            process.kill()
-    found = re.search(r"^(?:totals|summary): (\d+)", out.read_text(), re.MULTILINE)
-    if found is None or int(found[1]) == 0:
-        raise RuntimeError((folder / "log").read_text(errors="replace"))
-    return int(found[1])
+        cores=None,
+    )
+    return instructions(order, ready, go)
 
 
 def measure() -> dict[str, Any]:

@@ -59,6 +59,15 @@ ELSEWHERE = {
         "SOCKET=/run/fibonacci/b.sock .venv/bin/fibonacci serve production",
         "nginx -c $PWD/profiles/production.nginx.conf -g 'daemon off;'",
     ),
+    "tests/ab/test_count.py::test_what_a_request_takes_is_counted": (
+        (
+            ".venv/bin/lab ab main HEAD --app shop.wsgi:application --path /items/3 --count "
+            "--fail-if 'instructions > 1.02'"
+        ),
+    ),
+    "tests/ab/test_noise.py::test_the_noise_of_this_machine_is_measured": (
+        ".venv/bin/lab check --noise 3m",
+    ),
     "tests/test_selftest.py::test_the_quick_form_passes_here": (".venv/bin/lab selftest --quick",),
     "tests/test_selftest.py::test_planted_faults_are_found": (".venv/bin/lab selftest --verbose",),
     "tests/test_bounds.py::test_the_ends_hold_here": (".venv/bin/lab selftest bounds",),

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from lab.analysis.health import gravest
 from lab.analysis.judging import FAILED
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Threshold, check, parse
@@ -18,6 +19,7 @@ from lab.cli.options import each_of, offered
 from lab.cli.report import FULL, show
 from lab.cli.sides import INSTALL, Version, Wanted, versions
 from lab.errors import OtherReplyError, UsageError
+from lab.experiment import counts
 from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Outcome, conduct
 from lab.experiment.pair import METRICS, NEW, OLD, decided, ending, prepare_pair
@@ -99,6 +101,12 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
     help="What is said first, and what ends the run where no limit does: better, worse, or within "
     "5 % beyond doubt.",
 )
+@click.option(
+    "--count",
+    is_flag=True,
+    help="Count instructions in user space and system calls of a request as well (valgrind, "
+    "strace); 'instructions > 1.02' and 'syscalls > 1' are limits then.",
+)
 @click.option("--new-reply", is_flag=True, help="The new version's replies may differ.")
 @click.option(
     "--confirm/--no-confirm",
@@ -122,6 +130,7 @@ def ab_command(
     new: str,
     limits: Sequence[str],
     metric: str,
+    count: bool,
     confirm: bool | None,
     markdown: Path | None,
     full: bool,
@@ -142,7 +151,7 @@ def ab_command(
         raise UsageError(
             "what is served? --config deploy/uwsgi.ini, or --app shop.wsgi:application"
         )
-    thresholds = tuple(map(_limit, limits))
+    asked = _limits(limits, metric, count=count)
     confirm = bool(os.environ.get("CI")) if confirm is None else confirm
     request = Wanted(
         old=old,
@@ -150,8 +159,7 @@ def ab_command(
         **{name: given.pop(name) for name in ("config", "install", "setup", "env_old", "env_new")},
         pythons=given.pop("pythons"),
     )
-    new_reply = given.pop("new_reply")
-    measured = partial(_measured, request, thresholds, metric, new_reply=new_reply)
+    measured = partial(_measured, request, asked, new_reply=given.pop("new_reply"))
     first = measured(given, swapped=False)
     outcome, told, status = first.outcome, [*first.told], first.status
     if not given["json"]:
@@ -174,6 +182,27 @@ def ab_command(
         text = as_markdown(outcome.conclusion, metric, first.differs, told, status)
         write_text(markdown, text)
     return status
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What decides."""
+
+    thresholds: Sequence[Threshold]
+    metric: str
+    """Where there are none."""
+    counted: Sequence[Threshold] | None
+    """Those on counts; None where nothing is counted."""
+
+
+def _limits(limits: Sequence[str], metric: str, *, count: bool) -> Limits:
+    on_counts = tuple(filter(None, map(counts.parse, limits)))
+    thresholds = tuple(_limit(each) for each in limits if counts.parse(each) is None)
+    if on_counts and not count:
+        raise UsageError(f"--fail-if '{on_counts[0].text}': it needs --count")
+    if count:
+        counts.require_tools()
+    return Limits(thresholds, metric, on_counts if count else None)
 
 
 def _limit(text: str) -> Threshold:
@@ -199,8 +228,7 @@ class PairRun:
 
 def _measured(
     request: Wanted,
-    thresholds: Sequence[Threshold],
-    metric: str,
+    limits: Limits,
     given: dict[str, Any],
     *,
     swapped: bool,
@@ -212,11 +240,17 @@ def _measured(
         differs = [*old.differs(new)]
         for line in differs:
             say_err(line)
-        over = decided(thresholds, metric)
-        outcome = _run(old, new, over, given, new_reply=new_reply)
+        over = decided(limits.thresholds, limits.metric)
+        outcome, costs = _run(
+            old, new, over, given, new_reply=new_reply, count=limits.counted is not None
+        )
     (summary,) = outcome.conclusion.summaries
-    ended = ending(summary.run, thresholds, metric)
-    return PairRun(outcome, differs, lines(ended.judgements), ended.status)
+    ended = ending(summary.run, limits.thresholds, limits.metric)
+    told, status = lines(ended.judgements), ended.status
+    if costs is not None:
+        said, found = counts.told(costs, limits.counted or ())
+        told, status = (*told, *said), gravest(status, found)
+    return PairRun(outcome, differs, told, status)
 
 
 def _run(
@@ -226,7 +260,8 @@ def _run(
     given: dict[str, Any],
     *,
     new_reply: bool,
-) -> Outcome:
+    count: bool,
+) -> tuple[Outcome, tuple[counts.Cost, counts.Cost] | None]:
     asked = [_asked(each, given) for each in (old, new)]
     understood = understand(asked[0])
     options = replace(understood.options, stay={NEW}, over=over, try_ours=True, confirm=False)
@@ -235,10 +270,11 @@ def _run(
     prepared = prepare_pair(options, *sides, new_reply=new_reply)
     for line in announcement(prepared):
         say(line, err=True)
+    costs = counts.counts(prepared) if count else None
     generator = EngineGenerator(prepared.generators)
     try:
         with Progress(prepared.plan, Console(stderr=True)) as progress:
-            return conduct(prepared, options, generator, progress, files)
+            return conduct(prepared, options, generator, progress, files), costs
     except OtherReplyError as error:
         error.add_note(OTHERWISE)
         raise
