@@ -184,8 +184,6 @@ NOT_RUN = {
     "it is about files of the reader's": (
         r"grep -rnE '^\s*(import|from) (uwsgi|uwsgidecorators)' --include='*.py' .",
         ".venv/bin/python benchmarks/public_lint.py ~/configurations --collected 2026-11-23",
-        ".venv/bin/pip install -r after/requirements.txt",
-        "cp after/ci/before.ini after/ci/after.ini .",
         (
             "WSGI_APP=mysite.wsgi:application WSGI_CHDIR=/path/to/mysite .venv/bin/uwsgi "
             "profiles/threads-64.ini"
