@@ -62,8 +62,8 @@ def duets(seed: int, mood: str, block: int) -> list[tuple[str, str]]:
 
 def _pairs(block: int) -> list[tuple[str, str]]:
     olds = iter(OLDS)
-    alike = [(next(olds), next(olds)) for _ in range(3)]
-    return [*alike, (next(olds), ALWAYS[0]), (next(olds), _changed(block // ROUND))]
+    alike = [(next(olds), next(olds)) for _ in range(2)]
+    return [*alike, *((next(olds), new) for new in (*ALWAYS, _changed(block // ROUND)))]
 
 
 def _changed(turn: int) -> str:

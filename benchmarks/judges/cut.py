@@ -139,6 +139,9 @@ def series(blocks: Sequence[Block], share: float, *, duets: bool) -> Iterator[li
     """
     Yield rows in which new takes *share* more than old; no two series have a new one in common.
 
+    Of single trials there is a row a block, and a series for each triple of old ones; of duets one
+    series, with a row for each pair.
+
     Args:
         blocks: Of one mood.
         share: One of `blocks.EFFECTS`.
@@ -146,7 +149,7 @@ def series(blocks: Sequence[Block], share: float, *, duets: bool) -> Iterator[li
     """
     chosen = [each for each in blocks if each.is_duet is duets]
     if duets:
-        yield from _duets(chosen, share)
+        yield _duets(chosen, share)
         return
     for number, triple in enumerate(TRIPLES):
         news = _news(share, number)
@@ -169,17 +172,18 @@ def _row(block: Block, triple: Sequence[str], news: Sequence[str]) -> Row:
     return Row(block.number, block.trials[0].started_at, found[triple[0]], found[triple[1]], new)
 
 
-def _duets(blocks: Sequence[Block], share: float) -> Iterator[list[Row]]:
-    pairs: dict[int, list[Row]] = {}
+def _duets(blocks: Sequence[Block], share: float) -> list[Row]:
+    """Return a row for each pair, several of a block one after the other."""
+    rows = []
     for block in blocks:
         sides: dict[str, list[Trial]] = {}
         for trial in block.trials:
             sides.setdefault(trial.facts[DUET], []).append(trial)
-        fitting = [each for each in sides.values() if EFFECTS[each[1].slot.arm.name] == share]
-        for number, (old, new) in enumerate(fitting):
-            row = Row(block.number, old.started_at, sample((old,)), None, sample((new,)))
-            pairs.setdefault(number, []).append(row)
-    yield from pairs.values()
+        for old, new in sides.values():
+            if EFFECTS[new.slot.arm.name] == share:
+                pair = sample((old,)), None, sample((new,))
+                rows.append(Row(block.number, old.started_at, *pair))
+    return rows
 
 
 def samples(trials: Sequence[Trial]) -> dict[str, Sample]:

@@ -109,4 +109,4 @@ def _describe(result: JudgesResult, judges: tuple[str, ...]) -> str:
                 if (each := result.moods.get(mood, {}).get(judge, {}).get(planted))
             )
             said.append(f"{judge}, {planted}: {', '.join(counts)}")
-    return f"How often each judge calls the new version slower. {'; '.join(said)}."
+    return f"A mark a judge and mood, with its interval. {'; '.join(said)}."

@@ -108,20 +108,21 @@ class Duet:
 
     def trials(self, old: Slot, new: Slot, number: int) -> tuple[Trial, Trial]:
         """
-        Load both at once, and return what each did.
+        Load both at once, and return what old and new did; who is started first takes turns.
 
         Raises:
             ServerStartError: One of them did not start.
             GeneratorError: A load could not be made.
         """
+        order = (new, old) if number % 2 else (old, new)
         with ExitStack() as stack:
-            servers = [self._start(stack, slot) for slot in (old, new)]  # none is loaded yet
-            sides = [self._load(stack, *each) for each in zip((old, new), servers, strict=True)]
+            servers = [self._start(stack, slot) for slot in order]  # none is loaded yet
+            sides = [self._load(stack, *each) for each in zip(order, servers, strict=True)]
             with ThreadPoolExecutor(2) as pool:
                 measured = [pool.submit(side.measure, self.plan.window) for side in sides]
-                first, second = (each.result() for each in measured)
-        facts = {DUET: str(number)}
-        return replace(first, facts=facts), replace(second, facts=facts)
+                made = [replace(each.result(), facts={DUET: str(number)}) for each in measured]
+        first, second = sorted(made, key=lambda trial: trial.slot.position)
+        return first, second
 
     def _start(self, stack: ExitStack, slot: Slot) -> RunningServer:
         profile, folder = slot.arm.profile, stack.enter_context(temporary.folder())
