@@ -1,13 +1,12 @@
 """
 Instructions of a request: a judge that no neighbour disturbs, and that sees user space alone.
 
-They are counted as `benchmarks.instructions` does, by valgrind, without a server: once a build and
-not once a trial, so no mood of the machine has anything to do with it.
+They are counted as `lab ab --count` does, by valgrind, without a server: once a build and not once
+a trial, so no mood of the machine has anything to do with it.
 """
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Mapping
@@ -15,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from benchmarks import instructions
 from benchmarks.judges.blocks import ALWAYS, EFFECTS, IN_TURN, OLDS
 from benchmarks.judges.made import NAMES
-from benchmarks.judges.trials import APPLICATION
+from benchmarks.judges.trials import arm
 from lab.runs.folder import read_json, write_json
+from lab.servers import adapter
+from lab.servers.counting import cost, require_tools
 
 NAME = "instructions.json"
 
@@ -27,10 +27,7 @@ TIMES = 3
 """So often each version is counted, in a process of its own."""
 
 LIMIT = 1.02
-"""New over old above which it is red; counts of one build differ by a thousandth."""
-
-ASKED = "9000"
-"""What the service is asked for, as in the recording."""
+"""New over old above which it is red: that of docs/how-to/ci.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +49,17 @@ def count(folder: Path, turns: Mapping[str, int]) -> CountedInstructions:
     Count every version, and store it beside the recording.
 
     Raises:
-        RuntimeError: It cannot be counted; with what valgrind printed.
+        LabError: It cannot be counted; with what to install, or what valgrind printed.
     """
-    instructions.APPLICATIONS["planted"] = APPLICATION
+    require_tools()
     began, found = time.monotonic(), {}
     for name, share in NAMES.items():
         version = next(each for each in (OLDS[0], *ALWAYS, *IN_TURN) if EFFECTS[each] == share)
-        os.environ["SPIN"] = str(turns[version])  # the process that is counted inherits it
-        cells = [instructions.count("planted", "cython", ASKED) for _ in range(TIMES)]
-        found[name] = tuple(cell.instructions for cell in cells)
+        one = arm(version, turns[version], connections=1)
+        profile, workload = one.profile, one.workload
+        asked, sought = workload.asks[0], adapter(profile).sought(profile, workload)
+        costs = [cost(sought, asked, asked.expect.status, workload.runtime) for _ in range(TIMES)]
+        found[name] = tuple(round(each.instructions) for each in costs)
     each = (time.monotonic() - began) / (TIMES * len(NAMES))
     counted = CountedInstructions(CountedInstructions.FORMAT, found, 2 * each / 60)
     write_json(folder / NAME, counted)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from benchmarks.judges.cut import Decision, Row, Sample
 from lab.analysis.judging import FAILED, UNJUDGED
+from lab.analysis.points import summaries
 from lab.analysis.thresholds import parse
 from lab.experiment.minutes import LOOKS
-from lab.experiment.pair import NEW, OLD, ending
+from lab.experiment.pair import NEW, OLD, decided, ending
 from lab.model.measured import Run, Trial
 from lab.model.plan import Arm, Plan, Role, Slot
 
@@ -71,8 +72,9 @@ class LabAb:
         if len(usable) < LOOKS[0]:
             return None
         run = _run_of([rows[at] for at in usable])
-        found = ending(run, (parse(LIMITS[self.metric]),))
-        if found.blocks == len(usable) < most:
+        limits = (parse(LIMITS[self.metric]),)
+        found = ending(run, limits)
+        if found.blocks == len(usable) < most and not decided(limits)(summaries(run)):
             return None
         trials = sum(trial.slot.block < found.blocks for trial in run.trials)
         return PairOutcome(found.status, usable[found.blocks - 1] + 1, trials)

@@ -1,15 +1,14 @@
 """Instructions as a judge: each version is counted with what is planted in it."""
 
-import os
 from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import instructions
 from benchmarks.judges import counts
 from benchmarks.judges.counts import CountedInstructions, count, over_old, read_counts
 from benchmarks.judges.trials import planted_turns
 from lab.errors import UsageError
+from lab.servers.counting import Cost
 from tools.pages import judges as page
 
 TURNS, _ = planted_turns(100e-6, 10e-9)
@@ -17,18 +16,28 @@ TURNS, _ = planted_turns(100e-6, 10e-9)
 
 def test_each_version_is_counted_with_its_own_turns(tmp_path, monkeypatch):
     """And the counts lie beside the recording."""
-    monkeypatch.setenv("SPIN", "")
 
-    def counted(*_):
-        return SimpleNamespace(instructions=1_000_000 + 100 * int(os.environ["SPIN"]))
+    def counted(sought, asked, status, runtime):
+        assert (sought.module, asked.path, status) == ("benchmarks.judges.planted", "/9000", 200)
+        spun = int(runtime.variables.reveal()["SPIN"])
+        return Cost(1_000_000.0 + 100 * spun, 0.0)
 
-    monkeypatch.setattr(instructions, "count", counted)
+    monkeypatch.setattr(counts, "cost", counted)
     found = count(tmp_path, TURNS)
     assert read_counts(tmp_path) == found
     spun = {name: (each[0] - 1_000_000) // 100 for name, each in found.requests.items()}
     assert spun["10 % more"] == TURNS["more-10-a"]
     assert spun["5 % less"] == TURNS["less-5"]
     assert all(len(each) == counts.TIMES for each in found.requests.values())
+
+
+@pytest.mark.slow
+def test_more_turns_are_more_instructions(tmp_path, monkeypatch):
+    """Counted for real, with the programs that `lab ab --count` needs."""
+    monkeypatch.setattr(counts, "TIMES", 1)
+    found = count(tmp_path, TURNS)
+    told = [found.requests[name][0] for name in ("5 % less", "alike", "2 % more", "10 % more")]
+    assert told == sorted(told)
 
 
 def test_without_a_count_there_is_none(tmp_path):
