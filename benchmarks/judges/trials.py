@@ -15,7 +15,7 @@ from lab import profiles, workloads
 from lab.analysis.observations import observed
 from lab.errors import LabError
 from lab.experiment.plan import alone, arm_of
-from lab.experiment.runner import WARMUP_REQUESTS, Parts, Silent, run_trial
+from lab.experiment.runner import Parts, Silent, run_trial
 from lab.model.measured import Trial
 from lab.model.parts import RunningServer, Session, Subject
 from lab.model.plan import Arm, Load, Plan, Slot
@@ -135,7 +135,7 @@ class Duet:
         session = stack.enter_context(
             parts.generator.session(server.endpoint, arm.workload, load, self.cores[1])
         )
-        session.warm_up(self.plan.warmup, WARMUP_REQUESTS)
+        session.warm_up(self.plan.warmup, self.plan.warm)
         trial = Trial(slot, 0, parts.clock(), arm.profile.digest, parts.environment)
         return _Side(trial, Subject(server.pid, server.endpoint.port), session)
 

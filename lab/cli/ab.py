@@ -24,6 +24,7 @@ from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Outcome, conduct
 from lab.experiment.pair import METRICS, NEW, OLD, decided, ending, prepare_pair
 from lab.experiment.progress import Progress
+from lab.experiment.replies import TriedOut
 from lab.generators.process import EngineGenerator
 from lab.options import Asked, application, understand
 from lab.report import opening
@@ -264,7 +265,8 @@ def _run(
 ) -> tuple[Outcome, tuple[counts.Cost, counts.Cost] | None]:
     asked = [_asked(each, given) for each in (old, new)]
     understood = understand(asked[0])
-    options = replace(understood.options, stay={NEW}, over=over, try_ours=True, confirm=False)
+    ours = TriedOut.ALL
+    options = replace(understood.options, stay={NEW}, over=over, trying=ours, confirm=False)
     workloads = [application(each) for each in asked]
     sides = [(each.config, workload) for each, workload in zip((old, new), workloads, strict=True)]
     prepared = prepare_pair(options, *sides, new_reply=new_reply)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.health import gravest
 from lab.analysis.judging import judge_points
 from lab.analysis.summary import Row, Summary
 from lab.cli.run import made
-from lab.dialects.command import is_command
-from lab.errors import MissingError, ProfileError, UsageError
+from lab.cli.startable import folder_of, startable
+from lab.errors import MissingError, UsageError
 from lab.experiment.available import look
 from lab.experiment.cores import share_cores
 from lab.migrate.migrated import Migrated
@@ -88,8 +84,10 @@ def tried(trying: Trying) -> Tried:
         problem = "does not say what it serves: --app MODULE:CALLABLE"
         raise UsageError(f"{in_a_line(trying.configuration)} {problem}")
     with temporary.folder() as folder:
-        both = trying.configuration, _startable(trying, folder)
-        asked = replace(trying.asked, profiles=both, quick=True, cwd=_cwd(trying))
+        new = startable(trying.found, trying.configuration, trying.asked, folder)
+        both = trying.configuration, new
+        cwd = folder_of(trying.configuration, trying.asked)
+        asked = replace(trying.asked, profiles=both, quick=True, cwd=cwd)
         wishes = Wishes(
             both, [*FAULTS][1:], application(asked), quick=_quick(trying, asked), queue=QUEUE
         )
@@ -110,35 +108,6 @@ def tried(trying: Trying) -> Tried:
     measured = gravest(judge_points(summaries, ())[1], _unproved(result))
     said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
     return Tried(rows, said, str(outcome.folder), measured)
-
-
-def _startable(trying: Trying, folder: Path) -> str:
-    """Return the new configuration as the name of a profile: a file in *folder*, or a command."""
-    found, asked = trying.found, trying.asked
-    if not found.script:
-        path = folder / found.file
-        temporary.write(path, found.text)
-        return str(path)
-    started = application(replace(asked, profiles=(trying.configuration,))).runtime
-    done = subprocess.run(
-        ("sh", "-c", found.script),
-        env={**os.environ, **started.variables.reveal()},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:  # such as a variable that is no number
-        raise ProfileError(trying.configuration, f"no command follows: {done.stderr.strip()}")
-    words = done.stdout.split("\0")[:-1]
-    return shlex.join([*words[:-1], "{app}"] if asked.app else words)
-
-
-def _cwd(trying: Trying) -> Path:
-    """Return the folder that both are started in: where the old one lies, or the caller's."""
-    if trying.asked.cwd is not None:
-        return trying.asked.cwd
-    name = trying.configuration
-    return Path.cwd() if is_command(name) else Path(name).absolute().parent
 
 
 def _quick(trying: Trying, asked: Asked) -> Workload:

@@ -1,18 +1,28 @@
-"""`lab tune`: what a configuration lacks, before anything is measured. Starts nothing."""
+"""`lab tune`: better settings for a configuration; with --dry-run what it lacks, unmeasured."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import Any
 
 import click
 
+from lab.cli.tune_options import measuring
 from lab.dialects.config import Known
+from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.dialects.vocabulary.wanted import GROUPS
 from lab.errors import FileError, UsageError
 from lab.model.wording import in_a_line, visible_lines
+from lab.options import Asked
 from lab.report.edge import say
 from lab.tune.missing import Missing, missing
+from lab.tune.moves import Facts, ground_of, tries
 from lab.tune.read import read
 from lab.tune.show import FORMS
+
+CONNECTIONS = 64
+"""Clients at once, where nothing else is said."""
 
 
 @click.command("tune")
@@ -20,52 +30,105 @@ from lab.tune.show import FORMS
 @click.option(
     "--dry-run",
     is_flag=True,
-    required=True,
-    help="Say what is missing, and start nothing. There is no other way yet.",
+    help="Say what is missing for safety and what would be tried; start nothing.",
 )
 @click.option(
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write CONFIG with all of it to FILE, which must not be there yet.",
+    help="Write the result to FILE, which must not be there yet.  [default: CONFIG with .tuned "
+    "before its ending; with --dry-run none]",
 )
 @click.option(
     "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
-)
-@click.option(
-    "--connections",
-    type=click.IntRange(min=1),
-    default=64,
-    help="Clients that you expect at once.",
 )
 @click.option(
     "--container/--no-container",
     default=None,
     help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
 )
+@click.option(
+    "--server",
+    "servers",
+    multiple=True,
+    type=click.Choice(list(TRANSLATORS)),
+    help="Try the same meanings on this server as well, as `lab migrate` has it; may be repeated.",
+)
+@measuring
 def tune_command(
     *,
     configuration: str,
     dry_run: bool,
     output: Path | None,
     form: str,
-    connections: int,
     container: bool | None,
+    **given: Any,
 ) -> int:
     """
-    Print the lines that CONFIG lacks so that no request is lost, each with its reason.
+    Look for better settings of CONFIG for your application on this machine, and prove them.
 
     CONFIG is a uWSGI ini (uwsgi.ini, uwsgi.ini:section), a gunicorn.conf.py, or a command of
-    granian or gunicorn in quotes. The lines are those that `lab lint` knows; none is for speed, and
-    none is measured. What a comment `; lab: ignore[CODE]` says is meant so is left out. Nothing is
-    started, nothing that stands in CONFIG is run, and CONFIG stays as it is.
+    granian or gunicorn in quotes. Changes race beside it, one setting at a time. The best together
+    are then compared with CONFIG in fresh trials, and only what these show is claimed. CONFIG stays
+    as it is; the result is a copy with few lines changed, each with its reason. Limits of time and
+    size, the replacement of workers, and security are not touched.
 
-    Exit status: 0 nothing is missing; 4 something is; 2 CONFIG cannot be read.
+    With --dry-run it prints the lines that CONFIG lacks so that no request is lost, each with its
+    reason, and starts nothing.
+
+    Exit status: 0 better settings, proven and written, or with --dry-run nothing is missing; 4
+    yours are as good as can be told, or with --dry-run lines are missing; 3 this machine could not
+    tell; 2 CONFIG cannot be read.
     """
-    if not dry_run:
-        raise UsageError("lab tune measures nothing yet: write --dry-run")
+    own = {name: given.pop(name) for name in (*_OWN, "servers")}
+    without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
+    asked = Asked(**given)
+    if dry_run:
+        return _lacks(configuration, asked, own, output=output, form=form, container=container)
+    # The extra `run` has what measures.
+    from lab.cli import tuning  # noqa: PLC0415
+    from lab.tune import told  # noqa: PLC0415
+
+    names = ("minutes", "memory", "p99", "rate", "busy", "threads", "minimal", "resume", "servers")
+    wanted = tuning.Tuning(
+        configuration,
+        asked,
+        **{name: own[name] for name in names},
+        greenlets=own["gevent"],
+        without=frozenset(without),
+        output=output,
+    )
+    found = tuning.tuned(wanted)
+    text = told.FORMS[form](found)
+    say(text if form == "json" else visible_lines(text), end="")
+    return found.status
+
+
+_OWN = (
+    *("minutes", "memory", "p99", "rate", "busy", "threads", "gevent"),
+    *("only", "without", "minimal", "resume"),
+)
+"""Options of a tune alone."""
+
+
+def _lacks(
+    name: str,
+    asked: Asked,
+    own: dict[str, Any],
+    *,
+    output: Path | None,
+    form: str,
+    container: bool | None,
+) -> int:
+    """Say what a configuration lacks, and what would be tried."""
+    connections = own["busy"] or asked.connections or CONNECTIONS
     known = Known.of_caller(connections=connections)
-    found = missing(read(configuration, known, container=container))
+    config = read(name, known, container=container)
+    cpus = os.cpu_count() or 1
+    ground = ground_of(name, config, cpus)
+    threads = ground.in_threads if own["threads"] is None else own["threads"]
+    facts = Facts(max(1, cpus // 2), connections, threads, own["gevent"])
+    found = missing(config, [*tries(ground, facts)])
     if output is not None and found.lacks:
         _write(output, found)
     text = FORMS[form](found)

@@ -14,6 +14,7 @@ from lab.dialects.change import Steps
 from lab.dialects.config import Config, Known
 from lab.dialects.files import LARGEST
 from lab.dialects.meaning import Settings
+from lab.dialects.steps import Step
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
 
@@ -134,6 +135,10 @@ class Dialect:
     def fixed(self, profile: Profile, quantity: str) -> str | None:
         """Return why a profile of it has no "workers" or "threads" to vary; None where it has."""
         return None
+
+    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+        """Return the private copy of a file of the user's with some of its options otherwise."""
+        raise NotImplementedError
 
     def with_options(
         self, options: tuple[tuple[str, str], ...], quantity: str, number: int

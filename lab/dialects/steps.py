@@ -15,6 +15,10 @@ class Put:
     value: str
     """As the server reads it: "4", "true"."""
 
+    def __str__(self) -> str:
+        """Return it as in "processes = 4"."""
+        return f"{self.option} = {self.value}"
+
 
 @dataclass(frozen=True, slots=True)
 class Rename:
@@ -23,12 +27,20 @@ class Rename:
     option: str
     to: str
 
+    def __str__(self) -> str:
+        """Return it as in "http-socket instead of http"."""
+        return f"{self.to} instead of {self.option}"
+
 
 @dataclass(frozen=True, slots=True)
 class Drop:
     """An option is taken out."""
 
     option: str
+
+    def __str__(self) -> str:
+        """Return it as in "no thunder-lock"."""
+        return f"no {self.option}"
 
 
 Step = Put | Rename | Drop

@@ -22,13 +22,13 @@ from lab import probes, profiles
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary, without_effect
 from lab.analysis.together import RunConclusion, conclude_run
-from lab.errors import Interrupted, OtherReplyError, ResultsError, ServerStartError
+from lab.errors import Interrupted, ResultsError, ServerStartError
 from lab.experiment.available import available, import_applications, warnings
 from lab.experiment.cores import count_generators, share_cores
 from lab.experiment.counter_runs import plan_counters
 from lab.experiment.minutes import Minutes, with_minutes
 from lab.experiment.plan import estimate, validate
-from lab.experiment.replies import capture, requiring, try_out
+from lab.experiment.replies import TriedOut, with_replies
 from lab.experiment.runner import Observer, Parts, run
 from lab.experiment.same_application import remarks
 from lab.experiment.schedule import Blocks, Pilot, Schedule
@@ -69,6 +69,10 @@ QUICK = Sizes(blocks=5, window=1.5, warmup=0.5)
 """The whole ladder in five minutes, repeats of disturbed trials included."""
 
 
+SoFar = Callable[[Sequence[Trial]], Run]
+"""Returns the run that some trials make up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a user asked for."""
@@ -89,8 +93,12 @@ class Options:
     """Profiles that no look lets go, because a threshold is on them."""
     over: Callable[[Sequence[Summary]], bool] | None = None
     """Says at a look whether a run of minutes has told what it is for; None: all is decided."""
-    try_ours: bool = False
-    """Try profiles of ours before the first trial, too: they serve different applications."""
+    trying: TriedOut = TriedOut.THEIRS
+    """Which profiles have to give the right reply before the first trial."""
+    schedule: Callable[[Plan, SoFar], Schedule] | None = None
+    """Says which arms each block holds; None for what the plan says."""
+    earlier: Run | None = None
+    """The same plan as it was run before something killed it: it is gone on with."""
     seed: int | None = None
     """None to draw one; it is recorded."""
     results: Path = Path("results")
@@ -208,18 +216,14 @@ def conduct(
     Raises:
         LabError: The narrow one that says what ended the run early.
     """
-    env = environment.read_environment()
-    if prepared.versions:
-        env["servers"] = dict(prepared.versions)
-    if prepared.runtime:
-        env["runtime"] = dict(prepared.runtime)
+    env = _environment(prepared)
     digest = environment.digest(env)
     with running(prepared.plan.backing, prepared.cores) as backing:
         started = {each.service.name: each.service for each in backing}
         services = tuple(started.get(each.name, each) for each in prepared.plan.backing)
         try:
             plan = replace(prepared.plan, backing=services)
-            plan = _with_reply(plan, try_ours=options.try_ours)
+            plan = with_replies(plan, options.trying, adapter, fetch)
         except ServerStartError as error:
             _keep_early(options.results, prepared.plan.workload, error)
             raise
@@ -229,7 +233,7 @@ def conduct(
             generator=generator.name,
             started_at=time.time(),
             plan=plan,
-            environments={digest: env},
+            environments=_with_earlier(options, digest, env),
             skipped=prepared.skipped,
             hosts=generator.hosts(plan.workload.runtime.bind),
         )
@@ -241,13 +245,32 @@ def conduct(
                     if plan.workload.requests:
                         writer.write_text("requests.http", render(plan.workload.requests))
                 observer.settled(plan)
-                run(plan, parts, observer, _schedule(plan, options, writer, observer))
+                trials = options.earlier.trials if options.earlier else ()
+                for trial in trials:
+                    writer.append(trial)
+                run(plan, parts, observer, _schedule(plan, options, writer, observer), trials)
                 if plan.minutes is not None:
                     writer.rewrite(ended=True)
             except BaseException as error:  # also what ends a greenlet: Locust's STOP button
                 _end_early(writer, files, error)
                 raise
             return Outcome(writer.folder, _conclude(writer, files))
+
+
+def _with_earlier(options: Options, digest: str, env: dict[str, Any]) -> dict[str, Any]:
+    """Return the run's environment by its digest, and those of the trials that were made before."""
+    before = options.earlier.environments if options.earlier else {}
+    return {**before, digest: env}
+
+
+def _environment(prepared: Prepared) -> dict[str, Any]:
+    """Return what the run depends on, with what its servers say of themselves."""
+    env = environment.read_environment()
+    if prepared.versions:
+        env["servers"] = dict(prepared.versions)
+    if prepared.runtime:
+        env["runtime"] = dict(prepared.runtime)
+    return env
 
 
 def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
@@ -266,40 +289,6 @@ def _end_early(writer: RunWriter, files: Files, error: BaseException) -> None:
             if kept
             else "no trial had finished"
         )
-
-
-def _with_reply(plan: Plan, *, try_ours: bool) -> Plan:
-    """
-    Return *plan* with the reply that every arm has to give from now on.
-
-    A profile of the user's own is tried, because it may serve something else than is asked for:
-    that ends the run before its first trial, and not each of its trials. One that does not start is
-    for its trials to say, beside which the others are measured.
-
-    Raises:
-        OtherReplyError: A profile of the user's own answers something else.
-        ServerStartError: The first profile does not give the reply that is to be required.
-    """
-    asked = {
-        arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
-    }
-    of = {name: [arm.profile for arm in plan.arms if arm.workload.name == name] for name in asked}
-    known = {name: capture(workload, of[name], adapter, fetch) for name, workload in asked.items()}
-    arms = tuple(
-        arm
-        if arm.profile.reply is not None
-        else replace(arm, workload=requiring(arm.workload, known[arm.workload.name]))
-        for arm in plan.arms
-    )
-    for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
-        if try_ours or not profiles.is_ours(arm.profile.path):
-            try:
-                try_out(arm.profile, arm.workload, adapter, fetch)
-            except OtherReplyError:
-                raise
-            except ServerStartError:
-                continue
-    return replace(plan, arms=arms)
 
 
 def _keep_early(results: Path, workload: Workload, error: ServerStartError) -> None:
@@ -325,6 +314,8 @@ def _schedule(plan: Plan, options: Options, writer: RunWriter, observer: Observe
         writer.rewrite(counters=counters)
         return counters
 
+    if options.schedule is not None:
+        return options.schedule(plan, so_far)
     schedule = Pilot(plan, find, observer.confirming) if options.confirm else Blocks(plan)
     if plan.minutes is None:
         return schedule

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from http.client import HTTPException
 from typing import Protocol
 
+from lab import profiles
 from lab.errors import OtherReplyError, ServerStartError
 from lab.model.parts import Endpoint, RunningServer, Server
+from lab.model.plan import Arm, Plan
 from lab.model.profile import Profile
 from lab.model.request import Request
 from lab.model.workload import Workload
@@ -24,6 +27,18 @@ SERVERS, REPLIES = 2, 2
 """How many servers are asked, one after the other, and how often each: a page may differ from
 request to request (a token, a clock), or from server to server."""
 
+
+class TriedOut(enum.Enum):
+    """Which profiles have to give the right reply before the first trial."""
+
+    THEIRS = enum.auto()
+    """The user's own: they may serve something else than is asked for."""
+    ALL = enum.auto()
+    """Ours, too: they serve different applications."""
+    FIRST = enum.auto()
+    """The first alone: the others are that one with other settings."""
+
+
 Starts = Callable[[Profile], Server]
 
 
@@ -36,9 +51,7 @@ class Fetch(Protocol):
         """Return status, headers and body."""
 
 
-def capture(
-    workload: Workload, profiles: Sequence[Profile], server: Starts, fetch: Fetch
-) -> Workload:
+def capture(workload: Workload, among: Sequence[Profile], server: Starts, fetch: Fetch) -> Workload:
     """
     Return *workload* with its first replies as what is required from now on.
 
@@ -51,7 +64,7 @@ def capture(
             the pattern.
         UsageError: Its replies have too little in common.
     """
-    profile = next((each for each in profiles if each.reply is None), None)
+    profile = next((each for each in among if each.reply is None), None)
     unsettled = [each for each in workload.asks if each.expect.body is None]
     if not workload.wire.manner.http or profile is None or not unsettled:
         return workload
@@ -123,3 +136,43 @@ def _answer(
     kind = OtherReplyError if status < 500 else ServerStartError
     problem = f"it answers {describe(asked, host, status, body)}"
     raise kind(profile.name, problem, running.log_tail(), told=status < 500)
+
+
+def with_replies(plan: Plan, trying: TriedOut, server: Starts, fetch: Fetch) -> Plan:
+    """
+    Return *plan* with the reply that every arm has to give from now on.
+
+    A profile of the user's own is tried, because it may serve something else than is asked for:
+    that ends the run before its first trial, and not each of its trials. One that does not start is
+    for its trials to say, beside which the others are measured.
+
+    Raises:
+        OtherReplyError: A profile of the user's own answers something else.
+        ServerStartError: The first profile does not give the reply that is to be required.
+    """
+    asked = {
+        arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
+    }
+    of = {name: [arm.profile for arm in plan.arms if arm.workload.name == name] for name in asked}
+    known = {name: capture(workload, of[name], server, fetch) for name, workload in asked.items()}
+    arms = tuple(
+        arm
+        if arm.profile.reply is not None
+        else replace(arm, workload=requiring(arm.workload, known[arm.workload.name]))
+        for arm in plan.arms
+    )
+    for arm in {arm.profile.name: arm for arm in arms if arm.profile.reply is None}.values():
+        if _is_tried(arm, plan, trying):
+            try:
+                try_out(arm.profile, arm.workload, server, fetch)
+            except OtherReplyError:
+                raise
+            except ServerStartError:
+                continue
+    return replace(plan, arms=arms)
+
+
+def _is_tried(arm: Arm, plan: Plan, trying: TriedOut) -> bool:
+    if trying is TriedOut.FIRST:
+        return arm.name == plan.arms[0].name
+    return trying is TriedOut.ALL or not profiles.is_ours(arm.profile.path)

@@ -53,9 +53,6 @@ START_FAILURES = 2
 GENERATOR_FAILURES = 3
 """The run ends after this many trials in a row for which the generator could make no load."""
 
-WARMUP_REQUESTS = 200
-"""Requests per worker before the window: the interpreter specialises and the caches fill."""
-
 USUAL_WORKERS = 2
 """Worker processes of a profile that does not say how many it has."""
 
@@ -128,7 +125,13 @@ class Silent:
         """Pass over who leaves."""
 
 
-def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None = None) -> None:
+def run(
+    plan: Plan,
+    parts: Parts,
+    observer: Observer,
+    schedule: Schedule | None = None,
+    earlier: Sequence[Trial] = (),
+) -> None:
     """
     Carry out the whole plan.
 
@@ -137,6 +140,8 @@ def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None 
         parts: With what.
         observer: Is told of it.
         schedule: Which arms each block holds; None for those of the plan in every one.
+        earlier: Trials of the same plan and schedule that are recorded already: their slots are
+            not run again.
 
     Raises:
         GeneratorError: The generator failed several times in a row, or lost a process; what was
@@ -148,11 +153,17 @@ def run(plan: Plan, parts: Parts, observer: Observer, schedule: Schedule | None 
     repeats_left = max(REPEATS, int(schedule.trials * REPEAT_SHARE))
     failures = _Failures()
     trials: list[Trial] = []
+    made: dict[tuple[int, int], list[Trial]] = {}
+    for each in earlier:
+        made.setdefault((each.slot.block, each.slot.position), []).append(each)
     for block in itertools.count():
         arms = schedule.next(trials)
         if arms is None:
             return
         for position, arm in enumerate(arms):
+            if (block, position) in made:
+                trials += made[block, position]
+                continue
             slot = Slot(block, position, arm)
             for attempt in range(1 + REPEATS):
                 trial = failures.counted(plan, slot, attempt, parts, observer)
@@ -192,7 +203,7 @@ def run_trial(plan: Plan, slot: Slot, attempt: int, parts: Parts, observer: Obse
         port = None if server.endpoint.socket else server.endpoint.port
         subject = Subject(server.pid, port, own, backing)
         observer.stage(slot, attempt, "warm-up")
-        session.warm_up(plan.warmup, _warmup_requests(arm, plan.warmup))
+        session.warm_up(plan.warmup, _warmup_requests(arm, plan))
         observer.stage(slot, attempt, "window")
         stops = [probe.start(subject) for probe in parts.probes]
         windows = tuple(session.measure(plan.window))
@@ -280,8 +291,8 @@ def _failed(slot: Slot, attempt: int, parts: Parts, kind: Failure, failure: str)
     return replace(trial, failure=failure, failed=kind)
 
 
-def _warmup_requests(arm: Arm, seconds: float) -> int:
-    """Return the requests of the warm-up; of an open loop no more than become due in *seconds*."""
+def _warmup_requests(arm: Arm, plan: Plan) -> int:
+    """Return the requests of the warm-up; of an open loop no more than become due in its time."""
     workers = dialects.settings(arm.profile).processes or USUAL_WORKERS
-    wanted = WARMUP_REQUESTS * workers
-    return wanted if arm.load.rate is None else min(wanted, int(arm.load.rate * seconds))
+    wanted = plan.warm * workers
+    return wanted if arm.load.rate is None else min(wanted, int(arm.load.rate * plan.warmup))

@@ -62,6 +62,9 @@ class Arm:
     role: Role = Role.PROFILE
 
 
+WARM = 200
+"""Requests of a worker before it is measured: the interpreter specialises and the caches fill."""
+
 SMALLEST = 0.05
 """Smallest difference that is looked for where nobody says, as a share."""
 
@@ -78,7 +81,7 @@ class Plan:
 
     blocks: int
     warmup: float
-    """Seconds of unrecorded load at the least; also at least 200 requests a worker."""
+    """Seconds of unrecorded load at the least; also at least *warm* requests a worker."""
 
     window: float
     """Seconds of recorded load in a trial."""
@@ -100,6 +103,8 @@ class Plan:
     against_both: bool = False
     """Whether ratios to the reference are to the geometric mean of its two trials of a block, or to
     the one of them that counts, and not to the first alone."""
+    warm: int = WARM
+    """Requests of each worker process in the warm-up, at the least."""
     inert: Mapping[str, tuple[str, ...]] | None = None
     """Profile -> its options without effect, each with the reason, as they were judged before the
     run; None where that was not kept."""

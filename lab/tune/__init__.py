@@ -1,1 +1,1 @@
-"""`lab tune`: better settings for a configuration that is there already."""
+"""`lab tune`: better settings of one configuration, proven, or the word that it has them."""

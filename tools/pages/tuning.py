@@ -7,6 +7,7 @@ from pathlib import Path
 
 from lab.dialects.config import Known
 from lab.tune.missing import missing
+from lab.tune.moves import Facts, ground_of, tries
 from lab.tune.read import read
 from lab.tune.show import as_text
 from tools.pages.migration import ini
@@ -17,6 +18,9 @@ def shown(page: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uwsgi.ini"
         path.write_text(ini(page), encoding="utf-8")
-        said = as_text(missing(read(str(path), Known(), container=False)))
+        config = read(str(path), Known(), container=False)
+        facts = Facts(cores=1, connections=64, threads=False)
+        tried = [*tries(ground_of(path.name, config, cpus=2), facts)]
+        said = as_text(missing(config, tried))
     said = said.replace(f"{folder}/", "")
     return f"```console\n$ .venv/bin/lab tune {path.name} --dry-run\n{said}```\n"

@@ -12,10 +12,11 @@ from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
 from lab.dialects.gunicorn import edit
 from lab.dialects.gunicorn.command import GRAMMAR, is_command, read_command, setting_of
-from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, moved, own
+from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, moved, own, stepped
 from lab.dialects.gunicorn.read import assignments, carried, literal, read, takes_no_value
 from lab.dialects.meaning import Computed, Settings
 from lab.dialects.spot import Setting, Spot
+from lab.dialects.steps import Step
 from lab.errors import ProfileError
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
@@ -84,6 +85,10 @@ class Gunicorn(Dialect):
         return Settings(
             options=self._options(profile), application=dict(profile.options).get("app")
         )
+
+    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+        """Return the private copy of a configuration file with some of its settings otherwise."""
+        return stepped(profile, steps)
 
     def refused(self, words: Sequence[str], folder: Path) -> str | None:
         """Refuse what would act beyond a trial, and what a file says that it reads by itself."""

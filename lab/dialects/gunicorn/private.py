@@ -8,13 +8,14 @@ file undoes, which the first one is read by.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.gunicorn.read import assignments, hooks, python_text
 from lab.dialects.meaning import Computed
 from lab.dialects.private import ASKED_SO, FREE_PORT, LOG, PID, PRIVATE_SOCKET, STATSD, started_by
+from lab.dialects.steps import Put, Step
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
 from lab.model.profile import Own, Profile
@@ -98,6 +99,21 @@ def moved(profile: Profile, folder: Path) -> Profile:
     )
     own = replace(profile.own, altered=(*profile.own.altered, change))
     return replace(profile, options=options, own=own)
+
+
+def stepped(profile: Profile, steps: Sequence[Step]) -> Profile:
+    """Return the profile of a gunicorn.conf.py with some of its settings otherwise."""
+    said = "".join(f"{_assignment(step)}\n" for step in steps)
+    options = tuple((name, text + said if name == COPY else text) for name, text in profile.options)
+    return replace(profile, options=options, digest=digest_of((*profile.options, ("", said))))
+
+
+def _assignment(step: Step) -> str:
+    match step:
+        case Put(option, value):
+            literal = value.isdecimal() or value in {"True", "False", "None"}
+            return f"{option} = {value if literal else repr(value)}"
+    raise NotImplementedError(step)
 
 
 def asked_over(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:

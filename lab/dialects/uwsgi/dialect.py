@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.change import Steps
@@ -12,11 +13,13 @@ from lab.dialects.dialect import Dialect
 from lab.dialects.meaning import Settings
 from lab.dialects.moves.move import Options, with_values
 from lab.dialects.spot import Setting, Spot
-from lab.dialects.uwsgi import OFF, application, places
+from lab.dialects.steps import Drop, Put, Rename, Step
+from lab.dialects.uwsgi import OFF, application, keeps_connections, places
 from lab.dialects.uwsgi.edit import edited
 from lab.dialects.uwsgi.forms import FORMS
 from lab.dialects.uwsgi.private import asked_over
 from lab.dialects.uwsgi.table import uwsgi_options
+from lab.model.digest import digest_of
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
 
@@ -97,6 +100,18 @@ class Uwsgi(Dialect):
         found = next(names, None)
         return found and f"has {found} = {read.options[found]}, {why}: leave it out in a copy"
 
+    def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
+        """Return the private copy of an ini with some of its options otherwise."""
+        options = profile.options
+        for step in steps:
+            options = _stepped(options, step)
+        return replace(
+            profile,
+            options=options,
+            digest=digest_of(options),
+            keepalive=keeps_connections(options),
+        )
+
     def with_options(self, options: Options, quantity: str, number: int) -> Options:
         """Return an ini's options with so many of a quantity."""
         # uWSGI switches it on from two threads on; with one it would be another difference.
@@ -112,6 +127,21 @@ class Uwsgi(Dialect):
         nowhere = Spot(profile.path, 0, 0)
         settings = (Setting(name, value, nowhere, value) for name, value in profile.options)
         return Config(self.name, profile.path, tuple(settings), table=uwsgi_options())
+
+
+def _stepped(options: Options, step: Step) -> Options:
+    """Return options after a step; what is set stands at the end, where it counts."""
+    table = uwsgi_options()
+    if isinstance(step, Rename):
+        return tuple((step.to if key == step.option else key, value) for key, value in options)
+    same = table.canonical(step.option)
+    kept = tuple(pair for pair in options if table.canonical(pair[0]) != same)
+    match step:
+        case Drop():
+            return kept
+        case Put(option, value) if table.repeats(option):
+            return options if (option, value) in options else (*options, (option, value))
+    return (*kept, (step.option, step.value))
 
 
 def _are_numbers(written: Config, *names: str) -> bool:

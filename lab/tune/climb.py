@@ -1,0 +1,100 @@
+"""
+Which settings to look at next: a climb from the user's own, one change at a time.
+
+All changes of one setting race against the champion. The best of each group that wins is taken, all
+of them together are the next champion, and the next round begins beside it. It was simulated
+against a factorial, random search, one factor at a time, a screen, and a Parzen estimator
+(`tests/tune/test_surfaces.py` has the surfaces): with a proof behind it none of them finds much
+more, and this one stays near what the user has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.tune.race import Gain
+
+BACK = "back"
+"""Group of the one champion before: what looked better may not have been."""
+
+Values = Mapping[str, str]
+"""What differs from the user's configuration: meaning of an option -> value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """What may be better than the champion."""
+
+    group: str
+    """Of these one at most is taken: "front", "workers"."""
+
+    values: Values
+    """All that differs from the user's configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One race, and who came out of it as champion."""
+
+    champion: Values
+    contenders: tuple[Contender, ...]
+    gains: tuple[Gain, ...]
+    """Of each contender."""
+
+    winner: Values
+    """The next champion; the same where nobody won."""
+
+
+Moves = Callable[[Values, bool], Iterable[Contender]]
+"""Returns who may be better than a champion; of the first round more are tried."""
+
+Racing = Callable[[Values, Sequence[Contender]], Sequence[Gain] | None]
+"""Lets contenders race, the first of them where time is short, and returns their gains; None where
+no time is left."""
+
+
+def climb(moves: Moves, race: Racing) -> list[Round]:
+    """Return the rounds; the last one's winner is the best that was found."""
+    champion: Values = {}
+    previous: Values | None = None
+    rounds: list[Round] = []
+    while True:
+        contenders = [] if previous is None else [Contender(BACK, previous)]
+        contenders = _distinct([*contenders, *moves(champion, not rounds)], champion)
+        gains = race(champion, contenders) if contenders else None
+        if gains is None:
+            return rounds
+        winner = _winner(champion, contenders, gains)
+        rounds.append(Round(champion, tuple(contenders), tuple(gains), winner))
+        if winner == champion:
+            return rounds
+        previous, champion = (None if winner == previous else champion), winner
+
+
+def _distinct(contenders: Iterable[Contender], champion: Values) -> list[Contender]:
+    """Return each of them once, without the champion itself."""
+    found: dict[frozenset[tuple[str, str]], Contender] = {}
+    for each in contenders:
+        found.setdefault(frozenset(each.values.items()), each)
+    found.pop(frozenset(champion.items()), None)
+    return [*found.values()]
+
+
+def _winner(champion: Values, contenders: Sequence[Contender], gains: Sequence[Gain]) -> Values:
+    """Return the champion with the best change of each group that wins."""
+    order = sorted(range(len(contenders)), key=lambda number: -gains[number].mean)
+    best: dict[str, int] = {}
+    for number in order:
+        if gains[number].wins:
+            best.setdefault(contenders[number].group, number)
+    if best and contenders[next(iter(best.values()))].group == BACK:
+        return contenders[best[BACK]].values
+    best.pop(BACK, None)
+    values = dict(champion)
+    for number in best.values():
+        changed = contenders[number].values
+        values |= {key: value for key, value in changed.items() if champion.get(key) != value}
+        for key in champion.keys() - changed.keys():
+            values.pop(key, None)
+    return values

@@ -1,0 +1,345 @@
+"""
+What `lab tune` measures: the champion and its contenders in races, and the winner's proof.
+
+Each step is a run of its own in the tune's folder. Which blocks it holds follows from its trials
+alone, so that a tune which was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+from lab import dialects
+from lab.analysis.compare import own
+from lab.analysis.gates.common import BUSY
+from lab.analysis.gates.effort import limiting_share
+from lab.analysis.health import HEADLINE
+from lab.analysis.looks import Comparisons, ended_early
+from lab.analysis.observations import Observation, observe
+from lab.analysis.points import summaries
+from lab.analysis.summary import Summary
+from lab.analysis.together import RunConclusion
+from lab.dialects.command import is_command, profile_of
+from lab.errors import LabError, ResultsError, UsageError
+from lab.experiment.conduct import Files, Options, Outcome, Prepared, SoFar, prepare
+from lab.experiment.minutes import LOOKS
+from lab.experiment.replies import TriedOut
+from lab.experiment.schedule import Schedule
+from lab.model.comparison import Comparison
+from lab.model.measured import Run
+from lab.model.plan import Arm, Plan
+from lab.model.profile import Profile
+from lab.model.workload import Workload
+from lab.runs.folder import read_json, read_run, write_json
+from lab.tune.blocks import Goal, Proof, Race, stand
+from lab.tune.climb import Contender, Values
+from lab.tune.moves import SERVER, Facts, Ground, seen
+from lab.tune.race import BLOCKS, FIRST, UNSEEN, Gain
+
+SEARCH, PROVED = 0.6, 0.86
+"""Shares of the time after which the search, and the proof, have to be over."""
+
+PILOT_BLOCKS = 2
+LEAST_BLOCKS = 3
+"""Blocks of the last step, in which each change is taken back, at the least."""
+
+WARM = 30
+"""Requests of each worker before a trial: where replies take long, 200 would take most of it."""
+
+TUNED = "tuned"
+PROOFS = ("proof", "minimal")
+"""Steps whose runs have a report."""
+STATE = "tune.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TuneState:
+    """What a tune that is gone on with has to know."""
+
+    FORMAT: ClassVar[int] = 1
+    WHAT: ClassVar[str] = "state of lab tune"
+
+    format: int
+    configuration: str
+    """Digest of what was read."""
+    seed: int
+    finished: tuple[str, ...] = ()
+    """Steps that are over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One contender, and what came of it."""
+
+    step: str
+    group: str
+    values: Values
+    gain: Gain
+    why: str
+    """Why it was not taken; empty where it was, or was no better."""
+
+
+@dataclass
+class Measurer:
+    """Makes the runs of one tune."""
+
+    grounds: Mapping[str, Ground]
+    """By server: the user's own configuration first, then what it becomes for others."""
+    goal: Goal
+    options: Options
+    """Of its runs; the results are the tune's own folder."""
+    workload: Workload
+    minutes: float
+    conducted: Callable[[Prepared, Options, Files], Outcome]
+    """Makes a run."""
+    files: Files
+    """Of the proof's run."""
+    state: TuneState
+    attempts: list[Attempt] = field(default_factory=list)
+    runs: dict[str, Run] = field(default_factory=dict)
+    """By step."""
+    _seen: dict[frozenset[tuple[str, str]], Sequence[Observation]] = field(default_factory=dict)
+    """Workers and threads -> trials with so many."""
+
+    def __post_init__(self) -> None:
+        self.folder: Path = self.options.results
+        self.ground, *others = self.grounds.values()
+        self.prepared = self._prepared(self.ground)
+        self.arms = {self.ground.program: self.prepared.plan.arms[0]}
+        self.arms |= {each.program: self._prepared(each).plan.arms[0] for each in others}
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ResultsError(self.folder, f"cannot be made: {error.strerror}") from error
+        write_json(self.folder / STATE, self.state)
+
+    def _prepared(self, ground: Ground) -> Prepared:
+        return prepare(replace(self.options, profiles=(ground.name,)), self.workload)
+
+    def look(self, facts: Facts) -> Facts:
+        """
+        Return the facts with what a few trials of the user's configuration show.
+
+        Raises:
+            UsageError: The time does not hold a tune.
+            LabError: Its trials do not count.
+        """
+        plan = self._plan({}, (), PILOT_BLOCKS)
+        run = self._run("look", plan)
+        found = observe(run)
+        counted = [each for each in found if "cpu" in each.metrics]
+        if not counted:
+            raise LabError(_why_not(found))
+        busy = limiting_share(each.trial for each in counted) >= BUSY
+        if self.goal.metric == HEADLINE and (busy or HEADLINE not in counted[0].metrics):
+            self.goal = replace(self.goal, metric="capacity")  # what its CPU allows
+        self._check_time()
+        self._seen[_places({})] = counted
+        return self.facts(facts, {})
+
+    def facts(self, facts: Facts, values: Values) -> Facts:
+        """Return the facts with what trials of as many workers and threads show."""
+        counted = self._seen.get(_places(values))
+        if not counted:
+            return facts
+        rate, cpu, capacity = (
+            statistics.median(each.metrics.get(name, 0.0) for each in counted)
+            for name in ("served", "cpu", "capacity")
+        )
+        processes, threads = (self.ground.number(each, values) for each in ("workers", "threads"))
+        places = None if threads is None else (processes or 1) * threads
+        return seen(facts, places, rate, cpu, rate / capacity if capacity else 1.0)
+
+    def race(self, champion: Values, contenders: Sequence[Contender]) -> list[Gain] | None:
+        """Return what each contender gains over a champion; None without time for it."""
+        step = f"race-{1 + sum(name.startswith('race') for name in self.runs)}"
+        before = self._used()
+        most = int((SEARCH * self._trials() - before) / FIRST) - 2
+        if most < 1:
+            return None
+        contenders, left = contenders[:most], contenders[most:]
+        plan = self._plan(champion, [each.values for each in contenders], BLOCKS)
+        names = [arm.name for arm in plan.arms[1:]]
+        groups = {name: each.group for name, each in zip(names, contenders, strict=True)}
+
+        def schedule(plan: Plan, so_far: SoFar) -> Schedule:
+            room = partial(self._room, share=SEARCH, used=before)
+            return Race(plan, so_far, self.goal, groups, room)
+
+        run = self._run(step, plan, schedule)
+        found = observe(run)
+        gains = stand(found, plan.reference, self.goal, groups).gains
+        for name, each, gain in zip(names, contenders, gains, strict=True):
+            trials = [item for item in found if item.trial.slot.arm.name == name]
+            why = self.goal.broken(trials) or _why_void(trials)
+            self.attempts.append(Attempt(step, each.group, each.values, gain, why))
+            if counted := [item for item in trials if "cpu" in item.metrics]:
+                self._seen[_places(each.values)] = counted
+        for each in left:
+            self.attempts.append(Attempt(step, each.group, each.values, UNSEEN, "no time for it"))
+        return [*gains, *(UNSEEN for _ in left)]
+
+    def prove(self, winner: Values, step: str = "proof") -> tuple[Summary, Comparison]:
+        """Return a fresh comparison of a winner with the user's configuration."""
+        blocks = int((self._trials() * PROVED - self._used()) // 3)
+        plan = self._plan({}, (winner,), max(LOOKS[0], min(blocks, LOOKS[-1])), TUNED)
+        seconds = plan.blocks * len(plan.block) * self._seconds()
+        looks = tuple(each for each in LOOKS if each < plan.blocks)
+        plan = replace(plan, minutes=math.ceil(seconds / 60), looks=looks)
+        changed, reference = plan.arms[1].name, plan.reference
+
+        def over(run: Run) -> bool:
+            found = Comparisons(run, observe(run))
+            return ended_early(found.of(self.goal.metric, own(changed), own(reference)))
+
+        run = self._run(step, plan, lambda plan, so_far: Proof(plan, so_far, over))
+        (summary,) = summaries(run)
+        return summary, summary.compare(self.goal.metric, changed, reference)
+
+    def take_back(self, winner: Values) -> Mapping[str, Comparison]:
+        """Return what each change is worth by itself: the winner without it, over the winner."""
+        less = {key: {k: v for k, v in winner.items() if k != key} for key in winner}
+        blocks = (self._trials() - self._used()) // (len(less) + 2)
+        if len(winner) < 2 or blocks < LEAST_BLOCKS:
+            return {}
+        plan = self._plan(winner, [*less.values()], min(blocks, LOOKS[0]))
+        run = self._run("taken-back", plan)
+        found = Comparisons(run, observe(run))
+        return {
+            key: found.of(self.goal.metric, own(arm.name), own(plan.reference))
+            for key, arm in zip(less, plan.arms[1:], strict=True)
+        }
+
+    def profile(self, values: Values) -> Profile:
+        """Return the user's configuration with *values*, as a trial serves it."""
+        program = values.get(SERVER, self.ground.program)
+        base, ground = self.arms[program].profile, self.grounds[program]
+        told = ground.steps(values)
+        if not told:
+            return base
+        if is_command(ground.name):
+            return profile_of(ground.edited([(step, ()) for step in told]))
+        return dialects.of(base).stepped(base, told)
+
+    def _plan(
+        self, champion: Values, others: Collection[Values], blocks: int, name: str = ""
+    ) -> Plan:
+        """Return the plan of a champion, its reference, beside others."""
+        arms: list[Arm] = []
+        for values in (champion, *others):
+            arm = self.arms[values.get(SERVER, self.ground.program)]
+            plain = self.arms[self.ground.program].name
+            called = f"{plain}~{name or _name(values)}" if values else plain
+            against = arms[0].name if arms else None
+            profile = replace(self.profile(values), name=called, against=against)
+            arms.append(replace(arm, name=called, profile=profile))
+        plan = replace(self.prepared.plan, arms=tuple(arms), reference=arms[0].name, inert=None)
+        seed = self.state.seed + len(self.runs)
+        return replace(plan, blocks=blocks, seed=seed, minutes=None, looks=(), warm=WARM)
+
+    def _run(
+        self,
+        step: str,
+        plan: Plan,
+        schedule: Callable[[Plan, SoFar], Schedule] | None = None,
+    ) -> Run:
+        """Make the run of a step, or go on with it, or read it where it is finished."""
+        results, earlier = self.folder / step, None
+        made = sorted(each.parent for each in results.glob("*/run.json"))
+        if made:
+            earlier = read_run(made[-1])
+        if step not in self.state.finished:
+            options = replace(
+                self.options,
+                results=results,
+                confirm=False,
+                trying=TriedOut.FIRST,
+                schedule=schedule,
+                earlier=earlier,
+            )
+            prepared = replace(self.prepared, plan=plan)
+            files = self.files if step in PROOFS else nothing
+            earlier = read_run(self.conducted(prepared, options, files).folder)
+            self.state = replace(self.state, finished=(*self.state.finished, step))
+            write_json(self.folder / STATE, self.state)
+        assert earlier is not None
+        self.runs[step] = earlier
+        return earlier
+
+    def _used(self) -> int:
+        """Return how many trials were made."""
+        return sum(len(run.trials) for run in self.runs.values())
+
+    def _seconds(self) -> float:
+        """Return how long a trial takes, by those that were made; pauses between runs left out."""
+        gaps = [
+            after.started_at - before.started_at
+            for run in self.runs.values()
+            for before, after in pairwise(run.trials)
+        ]
+        usual = 3 * statistics.median(gaps)
+        return statistics.fmean(each for each in gaps if each <= usual)
+
+    def _trials(self) -> int:
+        """Return how many trials the time holds."""
+        return int(self.minutes * 60 / self._seconds())
+
+    def _room(self, arms: int, share: float, used: int) -> bool:
+        return used + arms <= share * self._trials()
+
+    def _check_time(self) -> None:
+        """Refuse a time that does not hold a race and a proof."""
+        least = (self._used() + 2 * 6) / SEARCH, LOOKS[0] * 3 / (PROVED - SEARCH)
+        wanted = math.ceil(max(least) * self._seconds() / 60)
+        if self._trials() < max(least):
+            raise UsageError(
+                f"--minutes {self.minutes:g} holds {self._trials()} trials of "
+                f"{self._seconds():.1f} s each, and a search with its proof needs "
+                f"{math.ceil(max(least))}: --minutes {wanted}"
+            )
+
+
+def nothing(_conclusion: RunConclusion) -> Iterator[tuple[str, str]]:
+    """Yield no file: what a race found is told by the tune."""
+    return iter(())
+
+
+def _places(values: Values) -> frozenset[tuple[str, str]]:
+    """Return what values say of workers and threads."""
+    return frozenset((key, values[key]) for key in ("workers", "threads") if key in values)
+
+
+def _name(values: Values) -> str:
+    return "-".join(f"{key}-{value}".replace(" ", "-") for key, value in values.items())
+
+
+def _why_void(trials: Sequence[Observation]) -> str:
+    """Return why trials of a contender do not count; empty where one does."""
+    if not trials or any(each.metrics for each in trials):
+        return ""
+    return trials[-1].trial.failure or next(
+        (finding.reason for each in trials for finding in each.findings), ""
+    )
+
+
+def _why_not(found: Sequence[Observation]) -> str:
+    reasons = [finding.reason for each in found for finding in each.findings]
+    failed = [each.trial.failure for each in found if each.trial.failure]
+    return f"no trial of it counts: {(failed or reasons or ['nothing was measured'])[0]}"
+
+
+def state_of(folder: Path) -> TuneState:
+    """
+    Return the state of a tune.
+
+    Raises:
+        ResultsError: There is none in that folder.
+    """
+    return read_json(folder / STATE, TuneState)

@@ -1,0 +1,276 @@
+"""
+Moves: what may be better than a champion, in meanings, whichever server it is.
+
+How a server is told them, and what one server has alone, the vocabulary knows
+(`lab.dialects.vocabulary.wanted`). Never moved is what is no matter of speed: replacing workers,
+limits of time and size, who may do what. That is the linter's.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from lab import dialects
+from lab.dialects.change import Steps
+from lab.dialects.config import Config
+from lab.dialects.steps import Step
+from lab.dialects.vocabulary.service import Service
+from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.dialects.vocabulary.values import Cpus, Expression, Variable
+from lab.dialects.vocabulary.wanted import NO, own, steps, takes
+from lab.tune.climb import Contender, Values
+
+PROCESSES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+THREADS = (1, 2, 4, 8, 16, 32, 64)
+
+ROOM = 1.3
+"""Places for each request that is under way on average: they do not come evenly."""
+
+QUEUE = 1024
+"""Connections that may wait, at the least: `safety` has as many."""
+
+GREENLETS = "100"
+
+SERVER = "server"
+"""A meaning by itself, and a group: whose configuration it is."""
+
+WORKERS, LOG, ACCEPT_QUEUE, GREENLET, LOCK = (
+    "workers", "log", "queue", "greenlets", "lock",
+)  # fmt: skip
+"""Groups that every server may have; of one group one change at most is taken."""
+
+LATER = {WORKERS, LOCK}
+"""Groups that are tried again in later rounds: their best has moved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides which moves are worth a try."""
+
+    cores: int
+    """CPUs of the server."""
+    connections: int
+    """Requests that are under way at once, at the most."""
+    threads: bool
+    """Whether the application may run in threads."""
+    greenlets: bool = False
+    """Whether it may run in greenlets."""
+    somaxconn: int = 4096
+    wait: float | None = None
+    """Seconds that a request waits within its worker; None where workers are not asleep."""
+    cpu: float | None = None
+    """Seconds of CPU a request."""
+
+    @property
+    def wanted(self) -> int | None:
+        """Requests at once that keep the cores busy, by Little's law; None where they are."""
+        if self.wait is None or not self.cpu:
+            return None
+        busy = self.cores * (self.wait + self.cpu) / self.cpu
+        return math.ceil(min(self.connections, busy * ROOM) - 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """The user's configuration, from which all moves go out."""
+
+    name: str
+    """As it was typed: a file, or a command."""
+    program: str
+    config: Config
+    service: Service
+    cpus: int
+    """Of this machine, where the configuration counts them."""
+
+    def number(self, key: str, values: Values | None = None) -> int | None:
+        """Return the number of a meaning, with *values* over it; None where it is not known."""
+        if values and key in values:
+            return int(values[key])
+        said = self.service.senses.get(key)
+        return None if said is None or not said.values else self._here(said.value)
+
+    def _here(self, value: Expression) -> int | None:
+        """Return the number that a value is on this machine."""
+        match value.parts:
+            case (Cpus() as cpus,):
+                return self.cpus * cpus.times + cpus.plus
+            case (Variable() as variable,):
+                text = os.environ.get(variable.name, variable.default) or ""
+                return int(text) * variable.times if text.isdecimal() else None
+        return value.number
+
+    def edited(self, said: Steps) -> str:
+        """
+        Return its text after steps.
+
+        Raises:
+            ProfileError: One of them cannot be written where it would count.
+        """
+        return dialects.edited(self.config, said)
+
+    def steps(self, values: Values) -> tuple[Step, ...]:
+        """Return how its server is told values; what it cannot be told is left out."""
+        mine = {key: value for key, value in values.items() if takes(self.program, key)}
+        return steps(self.program, self.config, mine)
+
+    @property
+    def in_threads(self) -> bool:
+        """Whether it runs the application in threads already."""
+        return (self.number("threads") or 1) > 1
+
+    def is_on(self, key: str) -> bool:
+        """Return whether a switch is on."""
+        return self.service.is_on(key)
+
+
+def ground_of(name: str, config: Config, cpus: int) -> Ground:
+    """Return a configuration as moves go out from it."""
+    dialect = next(each for each in dialects.every() if each.name == config.server)
+    program = dialect.program
+    return Ground(name, program, config, TRANSLATORS[program].service_of(config), cpus)
+
+
+def tries(ground: Ground, facts: Facts) -> Iterator[str]:
+    """Yield what is tried at first, a group a line."""
+    by_group: dict[str, list[str]] = {}
+    for each in moves(ground, facts, (), {}, first=True):
+        if told := ", ".join(map(str, ground.steps(each.values))):
+            by_group.setdefault(each.group, []).append(told)
+    for group, every in by_group.items():
+        said = _in_words(facts) if group == WORKERS else "; or ".join(every)
+        yield f"{group}: {said}"
+
+
+def _in_words(facts: Facts) -> str:
+    """Return which numbers of workers are tried, whatever the machine."""
+    processes = "1, 2 and 4 worker processes for each CPU of the server"
+    return f"{processes}, with 1, 4 and 16 threads" if facts.threads else processes
+
+
+def moves(
+    ground: Ground, facts: Facts, fixed: Collection[str], champion: Values, *, first: bool
+) -> Iterator[Contender]:
+    """
+    Yield who may be better than a champion, what promises most first.
+
+    Args:
+        ground: The user's configuration.
+        facts: What is known of application, machine and load.
+        fixed: Groups that are not moved.
+        champion: What the champion has otherwise.
+        first: Whether it is the first round: later ones try less.
+    """
+    for group, values in _all(ground, facts, champion, first=first):
+        if group not in fixed and (first or group in LATER):
+            yield Contender(group, without_what_is_there(ground, {**champion, **values}))
+
+
+def without_what_is_there(ground: Ground, values: Values) -> Values:
+    """Return *values* without the numbers that the user's configuration has already."""
+    return {
+        key: value
+        for key, value in values.items()
+        if not (value.isdecimal() and ground.number(key) == int(value))
+    }
+
+
+def _all(
+    ground: Ground, facts: Facts, champion: Values, *, first: bool
+) -> Iterator[tuple[str, Mapping[str, str]]]:
+    if "greenlets" not in champion:
+        for places in _workers(ground, facts, champion, first=first):
+            yield WORKERS, places
+    for group, values in own(ground.program, ground.config):
+        (key,) = values
+        # What was taken is tried without; the round "back" has the other way.
+        if key not in champion:
+            yield group, values
+    if first:
+        if ground.is_on("access-log"):
+            yield LOG, {"access-log": NO}
+        if facts.greenlets:
+            yield GREENLET, {"greenlets": GREENLETS}
+        yield from _queue(ground, facts)
+
+
+def _queue(ground: Ground, facts: Facts) -> Iterator[tuple[str, Mapping[str, str]]]:
+    wanted = min(max(QUEUE, 2 * facts.connections), facts.somaxconn)
+    if (ground.number("backlog") or 0) < wanted:
+        yield ACCEPT_QUEUE, {"backlog": str(wanted)}
+
+
+def _workers(
+    ground: Ground, facts: Facts, champion: Values, *, first: bool
+) -> Iterator[Mapping[str, str]]:
+    """Yield numbers of workers and threads: a grid at first, then those beside the champion's."""
+    if facts.wanted is not None:
+        yield from _computed(ground, facts)
+    processes = ground.number("workers", champion) or 1
+    threads = ground.number("threads", champion)
+    cores = facts.cores
+    if first:
+        kinds = (1, 4, 16) if facts.threads else (threads or 1,)
+        for some, each in itertools.product((cores, 2 * cores, 4 * cores), kinds):
+            yield _places(some, each)
+    else:
+        for some in _beside(PROCESSES, processes):
+            yield _places(some, threads)
+        for each in _beside(THREADS, threads or 1) if facts.threads else ():
+            yield _places(processes, each)
+
+
+def _computed(ground: Ground, facts: Facts) -> Iterator[Mapping[str, str]]:
+    """Yield what keeps the cores busy while requests wait, and the next larger."""
+    assert facts.wanted is not None
+    if not facts.threads:
+        each = ground.number("threads") or 1
+        yield _places(_at_least(PROCESSES, math.ceil(facts.wanted / each)), each)
+        return
+    processes = max(facts.cores, 2)
+    each = _at_least(THREADS, math.ceil(facts.wanted / processes))
+    yield _places(processes, each)
+    yield _places(processes, _at_least(THREADS, each + 1))
+
+
+def _places(processes: int, threads: int | None) -> Mapping[str, str]:
+    found = {"workers": str(processes)}
+    return found if threads is None else found | {"threads": str(threads)}
+
+
+def _beside(levels: tuple[int, ...], now: int) -> Iterator[int]:
+    """Yield the level below, and the one above."""
+    below, above = bisect_left(levels, now) - 1, bisect_right(levels, now)
+    yield from (levels[each] for each in (below, above) if 0 <= each < len(levels))
+
+
+def _at_least(levels: tuple[int, ...], wanted: int) -> int:
+    """Return the smallest level of so many, or the largest that there is."""
+    return levels[min(bisect_left(levels, wanted), len(levels) - 1)]
+
+
+def seen(facts: Facts, places: int | None, rate: float, cpu: float, share: float) -> Facts:
+    """
+    Return the facts with what trials of the champion show.
+
+    Args:
+        facts: What was known before.
+        places: Requests that it serves at a time; None where that is not known.
+        rate: Requests/s.
+        cpu: Seconds of CPU a request.
+        share: Share of its cores that it used.
+    """
+    held = (places or 0) / rate
+    asleep = share < AWAKE and held >= ASLEEP * cpu and (places or 0) < facts.connections
+    return replace(facts, wait=held - cpu if asleep else None, cpu=cpu)
+
+
+AWAKE = 0.7
+"""Share of its cores from which a server is busy, and not asleep."""
+
+ASLEEP = 1.5
+"""How many times longer than it computes a worker holds a request, where waiting matters."""

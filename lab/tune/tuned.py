@@ -1,0 +1,219 @@
+"""What a tune leaves: the user's configuration with what was proved, and why each line is there."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.dialects.command import is_command
+from lab.dialects.steps import Drop, Rename, Step
+from lab.model.comparison import Comparison, Verdict
+from lab.model.metric import METRICS
+from lab.model.wording import counted, in_a_line
+from lab.report.numbers import bounded, quantity, ratio
+from lab.tune.climb import Values
+from lab.tune.moves import SERVER, Ground
+from lab.tune.search import Discovery, Proven
+
+BETTER, AS_GOOD, UNTOLD = 0, 4, 3
+"""Exit statuses: proven, as good as can be told, too noisy to tell."""
+
+BESIDE = ("throughput", "cpu", "p99", "memory")
+"""What is told of the winner, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What came of a tune, for people."""
+
+    grounds: Mapping[str, Ground]
+    """By server, the user's own first."""
+    metric: str
+    """That was to become better."""
+    found: Discovery
+    folder: str
+    day: str
+    left_out: Mapping[str, str]
+    """What was not tried -> why."""
+    written: str = ""
+    """The file that was written; empty without one."""
+    diff: str = ""
+    """What it changes."""
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        proven = self.found.proven
+        if proven is None:
+            return AS_GOOD
+        if proven.better:
+            return BETTER
+        verdict = proven.comparison.verdict
+        return UNTOLD if proven.summary.exit_code or verdict is Verdict.INVALID else AS_GOOD
+
+    @property
+    def name(self) -> str:
+        """The configuration, in a line."""
+        return in_a_line(self.ground.name)
+
+    def told(self, values: Values) -> str:
+        """Return values as the server is told them: "processes = 2, threads = 16"."""
+        ground = self.ground_of(values)
+        server = (f"served by {ground.program}",) if SERVER in values else ()
+        return ", ".join((*server, *map(str, ground.steps(values)))) or "as it was"
+
+    def ground_of(self, values: Values) -> Ground:
+        """Return the configuration that values are over: the user's, or what it becomes."""
+        return self.grounds[values.get(SERVER, self.ground.program)]
+
+    @property
+    def ground(self) -> Ground:
+        """The user's configuration."""
+        return next(iter(self.grounds.values()))
+
+    def text(self, file: str) -> str:
+        """
+        Return the user's configuration with what was proved; each line says why it is there.
+
+        Args:
+            file: What the new one is called.
+
+        Raises:
+            ProfileError: A line cannot be written where it would count.
+        """
+        proven = self.found.proven
+        assert proven is not None
+        said: list[tuple[Step, Sequence[str]]] = []
+        ground = self.ground_of(proven.values)
+        for key, value in proven.values.items():
+            own = ground.steps({key: value}) if key != SERVER else ()
+            for step in own:
+                first = self._evidence(file, proven) if not said else ()
+                goes_with = "" if step is own[0] else _option(own[0])
+                said.append((step, [*first, *self._why(ground, key, step, goes_with)]))
+        return ground.edited(said)
+
+    def _evidence(self, file: str, proven: Proven) -> Iterator[str]:
+        """Yield what stands above the first line that is changed."""
+        plan, gain = proven.summary.run.plan, bounded(proven.comparison)
+        of = "the command before" if self.is_command else self.name
+        yield f"lab tune, {self.day}: {gain} {self.title} of {of}, in {_blocks(proven.comparison)}."
+        yield (
+            f"That is for this application, {plan.load.connections} connections and "
+            f"{plan.workload.path}, on one machine: {self.folder}"
+        )
+        if not self.is_command:
+            yield f"To prove it elsewhere: lab run {self.name} {file}"
+
+    def _why(self, ground: Ground, key: str, step: Step, goes_with: str) -> Iterator[str]:
+        """Yield the comment above one line."""
+        if isinstance(step, Drop):
+            return
+        before = ground.config.last(step.option)
+        was = f"{step.option} was {before.value}" if before is not None else "new"
+        if isinstance(step, Rename):
+            was = f"was {step.option}"
+        taken = self.found.taken_back.get(key)
+        if goes_with:
+            yield f"{was}; it goes with {goes_with}"
+        elif taken is None or taken.ratio is None:
+            yield was
+        else:
+            shown = "" if taken.verdict is Verdict.SLOWER else ", not shown to matter"
+            yield f"{was}; taken back: {ratio(taken.ratio)}{shown}"
+
+    @property
+    def again(self) -> str:
+        """The command that proves it again, as far as it names the two."""
+        if self.is_command and self.found.proven is not None:
+            new = self.ground_of(self.found.proven.values).edited(
+                [(step, ()) for step in self.ground.steps(self.found.proven.values)]
+            )
+            return shlex.join(("lab", "run", self.ground.name, new))
+        return f"lab run {self.name} {self.written}"
+
+    @property
+    def is_command(self) -> bool:
+        """Whether the configuration is a command, and no file."""
+        return is_command(self.ground.name)
+
+    @property
+    def proof(self) -> str:
+        """The folder of the proof's run."""
+        proven = self.found.proven
+        assert proven is not None
+        return f"{self.folder}/{proven.step}/{proven.summary.run.name}"
+
+    @property
+    def title(self) -> str:
+        """What was to become better, in words."""
+        return METRICS[self.metric].title
+
+    @property
+    def sentence(self) -> str:
+        """The answer."""
+        proven, name = self.found.proven, self.name
+        tries = counted(len({str(each.values) for each in self.found.attempts}), "change")
+        if proven is None:
+            return f"{name} is as good as can be told: none of {tries} could be compared with it"
+        comparison, of = proven.comparison, _blocks(proven.comparison)
+        gain = f"{bounded(comparison)} {self.title}"
+        if proven.better:
+            return f"{self.told(proven.values)}: {gain} of {name}, in {of}"
+        if proven.broken:
+            return f"{self.told(proven.values)}: {gain} of {name}, but {proven.broken}"
+        if self.status == UNTOLD:
+            return f"this machine could not tell: the best of {tries} came out at {gain} in {of}"
+        return (
+            f"{name} is as good as can be told: the best of {tries}, {self.told(proven.values)}, "
+            f"came out at {gain} in {of}. {self._power(proven)}"
+        )
+
+    def _power(self, proven: Proven) -> str:
+        """Return which gain would have been seen."""
+        if proven.comparison.detectable is None:
+            return "How small a gain would have been seen is not known"
+        floor = proven.summary.floors[self.metric]
+        least = math.ceil((proven.comparison.detectable * (1 + floor) - 1) * 100)
+        return f"A gain of {least} % would have been seen 4 times out of 5"
+
+    def beside(self) -> Iterator[str]:
+        """Yield what else the proof has seen: each metric, before and after."""
+        proven = self.found.proven
+        if proven is None:
+            return
+        before, after = (
+            next(row for row in proven.summary.rows if row.profile.name == name)
+            for name in (proven.comparison.reference, proven.comparison.changed)
+        )
+        for name in BESIDE:
+            found = proven.summary.compare(
+                name, proven.comparison.changed, proven.comparison.reference
+            )
+            metric, values = METRICS[name], [each.values.get(name) for each in (before, after)]
+            shown = " -> ".join(quantity(name, each) for each in values)
+            unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})
+            yield f"{metric.title}: {shown}{unit}, {bounded(found)} ({found.said})"
+
+
+def _blocks(comparison: Comparison) -> str:
+    number = comparison.ratio.n if comparison.ratio else 0
+    return f"{counted(number, 'block')} of fresh trials"
+
+
+def _option(step: Step) -> str:
+    return step.to if isinstance(step, Rename) else step.option
+
+
+NO_END = "\n\\ No newline at end of file\n"
+"""What diff says of a last line without its end."""
+
+
+def diff(before: str, after: str, names: tuple[str, str]) -> str:
+    """Return what changes, as `diff -u` has it; `patch -R` takes it back."""
+    old, new = (each.splitlines(keepends=True) for each in (before, after))
+    lines = difflib.unified_diff(old, new, *names)
+    return "".join(each if each.endswith("\n") else f"{each}{NO_END}" for each in lines)

@@ -1,0 +1,178 @@
+"""The course of a tune on a surface: what it hands out, and that a kill changes nothing of it."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from lab.dialects.config import Known
+from lab.dialects.uwsgi import is_on
+from lab.dialects.vocabulary.wanted import DIRECT, KEPT
+from lab.experiment import conduct, runner
+from lab.experiment.runner import Silent
+from lab.options import Asked, application, understand
+from lab.tune.blocks import Goal
+from lab.tune.measure import Measurer, TuneState, nothing, state_of
+from lab.tune.moves import Facts, ground_of
+from lab.tune.read import read
+from lab.tune.search import Search
+from tests.kit import builders
+from tests.tune.surfaces import Setting, Surface
+
+INI = """\
+[uwsgi]
+http = 127.0.0.1:8000
+module = shop
+chdir = %d
+processes = 2
+threads = 2
+master = true
+"""
+APP = """\
+def application(environ, start_response):
+    start_response("200 OK", [])
+    return [b"hello"]
+"""
+NOISE, SECONDS = 0.01, 3.0
+GOAL = Goal()
+
+
+class Killed(BaseException):
+    """What ends the process in the middle of a trial."""
+
+
+class Machine:
+    """Makes the trials of a surface, the same for the same slot; ends at one of them if told."""
+
+    def __init__(self, surface):
+        self.surface, self.made, self.ends_at = surface, 0, None
+
+    def run_trial(self, plan, slot, attempt, parts, observer):
+        """Return a trial as `lab.experiment.runner.run_trial` does."""
+        self.made += 1
+        if self.made == self.ends_at:
+            raise Killed
+        at = setting_of(slot.arm.profile.options)
+        draw = random.Random(f"{plan.seed}/{slot.block}/{slot.arm.name}/{slot.arm.role}")
+        rate = math.exp(self.surface.log_rate(at) + draw.gauss(0, NOISE))
+        made = builders.paced(rate, self.surface.cost(at))
+        readings = {**made.readings, "server.pss": self.surface.memory(at) * 1e6,
+                    "server.cores": float(self.surface.cores)}  # fmt: skip
+        began = 1.8e9 + SECONDS * (slot.block * len(plan.block) + slot.position)
+        return replace(made, slot=slot, digest=slot.arm.profile.digest, readings=readings,
+                       environment=parts.environment, started_at=began)  # fmt: skip
+
+
+def setting_of(options):
+    """Return the point of a surface that options stand for."""
+    said = dict(options)
+    front = DIRECT if DIRECT in said else KEPT if "http-keepalive" in said else "http"
+    return Setting(
+        front,
+        int(said["processes"]),
+        int(said["threads"]),
+        queue="listen" in said,
+        logs="disable-logging" not in said,
+        lock=is_on(said, "thunder-lock"),
+    )
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Return a machine that waits: workers are what it lacks."""
+    surface = Surface(3)
+    surface.cores, surface.handler, surface.wait = 2, 400e-6, 0.02
+    made = Machine(surface)
+    monkeypatch.setattr(runner, "run_trial", made.run_trial)
+    monkeypatch.setattr(conduct, "with_replies", lambda plan, *_: plan)
+    return made
+
+
+@pytest.fixture
+def tune(tmp_path):
+    """Return what tunes an ini, or goes on with it."""
+    (tmp_path / "shop.py").write_text(APP)
+    (tmp_path / "uwsgi.ini").write_text(INI)
+    name = str(tmp_path / "uwsgi.ini")
+    asked = Asked(profiles=(name,), window=2.0, warmup=0.5)
+    ground = ground_of(name, read(name, Known()), cpus=2)
+
+    def tuned(goal=GOAL, folder="tune", minutes=10.0, minimal=False):
+        results = tmp_path / folder
+        options = replace(understand(asked).options, results=results, confirm=False)
+        state = state_of(results) if results.exists() else TuneState(1, "", 7)
+
+        def conducted(prepared, options, files):
+            return conduct.conduct(prepared, options, Engine(), Silent(), files)
+
+        work = application(asked), minutes, conducted, nothing, state
+        made = Measurer({ground.program: ground}, goal, options, *work)
+        facts = Facts(2, 64, threads=True)
+        search = Search(made, facts, lambda _: True, frozenset(), minimal, lambda _: None)
+        return search.found()
+
+    return tuned
+
+
+class Engine:
+    """A generator that is never asked."""
+
+    name = "engine"
+
+    def hosts(self, _address):
+        """Return no other machine."""
+        return {}
+
+
+def test_an_ini_whose_workers_are_asleep_gets_more_places(machine, tune):
+    """The winner is proven by fresh trials, and each change taken back by itself."""
+    found = tune()
+    assert found.proven.better
+    assert found.proven.comparison.ratio.value > 2
+    assert int(found.proven.values["threads"]) > 2
+    assert found.taken_back["threads"].ratio.value < 0.8
+
+
+def test_what_is_handed_out_was_proved_by_trials_of_its_own(machine, tune):
+    """None of them is one of the race's."""
+    found = tune()
+    profiles = {each.trial.slot.arm.profile.name for each in found.proven.summary.observations}
+    assert profiles == {"uwsgi", "uwsgi~tuned"}
+
+
+def test_a_change_above_the_limit_of_memory_is_not_taken(machine, tune):
+    """It leaves the race at once, with the limit as its reason."""
+    most = 1.2 * machine.surface.memory(setting_of_values({}))
+    found = tune(Goal(memory=most * 1e6))
+    assert found.proven.better
+    assert machine.surface.memory(setting_of_values(found.proven.values)) <= most
+    over = [each for each in found.attempts if "above" in each.why]
+    assert over
+    assert all(each.gain.blocks <= 2 for each in over)
+
+
+def setting_of_values(values):
+    """Return the point that values stand for, over the ini's."""
+    return Setting("http", int(values.get("workers", 2)), int(values.get("threads", 2)),
+                   queue=False, logs=True, lock=False)  # fmt: skip
+
+
+def outcome(found):
+    """Return what has to be the same, killed or not."""
+    gains = [(each.step, dict(each.values), each.gain) for each in found.attempts]
+    return found.proven.values, found.proven.comparison, gains, dict(found.taken_back)
+
+
+def test_a_tune_that_is_killed_and_resumed_comes_to_the_same(machine, tune):
+    """At the first look, in both races, in the proof, in the last step."""
+    whole = outcome(tune(folder="whole"))
+    made = machine.made
+    for share in (0.02, 0.2, 0.5, 0.75, 0.97):
+        machine.made, machine.ends_at = 0, max(2, int(share * made))
+        with pytest.raises(Killed):
+            tune(folder=f"killed at {share}")
+        assert outcome(tune(folder=f"killed at {share}")) == whole
+        assert machine.made <= made + 2  # what was measured is not measured again

@@ -1,0 +1,137 @@
+"""Moves: what is tried on which configuration, and how its server is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.dialects.config import Known
+from lab.dialects.steps import Drop, Put, Rename
+from lab.dialects.vocabulary.wanted import DIRECT, FRONT, KEPT, steps
+from lab.tune.moves import Facts, ground_of, moves, seen
+from lab.tune.read import read
+
+FACTS = Facts(cores=2, connections=64, threads=True)
+
+
+@pytest.fixture
+def ground(tmp_path):
+    """Return what makes a ground of the text of a file, or of a command."""
+
+    def made(text, name="uwsgi.ini"):
+        if name:
+            (tmp_path / name).write_text(text)
+        typed = str(tmp_path / name) if name else text
+        return ground_of(typed, read(typed, Known()), cpus=2)
+
+    return made
+
+
+def tried(found, facts=FACTS, *, fixed=(), champion=None, first=True):
+    """Return group -> values of what is tried."""
+    by_group = {}
+    for each in moves(found, facts, fixed, champion or {}, first=first):
+        by_group.setdefault(each.group, []).append(dict(each.values))
+    return by_group
+
+
+INI = "[uwsgi]\nhttp = :8000\nmodule = shop\nprocesses = 2\n"
+
+
+def test_an_ini_is_tried_with_each_group_of_settings(ground):
+    """Who speaks HTTP, workers and threads, the queue, the log of requests, the lock."""
+    found = tried(ground(INI))
+    assert set(found) == {"front", "workers", "queue", "log", "lock"}
+    assert found["front"] == [{FRONT: DIRECT}, {FRONT: KEPT}]
+    assert {"workers": "8", "threads": "16"} in found["workers"]
+
+
+def test_what_is_there_already_is_not_tried(ground):
+    """No move sets what the file sets."""
+    text = f"{INI}threads = 4\nlisten = 4096\ndisable-logging = true\nthunder-lock = true\n"
+    found = tried(ground(text))
+    assert set(found) == {"front", "workers", "lock"}
+    assert found["lock"] == [{"turns": "false"}]
+    assert {} in found["workers"]  # two processes with four threads: the champion itself
+
+
+def test_an_application_that_may_not_run_in_threads_gets_processes(ground):
+    """Their number alone is moved, and follows from how long it waits."""
+    facts = seen(Facts(2, 64, threads=False), 2, rate=40.0, cpu=0.0005, share=0.01)
+    assert facts.wanted == 64
+    found = tried(ground(INI), facts)["workers"]
+    assert {"workers": "64"} in found
+    assert all("threads" not in each for each in found)
+
+
+def test_workers_that_wait_get_as_many_threads_as_keep_the_cores_busy(ground):
+    """By Little's law, with room."""
+    facts = seen(FACTS, 2, rate=100.0, cpu=0.002, share=0.1)
+    assert facts.wanted == 26  # 2 cores x 20 ms in 2 ms, and 30 % more
+    assert {"threads": "16"} in tried(ground(INI), facts)["workers"]
+
+
+def test_busy_workers_get_none_computed():
+    """Who computes all the time keeps the cores busy as it is."""
+    assert seen(FACTS, 2, rate=900.0, cpu=0.002, share=0.95).wanted is None
+
+
+def test_later_rounds_look_beside_the_champion(ground):
+    """One step up and down; what is no number is not tried again."""
+    found = tried(ground(INI), champion={"workers": "4", "threads": "16"}, first=False)
+    assert found["workers"] == [
+        {"workers": "3", "threads": "16"}, {"workers": "6", "threads": "16"},
+        {"workers": "4", "threads": "8"}, {"workers": "4", "threads": "32"},
+    ]  # fmt: skip
+    assert set(found) == {"workers", "lock"}
+
+
+def test_a_group_that_is_fixed_is_not_tried(ground):
+    """As --without says, or `cheaper` does."""
+    assert "workers" not in tried(ground(INI), fixed={"workers"})
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "values", "told"),
+    [
+        (INI, "uwsgi.ini", {"workers": "4"}, (Put("processes", "4"), Put("master", "true"))),
+        (f"{INI}master = 1\n", "uwsgi.ini", {"workers": "4"}, (Put("processes", "4"),)),
+        (f"{INI}http-keepalive = 1\n", "uwsgi.ini", {FRONT: DIRECT},
+         (Rename("http", "http-socket"), Drop("http-keepalive"),
+          Put("add-header", "Connection: close"))),
+        (INI, "uwsgi.ini", {FRONT: KEPT}, (Put("http-keepalive", "1"),)),
+        (INI, "uwsgi.ini", {"access-log": "false"},
+         (Put("disable-logging", "true"), Put("log-4xx", "true"), Put("log-5xx", "true"))),
+        (INI, "uwsgi.ini", {"turns": "true"}, (Put("thunder-lock", "true"),)),
+        ("workers = 2\n", "gunicorn.conf.py", {"workers": "4", "threads": "8"},
+         (Put("workers", "4"), Put("threads", "8"), Put("worker_class", "gthread"))),
+        ("accesslog = '-'\n", "gunicorn.conf.py", {"access-log": "false"},
+         (Put("accesslog", "None"),)),
+        ("granian --interface wsgi --blocking-threads 1 a:b", "", {"threads": "8"},
+         (Put("blocking-threads", "8"),)),
+        ("granian --interface wsgi a:b", "", {"workers": "2"},
+         (Put("workers", "2"), Put("respawn-failed-workers", "true"))),
+        ("granian --interface wsgi --access-log a:b", "", {"access-log": "false"},
+         (Drop("access-log"),)),
+        ("granian --interface wsgi a:b", "", {"runtime-mode": "mt"},
+         (Put("runtime-mode", "mt"),)),
+    ],
+)  # fmt: skip
+def test_each_server_is_told_in_its_own_words(ground, text, name, values, told):
+    """One meaning, and the options that go with it."""
+    found = ground(text, name)
+    assert steps(found.program, found.config, values) == told
+
+
+def test_a_command_of_granian_is_tried_with_its_runtime(ground):
+    """What people get wrong there: workers, blocking threads, the runtime's threads and mode."""
+    found = tried(ground("granian --interface wsgi --workers 1 --blocking-threads 1 a:b", ""))
+    assert {"runtime-threads": "2"} in found["runtime"]
+    assert {"runtime-mode": "mt"} in found["runtime"]
+    assert {"workers": "2", "threads": "16"} in found["workers"]
+
+
+def test_a_configuration_that_counts_the_cpus_is_read_for_this_machine(ground):
+    """Also one of gunicorn's that computes."""
+    text = "import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1\n"
+    assert ground(text, "gunicorn.conf.py").number("workers") == 5
+    assert ground(INI.replace("= 2", "= %k")).number("workers") == 2
