@@ -93,6 +93,12 @@ ELSEWHERE = {
     "tests/tune/test_page.py::test_the_example_is_what_the_command_prints": (
         ".venv/bin/lab tune uwsgi.ini --dry-run",
     ),
+    "tests/tune/test_tune.py::test_a_tune_writes_what_it_proved": (
+        ".venv/bin/lab tune uwsgi.ini --python ~/mysite/venv --path /items/3",
+    ),
+    "tests/tune/test_tune.py::test_both_files_are_compared_elsewhere": (
+        (".venv/bin/lab run uwsgi.ini uwsgi.tuned.ini --python ~/mysite/venv --path /items/3"),
+    ),
     "tests/tune/test_command.py::test_a_command_is_printed_whole": (
         (
             ".venv/bin/lab tune 'granian --interface wsgi --workers 4 mysite.wsgi:application' "

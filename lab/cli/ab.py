@@ -22,7 +22,7 @@ from lab.errors import OtherReplyError, UsageError
 from lab.experiment import counts
 from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Outcome, conduct
-from lab.experiment.pair import METRICS, NEW, OLD, decided, ending, prepare_pair
+from lab.experiment.pair import METRICS, NEW, OLD, decided, ending, is_open, prepare_pair
 from lab.experiment.progress import Progress
 from lab.experiment.replies import TriedOut
 from lab.generators.process import EngineGenerator
@@ -248,6 +248,9 @@ def _measured(
     (summary,) = outcome.conclusion.summaries
     ended = ending(summary.run, limits.thresholds, limits.metric)
     told, status = lines(ended.judgements), ended.status
+    still = ", ".join(f"'{each.threshold.text}'" for each in ended.judgements if is_open(each))
+    if still:
+        told = (*told, f"neither crossed nor excluded: {still}. More --minutes, or a wider limit")
     if costs is not None:
         said, found = counts.told(costs, limits.counted or ())
         told, status = (*told, *said), gravest(status, found)

@@ -133,7 +133,7 @@ def ending(run: Run, thresholds: Sequence[Threshold], metric: str = METRICS[0]) 
     Judge trials as `lab ab` judges them: at each look, until all is decided.
 
     A noise check that fails for want of blocks makes no status of its own then: what is decided
-    needs no quieter machine.
+    needs no quieter machine. A limit that is neither crossed nor excluded could not be told.
 
     Args:
         run: With the arms old, old again and new. Of one that `lab ab` has made this is how it
@@ -152,7 +152,14 @@ def ending(run: Run, thresholds: Sequence[Threshold], metric: str = METRICS[0]) 
     judgements, status = judge_points(found, thresholds)
     if status == UNJUDGED and over(found) and not any(map(_unlike, found)):
         status = 0
+    elif status == 0 and any(map(is_open, judgements)):
+        status = UNJUDGED
     return Ending(made, judgements, status)
+
+
+def is_open(judgement: Judgement) -> bool:
+    """Return whether the interval of a ratio holds its limit: neither crossed nor excluded."""
+    return isinstance(judgement.why, RatioSeen) and judgement.why.reach is Reach.HOLDS
 
 
 def _unlike(summary: Summary) -> bool:

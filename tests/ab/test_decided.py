@@ -36,7 +36,7 @@ def test_every_limit_has_to_be_decided():
 
 @pytest.mark.parametrize(
     ("cpu", "limit", "blocks", "status"),
-    [(1.00, 1.10, 6, 0), (1.30, 1.10, 6, FAILED), (1.10, 1.10, 10, 0)],
+    [(1.00, 1.10, 6, 0), (1.30, 1.10, 6, FAILED), (1.10, 1.10, 10, UNJUDGED)],
     ids=["excluded", "crossed", "open"],
 )
 def test_recorded_trials_are_judged_as_a_run_is(cpu, limit, blocks, status):
