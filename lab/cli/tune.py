@@ -80,7 +80,7 @@ def tune_command(
     yours are as good as can be told, or with --dry-run lines are missing; 3 this machine could not
     tell; 2 CONFIG cannot be read.
     """
-    own = {name: given.pop(name) for name in (*_OWN, "servers")}
+    own = {name: given.pop(name) for name in _OWN}
     without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
     asked = Asked(**given)
     if dry_run:
@@ -89,11 +89,10 @@ def tune_command(
     from lab.cli import tuning  # noqa: PLC0415
     from lab.tune import told  # noqa: PLC0415
 
-    names = ("minutes", "memory", "p99", "rate", "busy", "threads", "minimal", "resume", "servers")
     wanted = tuning.Tuning(
         configuration,
         asked,
-        **{name: own[name] for name in names},
+        **{name: own[name] for name in _TOLD},
         greenlets=own["gevent"],
         without=frozenset(without),
         output=output,
@@ -104,10 +103,11 @@ def tune_command(
     return found.status
 
 
-_OWN = (
-    *("minutes", "memory", "p99", "rate", "busy", "threads", "gevent"),
-    *("only", "without", "minimal", "resume"),
+_TOLD = (
+    *("minutes", "memory", "p99", "rate", "busy", "db_connections"),
+    *("threads", "minimal", "resume", "servers"),
 )
+_OWN = (*_TOLD, "gevent", "only", "without")
 """Options of a tune alone."""
 
 

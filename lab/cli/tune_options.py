@@ -85,6 +85,12 @@ _OWN = (
         help="Requests that are under way at once in production.",
     ),
     click.option(
+        "--db-connections",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Connections that your database allows: at most so many requests run at once.",
+    ),
+    click.option(
         "--threads-safe/--one-thread",
         "threads",
         default=None,

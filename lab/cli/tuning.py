@@ -57,6 +57,8 @@ class Tuning:
     """Seconds at the most."""
     rate: float | None = None
     busy: int | None = None
+    db_connections: int | None = None
+    """Of the database, at the most."""
     threads: bool | None = None
     """None where the configuration says it."""
     greenlets: bool = False
@@ -205,16 +207,20 @@ def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> b
     """Return whether a change can be written, and brings no fault that the linter calls grave."""
     ground = grounds[values.get(SERVER, next(iter(grounds)))]
     told, config = ground.steps(values), ground.config
+    said, most = ", ".join(map(str, told)), tuning.db_connections
+    if most is not None and (ground.places(values) or 0) > most:
+        tuning.left_out[said] = f"more requests at once than --db-connections {most}"
+        return False
     try:
         text = ground.edited([(step, ()) for step in told])
     except ProfileError as error:
-        tuning.left_out[", ".join(map(str, told))] = str(error)
+        tuning.left_out[said] = str(error)
         return False
     after = dialects.with_text(config, text)
     before = {flaw.code for flaw in judged(config)}
     new = [f for f in judged(after) if f.severity in GRAVE and f.code not in before]
     if new:
-        tuning.left_out[", ".join(map(str, told))] = f"{new[0].code}: {new[0].message}"
+        tuning.left_out[said] = f"{new[0].code}: {new[0].message}"
     return not new
 
 

@@ -153,9 +153,8 @@ class Measurer:
             statistics.median(each.metrics.get(name, 0.0) for each in counted)
             for name in ("served", "cpu", "capacity")
         )
-        processes, threads = (self.ground.number(each, values) for each in ("workers", "threads"))
-        places = None if threads is None else (processes or 1) * threads
-        return seen(facts, places, rate, cpu, rate / capacity if capacity else 1.0)
+        share = rate / capacity if capacity else 1.0
+        return seen(facts, self.ground.places(values), rate, cpu, share)
 
     def race(self, champion: Values, contenders: Sequence[Contender]) -> list[Gain] | None:
         """Return what each contender gains over a champion; None without time for it."""
@@ -192,7 +191,8 @@ class Measurer:
         plan = self._plan({}, (winner,), max(LOOKS[0], min(blocks, LOOKS[-1])), TUNED)
         seconds = plan.blocks * len(plan.block) * self._seconds()
         looks = tuple(each for each in LOOKS if each < plan.blocks)
-        plan = replace(plan, minutes=math.ceil(seconds / 60), looks=looks)
+        minutes = math.ceil(seconds / 60)
+        plan = replace(plan, minutes=minutes, looks=looks, against_both=True)
         changed, reference = plan.arms[1].name, plan.reference
 
         def over(run: Run) -> bool:

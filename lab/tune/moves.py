@@ -118,6 +118,11 @@ class Ground:
         mine = {key: value for key, value in values.items() if takes(self.program, key)}
         return steps(self.program, self.config, mine)
 
+    def places(self, values: Values) -> int | None:
+        """Return how many requests are served at once; None where the threads are not known."""
+        threads = self.number("threads", values)
+        return None if threads is None else (self.number("workers", values) or 1) * threads
+
     @property
     def in_threads(self) -> bool:
         """Whether it runs the application in threads already."""

@@ -19,7 +19,7 @@ GROUPS = {
     "log": "a line for each request",
     "lock": "the lock of uWSGI's under which workers accept",
     "report": "memory in each line of the log",
-    "runtime": "threads and mode of granian's own runtime",
+    "runtime": "threads and mode of granian's own runtime, and its backpressure",
     "greenlets": "gevent, where --gevent asks for it",
 }
 """What is tried, by group -> what that is."""
@@ -50,7 +50,7 @@ def steps(program: str, config: Config, values: Mapping[str, str]) -> tuple[Step
 
 def takes(program: str, key: str) -> bool:
     """Return whether a server can be told a meaning."""
-    if (program, key) in _SPECIAL or key in _ALONE[program]:
+    if (program, key) in _SPECIAL or key in _ALONE.get(program, ()):
         return True
     column = senses()[key].columns.get(program) if key in senses() else None
     return column is not None and column.writable
@@ -143,7 +143,7 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Config, str], Iterator[Step]]] = {
 """Program and meaning -> what is more than one option."""
 
 
-_ALONE = {"uwsgi": (), "gunicorn": (), "granian": ("runtime-threads", "runtime-mode")}
+_ALONE = {"granian": ("runtime-threads", "runtime-mode", "backpressure")}
 """Program -> options of that server alone."""
 
 
@@ -169,7 +169,11 @@ def _of_gunicorn(_config: Config) -> Pairs:
 
 
 def _of_granian(config: Config) -> Pairs:
-    tried = {"runtime-threads": ("1", "2"), "runtime-mode": ("st", "mt")}
+    tried = {
+        "runtime-threads": ("1", "2"),
+        "runtime-mode": ("st", "mt"),
+        "backpressure": ("64",),
+    }
     now = {each: said.value for each in tried if (said := config.last(each))}
     return tuple(
         ("runtime", {option: value})
