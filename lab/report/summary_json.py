@@ -208,6 +208,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
         "arms": None,
         "backing": None,
         "inert": None,
+        "warm": None,
     },
     Metric: dict.fromkeys({each.name for each in fields(Metric)} - {"title", "better", "exact"}),
     Row: {
