@@ -53,7 +53,7 @@ class Gain:
 
 
 UNSEEN = Gain(-math.inf, math.inf, 0)
-"""Of one that no block held."""
+"""Of one that no block held, or that cannot win."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ def standing(groups: Sequence[str], rows: Sequence[Row], barred: frozenset[int])
         gains = _gains(len(groups), rows[:made])
         alive = [each for each in alive if gains[each].mean + gains[each].error > WORTH]
         alive = _best_of_groups(alive, groups, gains, max(1, BLOCKS - made))
-    gains = _gains(len(groups), rows)
+    gains = tuple(
+        UNSEEN if each in barred else gain for each, gain in enumerate(_gains(len(groups), rows))
+    )
     return RaceStanding(tuple(alive) if len(rows) < BLOCKS else (), gains)
 
 

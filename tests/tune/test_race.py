@@ -46,8 +46,11 @@ def test_a_race_ends_when_all_who_are_left_are_clear():
 
 
 def test_who_is_barred_is_in_no_block():
-    """As one that is above a limit of memory."""
+    """As one that is above a limit of memory; nor does it win by the blocks that it was in."""
     assert standing(("a", "b"), rows(), frozenset({0})).alive == (1,)
+    seen = rows((FASTER, SAME), (FASTER, SAME))
+    assert standing(("a", "b"), seen, NOBODY).gains[0].wins
+    assert not standing(("a", "b"), seen, frozenset({0})).gains[0].wins
 
 
 def test_who_never_counts_gains_nothing():
