@@ -30,6 +30,9 @@ INCLUDED = re.compile(r"(?:-r|--requirement|-c|--constraint)[ =]*(\S+)")
 A_PATH = re.compile(r"^\s*(?:-e|--editable|\.|/|file:|[\w.-]+ *@ *(?:\.|/|file:))", re.MULTILINE)
 """How a line of a list begins that names files, whose content it does not say."""
 
+EDITABLE = re.compile(r"(?:^|\s)(?:-e|--editable)", re.MULTILINE)
+"""How a command or a list says that the project's files are used where they lie."""
+
 DONE = "lab-installed.json"
 """The file of an environment that was made to its end: its packages."""
 
@@ -77,7 +80,7 @@ def environment_for(
         LabError: The command failed, with the end of what it printed.
     """
     said = _made_of(folder, install)
-    if said is None and tree is None:
+    if said is None and (tree is None or _is_editable(folder, install)):
         making()
         _make(apart, folder, install)
         return apart
@@ -128,6 +131,12 @@ def _made_of(folder: Path, install: str) -> list[str] | None:
     if lists is None or any(A_PATH.search(text) for text in lists.values()):
         return None
     return [text for _, text in sorted(lists.items())]
+
+
+def _is_editable(folder: Path, install: str) -> bool:
+    """Return whether an environment leads to *folder*, which is gone after the run."""
+    texts = (install, *(_lists(folder, install) or {}).values())
+    return any(EDITABLE.search(text) for text in texts)
 
 
 def _lists(folder: Path, install: str) -> dict[str, str] | None:

@@ -72,9 +72,7 @@ def test_what_may_differ_is_installed_twice(made, files, others):
     assert first != second
 
 
-@pytest.mark.parametrize(
-    "install", ["pip install .", "pip install '.[service]'", "./install.sh", "pip install -e."]
-)
+@pytest.mark.parametrize("install", ["pip install .", "pip install '.[service]'", "./install.sh"])
 def test_a_command_that_may_read_anything_is_run_for_each_commit(made, install):
     """And once for the same one."""
     first = environment(made, "a", install, "one")
@@ -86,6 +84,16 @@ def test_the_environment_of_a_folder_lives_as_long_as_the_run(made):
     """What is in the folder has no name, and may be another the next time."""
     assert environment(made, "a", "pip install .", None) == made.folder / "env-a"
     assert environment(made, "b", LISTED, None, requirements="") != made.folder / "env-b"
+
+
+@pytest.mark.parametrize(
+    ("install", "files"),
+    [("pip install -e .", {}), ("pip install --editable '.[service]'", {}),
+     (LISTED, {"requirements": "flask\n-e .\n"})],
+)  # fmt: skip
+def test_an_environment_that_leads_to_a_folder_lives_as_long_as_that(made, install, files):
+    """The folder of a revision is gone after the run."""
+    assert environment(made, "a", install, "one", **files) == made.folder / "env-a"
 
 
 def test_what_a_killed_lab_has_left_is_removed(made):
