@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -207,9 +208,14 @@ def _limits(limits: Sequence[str], metric: str, *, count: bool) -> Limits:
 
 
 def _limit(text: str) -> Threshold:
-    """Return a limit on new/old; `cpu > 1.05` is short for `cpu(new/old) > 1.05`."""
-    name, space, rest = text.strip().partition(" ")
-    limit = parse(text if "(" in text else f"{name}({NEW}/{OLD}){space}{rest}")
+    """
+    Return a limit on new/old; `cpu > 1.05` is short for `cpu(new/old) > 1.05`.
+
+    >>> str(_limit("cpu>1.05").metric), _limit("cpu(new/old) > 1.05").limit
+    ('cpu', 1.05)
+    """
+    short = re.fullmatch(r"\s*(\w+)\s*([<>].*)", text)
+    limit = parse(f"{short[1]}({NEW}/{OLD}) {short[2]}" if short else text)
     check(limit, (OLD, NEW))
     return limit
 
