@@ -55,12 +55,12 @@ def moment(shop, name):
 @pytest.mark.parametrize(
     ("name", "sent"),
     [
-        ("installation", "SIGKILL"),
+        ("trial", "SIGKILL"),
         *(
             pytest.param(name, sent, marks=SLOW)
             for name in ("checkout", "installation", "setup", "first start", "trial", "report")
             for sent in ("SIGKILL", "SIGINT")
-            if (name, sent) != ("installation", "SIGKILL")
+            if (name, sent) != ("trial", "SIGKILL")
         ),
     ],
 )

@@ -64,6 +64,7 @@ def test_a_noisier_machine_finds_less_and_needs_a_wider_limit():
     assert quiet.limit < noisy.limit < noisy.crossed + 1
 
 
+@pytest.mark.slow
 def test_what_it_says_of_a_limit_is_what_lab_ab_does():
     """Of 8 runs with the change that crosses it most are red, and none without a change is."""
     noise = cpu_of(0.04)

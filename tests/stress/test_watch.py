@@ -55,10 +55,17 @@ def seen(tmp_path, monkeypatch):
     ("lines", "imports"),
     [
         ("module = shop\n", "1, before its workers are forked"),
-        ("module = shop\nlazy-apps = true\n", "3, one in each worker"),
-        ("wsgi-file = shop.py\n", "1, before its workers are forked"),
-        ("wsgi-file = {folder}/shop.py\n", "1, before its workers are forked"),
-        ("module = shop:make()\n", "1, before its workers are forked"),
+        pytest.param(
+            "module = shop\nlazy-apps = true\n", "3, one in each worker", marks=pytest.mark.slow
+        ),
+        *(
+            pytest.param(line, "1, before its workers are forked", marks=pytest.mark.slow)
+            for line in (
+                "wsgi-file = shop.py\n",
+                "wsgi-file = {folder}/shop.py\n",
+                "module = shop:make()\n",
+            )
+        ),
     ],
 )
 def test_uwsgi_is_watched_from_within(seen, tmp_path, lines, imports):
@@ -68,12 +75,14 @@ def test_uwsgi_is_watched_from_within(seen, tmp_path, lines, imports):
     assert found == (imports, "6, on 3 workers")
 
 
+@pytest.mark.slow
 def test_workers_that_come_with_the_load_are_counted(seen):
     """The master adds one a second, while all are busy."""
     found = seen(f"{INI}module = shop\ncheaper = 1\n")
     assert found == ("1, before its workers are forked", "6, on 3 workers")
 
 
+@pytest.mark.slow
 def test_a_sitecustomize_of_the_users_runs_too(seen, tmp_path):
     """And what it imports is theirs: the folder of the hook is on no path."""
     (tmp_path / "theirs").mkdir()

@@ -11,6 +11,7 @@ import pytest
 from lab.dialects.config import Known
 from lab.dialects.uwsgi import is_on
 from lab.dialects.vocabulary.wanted import DIRECT, KEPT
+from lab.errors import UsageError
 from lab.experiment import conduct, runner
 from lab.experiment.runner import Silent
 from lab.options import Asked, application, understand
@@ -176,3 +177,10 @@ def test_a_tune_that_is_killed_and_resumed_comes_to_the_same(machine, tune):
             tune(folder=f"killed at {share}")
         assert outcome(tune(folder=f"killed at {share}")) == whole
         assert machine.made <= made + 2  # what was measured is not measured again
+
+
+def test_a_time_that_holds_no_tune_is_refused_with_the_least(machine, tune):
+    """As soon as a trial's length is known: a race and a proof need some trials."""
+    with pytest.raises(UsageError, match=r"--minutes 1 holds 20 trials .* needs 70: --minutes 4"):
+        tune(minutes=1.0)
+    assert machine.made == 4

@@ -93,6 +93,7 @@ def test_a_killed_tune_goes_on(shop):
     assert (folder / "effects.md").is_file()
 
 
+@pytest.mark.slow
 def test_both_files_are_compared_elsewhere(shop):
     """As the result says: it holds for one machine and one load."""
     (shop / "uwsgi.tuned.ini").write_text(INI.replace("threads = 2", "threads = 4"))
@@ -126,13 +127,3 @@ def test_a_tune_of_something_else_is_not_gone_on_with(shop):
     done = tune(shop, *SMALL, "--resume", "results/tune-1")
     assert done.returncode == 2
     assert "uwsgi.ini is not what it was then" in done.stderr
-
-
-def test_a_time_that_holds_no_tune_is_refused(shop):
-    """With the least that does, as soon as a trial's length is known."""
-    (shop / "shop.py").write_text(APP.replace("0.01", "0.5"))
-    done = tune(shop, "--path", "/", "--minutes", "1", "--connections", "2")
-    assert done.returncode in {1, 2}
-    if done.returncode == 2:  # else other programs kept its first trials from counting
-        assert "--minutes 1 holds " in done.stderr
-    assert [*(shop / "results").iterdir()]
