@@ -126,9 +126,13 @@ def _facts(tuning: Tuning, measurer: Measurer) -> Facts:
     """Return what is known before anything is measured."""
     cores, ground = measurer.prepared.cores, measurer.ground
     threads = ground.in_threads if tuning.threads is None else tuning.threads
+    profile = measurer.arms[ground.program].profile
+    why = dialects.of(profile).fixed(profile, "threads") if threads else None
+    if why is not None:
+        tuning.left_out["threads"] = why
     at_once = measurer.prepared.plan.load.connections
     number = len(cores[0]) if cores else ground.cpus
-    return Facts(number, at_once, threads, tuning.greenlets)
+    return Facts(number, at_once, threads and why is None, tuning.greenlets)
 
 
 def _output(tuning: Tuning, ground: Ground) -> Path:
