@@ -113,13 +113,21 @@ def test_a_server_runs_as_it_is_for_all_other_questions(tmp_path):
     [
         ("threads = 2\n", "3, one in each worker", "6, on 3 workers"),
         ("preload_app = True\n", "1, before its workers are forked", "3, on 3 workers"),
-        ('worker_class = "gevent"\n', "3, one in each worker", "256 and more, on 3 workers"),
     ],
 )
 def test_gunicorn_is_watched_from_within(seen, lines, imports, at_once):
-    """Greenlets count as far as requests are sent."""
+    """Its threads count, which sync has none of."""
     found = seen(f'wsgi_app = "shop:application"\nworkers = 3\n{lines}', "gunicorn.conf.py")
     assert found == (imports, at_once)
+
+
+@pytest.mark.peers
+def test_greenlets_count_as_far_as_requests_are_sent(seen):
+    """Far more than there are workers, all of them where the machine is not busy."""
+    text = 'wsgi_app = "shop:application"\nworkers = 3\nworker_class = "gevent"\n'
+    imports, at_once = seen(text, "gunicorn.conf.py")
+    assert imports == "3, one in each worker"
+    assert int(at_once.split()[0]) > 30
 
 
 @pytest.mark.peers
