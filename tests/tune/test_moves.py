@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lab.dialects.config import Known
+from lab.dialects.gunicorn.dialect import GUNICORN
 from lab.dialects.steps import Drop, Put, Rename
 from lab.dialects.vocabulary.wanted import DIRECT, FRONT, KEPT, steps
 from lab.tune.moves import Facts, ground_of, moves, seen
@@ -105,7 +108,7 @@ def test_a_group_that_is_fixed_is_not_tried(ground):
         ("workers = 2\n", "gunicorn.conf.py", {"workers": "4", "threads": "8"},
          (Put("workers", "4"), Put("threads", "8"), Put("worker_class", "gthread"))),
         ("accesslog = '-'\n", "gunicorn.conf.py", {"access-log": "false"},
-         (Put("accesslog", "None"),)),
+         (Drop("accesslog"),)),
         ("granian --interface wsgi --blocking-threads 1 a:b", "", {"threads": "8"},
          (Put("blocking-threads", "8"),)),
         ("granian --interface wsgi a:b", "", {"workers": "2"},
@@ -135,3 +138,21 @@ def test_a_configuration_that_counts_the_cpus_is_read_for_this_machine(ground):
     text = "import multiprocessing\nworkers = multiprocessing.cpu_count() * 2 + 1\n"
     assert ground(text, "gunicorn.conf.py").number("workers") == 5
     assert ground(INI.replace("= 2", "= %k")).number("workers") == 2
+
+
+@pytest.mark.parametrize(
+    "values", [{"access-log": "false"}, {"workers": "4", "threads": "8"}], ids=["log", "workers"]
+)
+def test_what_is_written_is_what_was_measured(ground, values):
+    """A trial's copy of a gunicorn.conf.py sets the same as the file that is handed out."""
+    found = ground("accesslog = '-'\nworkers = 2\n", "gunicorn.conf.py")
+    told = found.steps(values)
+    copy = GUNICORN.stepped(GUNICORN.own(Path(found.name)), told)
+    here = str(Path(found.name).parent)
+    text = dict(copy.options)["private.conf.py"].replace("{here}", here).replace("{folder}", here)
+    measured: dict[str, object] = {}
+    exec(text, measured)  # noqa: S102
+    written: dict[str, object] = {}
+    exec(found.edited([(step, ()) for step in told]), written)
+    names = ("accesslog", "workers", "threads", "worker_class")
+    assert [measured.get(name) for name in names] == [written.get(name) for name in names]

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lab.dialects.gunicorn.edit import as_python
 from lab.dialects.gunicorn.read import assignments, hooks, python_text
 from lab.dialects.meaning import Computed
 from lab.dialects.private import ASKED_SO, FREE_PORT, LOG, PID, PRIVATE_SOCKET, STATSD, started_by
-from lab.dialects.steps import Put, Step
+from lab.dialects.steps import Put, Rename, Step
 from lab.errors import ProfileError
 from lab.model.digest import digest_of, told
 from lab.model.profile import Own, Profile
@@ -103,17 +104,18 @@ def moved(profile: Profile, folder: Path) -> Profile:
 
 def stepped(profile: Profile, steps: Sequence[Step]) -> Profile:
     """Return the profile of a gunicorn.conf.py with some of its settings otherwise."""
-    said = "".join(f"{_assignment(step)}\n" for step in steps)
+    said = "".join(f"{_statement(step)}\n" for step in steps)
     options = tuple((name, text + said if name == COPY else text) for name, text in profile.options)
     return replace(profile, options=options, digest=digest_of((*profile.options, ("", said))))
 
 
-def _assignment(step: Step) -> str:
+def _statement(step: Step) -> str:
     match step:
         case Put(option, value):
-            literal = value.isdecimal() or value in {"True", "False", "None"}
-            return f"{option} = {value if literal else repr(value)}"
-    raise NotImplementedError(step)
+            return f"{option} = {as_python(option, value)}"
+        case Rename(option, to):
+            return f"{to} = globals().pop({option!r})"
+    return f"globals().pop({step.option!r}, None)"
 
 
 def asked_over(settings: Mapping[str, object]) -> tuple[Wire, Transport] | None:

@@ -115,10 +115,6 @@ def _threads_of_class(config: Config, value: str) -> Iterator[Step]:
         yield Put("worker_class", "gthread")
 
 
-def _no_file(_config: Config, _value: str) -> Iterator[Step]:
-    yield Put("accesslog", "None")
-
-
 def _with_respawn(config: Config, value: str) -> Iterator[Step]:
     """Yield granian's number of workers; of several a dead one would end them all."""
     yield Put("workers", value)
@@ -126,8 +122,9 @@ def _with_respawn(config: Config, value: str) -> Iterator[Step]:
         yield Put("respawn-failed-workers", YES)
 
 
-def _no_switch(_config: Config, _value: str) -> Iterator[Step]:
-    yield Drop("access-log")
+def _without(option: str) -> Callable[[Config, str], Iterator[Step]]:
+    """Return what takes an option out whose default is the value."""
+    return lambda _config, _value: iter((Drop(option),))
 
 
 _SPECIAL: Mapping[tuple[str, str], Callable[[Config, str], Iterator[Step]]] = {
@@ -136,9 +133,9 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Config, str], Iterator[Step]]] = {
     ("uwsgi", "access-log"): _failures_alone,
     ("uwsgi", "greenlets"): _gevent,
     ("gunicorn", "threads"): _threads_of_class,
-    ("gunicorn", "access-log"): _no_file,
+    ("gunicorn", "access-log"): _without("accesslog"),
     ("granian", "workers"): _with_respawn,
-    ("granian", "access-log"): _no_switch,
+    ("granian", "access-log"): _without("access-log"),
 }
 """Program and meaning -> what is more than one option."""
 
