@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from lab.cli.options import offered
+from lab.cli.outputs import write_new
 from lab.dialects.vocabulary.translators import TRANSLATORS
-from lab.errors import FileError, UsageError
+from lab.errors import UsageError
 from lab.experiment.conduct import QUICK
 from lab.migrate.migrated import Migrated, migrated
 from lab.migrate.show import FORMS
@@ -159,12 +160,5 @@ def _write(path: Path, found: Migrated) -> None:
     if found.environment:
         files[path.with_name(found.environment_file)] = found.environment
     for each, text in files.items():
-        try:
-            with each.open("x", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(text)
-        except FileExistsError:
-            problem = f"--output {in_a_line(str(each))}: it is there already: name another FILE"
-            raise UsageError(problem) from None
-        except OSError as error:
-            raise FileError(each, f"cannot be written: {error.strerror}") from None
+        write_new(each, text, "backslashreplace")
         say(f"written: {in_a_line(str(each))}", err=True)

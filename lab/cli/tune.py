@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from lab.cli.outputs import write_new
 from lab.cli.tune_options import measuring
 from lab.dialects.config import Known
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.dialects.vocabulary.wanted import GROUPS
-from lab.errors import FileError, UsageError
 from lab.model.wording import in_a_line, visible_lines
 from lab.options import Asked
 from lab.report.edge import say
@@ -138,13 +138,5 @@ def _lacks(
 
 def _write(path: Path, found: Missing) -> None:
     """Write the configuration with all that it lacks."""
-    text = found.after.texts[found.after.file]
-    try:
-        with path.open("xb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
-    except FileExistsError:
-        problem = f"--output {in_a_line(str(path))}: it is there already: name another FILE"
-        raise UsageError(problem) from None
-    except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}") from None
+    write_new(path, found.after.texts[found.after.file])
     say(f"written: {in_a_line(str(path))}", err=True)

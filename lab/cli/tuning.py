@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from lab import dialects
+from lab.cli.outputs import write_new
 from lab.cli.startable import folder_of, startable
 from lab.dialects.command import is_command
 from lab.dialects.config import Known
 from lab.dialects.vocabulary.translators import TRANSLATORS
-from lab.errors import FileError, ProfileError, UsageError
+from lab.errors import ProfileError, UsageError
 from lab.experiment.conduct import Files, Options, Outcome, Prepared, conduct
 from lab.experiment.progress import Progress
 from lab.generators.process import EngineGenerator
@@ -96,7 +97,8 @@ def tuned(tuning: Tuning) -> Tuned:
     work = application(asked), tuning.minutes, _conducted, files, state
     measurer = Measurer(grounds, tuning.goal, options, *work)
     fixed = frozenset({*tuning.without, *_fixed(measurer, tuning)})
-    allowed = partial(_allowed, tuning, grounds)
+    before = {each.name: {flaw.code for flaw in judged(each.config)} for each in grounds.values()}
+    allowed = partial(_allowed, tuning, grounds, before)
     told = partial(_tell, tuning, measurer)
     facts = _facts(tuning, measurer)
     course = Search(measurer, facts, allowed, fixed, tuning.minimal, told).found()
@@ -207,7 +209,12 @@ def _fixed(measurer: Measurer, tuning: Tuning) -> Iterator[str]:
         yield "workers"
 
 
-def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> bool:
+def _allowed(
+    tuning: Tuning,
+    grounds: Mapping[str, Ground],
+    before: Mapping[str, Collection[str]],
+    values: Values,
+) -> bool:
     """Return whether a change can be written, and brings no fault that the linter calls grave."""
     ground = grounds[values.get(SERVER, next(iter(grounds)))]
     told, config = ground.steps(values), ground.config
@@ -220,9 +227,10 @@ def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> b
     except ProfileError as error:
         tuning.left_out[said] = str(error)
         return False
-    after = dialects.with_text(config, text)
-    before = {flaw.code for flaw in judged(config)}
-    new = [f for f in judged(after) if f.severity in GRAVE and f.code not in before]
+    after = judged(dialects.with_text(config, text))
+    new = [
+        each for each in after if each.severity in GRAVE and each.code not in before[ground.name]
+    ]
     if new:
         tuning.left_out[said] = f"{new[0].code}: {new[0].message}"
     return not new
@@ -246,10 +254,11 @@ def _tell(tuning: Tuning, measurer: Measurer, step: str) -> None:
 
 def _write(found: Tuned, folder: Path, output: Path) -> Tuned:
     """Write what a tune leaves, and return it with the name of the file."""
+    # First what cannot fail for a file that somebody else has put there meanwhile.
+    write_text(folder / "effects.md", effects(found))
     if found.status == 0:
         found = _with_file(found, folder, output)
         write_text(folder / "tuned.diff", found.diff)
-    write_text(folder / "effects.md", effects(found))
     return found
 
 
@@ -259,11 +268,8 @@ def _with_file(found: Tuned, folder: Path, output: Path) -> Tuned:
     ground = found.ground_of(found.found.proven.values)
     if ground is not found.ground:
         output = folder / TRANSLATORS[ground.program].file
+        output.unlink(missing_ok=True)  # of a tune that is gone on with
     after = found.text(str(output))
-    try:
-        with output.open("wb" if output.parent == folder else "xb") as file:
-            file.write(after.encode("utf-8", "surrogateescape"))
-    except OSError as error:
-        raise FileError(output, f"cannot be written: {error.strerror}") from error
+    write_new(output, after)
     before, names = ground.config.texts[ground.config.file], (ground.config.file.name, output.name)
     return replace(found, written=str(output), diff=diff(before, after, names))

@@ -266,7 +266,8 @@ class Measurer:
             )
             prepared = replace(self.prepared, plan=plan)
             files = self.files if step in PROOFS else nothing
-            earlier = read_run(self.conducted(prepared, options, files).folder)
+            (summary,) = self.conducted(prepared, options, files).conclusion.summaries
+            earlier = summary.run
             self.state = replace(self.state, finished=(*self.state.finished, step))
             write_json(self.folder / STATE, self.state)
         assert earlier is not None
