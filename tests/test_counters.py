@@ -10,7 +10,7 @@ from lab.analysis.observations import observed
 from lab.dialects.difference import Difference, difference
 from lab.experiment import counter_runs
 from lab.experiment.available import Installed
-from lab.experiment.counter_runs import BY_CAUSE, MOST, plan_counters, render
+from lab.experiment.counter_runs import BY_CAUSE, MOST, changed, plan_counters, render
 from lab.model.plan import Better, Load, Role
 from lab.model.profile import Profile
 from lab.model.runtime import Runtime
@@ -42,6 +42,12 @@ def plan_with(*chosen, load=None):
 def arm(profile, load=None):
     """Return the arm of a real profile, asked for the real workload."""
     return plan_with(profile, load=load).arms[0]
+
+
+def toggled(cause, of, folder=ROOT):
+    """Return an arm's profile with what a cause names otherwise."""
+    move = BY_CAUSE[cause].move(of)
+    return changed(of.profile, "toggled", folder / "toggled.ini", move)
 
 
 def run_of(plan, *shown):
@@ -78,7 +84,11 @@ def run_of(plan, *shown):
         ),
         ("http-socket", "workers asleep", Difference(changed=(("processes", "4", "8"),))),
         ("http-socket", "memory", Difference(changed=(("processes", "4", "2"),))),
-        ("thunder-lock", "lock convoy", Difference(removed=(("thunder-lock", "true"),))),
+        (
+            "thunder-lock",
+            "lock convoy",
+            Difference(changed=(("thunder-lock", "true", "false"),)),
+        ),
         (
             "thunder-lock",
             "respawning",
@@ -89,9 +99,9 @@ def run_of(plan, *shown):
 )
 def test_a_counter_run_changes_one_thing(real, tmp_path, profile, cause, step):
     """As uWSGI itself resolves the written file."""
-    toggle = BY_CAUSE[cause].move(arm(real[profile], CROWD))
-    path = tmp_path / f"{profile}~{toggle.name}.ini"
-    path.write_text(render(real[profile], toggle))
+    path = tmp_path / "toggled.ini"
+    of = arm(real[profile], CROWD)
+    path.write_text(render(toggled(cause, of, tmp_path), of.profile))
     written = replace(real[profile], options=resolve.read_options(path, ROOT))
     assert difference(written, real[profile]) == step
 
@@ -116,11 +126,10 @@ def test_a_counter_run_of_a_users_ini_changes_one_thing(tmp_path):
     options = resolve.read_options(ini, ROOT, here)
     assert ("env", "DATABASE_URL=postgres://u:p%40ss@h/db?a=50%") in options
     mine = replace(make.profile("mine"), path=ini, options=options)
-    toggle = BY_CAUSE["GIL"].move(arm(mine))
-    copy.write_text(render(mine, toggle))
-    changed = replace(mine, options=resolve.read_options(copy, ROOT, here))
+    copy.write_text(render(toggled("GIL", arm(mine)), mine))
+    served = replace(mine, options=resolve.read_options(copy, ROOT, here))
     step = Difference(changed=(("processes", "3", "12"), ("threads", "4", "1")))
-    assert difference(changed, mine) == step
+    assert difference(served, mine) == step
 
 
 @pytest.mark.parametrize(
@@ -146,13 +155,12 @@ def test_keeping_connections_gives_each_a_worker(real):
     profile = real["http-socket"]
     assert BY_CAUSE["reconnecting"].move(arm(profile)) is None  # 64 would be too many
     few = arm(profile, Load(connections=15))
-    options = dict(BY_CAUSE["reconnecting"].move(few).options)
+    options = dict(toggled("reconnecting", few).options)
     assert (options["http11-socket"], options["processes"]) == (FRONT, "8")
     keeping = replace(profile, keepalive=True)
     closing = arm(keeping, Load(keepalive=False))
     toggle = BY_CAUSE["reconnecting"].move(closing)
-    assert toggle.load.keepalive
-    assert toggle.options == keeping.options
+    assert (toggle.load.keepalive, toggle.steps) == (True, ())
 
 
 @pytest.mark.parametrize("header", ["Connection: close", "connection:  Close"])
@@ -162,8 +170,8 @@ def test_keeping_connections_drops_the_header_that_closes_them(real, header):
     closing = real["http-socket"]
     closing = replace(closing, options=(*closing.options, *headers))
     few = arm(closing, Load(connections=15))
-    toggled = BY_CAUSE["reconnecting"].move(few).options
-    assert [pair for pair in toggled if pair[0] == "add-header"] == [("add-header", "X-A: b")]
+    options = toggled("reconnecting", few).options
+    assert [pair for pair in options if pair[0] == "add-header"] == [("add-header", "X-A: b")]
 
 
 @pytest.mark.parametrize("word", ["1", "True", "yes"])
@@ -277,7 +285,8 @@ def test_a_peer_that_cannot_be_asked_tests_nothing(installed, tmp_path):
 def test_a_counter_run_starts_and_serves_any_application(real, tmp_path):
     """It is started like every profile, with the application that the environment names."""
     path = tmp_path / "baseline~http-socket.ini"
-    path.write_text(render(real["baseline"], BY_CAUSE["router"].move(arm(real["baseline"]))))
+    of = arm(real["baseline"])
+    path.write_text(render(toggled("router", of, tmp_path), of.profile))
     variant = profiles.read(str(path))
     assert isinstance(variant, Profile)
     for asked in (workload("fib"), workload("hello")):
@@ -295,11 +304,11 @@ def test_a_counter_run_of_a_private_copy_reaches_no_further(tmp_path, monkeypatc
         "[uwsgi]\nsocket = live.sock\nlogto = live.log\nthreads = 4\ncron = 1 2 3 4 5 x\n"
     )
     mine = profiles.read(str(ini))
-    move = BY_CAUSE["GIL"].move(arm(mine))
+    threaded = toggled("GIL", arm(mine))
     copy = tmp_path / "copy.ini"
-    copy.write_text(render(mine, move))
+    copy.write_text(render(threaded, mine))
     monkeypatch.setenv("SOCKET", "{socket}")
     monkeypatch.setenv("FOLDER", "{folder}")
-    assert resolve.read_options(copy, ROOT) == move.options
-    assert dict(move.options)["socket"] == "{socket}"
+    assert resolve.read_options(copy, ROOT) == threaded.options
+    assert dict(threaded.options)["socket"] == "{socket}"
     assert "SOCKET=/tmp/new/a.sock FOLDER=/tmp/new uwsgi FILE" in copy.read_text()

@@ -18,11 +18,10 @@ from lab.analysis.confirm import diagnoses
 from lab.analysis.observations import observe
 from lab.analysis.points import points
 from lab.dialects.moves.move import Move
-from lab.dialects.uwsgi import flat, ini, keeps_connections
+from lab.dialects.uwsgi import flat, ini
 from lab.errors import ResultsError
 from lab.experiment.available import look, unserved
 from lab.experiment.plan import arm_of, named
-from lab.model.digest import digest_of
 from lab.model.measured import Run
 from lab.model.plan import Arm, CounterRun, Role
 from lab.model.profile import Profile
@@ -65,26 +64,40 @@ def plan_counters(run: Run, folder: Path) -> tuple[CounterRun, ...]:
     return tuple(planned.values())
 
 
-def render(profile: Profile, move: Move) -> str:
+def changed(profile: Profile, name: str, path: Path, move: Move) -> Profile:
+    """Return *profile* with *move* applied, which is to stand in the ini *path*."""
+    return replace(
+        dialects.of(profile).stepped(profile, move.steps),
+        name=name,
+        # A private copy is written of its options, whose folder is that of the user's file.
+        path=profile.path if profile.own else path.resolve(),
+        summary=f"{profile.name} with {move.text}",
+        against=None,
+        apps=(),
+        own=profile.own and replace(profile.own, altered=()),
+    )
+
+
+def render(profile: Profile, of: Profile) -> str:
     """
-    Return the ini of *profile* with *move* applied, complete and without includes.
+    Return the ini of *profile*, a counter-run *of* another one, complete and without includes.
 
     BIND, PORT, WSGI_APP and WSGI_CHDIR are obeyed as by every profile; the first two must be set.
     Of a private copy these are BIND, PORT, SOCKET and FOLDER, where its files are to be.
     """
-    places = folders(profile)
-    told, section = "BIND=127.0.0.1 PORT=8080", ini(move.options, places)
+    places = folders(of)
+    told, section = "BIND=127.0.0.1 PORT=8080", ini(profile.options, places)
     if profile.own:
         names = {"{host}": "BIND", "{port}": "PORT", "{socket}": "SOCKET", "{folder}": "FOLDER"}
-        section = flat(move.options, places | {each: f"$({names[each]})" for each in names})
+        section = flat(profile.options, places | {each: f"$({names[each]})" for each in names})
         told += " SOCKET=/tmp/new/a.sock FOLDER=/tmp/new"
     lines = [
-        f"; Counter-run: {profile.name} with {move.text}, all else the same.",
+        f"; Counter-run: {profile.summary}, all else the same.",
         "; Written by `lab run`. To start it by hand:",
         f"; {told} uwsgi FILE",
         "",
         "[lab]",
-        f"summary = {profile.name} with {move.text}",
+        f"summary = {profile.summary}",
         "",
         *section,
         "",
@@ -119,20 +132,21 @@ def _made_by_move(
     if named(name, arm.at) in taken or (move.workload and asked.app == arm.workload.app):
         return None
     path = folder / f"{name}.ini"
+    profile = changed(arm.profile, name, path, move)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(render(arm.profile, move), encoding="utf-8")
+        path.write_text(render(profile, arm.profile), encoding="utf-8")
     except OSError as error:
         raise ResultsError(path, f"cannot be written: {error.strerror}") from error
-    changed = Arm(
+    counter = Arm(
         name=named(name, arm.at),
-        profile=_changed(arm.profile, name, path, move),
+        profile=profile,
         workload=asked,
         load=move.load or arm.load,
         at=arm.at,
         role=Role.COUNTER,
     )
-    return move.text, changed
+    return move.text, counter
 
 
 def _named_by_profile(cause: str, arm: Arm, run: Run) -> tuple[str, Arm] | None:
@@ -147,28 +161,11 @@ def _named_by_profile(cause: str, arm: Arm, run: Run) -> tuple[str, Arm] | None:
     alike = other.interfaces == arm.profile.interfaces and started.issuperset(other.peer.backing)
     if found.missing or not alike or unserved(other, arm.workload):
         return None
-    changed = replace(arm_of(other, arm.workload, arm.load, arm.at), role=Role.COUNTER)
-    return f"{found.profile.name} instead", changed
+    counter = replace(arm_of(other, arm.workload, arm.load, arm.at), role=Role.COUNTER)
+    return f"{found.profile.name} instead", counter
 
 
-def _counter(cause: str, arm: Arm, run: Run, text: str, changed: Arm) -> CounterRun:
+def _counter(cause: str, arm: Arm, run: Run, text: str, made: Arm) -> CounterRun:
     windows = [w for t in run.trials if t.slot.arm.name == arm.name for w in t.windows]
     metric, expects = BY_CAUSE[cause].aim(arm, windows)
-    return CounterRun(arm.name, cause, text, changed, metric, expects)
-
-
-def _changed(profile: Profile, name: str, path: Path, move: Move) -> Profile:
-    """Return *profile* with *move* applied, which stands in the ini *path*."""
-    return replace(
-        profile,
-        name=name,
-        # A private copy is written of its options, whose folder is that of the user's file.
-        path=profile.path if profile.own else path.resolve(),
-        summary=f"{profile.name} with {move.text}",
-        against=None,
-        options=tuple(move.options),
-        digest=digest_of(tuple(move.options)),
-        keepalive=keeps_connections(move.options),
-        apps=(),
-        own=profile.own and replace(profile.own, altered=()),
-    )
+    return CounterRun(arm.name, cause, text, made, metric, expects)

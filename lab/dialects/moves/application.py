@@ -9,7 +9,7 @@ SMALLEST = "hello"
 """Name of the workload of the smallest WSGI application."""
 
 
-def smallest(arm: Arm) -> Move | None:
+def smallest(arm: Arm) -> Move | None:  # noqa: ARG001 - one shape for all
     """Ask for less work: the smallest application that there is."""
     text = "the smallest WSGI application instead of its own"
-    return Move(SMALLEST, text, arm.profile.options, workload=SMALLEST)
+    return Move(SMALLEST, text, workload=SMALLEST)

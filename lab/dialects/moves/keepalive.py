@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from lab import dialects
-from lab.dialects.moves.move import Move, with_values
+from lab.dialects.moves.move import Move, told
+from lab.dialects.steps import Drop, Put, Rename, Step
 from lab.dialects.uwsgi import asks_to_close
 from lab.model.plan import Arm
+from lab.model.profile import Profile
 
 MOST_KEEPING = 16
 """Worker processes for kept connections, each of which holds one. More would measure their number:
@@ -20,9 +23,9 @@ def kept(arm: Arm) -> Move | None:
 
     A header that tells clients to close would undo either, so it goes as well.
     """
-    asked = tuple(option for option in arm.profile.options if not asks_to_close(*option))
+    asked = tuple(_not_closing(arm.profile))
+    load = replace(arm.load, keepalive=True)
     if not arm.load.keepalive and arm.profile.keepalive:
-        load = replace(arm.load, keepalive=True)
         return Move("keepalive", "clients that keep connections", asked, load)
     if arm.profile.keepalive or not any(key == "http-socket" for key, _ in arm.profile.options):
         return None
@@ -33,9 +36,14 @@ def kept(arm: Arm) -> Move | None:
     wanted = max(read.processes, -(-arm.load.connections // read.at_once))
     if wanted > MOST_KEEPING:
         return None
-    options = tuple(
-        ("http11-socket" if key == "http-socket" else key, value) for key, value in asked
-    )
+    steps = (*asked, Rename("http-socket", "http11-socket"), *told(arm, {"workers": wanted}))
     text = f"http11-socket instead of http-socket, a worker for each connection ({wanted})"
-    load = replace(arm.load, keepalive=True)
-    return Move("http11-socket", text, with_values(options, {"processes": wanted}), load)
+    return Move("http11-socket", text, steps, load)
+
+
+def _not_closing(profile: Profile) -> Iterator[Step]:
+    """Yield how the header goes, and the others stay."""
+    headers = [pair for pair in profile.options if pair[0] == "add-header"]
+    if any(asks_to_close(*pair) for pair in headers):
+        yield Drop("add-header")
+        yield from (Put(*pair) for pair in headers if not asks_to_close(*pair))

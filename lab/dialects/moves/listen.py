@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lab.dialects.moves.move import Move, set_options
+from lab.dialects.moves.move import Move, told
 from lab.model.plan import Arm
 
 SOMAXCONN = Path("/proc/sys/net/core/somaxconn")
@@ -19,7 +19,7 @@ def longer(arm: Arm) -> Move | None:
     now = dict(arm.profile.options).get("listen", str(DEFAULT_LISTEN))
     if now.isdecimal() and int(now) >= wanted:
         return None
-    return set_options(arm.profile, "listen", f"listen = {wanted}", listen=wanted)
+    return Move("listen", f"listen = {wanted}", told(arm, {"backlog": wanted}))
 
 
 def _somaxconn() -> int:

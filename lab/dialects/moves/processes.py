@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from lab import dialects
-from lab.dialects.moves.move import MOST_WORKERS, Move, set_options
+from lab.dialects.moves.move import MOST_WORKERS, Move, told
 from lab.model.plan import Arm
 
 
 def second(arm: Arm) -> Move | None:
     """Add a second worker process."""
-    return set_options(arm.profile, "2-processes", "processes = 2", processes=2)
+    return _exactly(arm, 2)
 
 
 def instead_of_threads(arm: Arm) -> Move | None:
@@ -18,8 +18,8 @@ def instead_of_threads(arm: Arm) -> Move | None:
     if read.processes is None or read.at_once is None or read.at_once < 2:
         return None
     wanted = min(read.processes * read.at_once, MOST_WORKERS)
-    text = f"threads = 1 and processes = {wanted}"
-    return set_options(arm.profile, f"{wanted}-processes", text, processes=wanted, threads=1)
+    steps = told(arm, {"workers": wanted, "threads": 1})
+    return Move(f"{wanted}-processes", f"threads = 1 and processes = {wanted}", steps)
 
 
 def doubled(arm: Arm) -> Move | None:
@@ -40,4 +40,4 @@ def halved(arm: Arm) -> Move | None:
 
 def _exactly(arm: Arm, wanted: int) -> Move:
     text = f"processes = {wanted}"
-    return set_options(arm.profile, f"{wanted}-processes", text, processes=wanted)
+    return Move(f"{wanted}-processes", text, told(arm, {"workers": wanted}))

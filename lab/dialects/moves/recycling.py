@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lab.dialects.moves.move import Move, drop
+from lab.dialects.moves.move import Move
+from lab.dialects.steps import Drop
 from lab.model.plan import Arm
 
 RECYCLING = (
@@ -20,4 +21,6 @@ RECYCLING = (
 
 def without(arm: Arm) -> Move | None:
     """Keep the workers."""
-    return drop(arm.profile, "no-recycling", "no recycling of workers", *RECYCLING)
+    written = dict(arm.profile.options)
+    steps = tuple(Drop(option) for option in RECYCLING if option in written)
+    return Move("no-recycling", "no recycling of workers", steps) if steps else None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lab import dialects
-from lab.dialects.moves.move import Move, set_options
+from lab.dialects.moves.move import Move, told
+from lab.dialects.vocabulary.wanted import NO
 from lab.model.plan import Arm
 
 
@@ -11,4 +12,4 @@ def without(arm: Arm) -> Move | None:
     """Log no requests."""
     if not dialects.settings(arm.profile).logs:
         return None
-    return set_options(arm.profile, "disable-logging", "disable-logging", disable_logging="true")
+    return Move("disable-logging", "disable-logging", told(arm, {"access-log": NO}))

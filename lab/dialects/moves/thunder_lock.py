@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from lab.dialects.moves.move import Move, drop
+from lab import dialects
+from lab.dialects.moves.move import Move, told
+from lab.dialects.vocabulary.wanted import NO
 from lab.model.plan import Arm
 
 
 def without(arm: Arm) -> Move | None:
     """Wait for connections without a lock."""
-    return drop(arm.profile, "no-thunder-lock", "thunder-lock off", "thunder-lock")
+    if not dialects.settings(arm.profile).accept_lock:
+        return None
+    return Move("no-thunder-lock", "thunder-lock off", told(arm, {"turns": NO}))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 
 from lab.dialects.change import Steps
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
 from lab.dialects.meaning import Settings
-from lab.dialects.moves.move import Options, with_values
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.steps import Drop, Put, Rename, Step
 from lab.dialects.uwsgi import OFF, application, keeps_connections, places
@@ -22,6 +22,8 @@ from lab.dialects.uwsgi.table import uwsgi_options
 from lab.model.digest import digest_of
 from lab.model.profile import Profile
 from lab.model.workload import Transport, Wire
+
+Options = tuple[tuple[str, str], ...]
 
 AT_ONCE = ("threads", "async", "gevent", "asyncio")
 """Options that say how many requests a worker process serves at a time."""
@@ -102,9 +104,7 @@ class Uwsgi(Dialect):
 
     def stepped(self, profile: Profile, steps: Sequence[Step]) -> Profile:
         """Return the private copy of an ini with some of its options otherwise."""
-        options = profile.options
-        for step in steps:
-            options = _stepped(options, step)
+        options = _stepped(profile.options, steps)
         return replace(
             profile,
             options=options,
@@ -114,9 +114,11 @@ class Uwsgi(Dialect):
 
     def with_options(self, options: Options, quantity: str, number: int) -> Options:
         """Return an ini's options with so many of a quantity."""
-        # uWSGI switches it on from two threads on; with one it would be another difference.
-        threads = {"enable-threads": "true"} if quantity == "threads" else {}
-        return with_values(options, {NUMBERS[quantity][0]: number, **threads})
+        told = [Put(NUMBERS[quantity][0], str(number))]
+        if quantity == "threads":
+            # uWSGI switches it on from two threads on; with one it would be another difference.
+            told.append(Put("enable-threads", "true"))
+        return _stepped(options, told)
 
     def with_number(self, words: Sequence[str], quantity: str, number: int) -> Sequence[str]:
         """Return the words of its command with the number at their end, where it wins."""
@@ -129,8 +131,12 @@ class Uwsgi(Dialect):
         return Config(self.name, profile.path, tuple(settings), table=uwsgi_options())
 
 
-def _stepped(options: Options, step: Step) -> Options:
-    """Return options after a step; what is set stands at the end, where it counts."""
+def _stepped(options: Options, steps: Iterable[Step]) -> Options:
+    """Return options after steps; what is set stands at the end, where it counts."""
+    return reduce(_after, steps, options)
+
+
+def _after(options: Options, step: Step) -> Options:
     table = uwsgi_options()
     if isinstance(step, Rename):
         return tuple((step.to if key == step.option else key, value) for key, value in options)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from lab.dialects.config import Config
 from lab.dialects.steps import Drop, Put, Rename, Step
@@ -44,7 +44,7 @@ def steps(program: str, config: Config, values: Mapping[str, str]) -> tuple[Step
     found: list[Step] = []
     for key, value in values.items():
         special = _SPECIAL.get((program, key))
-        found += special(config, value) if special else _plain(program, key, value)
+        found += special(config, value) if special else plain(program, key, value)
     return tuple(dict.fromkeys(found))
 
 
@@ -56,14 +56,15 @@ def takes(program: str, key: str) -> bool:
     return column is not None and column.writable
 
 
-def _plain(program: str, key: str, value: str) -> Iterator[Step]:
+def plain(program: str, key: str, value: object) -> Iterator[Step]:
+    """Yield how a server is told a meaning, and nothing that goes with it; see `steps`."""
     sense = senses().get(key)
     if sense is None:
-        yield Put(key, value)
+        yield Put(key, str(value))
         return
     column = sense.columns[program]
     if sense.kind != "switch":
-        yield Put(column.names[0], value)
+        yield Put(column.names[0], str(value))
     else:
         yield from _switch(column, on=value == YES)
 
@@ -83,11 +84,15 @@ def _direct(config: Config, value: str) -> Iterator[Step]:
     if value == KEPT:
         yield Put("http-keepalive", "1")
         return
-    yield Rename("http", DIRECT)
-    names = dict.fromkeys(each.option for each in config.settings)
-    yield from (Drop(each) for each in names if each != "http" and of_router(each))
+    yield from without_router(each.option for each in config.settings)
     # A client that is not told would use the connection again.
     yield Put("add-header", "Connection: close")
+
+
+def without_router(options: Iterable[str]) -> Iterator[Step]:
+    """Yield how uWSGI's workers speak HTTP in place of its router, by the options written."""
+    yield Rename("http", DIRECT)
+    yield from (Drop(each) for each in dict.fromkeys(options) if each != "http" and of_router(each))
 
 
 def _processes(config: Config, value: str) -> Iterator[Step]:
@@ -105,6 +110,11 @@ def _failures_alone(_config: Config, _value: str) -> Iterator[Step]:
 def _gevent(config: Config, value: str) -> Iterator[Step]:
     yield from (Put("gevent", value), Put("gevent-early-monkey-patch", YES))
     yield from (Drop("threads") for _ in config.all("threads")[:1])
+
+
+def _gevent_class(_config: Config, value: str) -> Iterator[Step]:
+    """Yield gunicorn's number of greenlets, with the class of workers that has them."""
+    yield from (Put("worker_class", "gevent"), Put("worker_connections", value))
 
 
 def _threads_of_class(config: Config, value: str) -> Iterator[Step]:
@@ -132,6 +142,7 @@ _SPECIAL: Mapping[tuple[str, str], Callable[[Config, str], Iterator[Step]]] = {
     ("uwsgi", "workers"): _processes,
     ("uwsgi", "access-log"): _failures_alone,
     ("uwsgi", "greenlets"): _gevent,
+    ("gunicorn", "greenlets"): _gevent_class,
     ("gunicorn", "threads"): _threads_of_class,
     ("gunicorn", "access-log"): _without("accesslog"),
     ("granian", "workers"): _with_respawn,
@@ -149,10 +160,18 @@ def own(program: str, config: Config) -> Pairs:
     return _OWN[program](config)
 
 
+_OF_SPEED = {
+    *("http-auto-chunked", "http-keepalive", "http-processes", "http-timeout", "http-workers"),
+}
+"""Options of the router that may go with it; by any other it does what workers do not, as TLS."""
+
+
 def _of_uwsgi(config: Config) -> Pairs:
     headers = config.all("add-header")
     found: list[tuple[str, Mapping[str, str]]] = []
-    if config.first("http") and all(asks_to_close(each.option, each.value) for each in headers):
+    routed = {each.option for each in config.settings if of_router(each.option)}
+    closing = all(asks_to_close(each.option, each.value) for each in headers)
+    if config.first("http") and closing and routed <= _OF_SPEED:
         found.append((FRONT, {FRONT: DIRECT}))
     if config.first("http") and not config.first("http-keepalive") and not headers:
         found.append((FRONT, {FRONT: KEPT}))
