@@ -12,10 +12,12 @@ from typing import Any
 
 import click
 
+from lab import profiles
 from lab.analysis.health import gravest
-from lab.analysis.judging import FAILED
+from lab.analysis.judging import UNJUDGED, Judged
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Threshold, check, parse
+from lab.cli.concluded import Concluded, PairRun
 from lab.cli.options import each_of, offered
 from lab.cli.report import FULL, show
 from lab.cli.sides import INSTALL, Version, Wanted, versions
@@ -23,14 +25,22 @@ from lab.errors import OtherReplyError, UsageError
 from lab.experiment import counts
 from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Outcome, conduct
-from lab.experiment.pair import METRICS, NEW, OLD, decided, ending, is_open, prepare_pair
+from lab.experiment.pair import (
+    METRICS,
+    NEW,
+    OLD,
+    decided,
+    ending,
+    is_open,
+    prepare_pair,
+    served_alike,
+)
 from lab.experiment.progress import Progress
 from lab.experiment.replies import TriedOut
 from lab.generators.process import EngineGenerator
 from lab.options import Asked, application, understand
-from lab.report import opening
 from lab.report.console import Console
-from lab.report.edge import say
+from lab.report.edge import say, say_json
 from lab.report.files import files
 from lab.report.thresholds import lines
 from lab.report.versions import as_markdown, sentence
@@ -42,9 +52,6 @@ SAFETY = "safety"
 MINUTES = 10.0
 """At most, where nothing else is asked for."""
 
-UNCONFIRMED = 3
-"""Exit status where a second run does not agree with the first."""
-
 OTHERWISE = (
     "A faster wrong reply is no progress: --check REGEX says what a right one contains, "
     "--new-reply lets those of the new version differ"
@@ -52,7 +59,7 @@ OTHERWISE = (
 
 STARTED = ("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop")
 ASKED = ("method", "data", "header", "cookie", "requests", "static", "writes", "host")
-JUDGED = ("status", "check", "connections", "connection", "blocks", "minutes", "window", "warmup")
+JUDGED = ("status", "check", "connections", "connection", "window", "warmup")
 MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "json")
 """Options that mean what they mean for `lab run`."""
 
@@ -125,6 +132,8 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
 @each_of(*STARTED)
 @offered("path", shown="/")
 @each_of(*ASKED, *JUDGED, *MADE)
+@offered("blocks", shown="as many as fit")
+@offered("minutes", shown=f"{MINUTES:g}")
 @FULL
 def ab_command(
     *,
@@ -149,41 +158,55 @@ def ab_command(
     Exit status: 0 no limit crossed; 99 crossed; 3 this machine could not tell, or a second run
     did not agree; 1 a version does not run.
     """
-    if given["config"] == SAFETY and given["app"] is None:
+    if given["app"] is None and given["config"] in profiles.find():
         raise UsageError(
             "what is served? --config deploy/uwsgi.ini, or --app shop.wsgi:application"
         )
+    if markdown is not None and not markdown.absolute().parent.is_dir():
+        raise UsageError(f"--markdown {markdown}: there is no such folder")
     asked = _limits(limits, metric, count=count)
     confirm = bool(os.environ.get("CI")) if confirm is None else confirm
     request = Wanted(
         old=old,
         new=new,
         **{name: given.pop(name) for name in ("config", "install", "setup", "env_old", "env_new")},
+        env=given["env"],
+        env_file=given["env_file"],
         pythons=given.pop("pythons"),
     )
     measured = partial(_measured, request, asked, new_reply=given.pop("new_reply"))
     first = measured(given, swapped=False)
-    outcome, told, status = first.outcome, [*first.told], first.status
-    if not given["json"]:
-        say(f"{sentence(outcome.conclusion, metric)}\n")
-    show(outcome.conclusion, outcome.folder, full=full, as_json=given["json"], tries=False)
-    agreed = None
-    if status == FAILED and confirm:
+    found, as_json = Concluded(first, wanted=confirm), given["json"]
+    if not as_json:
+        conclusion, folder = first.outcome.conclusion, first.outcome.folder
+        say(f"{sentence(conclusion, metric)}\n")
+        show(conclusion, folder, full=full, as_json=False, tries=False)
+    _tell(found.told, found, metric, markdown)
+    if found.is_waited_for:
         say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
-        second = measured(given | {"seed": None}, swapped=True)
-        told += [f"second run: {line}" for line in second.told]
-        agreed = second.status == FAILED
-        status = FAILED if agreed else UNCONFIRMED
-    for line in told:
+        try:
+            found = replace(found, second=measured(given | {"seed": None}, swapped=True))
+        except BaseException:
+            if as_json:
+                say_json(found.json)
+            raise
+        _tell(found.told_of_second, found, metric, markdown)
+    if as_json:
+        say_json(found.json)
+    else:
+        say(found.end)
+    return found.status
+
+
+def _tell(new: Sequence[str], found: Concluded, metric: str, markdown: Path | None) -> None:
+    """Say what is new, and write the comment: a second run may fail, or be ended."""
+    for line in new:
         say(line, err=True)
-    if agreed is False:
-        say("not confirmed: the second run does not agree", err=True)
-    elif not given["json"]:
-        say(opening.end(status))
     if markdown is not None:
-        text = as_markdown(outcome.conclusion, metric, first.differs, told, status)
+        first = found.first
+        told = (*found.told, *found.told_of_second)
+        text = as_markdown(first.outcome.conclusion, metric, first.differs, told, found.end)
         write_text(markdown, text)
-    return status
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,19 +243,6 @@ def _limit(text: str) -> Threshold:
     return limit
 
 
-@dataclass(frozen=True, slots=True)
-class PairRun:
-    """One run of both versions."""
-
-    outcome: Outcome
-    differs: Sequence[str]
-    """In what they differ, in lines."""
-    told: Sequence[str]
-    """What it says to each limit, in lines."""
-    status: int
-    """Its exit status."""
-
-
 def _measured(
     request: Wanted,
     limits: Limits,
@@ -253,14 +263,17 @@ def _measured(
         )
     (summary,) = outcome.conclusion.summaries
     ended = ending(summary.run, limits.thresholds, limits.metric)
-    told, status = lines(ended.judgements), ended.status
+    told, status, counted = lines(ended.judgements), ended.status, 0
+    crossed = {each.threshold.text for each in ended.judgements if each.outcome is Judged.FAILED}
     still = ", ".join(f"'{each.threshold.text}'" for each in ended.judgements if is_open(each))
     if still:
         told = (*told, f"neither crossed nor excluded: {still}. More --minutes, or a wider limit")
     if costs is not None:
-        said, found = counts.told(costs, limits.counted or ())
-        told, status = (*told, *said), gravest(status, found)
-    return PairRun(outcome, differs, told, status)
+        said, counted = counts.told(costs, limits.counted or ())
+        # Where counts alone decide, it does not matter how noisy the machine is.
+        status = 0 if status == UNJUDGED and limits.counted and not limits.thresholds else status
+        told, status = (*told, *said), gravest(status, counted)
+    return PairRun(outcome, differs, told, frozenset(crossed), counted, status)
 
 
 def _run(
@@ -279,6 +292,11 @@ def _run(
     workloads = [application(each) for each in asked]
     sides = [(each.config, workload) for each, workload in zip((old, new), workloads, strict=True)]
     prepared = prepare_pair(options, *sides, new_reply=new_reply)
+    if old.folder != new.folder and (place := served_alike(prepared.plan)) is not None:
+        raise UsageError(
+            f"both versions would serve {place}, which their configuration names: --chdir . "
+            "serves each from its own folder, and so does `chdir = %d` in an ini"
+        )
     for line in announcement(prepared):
         say(line, err=True)
     costs = counts.counts(prepared) if count else None

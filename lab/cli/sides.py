@@ -10,10 +10,15 @@ from pathlib import Path
 
 from lab.errors import UsageError
 from lab.experiment.pair import NEW, OLD
+from lab.model.runtime import without_secrets
 from lab.model.wording import counted
+from lab.options.runtime import runtime
 from lab.system import checkout, packages, temporary
 
-INSTALL = "pip install -r requirements.txt, or pip install ., in a checked out revision"
+INSTALL = (
+    "of a revision, by requirements.txt, else a lock file (uv, Poetry, Pipenv, PDM), else pip "
+    "install ."
+)
 
 FOLDERS = ("a", "b")
 """Names of the folders that revisions are checked out into: paths of one length, as they are in
@@ -32,6 +37,8 @@ class Wanted:
     config: str
     install: str | None
     setup: str | None
+    env: Sequence[str]
+    env_file: Path | None
     env_old: Sequence[str]
     env_new: Sequence[str]
     pythons: Sequence[Path]
@@ -43,6 +50,8 @@ class Version:
 
     given: str
     """As it was typed."""
+    environment: str
+    """The one that was named for it; empty without."""
     folder: Path
     config: str
     python: Path | None
@@ -55,9 +64,10 @@ class Version:
 
     def __str__(self) -> str:
         """Return it as in "main (4f2c1a9)"; of a commit's name its beginning."""
+        own = f" with {self.environment}" if self.environment else ""
         if self.commit == self.given:
-            return self.commit[:9]
-        return f"{self.given} ({self.commit[:9]})" if self.commit else self.given
+            return f"{self.commit[:9]}{own}"
+        return f"{self.given} ({self.commit[:9]}){own}" if self.commit else f"{self.given}{own}"
 
     def differs(self, new: Version) -> Iterator[str]:
         """Yield what is compared, and in what the two differ, in lines."""
@@ -66,6 +76,13 @@ class Version:
             commits = checkout.commits_between(self.repository, self.commit, new.commit)
             number = checkout.changed_files(self.repository, self.commit, new.commit)
             yield f"{counted(len(commits), 'commit')}, {counted(number, 'file')} changed"
+            behind = checkout.commits_between(self.repository, new.commit, self.commit)
+            if commits and behind:
+                yield (
+                    f"{OLD} has {counted(len(behind), 'commit')} that {NEW} has not, and {NEW} "
+                    "gets the blame or the praise for lacking them: compare with $(git merge-base "
+                    f"{self.given} {new.given})"
+                )
         changed = packages.differing(self.packages, new.packages)
         if changed:
             more = f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else ""
@@ -98,6 +115,12 @@ def versions(
         make = partial(_version, request, say)
         old = make(request.old, pythons[0], place / folders[0], request.env_old)
         new = make(request.new, pythons[1], place / folders[1], request.env_new)
+        if (old.python is None) != (new.python is None):
+            listed, other = (new, old) if old.python is None else (old, new)
+            raise UsageError(
+                f"{listed.given} has an environment of its own, and {other.given} would run in the "
+                "lab's: --install COMMAND makes one for each, --python PATH names one"
+            )
         if old.commit and old.commit == new.commit:
             say(f"{request.old} and {request.new} are the same commit: this shows the noise alone")
         yield old, new
@@ -109,7 +132,7 @@ def _version(  # noqa: PLR0917 - each of its own kind
     given: str,
     python: Path | None,
     place: Path,
-    env: Sequence[str],
+    own_env: Sequence[str],
 ) -> Version:
     folder, commit, repository = Path(given).expanduser(), "", None
     if folder.is_dir():
@@ -117,17 +140,44 @@ def _version(  # noqa: PLR0917 - each of its own kind
     else:
         repository = checkout.repository_of(Path.cwd())
         folder, commit = _checked_out(repository, given, place, say)
-    named = f"{given} with {python}" if python else given
-    install = request.install or (packages.usual_installation(folder) if commit else None)
-    if python is None and install is not None:
-        tree = f"{commit} {repository.below}" if repository else None
-        making = partial(say, f"{given}: {install}")
-        python = packages.environment_for(folder, install, tree, _beside(place), making)
-    if request.setup:
-        packages.run_setup(request.setup, folder, python)
     config = _config(request.config, given, folder)
+    named = str(python or "")
+    made = None
+    if python is None:
+        made = _made(request, say, given, folder, place, own=bool(commit))
+    python = made or python
+    if request.setup:
+        env = (*request.env, *own_env)
+        started = runtime(python, env=env, env_file=request.env_file, own=True)
+        packages.run_setup(request.setup, folder, started)
+        if made:  # it may have installed more
+            packages.note(made)
     listed = packages.packages_of(python) if python else {}
-    return Version(named, folder, config, python, env, commit, repository, listed)
+    return Version(given, named, folder, config, python, own_env, commit, repository, listed)
+
+
+def _made(
+    request: Wanted,
+    say: Callable[[str], None],
+    given: str,
+    folder: Path,
+    place: Path,
+    *,
+    own: bool,
+) -> Path | None:
+    """Return an environment that is made for a version; None where nothing says of what."""
+    install = request.install
+    try:
+        install = install or (packages.usual_installation(folder) if own else None)
+    except UsageError as error:
+        raise UsageError(f"{given}: {error}") from None
+    if install is None:
+        if own:
+            say(f"{given}: nothing says what it needs, so it runs in the lab's own environment")
+        return None
+    making = partial(say, f"{given}: {without_secrets(install)}")
+    alone = request.setup is not None
+    return packages.environment_for(folder, install, _beside(place), making, alone=alone)
 
 
 def _beside(place: Path) -> Path:

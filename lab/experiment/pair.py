@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from lab.analysis.compare import differs
 from lab.analysis.health import HEADLINE
@@ -24,9 +25,11 @@ from lab.errors import LabError, UsageError
 from lab.experiment.conduct import Options, Prepared, prepare
 from lab.experiment.minutes import with_minutes
 from lab.experiment.plan import estimate
+from lab.model.comparison import MayBe
 from lab.model.measured import Run
-from lab.model.plan import Arm
+from lab.model.plan import Arm, Plan
 from lab.model.workload import Workload
+from lab.servers import adapter
 
 OLD, NEW = "old", "new"
 
@@ -88,6 +91,23 @@ def _named(arm: Arm, name: str, against: str | None = None) -> Arm:
     return replace(arm, name=name, profile=replace(arm.profile, name=name, against=against))
 
 
+def served_alike(plan: Plan) -> Path | None:
+    """Return from where both versions' applications are imported; None where that differs."""
+    old, new = map(_served, plan.arms)
+    return old if old == new else None
+
+
+def _served(arm: Arm) -> Path | None:
+    """Return the file or folder that an arm's application is, if it lies where it is served."""
+    sought = adapter(arm.profile).sought(arm.profile, arm.workload)
+    if sought is None:
+        return None
+    at = sought.folder.resolve()
+    dotted = at / sought.module.replace(".", "/")
+    found = (at / sought.module, dotted, Path(f"{dotted}.py"))
+    return next((each for each in found if sought.module and each.exists()), None)
+
+
 METRICS = ("cpu", "throughput", "p99", "memory")
 """By one of which a pair is judged that has no limits."""
 
@@ -104,11 +124,7 @@ def decided(
 
     def limits_decided(found: Sequence[Summary]) -> bool:
         judged = [judge_run(each, summary) for summary in found for each in thresholds]
-        return all(
-            each.outcome is Judged.FAILED
-            or (isinstance(each.why, RatioSeen) and each.why.reach is Reach.SHORT)
-            for each in judged
-        )
+        return all(each.outcome is Judged.FAILED or _is_excluded(each) for each in judged)
 
     def told(found: Sequence[Summary]) -> bool:
         return all(ended_early(summary.compare(metric, NEW, OLD)) for summary in found)
@@ -158,8 +174,26 @@ def ending(run: Run, thresholds: Sequence[Threshold], metric: str = METRICS[0]) 
 
 
 def is_open(judgement: Judgement) -> bool:
-    """Return whether the interval of a ratio holds its limit: neither crossed nor excluded."""
-    return isinstance(judgement.why, RatioSeen) and judgement.why.reach is Reach.HOLDS
+    """
+    Return whether a limit on a ratio is neither crossed nor excluded.
+
+    The interval holds it, or lies beyond it and is no farther from 1 than noise, or is the bound of
+    a ratio that may lie beyond it.
+    """
+    return (
+        isinstance(judgement.why, RatioSeen)
+        and judgement.outcome is Judged.PASSED
+        and not _is_excluded(judgement)
+    )
+
+
+def _is_excluded(judgement: Judgement) -> bool:
+    """Return whether the ratio surely lies where its limit is not crossed."""
+    if not isinstance(judgement.why, RatioSeen) or judgement.why.reach is not Reach.SHORT:
+        return False
+    farther = MayBe.LARGER if judgement.threshold.above else MayBe.SMALLER
+    bound = judgement.bound
+    return bound is None or bound.may_be not in {farther, MayBe.EITHER}
 
 
 def _unlike(summary: Summary) -> bool:

@@ -144,11 +144,12 @@ def with_replies(plan: Plan, trying: TriedOut, server: Starts, fetch: Fetch) -> 
 
     A profile of the user's own is tried, because it may serve something else than is asked for:
     that ends the run before its first trial, and not each of its trials. One that does not start is
-    for its trials to say, beside which the others are measured.
+    for its trials to say, beside which the others are measured; of two versions there is no other.
 
     Raises:
         OtherReplyError: A profile of the user's own answers something else.
-        ServerStartError: The first profile does not give the reply that is to be required.
+        ServerStartError: The first profile does not give the reply that is to be required, or
+            where all are tried, another one.
     """
     asked = {
         arm.workload.name: arm.workload for arm in reversed(plan.arms) if arm.profile.reply is None
@@ -168,7 +169,8 @@ def with_replies(plan: Plan, trying: TriedOut, server: Starts, fetch: Fetch) -> 
             except OtherReplyError:
                 raise
             except ServerStartError:
-                continue
+                if trying is TriedOut.ALL:
+                    raise
     return replace(plan, arms=arms)
 
 

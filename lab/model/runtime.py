@@ -172,6 +172,17 @@ def without_values(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(said)
 
 
+def without_secrets(command: str) -> str:
+    """
+    Return a command of a shell with the names alone of variables, and no password of an address.
+
+    >>> without_secrets("DB_URL=postgres://u:pw@h/db ./migrate --index https://u:pw@h/")
+    'DB_URL=... ./migrate --index https://...@h/'
+    """
+    named = re.sub(r"\b([A-Z_][A-Z0-9_]*)=(?:\"[^\"]*\"|'[^']*'|\S+)", r"\1=...", command)
+    return re.sub(r"://[^/\s@]+@", "://...@", named)
+
+
 def _hiding(word: str) -> Callable[[str], str] | None:
     """Return how the value of an option is told, which argparse takes by its first letters, too."""
     if len(word) < len("--env"):
@@ -194,4 +205,6 @@ _TOLD: Mapping[str, Callable[[str], str]] = {
     "--env-new": _name,
     "--cookie": lambda said: concealed("Cookie", said),
     "--header": _header,
+    "--setup": without_secrets,
+    "--install": without_secrets,
 }

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from lab.analysis.together import RunConclusion
 from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
-from lab.report import opening
 from lab.report.markdown import escaped, render_table
 from lab.report.numbers import bounded
 from lab.report.remarks import of_both
@@ -37,7 +36,7 @@ def sentence(found: RunConclusion, metric: str) -> str:
 
 
 def as_markdown(
-    found: RunConclusion, metric: str, differs: Sequence[str], told: Sequence[str], status: int
+    found: RunConclusion, metric: str, differs: Sequence[str], told: Sequence[str], end: str
 ) -> str:
     """
     Return the result as Markdown.
@@ -47,7 +46,7 @@ def as_markdown(
         metric: What the first sentence is about.
         differs: In what the two differ, in lines.
         told: What the run says to each limit.
-        status: The exit status.
+        end: What the exit status means.
     """
     (summary,) = found.summaries
     old, new = summary.run.plan.profiles
@@ -64,6 +63,6 @@ def as_markdown(
         table.rstrip(),
         of_both(summary.run.plan),
         *said[len(differs) :],
-        opening.end(status),
+        escaped(end),
     ]
     return "\n\n".join(parts) + "\n"

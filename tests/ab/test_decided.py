@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.judging import FAILED, UNJUDGED
+from lab.analysis.judging import FAILED, UNJUDGED, Judged, Judgement, RatioSeen, Reach
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import parse
 from lab.experiment.minutes import with_minutes
-from lab.experiment.pair import decided, ending
+from lab.experiment.pair import decided, ending, is_open
+from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from tests.kit import builders as make
 
 
@@ -88,3 +89,22 @@ def test_ten_percent_more_cpu_is_found():
     for seed in range(10):
         run = recorded(1.1, 0.02, blocks=13, seed=seed)
         assert ending(run, [parse("cpu(new/old) > 1.05")]).status == FAILED
+
+
+def test_a_limit_within_the_noise_is_open():
+    """New needs more than the limit, and no more than noise may make of two that are alike."""
+    ratio = Estimate(1.03, 1.02, 1.04, 6)
+    seen = RatioSeen(ratio, Reach.NOISE, 0.05)
+    assert is_open(Judgement(parse("cpu(new/old) > 1.01"), Judged.PASSED, seen))
+
+
+@pytest.mark.parametrize(
+    ("may_be", "is_it"), [(MayBe.LARGER, False), (MayBe.SMALLER, True), (MayBe.EITHER, True)]
+)
+def test_a_bound_excludes_what_lies_on_its_other_side(may_be, is_it):
+    """Where the load kept old from being faster, new may be slower than it looks."""
+    ratio = Estimate(1.0, 0.99, 1.01, 6)
+    seen = RatioSeen(ratio, Reach.SHORT, 0.01)
+    bound = Comparison("throughput", "old", "new", Verdict.SAME, ratio, may_be=may_be)
+    limit = parse("throughput(new/old) < 0.9")
+    assert is_open(Judgement(limit, Judged.PASSED, seen, bound)) is is_it

@@ -58,7 +58,7 @@ def install(folder, wanted):
     """Install what a list says."""
     (folder / "requirements.txt").write_text(wanted)
     command = "pip install -r requirements.txt"
-    return packages.environment_for(folder, command, None, folder / "env", lambda: None)
+    return packages.environment_for(folder, command, folder / "env", lambda: None)
 
 
 def test_the_index_of_pips_own_file_is_asked(index):

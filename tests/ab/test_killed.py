@@ -84,6 +84,4 @@ def test_nothing_is_left_and_the_next_run_works(shop, name, sent):
     done = ab(shop.work, "one", "two", "--config", "uwsgi.ini", *SMALL, *results,
               "--install", "true")  # fmt: skip
     assert done.returncode in {0, 3}, done.stderr
-    made = [each for each in (shop.folder / "cache").iterdir() if each.is_dir()]
-    assert len(made) == 2
-    assert all((each / "lab-installed.json").is_file() for each in made)
+    assert not [each for each in (shop.folder / "cache").iterdir() if each.is_dir()]

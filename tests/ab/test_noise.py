@@ -57,6 +57,7 @@ def test_the_spread_is_that_of_a_trial(found):
     assert spreads["throughput"] == pytest.approx(0.03, rel=0.25)
 
 
+@pytest.mark.slow
 def test_a_noisier_machine_finds_less_and_needs_a_wider_limit():
     """The figures are those of the rule itself, so they are held to what it does."""
     quiet, noisy = cpu_of(0.02), cpu_of(0.09)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from types import SimpleNamespace
 
 import pytest
 
-from lab.errors import LabError
+from lab.errors import LabError, ResultsError, UsageError
+from lab.model.runtime import Runtime
 from lab.system import packages
 
 
@@ -35,20 +37,30 @@ def version(made, name, **files):
     return folder
 
 
-def environment(made, name, install, tree="", **files):
+def environment(made, name, install, *, alone=False, **files):
     """Return the environment of a version."""
     folder = version(made, name, **files)
     apart = made.folder / f"env-{name}"
-    return packages.environment_for(folder, install, tree, apart, lambda: None)
+    return packages.environment_for(folder, install, apart, lambda: None, alone=alone)
 
 
 LISTED = "pip install -r requirements.txt"
 
 
-def test_what_lists_say_alike_is_installed_once(made):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "flask==3.1\n",
+        "flask-cors\npytest-cov\n",
+        "django[argon2]>=5,<6 ; python_version > '3.9'  # the application\n",
+        "--require-hashes\nflask==3.1 \\\n    --hash=sha256:0a1b\n",
+        "--index-url https://example.com/simple\nflask @ https://example.com/flask.zip\n",
+    ],
+)
+def test_what_lists_say_alike_is_installed_once(made, text):
     """Whatever else differs between two commits."""
-    first = environment(made, "a", LISTED, "one", requirements="flask==3.1\n")
-    second = environment(made, "b", LISTED, "two", requirements="flask==3.1\n")
+    first = environment(made, "a", LISTED, requirements=text)
+    second = environment(made, "b", LISTED, requirements=text)
     assert first == second
     assert len(made.installed) == 1
 
@@ -59,41 +71,98 @@ def test_what_lists_say_alike_is_installed_once(made):
         ({"requirements": "flask==2.3\n"}, {"requirements": "flask==3.1\n"}),
         ({"requirements": "-r base.txt\n", "base": "flask==2.3\n"}, {"base": "flask==3.1\n"}),
         ({"requirements": "-cbase.txt\nflask", "base": "flask==2.3\n"}, {"base": "flask==3.1\n"}),
-        ({"requirements": "-e .\n"}, {}),
-        ({"requirements": "./library\n"}, {}),
-        ({"requirements": "shop @ file:library\n"}, {}),
+        *(
+            ({"requirements": f"flask\n{line}\n"}, {})
+            for line in (
+                "core-1.0-py3-none-any.whl[fast]",
+                "--index-url file:///srv/index",
+                "-e .",
+                "./library",
+                "libs/core",
+                "core-1.0-py3-none-any.whl",
+                "vendor/core-1.0.tar.gz",
+                "shop @ file:library",
+                "core[fast] @ file:./libs/core",
+                "--find-links wheels",
+                "-r nowhere.txt",
+            )
+        ),
     ],
-    ids=["list", "included", "constraint", "editable", "folder", "address"],
 )
 def test_what_may_differ_is_installed_twice(made, files, others):
     """In a list, in one that it includes, or in files that it only names."""
-    first = environment(made, "a", LISTED, "one", **files)
-    second = environment(made, "b", LISTED, "two", **(files | others))
+    first = environment(made, "a", LISTED, **files)
+    second = environment(made, "b", LISTED, **(files | others))
     assert first != second
 
 
-@pytest.mark.parametrize("install", ["pip install .", "pip install '.[service]'", "./install.sh"])
-def test_a_command_that_may_read_anything_is_run_for_each_commit(made, install):
-    """And once for the same one."""
-    first = environment(made, "a", install, "one")
-    assert first != environment(made, "b", install, "two")
-    assert first == environment(made, "c", install, "one")
-
-
-def test_the_environment_of_a_folder_lives_as_long_as_the_run(made):
-    """What is in the folder has no name, and may be another the next time."""
-    assert environment(made, "a", "pip install .", None) == made.folder / "env-a"
-    assert environment(made, "b", LISTED, None, requirements="") != made.folder / "env-b"
+@pytest.mark.parametrize(
+    ("install", "alone"),
+    [("pip install .", False), ("pip install -e .", False), ("./setup.sh", False), (LISTED, True)],
+)
+def test_what_no_list_says_is_made_for_one_run(made, install, alone):
+    """A command may read anything; a setup may install more; a revision's folder is gone then."""
+    found = environment(made, "a", install, alone=alone, requirements="flask==3.1\n")
+    assert found == made.folder / "env-a"
 
 
 @pytest.mark.parametrize(
-    ("install", "files"),
-    [("pip install -e .", {}), ("pip install --editable '.[service]'", {}),
-     (LISTED, {"requirements": "flask\n-e .\n"})],
-)  # fmt: skip
-def test_an_environment_that_leads_to_a_folder_lives_as_long_as_that(made, install, files):
-    """The folder of a revision is gone after the run."""
-    assert environment(made, "a", install, "one", **files) == made.folder / "env-a"
+    ("text", "made_again"),
+    [("flask>=3", True), ("flask==3.1", True), ("flask==3.1 --hash=sha256:0a", False)],
+)
+def test_open_versions_are_installed_anew_each_day(made, monkeypatch, text, made_again):
+    """Else the old version would have the packages of a month ago, and the new one today's."""
+    monkeypatch.setattr(packages.time, "strftime", lambda _: "2026-11-26")
+    first = environment(made, "a", LISTED, requirements=f"{text}\n# the application\n")
+    monkeypatch.setattr(packages.time, "strftime", lambda _: "2026-11-27")
+    second = environment(made, "a", LISTED, requirements=f"{text}\n# the application\n")
+    assert (first != second) is made_again
+
+
+def test_what_nobody_uses_is_removed(made):
+    """After a month, so that no disk is filled."""
+    old = environment(made, "a", LISTED, requirements="flask==2.3\n")
+    month = packages.time.time() - 31 * 86_400
+    os.utime(old.with_suffix(".lock"), (month, month))
+    used = environment(made, "b", LISTED, requirements="flask==3.1\n")
+    assert used.exists()
+    assert not old.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(made, monkeypatch):
+    """With the variable that names another one."""
+    (made.folder / "file").touch()
+    monkeypatch.setenv("LAB_CACHE", str(made.folder / "file" / "cache"))
+    with pytest.raises(ResultsError, match="LAB_CACHE names another"):
+        environment(made, "a", LISTED, requirements="flask==3.1\n")
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (("uv.lock", "pyproject.toml"), "pip install uv"),
+        (("Pipfile",), "pipenv install"),
+        (("requirements/prod.txt",), "pip install -r requirements/prod.txt"),
+    ],
+)
+def test_what_is_not_read_is_refused_with_what_to_say(made, monkeypatch, files, said):
+    """Rather than served with the packages of the lab, or with the newest."""
+    monkeypatch.setenv("PATH", "")
+    for name in files:
+        (made.folder / name).parent.mkdir(exist_ok=True)
+        (made.folder / name).touch()
+    with pytest.raises(UsageError, match=said):
+        packages.usual_installation(made.folder)
+
+
+def test_a_lock_file_is_installed_by_its_own_program(made, monkeypatch):
+    """Where that is here."""
+    program = made.folder / "bin" / "uv"
+    program.parent.mkdir()
+    program.touch(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    (made.folder / "uv.lock").touch()
+    assert packages.usual_installation(made.folder) == "uv sync --frozen --active"
 
 
 def test_what_a_killed_lab_has_left_is_removed(made):
@@ -108,17 +177,16 @@ def test_what_a_killed_lab_has_left_is_removed(made):
 
 
 def test_an_installation_that_fails_says_why_and_leaves_nothing(tmp_path, monkeypatch):
-    """As on a full disk; it is made anew the next time."""
+    """As on a full disk."""
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
     command = "echo '[Errno 28] No space left on device'; exit 3"
-    for _ in range(2):
-        with pytest.raises(LabError, match="No space left on device"):
-            packages.environment_for(tmp_path, command, "x", tmp_path / "env", lambda: None)
-        assert not [each for each in (tmp_path / "cache").iterdir() if each.is_dir()]
+    with pytest.raises(LabError, match="No space left on device"):
+        packages.environment_for(tmp_path, command, tmp_path / "env", lambda: None)
+    assert not (tmp_path / "env").exists()
 
 
 def test_what_an_installation_leaves_running_is_ended(tmp_path):
     """As a server that --setup starts."""
-    packages.run_setup("sleep 1000 & echo $! > pid", tmp_path, None)
+    packages.run_setup("sleep 1000 & echo $! > pid", tmp_path, Runtime())
     pid = (tmp_path / "pid").read_text().strip()
     assert subprocess.run(["kill", "-0", pid], capture_output=True, check=False).returncode == 1

@@ -1,0 +1,93 @@
+"""What one run of two versions comes to, or two of which the second has to agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lab.analysis.judging import FAILED
+from lab.experiment.conduct import Outcome
+from lab.report import opening, summary_json
+
+BROKEN = 1
+"""Exit status where a version does not run."""
+
+UNCONFIRMED = 3
+"""Exit status where a second run does not agree with the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class PairRun:
+    """One run of both versions."""
+
+    outcome: Outcome
+    differs: Sequence[str]
+    """In what they differ, in lines."""
+    told: Sequence[str]
+    """What it says to each limit, in lines."""
+    crossed: frozenset[str]
+    """Limits that the trials cross."""
+    counted: int
+    """Exit status of the limits on counts."""
+    status: int
+    """Its exit status."""
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """What one run comes to, or two."""
+
+    first: PairRun
+    wanted: bool
+    """Whether a crossed limit has to be confirmed."""
+    second: PairRun | None = None
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether a second run has to agree. A count has no noise, and needs none."""
+        return self.wanted and bool(self.first.crossed) and self.first.counted != FAILED
+
+    @property
+    def agreed(self) -> bool | None:
+        """Whether both cross the same limit; None where a second run is not needed."""
+        if not self.is_waited_for:
+            return None
+        return self.second is not None and bool(self.first.crossed & self.second.crossed)
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        if self.agreed is not False:
+            return self.first.status
+        broken = self.second is not None and self.second.status == BROKEN
+        return BROKEN if broken else UNCONFIRMED
+
+    @property
+    def told(self) -> Sequence[str]:
+        """What the first run says, in lines."""
+        return self.first.told
+
+    @property
+    def told_of_second(self) -> Sequence[str]:
+        """What the second run says, in lines; none before it was made."""
+        return [f"second run: {line}" for line in self.second.told] if self.second else []
+
+    @property
+    def end(self) -> str:
+        """What the exit status means, in a line."""
+        if self.status != UNCONFIRMED or self.agreed is not False:
+            return opening.end(self.status)
+        why = "does not agree" if self.second else "has not been made to its end"
+        return f"exit {UNCONFIRMED}: a limit is crossed and not confirmed: the second run {why}"
+
+    @property
+    def json(self) -> str:
+        """The first run's summary, and beside it what `lab ab` makes of it."""
+        own = {
+            "exit_code": self.status,
+            "confirmed": self.agreed,
+            "told": [*self.told, *self.told_of_second],
+        }
+        summary = json.loads(summary_json.render(self.first.outcome.conclusion))
+        return json.dumps(summary | {"ab": own}, indent=1, sort_keys=True)

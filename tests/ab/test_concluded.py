@@ -1,0 +1,45 @@
+"""What two runs of the same versions come to."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab.analysis.judging import FAILED
+from lab.cli.concluded import Concluded, PairRun
+
+
+def ran(*crossed, status=None, counted=0):
+    """Return a run that crosses these limits."""
+    status = (FAILED if crossed or counted else 0) if status is None else status
+    return PairRun(None, (), (), frozenset(crossed), counted, status)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "status", "agreed"),
+    [
+        (ran(), None, 0, None),
+        (ran("cpu > 1.05"), None, 3, False),
+        (ran("cpu > 1.05"), ran("cpu > 1.05"), FAILED, True),
+        (ran("cpu > 1.05"), ran(), 3, False),
+        (ran("cpu > 1.05"), ran("p99 > 1.1"), 3, False),
+        (ran("cpu > 1.05"), ran(status=1), 1, False),
+        (ran(counted=FAILED), None, FAILED, None),
+        (ran("cpu > 1.05", counted=FAILED), None, FAILED, None),
+    ],
+    ids=["green", "ended", "both", "first alone", "another", "broken", "a count", "both kinds"],
+)
+def test_red_is_what_both_runs_cross(first, second, status, agreed):
+    """The same limit; a count has no noise, and a version that does not run is no noise."""
+    found = Concluded(first, wanted=True, second=second)
+    assert (found.status, found.agreed) == (status, agreed)
+    assert found.end.startswith(f"exit {status}: ")
+
+
+def test_where_nobody_wants_it_confirmed_one_run_is_enough():
+    """As at a desk."""
+    assert Concluded(ran("cpu > 1.05"), wanted=False).status == FAILED
+
+
+def test_it_says_that_the_second_run_does_not_agree():
+    """And not that the machine was noisy."""
+    assert "not confirmed" in Concluded(ran("a"), wanted=True, second=ran()).end
