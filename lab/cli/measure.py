@@ -10,7 +10,7 @@ from lab.analysis.health import gravest
 from lab.analysis.judging import judge_points
 from lab.analysis.summary import Row, Summary
 from lab.cli.run import made
-from lab.cli.startable import folder_of, startable
+from lab.cli.startable import startable
 from lab.errors import MissingError, UsageError
 from lab.experiment.available import look
 from lab.experiment.cores import share_cores
@@ -85,9 +85,8 @@ def tried(trying: Trying) -> Tried:
         raise UsageError(f"{in_a_line(trying.configuration)} {problem}")
     with temporary.folder() as folder:
         new = startable(trying.found, trying.configuration, trying.asked, folder)
-        both = trying.configuration, new
-        cwd = folder_of(trying.configuration, trying.asked)
-        asked = replace(trying.asked, profiles=both, quick=True, cwd=cwd)
+        both = trying.configuration, *new.profiles
+        asked = replace(new, profiles=both, quick=True)
         wishes = Wishes(
             both, [*FAULTS][1:], application(asked), quick=_quick(trying, asked), queue=QUEUE
         )

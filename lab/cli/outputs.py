@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from lab.errors import FileError, UsageError
@@ -21,11 +23,26 @@ def write_new(path: Path, text: str, errors: str = "surrogateescape") -> None:
         UsageError: It is there already.
         FileError: It cannot be written.
     """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with path.open("xb") as file:
-            file.write(text.encode("utf-8", errors))
+        draft.write_bytes(text.encode("utf-8", errors))
+        _link(draft, path)
     except FileExistsError:
         problem = f"--output {in_a_line(str(path))}: it is there already: name another FILE"
         raise UsageError(problem) from None
     except OSError as error:
         raise FileError(path, f"cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
+
+
+def _link(draft: Path, path: Path) -> None:
+    """Give a file its name: all of it or nothing, and never over another."""
+    try:
+        path.hardlink_to(draft)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        path.touch(exist_ok=False)
+        draft.replace(path)

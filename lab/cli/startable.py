@@ -1,41 +1,62 @@
-"""A configuration that was made for another server, as `lab run` takes it; and where it starts."""
+"""A configuration that was made for another server, as `lab run` takes it beside the old one."""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.command import is_command
 from lab.errors import ProfileError
+from lab.experiment.available import look
 from lab.migrate.migrated import Migrated
 from lab.options import Asked, application
+from lab.options.runtime import SET_BY_THE_LAB
 from lab.system import temporary
+from lab.system.runtime import runtime_of
 
 
-def startable(found: Migrated, name: str, asked: Asked, folder: Path) -> str:
+def startable(found: Migrated, name: str, asked: Asked, folder: Path) -> Asked:
     """
-    Return what a configuration became as the name of a profile: a file in *folder*, or a command.
+    Return what is asked of the new configuration alone, which is its profile.
+
+    That is a file in *folder*, or a command. It runs where the old one does, with the environment
+    and the variables that the old one names.
 
     Args:
         found: What it became.
         name: The one that it was made of, as it was typed.
-        asked: With which variables it is started.
+        asked: What is asked of that one.
         folder: Where its file is written.
 
     Raises:
-        ProfileError: No command follows from it here.
+        ProfileError: No command follows from it here, or the environment that it names is not here.
     """
-    if not found.script:
-        path = folder / found.file
-        temporary.write(path, found.text)
-        return str(path)
     started = application(replace(asked, profiles=(name,))).runtime
+    python = runtime_of(look(name, started).profile, started).python
+    if python is not None and not python.is_dir():
+        problem = f"it names the environment {python}, which is not here: --python PATH"
+        raise ProfileError(name, problem)
+    new, variables = str(folder / found.file), tuple[str, ...]()
+    if found.script:
+        variables, new = _command(found.script, name, asked, started.variables.reveal())
+    else:
+        temporary.write(Path(new), found.text)
+    env, cwd = (*asked.env, *variables), folder_of(name, asked)
+    return replace(asked, profiles=(new,), python=python, env=env, cwd=cwd)
+
+
+def _command(
+    script: str, name: str, asked: Asked, variables: Mapping[str, str]
+) -> tuple[tuple[str, ...], str]:
+    """Return the variables and the command that a script prints."""
     done = subprocess.run(
-        ("sh", "-c", found.script),
-        env={**os.environ, **started.variables.reveal()},
+        ("sh", "-c", script),
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
         check=False,
@@ -43,7 +64,10 @@ def startable(found: Migrated, name: str, asked: Asked, folder: Path) -> str:
     if done.returncode:  # such as a variable that is no number
         raise ProfileError(name, f"no command follows: {done.stderr.strip()}")
     words = done.stdout.split("\0")[:-1]
-    return shlex.join([*words[:-1], "{app}"] if asked.app else words)
+    at = words.index("")
+    command = words[at + 1 :]
+    told = (each for each in words[:at] if not re.match(f"(?:{SET_BY_THE_LAB})=", each))
+    return tuple(told), shlex.join([*command[:-1], "{app}"] if asked.app else command)
 
 
 def folder_of(name: str, asked: Asked) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from lab.cli.outputs import write_new
-from lab.cli.tune_options import measuring
+from lab.cli.tune_options import CONNECTIONS, measuring
 from lab.dialects.config import Known
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.dialects.vocabulary.wanted import GROUPS
@@ -20,9 +20,6 @@ from lab.tune.missing import Missing, missing
 from lab.tune.moves import Facts, ground_of, tries
 from lab.tune.read import read
 from lab.tune.show import FORMS
-
-CONNECTIONS = 64
-"""Clients at once, where nothing else is said."""
 
 
 @click.command("tune")
@@ -80,11 +77,12 @@ def tune_command(
     yours are as good as can be told, or with --dry-run lines are missing; 3 this machine could not
     tell; 2 CONFIG cannot be read.
     """
-    own = {name: given.pop(name) for name in _OWN}
+    own: dict[str, Any] = {name: given.pop(name) for name in _OWN}
     without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
     asked = Asked(**given)
     if dry_run:
-        return _lacks(configuration, asked, own, output=output, form=form, container=container)
+        own |= {"without": without, "container": container}
+        return _lacks(configuration, asked, own, output, form)
     # The extra `run` has what measures.
     from lab.cli import tuning  # noqa: PLC0415
     from lab.tune import told  # noqa: PLC0415
@@ -96,6 +94,7 @@ def tune_command(
         greenlets=own["gevent"],
         without=frozenset(without),
         output=output,
+        container=container,
     )
     found = tuning.tuned(wanted)
     text = told.FORMS[form](found)
@@ -111,24 +110,18 @@ _OWN = (*_TOLD, "gevent", "only", "without")
 """Options of a tune alone."""
 
 
-def _lacks(
-    name: str,
-    asked: Asked,
-    own: dict[str, Any],
-    *,
-    output: Path | None,
-    form: str,
-    container: bool | None,
-) -> int:
+def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, form: str) -> int:
     """Say what a configuration lacks, and what would be tried."""
     connections = own["busy"] or asked.connections or CONNECTIONS
-    known = Known.of_caller(connections=connections)
-    config = read(name, known, container=container)
+    known = Known.of_caller(connections=connections, db_connections=own["db_connections"])
+    config = read(name, known, container=own["container"])
     cpus = os.cpu_count() or 1
     ground = ground_of(name, config, cpus)
     threads = ground.in_threads if own["threads"] is None else own["threads"]
     facts = Facts(max(1, cpus // 2), connections, threads, own["gevent"])
-    found = missing(config, [*tries(ground, facts)])
+    servers = [each for each in own["servers"] if each != ground.program]
+    tried = [*tries(ground, facts, own["without"]), *(f"server: {each}" for each in servers)]
+    found = missing(config, tried)
     if output is not None and found.lacks:
         _write(output, found)
     text = FORMS[form](found)

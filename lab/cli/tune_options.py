@@ -21,6 +21,9 @@ MEASURED = (
 )
 """Options of `lab run` that mean what they mean there."""
 
+CONNECTIONS = 64
+"""Clients at once, where nothing else is said."""
+
 SHOWN = {"path": "/", "window": "2s", "warmup": "0.5s"}
 """What the help says of those whose default is another one."""
 

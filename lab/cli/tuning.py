@@ -11,11 +11,12 @@ from pathlib import Path
 
 from lab import dialects
 from lab.cli.outputs import write_new
-from lab.cli.startable import folder_of, startable
+from lab.cli.startable import startable
+from lab.cli.tune_options import CONNECTIONS, MEASURED
 from lab.dialects.command import is_command
-from lab.dialects.config import Known
-from lab.dialects.vocabulary.translators import TRANSLATORS
-from lab.errors import ProfileError, UsageError
+from lab.dialects.config import Config, Known
+from lab.dialects.same import same
+from lab.errors import ProfileError, ResultsError, UsageError
 from lab.experiment.conduct import Files, Options, Outcome, Prepared, conduct
 from lab.experiment.progress import Progress
 from lab.generators.process import EngineGenerator
@@ -24,19 +25,23 @@ from lab.lint.judge import judged
 from lab.migrate.migrated import migrated
 from lab.model.digest import digest_of
 from lab.model.wording import counted, in_a_line
+from lab.model.workload import Workload
 from lab.options import Asked, application, understand
 from lab.report.console import Console
 from lab.report.edge import say
 from lab.report.files import files
+from lab.report.svg import standalone
 from lab.runs.folder import write_text
 from lab.tune.blocks import Goal
 from lab.tune.climb import Values
 from lab.tune.measure import Measurer, TuneState, state_of
 from lab.tune.moves import SERVER, Facts, Ground, ground_of
+from lab.tune.picture import draw
 from lab.tune.read import read
 from lab.tune.search import Search
-from lab.tune.told import effects
-from lab.tune.tuned import Tuned, diff
+from lab.tune.told import PICTURE, effects
+from lab.tune.tuned import Elsewhere, Tuned, diff
+from lab.workloads.question import salted
 
 GRAVE = {Severity.ERROR, Severity.DANGEROUS}
 """Faults that no change may bring."""
@@ -70,13 +75,16 @@ class Tuning:
     """Others that may be tried."""
     output: Path | None = None
     resume: Path | None = None
+    container: bool | None = None
+    """Whether it runs in one; None if a Dockerfile says so."""
     left_out: dict[str, str] = field(default_factory=dict)
     """What is not tried -> why; filled on the way."""
 
     @property
     def goal(self) -> Goal:
         """What is to become better: at a rate the CPU, else as much as can be served."""
-        return Goal("cpu" if self.rate else "throughput", self.memory, self.p99)
+        metric = "cpu" if self.rate else "throughput"
+        return Goal(metric, self.memory, self.p99, keeps_rate=self.rate is not None)
 
 
 def tuned(tuning: Tuning) -> Tuned:
@@ -87,14 +95,16 @@ def tuned(tuning: Tuning) -> Tuned:
         LabError: The narrow one that says why it could not be measured, or written.
     """
     asked = replace(tuning.asked, profiles=(tuning.configuration,))
-    options = _options(tuning, asked)
-    grounds = _grounds(tuning, asked, options.results)
-    ground = next(iter(grounds.values()))
+    options, ground = _options(tuning, asked), _ground(tuning, asked)
     output = _output(tuning, ground)
-    if tuning.servers:  # what was made for them lies elsewhere
-        asked = replace(asked, cwd=folder_of(tuning.configuration, asked))
     state = _state(tuning, ground, options)
-    work = application(asked), tuning.minutes, _conducted, files, state
+    grounds, workloads = {ground.program: ground}, {ground.program: application(asked)}
+    others = {each: _other(tuning, each, ground, asked, options.results)
+              for each in tuning.servers if each != ground.program}  # fmt: skip
+    grounds |= {each: other.ground for each, other in others.items()}
+    workloads |= {each: other.workload for each, other in others.items()}
+    options = replace(options, seed=state.seed)
+    work = workloads, tuning.minutes, _conducted, files, state
     measurer = Measurer(grounds, tuning.goal, options, *work)
     fixed = frozenset({*tuning.without, *_fixed(measurer, tuning)})
     before = {each.name: {flaw.code for flaw in judged(each.config)} for each in grounds.values()}
@@ -103,25 +113,59 @@ def tuned(tuning: Tuning) -> Tuned:
     facts = _facts(tuning, measurer)
     course = Search(measurer, facts, allowed, fixed, tuning.minimal, told).found()
     day, folder = time.strftime("%Y-%m-%d"), str(measurer.folder)
-    found = Tuned(grounds, measurer.goal.metric, course, folder, day, tuning.left_out)
-    return _write(found, measurer.folder, output)
+    left, made = tuning.left_out, {each: other.elsewhere for each, other in others.items()}
+    found = Tuned(grounds, measurer.goal.metric, course, folder, day, left, made)
+    return _write(found, measurer.folder, output, tuning.output)
 
 
-def _grounds(tuning: Tuning, asked: Asked, folder: Path) -> dict[str, Ground]:
-    """Return the user's configuration, and what it becomes for the servers that may be tried."""
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What the user's configuration becomes for another server."""
+
+    elsewhere: Elsewhere
+    ground: Ground
+    workload: Workload
+    """What is asked, with what it is started with."""
+
+
+def _known(tuning: Tuning, asked: Asked) -> Known:
     said = dict(application(asked).runtime.variables.reveal())
-    known = replace(Known.of_caller(), cwd=asked.cwd)
-    known = replace(known, environ={**known.environ, **said})
-    cpus, chdir = os.cpu_count() or 1, asked.chdir and asked.chdir.expanduser().resolve()
-    own = ground_of(tuning.configuration, read(tuning.configuration, known), cpus)
-    found = {own.program: own}
-    for program in tuning.servers:
-        if program != own.program:
-            new = migrated(own.name, program, said, drop=asked.drop, chdir=chdir)
-            folder.mkdir(parents=True, exist_ok=True)
-            name = startable(new, own.name, asked, folder)
-            found[program] = ground_of(name, read(name, known), cpus)
-    return found
+    connections = tuning.busy or asked.connections or CONNECTIONS
+    most = tuning.db_connections
+    known = Known.of_caller(connections=connections, db_connections=most, cwd=asked.cwd)
+    return replace(known, environ={**known.environ, **said})
+
+
+def _ground(tuning: Tuning, asked: Asked) -> Ground:
+    """Return the user's configuration."""
+    known = _known(tuning, asked)
+    config = read(tuning.configuration, known, container=tuning.container)
+    return ground_of(tuning.configuration, config, os.cpu_count() or 1)
+
+
+def _other(tuning: Tuning, program: str, own: Ground, asked: Asked, folder: Path) -> Other:
+    """Return what the user's configuration becomes for another server, with files in *folder*."""
+    said = dict(application(asked).runtime.variables.reveal())
+    chdir = asked.chdir and asked.chdir.expanduser().resolve()
+    made = migrated(own.name, program, said, drop=asked.drop, chdir=chdir)
+    place = folder / "migrated"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ResultsError(place, f"cannot be made: {error.strerror}") from error
+    # What is kept, left out or moved there is so in what it became.
+    theirs = replace(startable(made, own.name, asked, place), keep=(), drop=())
+    theirs = replace(theirs, chdir=asked.chdir if asked.app else None)
+    (name,), known = theirs.profiles, _known(tuning, theirs)
+    file = None
+    if is_command(name):
+        path = place / made.file
+        write_text(path, made.text)
+        file = read(str(path), known)
+    ground = ground_of(name, read(name, known), own.cpus, file)
+    lost, changed = (len(made.lists[name]) for name in ("lost", "means something else"))
+    files = made.file, made.environment_file, made.environment
+    return Other(Elsewhere(program, *files, lost, changed), ground, application(theirs))
 
 
 def _facts(tuning: Tuning, measurer: Measurer) -> Facts:
@@ -145,19 +189,28 @@ def _output(tuning: Tuning, ground: Ground) -> Path:
         UsageError: It is there already.
     """
     path = tuning.output
+    if path is not None and tuning.servers:
+        _check_new(*(path.with_name(f"{each}.env") for each in tuning.servers))
     if path is None and is_command(tuning.configuration):
         path = Path(f"{ground.program}.tuned.sh")
     elif path is None:
         file = ground.config.file
         path = file.with_name(f"{file.stem}.tuned{file.suffix}")
-    if path.exists():
-        raise UsageError(f"{path} is there already: --output FILE writes another one")
+    _check_new(path)
     return path
+
+
+def _check_new(*paths: Path) -> None:
+    for path in paths:
+        if path.exists():
+            raise UsageError(f"{path} is there already: --output FILE writes another one")
 
 
 def _options(tuning: Tuning, asked: Asked) -> Options:
     options = understand(asked).options
     load = options.load
+    if tuning.busy is not None and asked.connections is not None:
+        raise UsageError("--busy and --connections both say how many requests come at once")
     if tuning.busy is not None:
         load = replace(load, connections=tuning.busy)
     folder = tuning.resume or options.results / f"tune-{time.strftime('%Y%m%d-%H%M%S')}"
@@ -184,15 +237,41 @@ def _state(tuning: Tuning, ground: Ground, options: Options) -> TuneState:
         ResultsError: There is none.
     """
     texts = tuple(sorted((str(file), text) for file, text in ground.config.texts.items()))
-    digest = digest_of(texts)
+    digest, said = digest_of(texts), _said(tuning, ground)
     if tuning.resume is None:
         seed = int.from_bytes(os.urandom(3)) if options.seed is None else options.seed
-        return TuneState(TuneState.FORMAT, digest, seed)
+        return TuneState(TuneState.FORMAT, digest, said, seed)
     state = state_of(tuning.resume)
     if state.configuration != digest:
         name = in_a_line(tuning.configuration)
         raise UsageError(f"--resume {tuning.resume}: {name} is not what it was then")
+    if other := sorted(name for name in said if state.asked.get(name) != said[name]):
+        raise UsageError(f"--resume {tuning.resume}: it was asked with another {', '.join(other)}")
     return state
+
+
+def _said(tuning: Tuning, ground: Ground) -> dict[str, str]:
+    """Return what decides which trials are made -> a digest, as values may be secrets."""
+    own = {name: getattr(tuning, name) for name in _DECIDING}
+    own |= {name: getattr(tuning.asked, name) for name in MEASURED if name not in _FREE}
+    own |= {"CONFIG:section": ground.config.known.section}
+    told = {name: sorted(value) if isinstance(value, frozenset) else value
+            for name, value in own.items()}  # fmt: skip
+    named = {_TYPED.get(name, f"--{name.replace('_', '-')}"): value for name, value in told.items()}
+    return {name: salted(repr(value or None))[:16] for name, value in named.items()}
+
+
+_DECIDING = ("memory", "p99", "rate", "busy", "db_connections", "threads", "greenlets", "without",
+             "servers", "container")  # fmt: skip
+_TYPED = {
+    "threads": "--threads-safe",
+    "greenlets": "--gevent",
+    "without": "--only or --without",
+    "servers": "--server",
+    "CONFIG:section": "section",
+}
+_FREE = {"results", "seed"}
+"""Options of a run that a tune may be gone on with otherwise."""
 
 
 def _conducted(prepared: Prepared, options: Options, written: Files) -> Outcome:
@@ -219,9 +298,16 @@ def _allowed(
     ground = grounds[values.get(SERVER, next(iter(grounds)))]
     told, config = ground.steps(values), ground.config
     said, most = ", ".join(map(str, told)), tuning.db_connections
-    if most is not None and (ground.places(values) or 0) > most:
-        tuning.left_out[said] = f"more requests at once than --db-connections {most}"
-        return False
+    if most is not None and values.keys() & {"workers", "threads", "greenlets"}:
+        places = ground.places(values)
+        if places is None or places > most:
+            tuning.left_out[said] = (
+                f"more requests at once than --db-connections {most}"
+                if places
+                else "it is not known how many requests run at once, as --db-connections asks: "
+                "write numbers of workers and threads"
+            )
+            return False
     try:
         text = ground.edited([(step, ()) for step in told])
     except ProfileError as error:
@@ -252,24 +338,47 @@ def _tell(tuning: Tuning, measurer: Measurer, step: str) -> None:
         say("taken back: each change by itself", err=True)
 
 
-def _write(found: Tuned, folder: Path, output: Path) -> Tuned:
-    """Write what a tune leaves, and return it with the name of the file."""
+def _write(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tuned:
+    """
+    Write what a tune leaves, and return it with the name of the file.
+
+    Args:
+        found: What came of it.
+        folder: The tune's own.
+        output: The file for a better configuration.
+        named: That file, where the user names it.
+    """
     # First what cannot fail for a file that somebody else has put there meanwhile.
     write_text(folder / "effects.md", effects(found))
+    if (picture := draw(found)) is not None:
+        write_text(folder / PICTURE, standalone("effects", picture))
     if found.status == 0:
-        found = _with_file(found, folder, output)
+        found = _with_file(found, folder, output, named)
         write_text(folder / "tuned.diff", found.diff)
     return found
 
 
-def _with_file(found: Tuned, folder: Path, output: Path) -> Tuned:
+def _with_file(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tuned:
     """Write the better configuration; of another server beside the runs, by its usual name."""
     assert found.found.proven is not None
-    ground = found.ground_of(found.found.proven.values)
-    if ground is not found.ground:
-        output = folder / TRANSLATORS[ground.program].file
+    ground, other = found.ground_of(found.found.proven.values), found.other
+    if other is not None and named is None:
+        output = folder / other.file
         output.unlink(missing_ok=True)  # of a tune that is gone on with
-    after = found.text(str(output))
+    after, config = found.text(str(output)), ground.file or ground.config
     write_new(output, after)
-    before, names = ground.config.texts[ground.config.file], (ground.config.file.name, output.name)
-    return replace(found, written=str(output), diff=diff(before, after, names))
+    if other is not None and other.environment:
+        path = output.with_name(other.environment_file)
+        path.unlink(missing_ok=named is None)
+        write_new(path, other.environment)
+    before, names = config.texts[config.file], (config.file.name, output.name)
+    note = ""
+    if not (other or found.is_command or _is_the_same(config, after, output)):
+        there = f"in the place of {config.file.name}"
+        note = f"it means what was proved only {there}, whose name or folder it uses"
+    return replace(found, written=str(output), diff=diff(before, after, names), note=note)
+
+
+def _is_the_same(config: Config, text: str, output: Path) -> bool:
+    """Return whether a text means the same in another file: an ini may use its own name."""
+    return same(dialects.with_text(config, text), dialects.with_text(config, text, output))

@@ -90,16 +90,22 @@ def edited(config: Config, steps: Steps) -> str:
     return next(each for each in every() if each.name == config.server).edited(config, steps)
 
 
-def with_text(config: Config, text: str) -> Config:
+def with_text(config: Config, text: str, file: Path | None = None) -> Config:
     """
-    Return what a configuration is with another text of its file; nothing is written.
+    Return what a configuration is with another text; nothing is written.
+
+    Args:
+        config: As it was read.
+        text: What stands in its file then.
+        file: The file, where it is another one.
 
     Raises:
         ProfileError: It is none of its form.
     """
     dialect = next(each for each in every() if each.name == config.server)
-    overlay = {**config.known.overlay, config.file: text}
-    return dialect.read(config.file, replace(config.known, overlay=overlay))
+    file = file or config.file
+    overlay = {**config.known.overlay, file: text}
+    return dialect.read(file, replace(config.known, overlay=overlay))
 
 
 def of_code(code: str) -> Dialect:

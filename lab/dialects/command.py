@@ -40,6 +40,11 @@ def is_command(name: str) -> bool:
     return " " in name.strip() and not os.path.isfile(os.path.expanduser(name))  # noqa: PTH111, PTH113
 
 
+def alone(text: str) -> str:
+    """Return a command without the comments that stand above it."""
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+
+
 def profile_of(text: str) -> Profile:
     """
     Return the profile of a command, which listens where {host} and {port} say.

@@ -39,7 +39,7 @@ class Migrated:
     """The command that starts it."""
     nginx: tuple[str, ...]
     script: str = ""
-    """Prints the words of the new command, a NUL behind each; empty where a file is read."""
+    """Prints the words of the new command; see `Translator`. Empty where a file is read."""
 
     @property
     def lists(self) -> Mapping[str, tuple[Note, ...]]:

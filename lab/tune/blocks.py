@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from lab.analysis.gates.open_loop import OVERLOAD
 from lab.analysis.observations import Observation, observe
 from lab.analysis.stats import paired
 from lab.experiment.conduct import SoFar
@@ -27,6 +28,8 @@ class Goal:
     """Bytes of the server, at the most."""
     p99: float | None = None
     """Seconds, at the most."""
+    keeps_rate: bool = False
+    """Whether a rate is planned, which it has to keep."""
 
     def gain(self, value: float, champion: float) -> float:
         """Return the logarithm of a gain."""
@@ -41,16 +44,26 @@ class Goal:
             seen: Its trials.
             surely: Whether the upper end of the interval has to hold, and not the mean alone.
         """
+        if self.keeps_rate and seen and 2 * sum(map(is_behind, seen)) >= len(seen):
+            return "it does not keep the rate"
+        counted = [each for each in seen if each.metrics]
         for name, most in (("memory", self.memory), ("p99", self.p99)):
-            logs = [math.log(each.metrics[name]) for each in seen if each.metrics.get(name, 0) > 0]
-            if most is None or not logs:
+            if most is None or not counted:
                 continue
+            logs = [math.log(each.metrics[name]) for each in seen if each.metrics.get(name, 0) > 0]
+            if not logs:
+                return f"{METRICS[name].title} is not known of any trial"
             value = paired(logs).high if surely and len(logs) > 1 else math.exp(fmean(logs))
             if value > most:
                 metric = METRICS[name]
                 said, limit = (f"{each * metric.scale:,.4g}" for each in (value, most))
                 return f"{metric.title} {said} {metric.unit}, above {limit}"
         return ""
+
+
+def is_behind(seen: Observation) -> bool:
+    """Return whether a server did not keep the rate that was planned."""
+    return any(each.gate is OVERLOAD for each in seen.findings)
 
 
 class Race:

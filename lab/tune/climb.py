@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from lab.tune.race import Gain
 
 BACK = "back"
-"""Group of the one champion before: what looked better may not have been."""
+"""Group of who goes back: to the champion before, as what looked better may not have been; or where
+several changes were taken together to the best of them alone, as they may not go together."""
 
 Values = Mapping[str, str]
 """What differs from the user's configuration: meaning of an option -> value."""
@@ -54,7 +55,11 @@ Racing = Callable[[Values, Sequence[Contender]], Sequence[Gain] | None]
 no time is left."""
 
 
-def climb(moves: Moves, race: Racing) -> list[Round]:
+Allowing = Callable[[Values], bool]
+"""Returns whether what differs may be tried together."""
+
+
+def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> list[Round]:
     """Return the rounds; the last one's winner is the best that was found."""
     champion: Values = {}
     previous: Values | None = None
@@ -65,11 +70,12 @@ def climb(moves: Moves, race: Racing) -> list[Round]:
         gains = race(champion, contenders) if contenders else None
         if gains is None:
             return rounds
-        winner = _winner(champion, contenders, gains)
+        winner, alone = _winner(champion, contenders, gains, allowed)
         rounds.append(Round(champion, tuple(contenders), tuple(gains), winner))
         if winner == champion:
             return rounds
-        previous, champion = (None if winner == previous else champion), winner
+        before = champion if alone == winner else alone
+        previous, champion = (None if winner == previous else before), winner
 
 
 def _distinct(contenders: Iterable[Contender], champion: Values) -> list[Contender]:
@@ -81,20 +87,27 @@ def _distinct(contenders: Iterable[Contender], champion: Values) -> list[Contend
     return [*found.values()]
 
 
-def _winner(champion: Values, contenders: Sequence[Contender], gains: Sequence[Gain]) -> Values:
-    """Return the champion with the best change of each group that wins."""
+def _winner(
+    champion: Values, contenders: Sequence[Contender], gains: Sequence[Gain], allowed: Allowing
+) -> tuple[Values, Values]:
+    """Return the champion with the best change of each group that wins, and with the best alone."""
     order = sorted(range(len(contenders)), key=lambda number: -gains[number].mean)
     best: dict[str, int] = {}
     for number in order:
         if gains[number].wins:
             best.setdefault(contenders[number].group, number)
     if best and contenders[next(iter(best.values()))].group == BACK:
-        return contenders[best[BACK]].values
+        back = contenders[best[BACK]].values
+        return back, back
     best.pop(BACK, None)
-    values = dict(champion)
+    winner = alone = champion
     for number in best.values():
         changed = contenders[number].values
-        values |= {key: value for key, value in changed.items() if champion.get(key) != value}
-        for key in champion.keys() - changed.keys():
-            values.pop(key, None)
-    return values
+        gone = champion.keys() - changed.keys()
+        more = {key: value for key, value in changed.items() if champion.get(key) != value}
+        merged = {key: value for key, value in winner.items() if key not in gone} | more
+        if winner == champion:
+            winner = alone = merged
+        elif allowed(merged):  # as each is by itself
+            winner = merged
+    return winner, alone

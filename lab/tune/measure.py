@@ -20,13 +20,12 @@ from lab import dialects
 from lab.analysis.compare import own
 from lab.analysis.gates.common import BUSY
 from lab.analysis.gates.effort import limiting_share
-from lab.analysis.health import HEADLINE
 from lab.analysis.looks import Comparisons, ended_early
 from lab.analysis.observations import Observation, observe
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.together import RunConclusion
-from lab.dialects.command import is_command, profile_of
+from lab.dialects.command import alone, is_command, profile_of
 from lab.errors import LabError, ResultsError, UsageError
 from lab.experiment.conduct import Files, Options, Outcome, Prepared, SoFar, prepare
 from lab.experiment.minutes import LOOKS
@@ -36,12 +35,13 @@ from lab.model.comparison import Comparison
 from lab.model.measured import Run
 from lab.model.plan import Arm, Plan
 from lab.model.profile import Profile
+from lab.model.wording import in_a_line
 from lab.model.workload import Workload
 from lab.runs.folder import read_json, read_run, write_json
-from lab.tune.blocks import Goal, Proof, Race, stand
-from lab.tune.climb import Contender, Values
+from lab.tune.blocks import Goal, Proof, Race, is_behind, stand
+from lab.tune.climb import BACK, Contender, Values
 from lab.tune.moves import SERVER, Facts, Ground, seen
-from lab.tune.race import BLOCKS, FIRST, UNSEEN, Gain
+from lab.tune.race import BLOCKS, FIRST, UNSEEN, WON, Gain
 
 SEARCH, PROVED = 0.6, 0.86
 """Shares of the time after which the search, and the proof, have to be over."""
@@ -63,12 +63,14 @@ STATE = "tune.json"
 class TuneState:
     """What a tune that is gone on with has to know."""
 
-    FORMAT: ClassVar[int] = 1
+    FORMAT: ClassVar[int] = 2
     WHAT: ClassVar[str] = "state of lab tune"
 
     format: int
     configuration: str
     """Digest of what was read."""
+    asked: Mapping[str, str]
+    """What was asked for -> digest of its value."""
     seed: int
     finished: tuple[str, ...] = ()
     """Steps that are over."""
@@ -95,7 +97,8 @@ class Measurer:
     goal: Goal
     options: Options
     """Of its runs; the results are the tune's own folder."""
-    workload: Workload
+    workloads: Mapping[str, Workload]
+    """By server: what is asked, and what it is started with."""
     minutes: float
     conducted: Callable[[Prepared, Options, Files], Outcome]
     """Makes a run."""
@@ -121,7 +124,8 @@ class Measurer:
         write_json(self.folder / STATE, self.state)
 
     def _prepared(self, ground: Ground) -> Prepared:
-        return prepare(replace(self.options, profiles=(ground.name,)), self.workload)
+        asked = self.workloads[ground.program]
+        return prepare(replace(self.options, profiles=(ground.name,)), asked)
 
     def look(self, facts: Facts) -> Facts:
         """
@@ -138,8 +142,12 @@ class Measurer:
         if not counted:
             raise LabError(_why_not(found))
         busy = limiting_share(each.trial for each in counted) >= BUSY
-        if self.goal.metric == HEADLINE and (busy or HEADLINE not in counted[0].metrics):
+        told = all(self.goal.metric in each.metrics for each in counted)
+        if self.goal.metric == "throughput" and (busy or not told):
             self.goal = replace(self.goal, metric="capacity")  # what its CPU allows
+        if not any(self.goal.metric in each.metrics for each in counted):
+            raise LabError(_why_not(found))
+        self._check_limits(found)
         self._check_time()
         self._seen[_places({})] = counted
         return self.facts(facts, {})
@@ -153,6 +161,8 @@ class Measurer:
             statistics.median(each.metrics.get(name, 0.0) for each in counted)
             for name in ("served", "cpu", "capacity")
         )
+        if not rate:  # a gate withholds it, as where connections are dropped
+            return facts
         share = rate / capacity if capacity else 1.0
         return seen(facts, self.ground.places(values), rate, cpu, share)
 
@@ -183,7 +193,14 @@ class Measurer:
                 self._seen[_places(each.values)] = counted
         for each in left:
             self.attempts.append(Attempt(step, each.group, each.values, UNSEEN, "no time for it"))
+        if champion and self._falls(found, plan.reference):
+            gains = tuple(WON if each.group == BACK else UNSEEN for each in contenders)
         return [*gains, *(UNSEEN for _ in left)]
+
+    def _falls(self, found: Sequence[Observation], champion: str) -> bool:
+        """Return whether a champion, whose changes were tried one by one, does not do together."""
+        own = [each for each in found if each.trial.slot.arm.name == champion]
+        return bool(self.goal.broken(own)) or not any(self.goal.metric in it.metrics for it in own)
 
     def prove(self, winner: Values, step: str = "proof") -> tuple[Summary, Comparison]:
         """Return a fresh comparison of a winner with the user's configuration."""
@@ -225,7 +242,7 @@ class Measurer:
         if not told:
             return base
         if is_command(ground.name):
-            return profile_of(ground.edited([(step, ()) for step in told]))
+            return profile_of(alone(ground.edited([(step, ()) for step in told])))
         return dialects.of(base).stepped(base, told)
 
     def _plan(
@@ -294,6 +311,19 @@ class Measurer:
 
     def _room(self, arms: int, share: float, used: int) -> bool:
         return used + arms <= share * self._trials()
+
+    def _check_limits(self, found: Sequence[Observation]) -> None:
+        """Refuse limits of which trials of the user's own configuration tell nothing."""
+        if self.goal.keeps_rate and 2 * sum(map(is_behind, found)) >= len(found):
+            raise UsageError(
+                f"{in_a_line(self.ground.name)} does not keep the rate here, so the CPU that it "
+                "needs for a request says little: a smaller --rate, or none"
+            )
+        if self.goal.p99 is not None and not any("p99" in each.metrics for each in found):
+            raise UsageError(
+                f"--p99: a window of {self.prepared.plan.window:g} s has too few replies to tell "
+                "it: a longer --window"
+            )
 
     def _check_time(self) -> None:
         """Refuse a time that does not hold a race and a proof."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from lab import dialects
 from lab.dialects.change import Steps
 from lab.dialects.config import Config
 from lab.dialects.steps import Step
+from lab.dialects.vocabulary.senses import senses
 from lab.dialects.vocabulary.service import Service
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.dialects.vocabulary.values import Cpus, Expression, Variable
@@ -86,13 +86,22 @@ class Ground:
     service: Service
     cpus: int
     """Of this machine, where the configuration counts them."""
+    file: Config | None = None
+    """The file that is handed out, where a command of its is what is measured."""
 
     def number(self, key: str, values: Values | None = None) -> int | None:
         """Return the number of a meaning, with *values* over it; None where it is not known."""
         if values and key in values:
             return int(values[key])
         said = self.service.senses.get(key)
-        return None if said is None or not said.values else self._here(said.value)
+        if said is None or not said.values or (said.implied and self._writes(key)):
+            return None
+        return self._here(said.value)
+
+    def _writes(self, key: str) -> bool:
+        """Return whether an option of a meaning is written, computed or not."""
+        column = senses()[key].columns.get(self.program)
+        return column is not None and self.config.first(*column.names) is not None
 
     def _here(self, value: Expression) -> int | None:
         """Return the number that a value is on this machine."""
@@ -100,7 +109,7 @@ class Ground:
             case (Cpus() as cpus,):
                 return self.cpus * cpus.times + cpus.plus
             case (Variable() as variable,):
-                text = os.environ.get(variable.name, variable.default) or ""
+                text = self.config.known.environ.get(variable.name, variable.default) or ""
                 return int(text) * variable.times if text.isdecimal() else None
         return value.number
 
@@ -113,15 +122,22 @@ class Ground:
         """
         return dialects.edited(self.config, said)
 
+    def handed_out(self, said: Steps) -> str:
+        """Return the text that is handed out, after steps; see `edited`."""
+        return dialects.edited(self.file or self.config, said)
+
     def steps(self, values: Values) -> tuple[Step, ...]:
         """Return how its server is told values; what it cannot be told is left out."""
         mine = {key: value for key, value in values.items() if takes(self.program, key)}
         return steps(self.program, self.config, mine)
 
     def places(self, values: Values) -> int | None:
-        """Return how many requests are served at once; None where the threads are not known."""
-        threads = self.number("threads", values)
-        return None if threads is None else (self.number("workers", values) or 1) * threads
+        """Return how many requests are served at once; None where that is not known."""
+        each = self.number("greenlets", values) or self.number("threads", values)
+        workers = self.number("workers", values)
+        if workers is None and not self._writes("workers"):
+            workers = None if _WORKERS & self.config.known.environ.keys() else 1
+        return None if each is None or workers is None else workers * each
 
     @property
     def in_threads(self) -> bool:
@@ -133,17 +149,21 @@ class Ground:
         return self.service.is_on(key)
 
 
-def ground_of(name: str, config: Config, cpus: int) -> Ground:
-    """Return a configuration as moves go out from it."""
+_WORKERS = {"WEB_CONCURRENCY", "GRANIAN_WORKERS"}
+"""Variables that say how many there are where no option does."""
+
+
+def ground_of(name: str, config: Config, cpus: int, file: Config | None = None) -> Ground:
+    """Return a configuration as moves go out from it; see `Ground`."""
     dialect = next(each for each in dialects.every() if each.name == config.server)
     program = dialect.program
-    return Ground(name, program, config, TRANSLATORS[program].service_of(config), cpus)
+    return Ground(name, program, config, TRANSLATORS[program].service_of(config), cpus, file)
 
 
-def tries(ground: Ground, facts: Facts) -> Iterator[str]:
-    """Yield what is tried at first, a group a line."""
+def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator[str]:
+    """Yield what is tried at first, a group a line; see `moves`."""
     by_group: dict[str, list[str]] = {}
-    for each in moves(ground, facts, (), {}, first=True):
+    for each in moves(ground, facts, fixed, {}, first=True):
         if told := ", ".join(map(str, ground.steps(each.values))):
             by_group.setdefault(each.group, []).append(told)
     for group, every in by_group.items():
@@ -198,7 +218,7 @@ def _all(
     if first:
         if ground.is_on("access-log"):
             yield LOG, {"access-log": NO}
-        if facts.greenlets:
+        if facts.greenlets and takes(ground.program, "greenlets"):
             yield GREENLET, {"greenlets": GREENLETS}
         yield from _queue(ground, facts)
 

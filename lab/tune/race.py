@@ -52,6 +52,9 @@ class Gain:
         return math.exp(self.mean)
 
 
+WON = Gain(math.inf, 0.0, FIRST)
+"""Of who stands in for a champion that cannot stay."""
+
 UNSEEN = Gain(-math.inf, math.inf, 0)
 """Of one that no block held, or that cannot win."""
 

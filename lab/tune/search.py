@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from lab.analysis.health import failures, is_broken
 from lab.analysis.summary import Summary
 from lab.model.comparison import Comparison, Verdict
 from lab.tune.climb import Contender, Round, Values, climb
@@ -25,11 +26,11 @@ class Proven:
     comparison: Comparison
     """By the goal's metric."""
     broken: str
-    """Which limit it is above; empty where it holds all."""
+    """Which limit it is above, or that its server fails; empty where all holds."""
 
     @property
     def better(self) -> bool:
-        """Whether it is better, and holds what must hold."""
+        """Whether it is better, and all holds that must."""
         return self.comparison.verdict is Verdict.FASTER and not self.broken
 
 
@@ -44,6 +45,8 @@ class Discovery:
     """None where nothing was worth a proof."""
     taken_back: Mapping[str, Comparison]
     """Each change -> the winner without it, over the winner."""
+    not_minimal: str = ""
+    """Why lines are in it that are not shown to matter, though they were to be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,31 +73,48 @@ class Search:
         make = self.measurer
         facts = make.look(self.facts)
         self.told("look")
-        rounds = climb(self._moves(facts), self._race)
+        rounds = climb(self._moves(facts), self._race, self.allowed)
         winner = _best(rounds)
         if winner is None:
             return Discovery(facts, rounds, make.attempts, None, {})
         self.told("proof")
         proven = self._proven(winner, "proof")
-        taken_back: Mapping[str, Comparison] = {}
-        if proven.better:
-            self.told("taken-back")
-            taken_back = make.take_back(winner)
-            matters = {key: value for key, value in winner.items() if _matters(taken_back.get(key))}
-            if self.minimal and {} != matters != winner:
-                self.told("minimal")
-                again = self._proven(matters, "minimal")
-                proven = again if again.better else proven
-        return Discovery(facts, rounds, make.attempts, proven, taken_back)
+        if not proven.better:
+            return Discovery(facts, rounds, make.attempts, proven, {})
+        self.told("taken-back")
+        taken_back, not_minimal = make.take_back(winner), ""
+        if self.minimal:
+            proven, not_minimal = self._shorter(proven, taken_back)
+        return Discovery(facts, rounds, make.attempts, proven, taken_back, not_minimal)
+
+    def _shorter(self, proven: Proven, taken_back: Mapping[str, Comparison]) -> tuple[Proven, str]:
+        """Return a winner without what is not shown to matter, if it is proven; and why not."""
+        winner = proven.values
+        if len(winner) > 1 and not taken_back:
+            return proven, "no time was left to take each change back"
+        matters = {key: value for key, value in winner.items() if _matters(taken_back.get(key))}
+        if matters == winner:
+            return proven, ""
+        if not matters:
+            return proven, "no change is shown to matter by itself"
+        self.told("minimal")
+        again = self._proven(matters, "minimal")
+        return (
+            (again, "")
+            if again.better
+            else (proven, "without the lines that are not shown to matter it was not proven again")
+        )
 
     def _proven(self, winner: Values, step: str) -> Proven:
         summary, comparison = self.measurer.prove(winner, step)
         changed = [
             each for each in summary.observations if each.trial.slot.arm.name == comparison.changed
         ]
-        return Proven(
-            step, winner, summary, comparison, self.measurer.goal.broken(changed, surely=True)
-        )
+        broken, (failed, trials) = "", failures(changed)
+        if is_broken(failed, trials):
+            broken = f"its server failed in {failed} of {trials} trials"
+        broken = broken or self.measurer.goal.broken(changed, surely=True)
+        return Proven(step, winner, summary, comparison, broken)
 
     def _moves(self, facts: Facts) -> Callable[[Values, bool], Iterator[Contender]]:
         make = self.measurer
@@ -126,8 +146,8 @@ def _best(rounds: Sequence[Round]) -> Values | None:
         return rounds[-1].winner
     last = rounds[-1]
     order = sorted(range(len(last.gains)), key=lambda number: -last.gains[number].mean)
-    seen = [number for number in order if last.gains[number].blocks > 1]
-    return last.contenders[seen[0]].values if seen else None
+    seen = (last.contenders[number].values for number in order if last.gains[number].blocks > 1)
+    return next(filter(None, seen), None)
 
 
 def _matters(taken_back: Comparison | None) -> bool:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 
+from lab.model.wording import counted
 from lab.report.markdown import escaped, render_table
 from lab.report.numbers import figure
 from lab.report.tables import Cell, Table, texts
 from lab.tune.measure import Attempt
-from lab.tune.tuned import Tuned
+from lab.tune.tuned import Elsewhere, Tuned
 
 UNCLAIMED = (
     "What the races saw of each change. None of it is claimed: the proof has trials of its own."
@@ -28,8 +30,14 @@ def _text(tuned: Tuned) -> Iterator[str]:
     if tuned.written:
         yield f"\n{tuned.diff.rstrip()}\n"
         yield f"Written        {tuned.written}; yours is as it was"
-        if not tuned.is_command:
+        if tuned.note:
+            yield f"Note           {tuned.note}"
+        if tuned.other is not None:
+            yield f"Read first     {_lost(tuned.other, tuned)}"
+        elif not tuned.is_command:
             yield f"Take it back   patch -R {tuned.written} {tuned.folder}/tuned.diff"
+        if tuned.found.not_minimal:
+            yield f"Not shorter    {tuned.found.not_minimal}"
         yield f"Prove it       {tuned.again}"
         yield "               on another machine, or with another load: it holds for these"
     elif tuned.status != 0:
@@ -39,6 +47,14 @@ def _text(tuned: Tuned) -> Iterator[str]:
     yield f"All of it      {tuned.folder}/effects.md"
     if tuned.found.proven is not None:
         yield f"The proof      lab report {tuned.proof}"
+
+
+def _lost(other: Elsewhere, tuned: Tuned) -> str:
+    """Return what is not the same with another server, and where that is listed."""
+    means = "means" if other.changed == 1 else "mean"
+    differs = f"{counted(other.lost, 'option')} lost, {other.changed} {means} something else"
+    command = shlex.join(("lab", "migrate", tuned.ground.name, "--to", other.program))
+    return f"{differs}: {command}"
 
 
 def _reasons(tuned: Tuned) -> dict[str, list[str]]:
@@ -66,6 +82,10 @@ def as_json(tuned: Tuned) -> str:
         "verdict": proven.comparison.said if proven else "",
         "written": tuned.written,
         "diff": tuned.diff,
+        "note": tuned.note,
+        "not_minimal": tuned.found.not_minimal,
+        "lost": tuned.other.lost if tuned.other else 0,
+        "means_something_else": tuned.other.changed if tuned.other else 0,
         "tried": [dict(zip(COLUMNS, row, strict=True)) for row in rows(tuned)],
         "not_tried": dict(tuned.left_out),
         "folder": tuned.folder,
@@ -75,6 +95,9 @@ def as_json(tuned: Tuned) -> str:
 
 FORMS: Mapping[str, Callable[[Tuned], str]] = {"text": as_text, "json": as_json}
 """Form -> how it is written."""
+
+PICTURE = "effects.svg"
+"""The file beside the page, which shows the same."""
 
 COLUMNS = ("race", "change", "gain", "blocks", "outcome")
 
@@ -92,9 +115,7 @@ def rows(tuned: Tuned) -> Iterator[tuple[str, ...]]:
 def _outcome(attempt: Attempt, tuned: Tuned) -> str:
     if attempt.why:
         return attempt.why
-    proven = tuned.found.proven
-    taken = proven is not None and attempt.values.items() <= proven.values.items()
-    if taken and tuned.status == 0:
+    if tuned.takes(attempt):
         return "taken"
     return "" if attempt.gain.wins else "no gain that is worth a line"
 
@@ -107,6 +128,7 @@ def effects(tuned: Tuned) -> str:
         f"# {escaped(tuned.sentence)}",
         "\n".join(f"- {escaped(each)}" for each in tuned.beside()),
         UNCLAIMED,
+        f"![]({PICTURE})" * any(math.isfinite(each.gain.mean) for each in tuned.found.attempts),
         render_table(Table("", texts(names), cells)).rstrip(),
         "\n".join(
             f"- Not tried: {escaped('; '.join(what))}: {escaped(why)}"

@@ -6,16 +6,17 @@ import difflib
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from lab.dialects.command import is_command
+from lab.dialects.command import alone, is_command
 from lab.dialects.steps import Drop, Rename, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import METRICS
 from lab.model.wording import counted, in_a_line
 from lab.report.numbers import bounded, quantity, ratio
 from lab.tune.climb import Values
-from lab.tune.moves import SERVER, Ground
+from lab.tune.measure import Attempt
+from lab.tune.moves import SERVER, WORKERS, Ground
 from lab.tune.search import Discovery, Proven
 
 BETTER, AS_GOOD, UNTOLD = 0, 4, 3
@@ -23,6 +24,22 @@ BETTER, AS_GOOD, UNTOLD = 0, 4, 3
 
 BESIDE = ("throughput", "cpu", "p99", "memory")
 """What is told of the winner, in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """What the user's configuration becomes for another server."""
+
+    program: str
+    file: str
+    """What it is called there."""
+    environment_file: str
+    environment: str
+    """What stands in that; empty without any."""
+    lost: int
+    """Options."""
+    changed: int
+    """Options that mean something else there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +55,44 @@ class Tuned:
     day: str
     left_out: Mapping[str, str]
     """What was not tried -> why."""
+    elsewhere: Mapping[str, Elsewhere] = field(default_factory=dict)
+    """By server."""
     written: str = ""
     """The file that was written; empty without one."""
     diff: str = ""
     """What it changes."""
+    note: str = ""
+    """What is to be known of that file; empty where nothing is."""
 
     @property
     def status(self) -> int:
         """The exit status."""
-        proven = self.found.proven
+        proven, attempts = self.found.proven, self.found.attempts
         if proven is None:
-            return AS_GOOD
+            unseen = not any(each.gain.blocks for each in attempts)
+            return UNTOLD if attempts and unseen else AS_GOOD
         if proven.better:
             return BETTER
+        if proven.broken:
+            return AS_GOOD
         verdict = proven.comparison.verdict
         return UNTOLD if proven.summary.exit_code or verdict is Verdict.INVALID else AS_GOOD
+
+    @property
+    def other(self) -> Elsewhere | None:
+        """What the winner was made of, where it is of another server than the user's."""
+        proven = self.found.proven
+        return None if proven is None else self.elsewhere.get(proven.values.get(SERVER, ""))
+
+    def takes(self, attempt: Attempt) -> bool:
+        """Return whether what raced is in what was proved and handed out."""
+        proven = self.found.proven
+        if proven is None or self.status != BETTER:
+            return False
+        values = attempt.values
+        if attempt.group == WORKERS and _places(values) != _places(proven.values):
+            return False
+        return bool(values) and values.items() <= proven.values.items()
 
     @property
     def name(self) -> str:
@@ -91,10 +131,14 @@ class Tuned:
         for key, value in proven.values.items():
             own = ground.steps({key: value}) if key != SERVER else ()
             for step in own:
-                first = self._evidence(file, proven) if not said else ()
+                first = self._evidence(file, proven) if not said and not self.other else ()
                 goes_with = "" if step is own[0] else _option(own[0])
                 said.append((step, [*first, *self._why(ground, key, step, goes_with)]))
-        return ground.edited(said)
+        text = ground.handed_out(said)
+        if self.other is None:
+            return text
+        head, end, rest = text.partition("\n") if text.startswith("#!") else ("", "", text)
+        return head + end + "".join(f"# {line}\n" for line in self._evidence(file, proven)) + rest
 
     def _evidence(self, file: str, proven: Proven) -> Iterator[str]:
         """Yield what stands above the first line that is changed."""
@@ -105,8 +149,8 @@ class Tuned:
             f"That is for this application, {plan.load.connections} connections and "
             f"{plan.workload.path}, on one machine: {self.folder}"
         )
-        if not self.is_command:
-            yield f"To prove it elsewhere: lab run {self.name} {file}"
+        if not self.is_command and self.other is None:
+            yield f"To prove it elsewhere: lab run {self.name} {file}{self._section}"
 
     def _why(self, ground: Ground, key: str, step: Step, goes_with: str) -> Iterator[str]:
         """Yield the comment above one line."""
@@ -128,12 +172,18 @@ class Tuned:
     @property
     def again(self) -> str:
         """The command that proves it again, as far as it names the two."""
-        if self.is_command and self.found.proven is not None:
-            new = self.ground_of(self.found.proven.values).edited(
-                [(step, ()) for step in self.ground.steps(self.found.proven.values)]
-            )
-            return shlex.join(("lab", "run", self.ground.name, new))
-        return f"lab run {self.name} {self.written}"
+        assert self.found.proven is not None
+        values, new = self.found.proven.values, f"{self.written}{self._section}"
+        ground = self.ground_of(values)
+        if is_command(ground.name):
+            new = alone(ground.edited([(step, ()) for step in ground.steps(values)]))
+        return shlex.join(("lab", "run", self.ground.name, new.strip()))
+
+    @property
+    def _section(self) -> str:
+        """The section that is read of the user's ini, as it is typed behind a file's name."""
+        section = self.ground.config.known.section if self.other is None else ""
+        return f":{section}" if section else ""
 
     @property
     def is_command(self) -> bool:
@@ -157,8 +207,12 @@ class Tuned:
         """The answer."""
         proven, name = self.found.proven, self.name
         tries = counted(len({str(each.values) for each in self.found.attempts}), "change")
+        if proven is None and not self.found.attempts:
+            return f"{name} is as good as can be told: there is nothing to try"
+        if proven is None and self.status == UNTOLD:
+            return f"this machine could not tell: none of {tries} could be compared with {name}"
         if proven is None:
-            return f"{name} is as good as can be told: none of {tries} could be compared with it"
+            return f"{name} stays as it is: none of {tries} could be compared with it"
         comparison, of = proven.comparison, _blocks(proven.comparison)
         gain = f"{bounded(comparison)} {self.title}"
         if proven.better:
@@ -202,6 +256,10 @@ class Tuned:
 def _blocks(comparison: Comparison) -> str:
     number = comparison.ratio.n if comparison.ratio else 0
     return f"{counted(number, 'block')} of fresh trials"
+
+
+def _places(values: Values) -> tuple[str | None, ...]:
+    return tuple(values.get(key) for key in ("workers", "threads"))
 
 
 def _option(step: Step) -> str:

@@ -67,3 +67,18 @@ def test_who_is_the_champion_itself_is_no_contender():
 
     climb(moves, lambda champion, them: asked.append(len(them)))
     assert asked == [1]
+
+
+def test_changes_that_do_not_go_together_are_not_taken_together():
+    """The best of them stays: the linter has the last word, as of threads with greenlets."""
+
+    def moves(champion, first):
+        each = (("a", "x"), ("b", "y"), ("c", "z"))
+        return [Contender(group, {key: "1"}) for group, key in each] if first else []
+
+    def race(champion, contenders):
+        gains = {"x": 1.2, "y": 1.5, "z": 1.1}
+        return [gain(gains[min(each.values)] if each.values else 0.5) for each in contenders]
+
+    first, *_ = climb(moves, race, lambda values: not {"x", "y"} <= values.keys())
+    assert first.winner == {"y": "1", "z": "1"}

@@ -96,3 +96,13 @@ def test_what_cannot_be_read_is_said_in_a_line(words, said, tmp_path):
     status, out, err = tune(tmp_path, *words)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert said in err
+
+
+def test_what_is_left_as_it_is_is_not_said_to_be_tried(tmp_path):
+    """Another server is."""
+    words = ("uwsgi.ini", "--without", "lock,workers", "--server", "granian")
+    _, out, _ = tune(tmp_path, *words, uwsgi=INI)
+    assert "\n  log: " in out
+    assert "\n  lock: " not in out
+    assert "\n  workers: " not in out
+    assert "\n  server: granian\n" in out

@@ -10,16 +10,19 @@ import pytest
 
 from lab.dialects.config import Known
 from lab.dialects.uwsgi import is_on
-from lab.dialects.vocabulary.wanted import DIRECT, KEPT
+from lab.dialects.vocabulary.wanted import DIRECT, FRONT, KEPT
 from lab.errors import UsageError
 from lab.experiment import conduct, runner
 from lab.experiment.runner import Silent
 from lab.options import Asked, application, understand
+from lab.report.svg import standalone
 from lab.tune.blocks import Goal
 from lab.tune.measure import Measurer, TuneState, nothing, state_of
 from lab.tune.moves import Facts, ground_of
+from lab.tune.picture import draw
 from lab.tune.read import read
 from lab.tune.search import Search
+from lab.tune.tuned import Tuned
 from tests.kit import builders
 from tests.tune.surfaces import Setting, Surface
 
@@ -50,6 +53,8 @@ class Machine:
 
     def __init__(self, surface):
         self.surface, self.made, self.ends_at = surface, 0, None
+        self.changed = lambda made, _at: made
+        """What a test has otherwise of a trial."""
 
     def run_trial(self, plan, slot, attempt, parts, observer):
         """Return a trial as `lab.experiment.runner.run_trial` does."""
@@ -63,8 +68,9 @@ class Machine:
         readings = {**made.readings, "server.pss": self.surface.memory(at) * 1e6,
                     "server.cores": float(self.surface.cores)}  # fmt: skip
         began = 1.8e9 + SECONDS * (slot.block * len(plan.block) + slot.position)
-        return replace(made, slot=slot, digest=slot.arm.profile.digest, readings=readings,
+        made = replace(made, slot=slot, digest=slot.arm.profile.digest, readings=readings,
                        environment=parts.environment, started_at=began)  # fmt: skip
+        return self.changed(made, at)
 
 
 def setting_of(options):
@@ -104,17 +110,18 @@ def tune(tmp_path):
     def tuned(goal=GOAL, folder="tune", minutes=10.0, minimal=False):
         results = tmp_path / folder
         options = replace(understand(asked).options, results=results, confirm=False)
-        state = state_of(results) if results.exists() else TuneState(1, "", 7)
+        state = state_of(results) if results.exists() else TuneState(TuneState.FORMAT, "", {}, 7)
 
         def conducted(prepared, options, files):
             return conduct.conduct(prepared, options, Engine(), Silent(), files)
 
-        work = application(asked), minutes, conducted, nothing, state
+        work = {ground.program: application(asked)}, minutes, conducted, nothing, state
         made = Measurer({ground.program: ground}, goal, options, *work)
         facts = Facts(2, 64, threads=True)
         search = Search(made, facts, lambda _: True, frozenset(), minimal, lambda _: None)
         return search.found()
 
+    tuned.ground = ground
     return tuned
 
 
@@ -144,6 +151,19 @@ def test_what_is_handed_out_was_proved_by_trials_of_its_own(machine, tune):
     assert profiles == {"uwsgi", "uwsgi~tuned"}
 
 
+def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
+    """In words, too; none of it is claimed."""
+    found = tune()
+    tuned = Tuned({"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {})
+    picture = draw(tuned)
+    taken = [each for each in found.attempts if tuned.takes(each)]
+    assert taken
+    assert "as it was" not in map(tuned.told, (each.values for each in taken))
+    assert picture.description.count(", in the result") == len(taken)
+    assert tuned.told(taken[0].values) in picture.description
+    assert standalone("effects", picture).startswith("<svg")
+
+
 def test_a_change_above_the_limit_of_memory_is_not_taken(machine, tune):
     """It leaves the race at once, with the limit as its reason."""
     most = 1.2 * machine.surface.memory(setting_of_values({}))
@@ -168,10 +188,10 @@ def outcome(found):
 
 
 def test_a_tune_that_is_killed_and_resumed_comes_to_the_same(machine, tune):
-    """At the first look, in both races, in the proof, in the last step."""
+    """In a race, in the proof, in the last step."""
     whole = outcome(tune(folder="whole"))
     made = machine.made
-    for share in (0.02, 0.2, 0.5, 0.75, 0.97):
+    for share in (0.2, 0.75, 0.97):
         machine.made, machine.ends_at = 0, max(2, int(share * made))
         with pytest.raises(Killed):
             tune(folder=f"killed at {share}")
@@ -184,3 +204,52 @@ def test_a_time_that_holds_no_tune_is_refused_with_the_least(machine, tune):
     with pytest.raises(UsageError, match=r"--minutes 1 holds 20 trials .* needs 70: --minutes 4"):
         tune(minutes=1.0)
     assert machine.made == 4
+
+
+def failing(made, when):
+    """Return a trial whose server fails a tenth of its requests, where it is so."""
+    window = replace(made.windows[0], errors={"status": made.windows[0].ok // 10})
+    return replace(made, windows=(window,)) if when else made
+
+
+def test_a_winner_whose_server_fails_is_not_handed_out(machine, tune):
+    """However fast it is in the trials that count."""
+    proof = {"tuned": 0}
+
+    def every_second(made, _at):
+        tuned = made.slot.arm.name.endswith("~tuned")
+        proof["tuned"] += tuned
+        return failing(made, tuned and proof["tuned"] % 2)
+
+    machine.changed = every_second
+    found = tune()
+    assert not found.proven.better
+    assert found.proven.broken.startswith("its server failed in ")
+
+
+def test_changes_that_do_not_go_together_give_way_to_what_was_before(machine, tune):
+    """As two that each hold a limit: the champion of both does not count, and nobody beats it."""
+    surface = machine.surface
+    surface.wait, surface.handler, surface.log = 0.0, 100e-6, 20e-6
+    machine.changed = lambda made, at: failing(made, at.front == DIRECT and not at.logs)
+    first, second, *_ = tune().rounds
+    assert {FRONT, "access-log"} <= first.winner.keys()
+    assert len(second.winner) == 1
+    assert second.winner.items() <= first.winner.items()
+
+
+def test_a_p99_that_no_trial_tells_is_no_p99_that_is_kept(machine, tune):
+    """It is refused at the first look, with what to do."""
+    with pytest.raises(UsageError, match="a longer --window"):
+        tune(Goal(p99=0.2))
+
+
+def test_where_the_load_is_the_limit_cpu_decides(machine, tune):
+    """What was measured of requests/s then is the load's."""
+
+    def at_its_limit(made, _at):
+        (window,) = made.windows
+        return replace(made, windows=(replace(window, cpu=window.wall),))
+
+    machine.changed = at_its_limit
+    assert tune().proven.comparison.metric == "capacity"

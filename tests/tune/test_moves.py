@@ -109,6 +109,8 @@ def test_a_group_that_is_fixed_is_not_tried(ground):
          (Put("workers", "4"), Put("threads", "8"), Put("worker_class", "gthread"))),
         ("accesslog = '-'\n", "gunicorn.conf.py", {"access-log": "false"},
          (Drop("accesslog"),)),
+        ("workers = 2\n", "gunicorn.conf.py", {"greenlets": "100"},
+         (Put("worker_class", "gevent"), Put("worker_connections", "100"))),
         ("granian --interface wsgi --blocking-threads 1 a:b", "", {"threads": "8"},
          (Put("blocking-threads", "8"),)),
         ("granian --interface wsgi a:b", "", {"workers": "2"},
@@ -156,3 +158,45 @@ def test_what_is_written_is_what_was_measured(ground, values):
     exec(found.edited([(step, ()) for step in told]), written)
     names = ("accesslog", "workers", "threads", "worker_class")
     assert [measured.get(name) for name in names] == [written.get(name) for name in names]
+
+
+@pytest.mark.parametrize(
+    "line", ["https = :8443,a.crt,a.key", "http-to-https = :80", "http-websockets = true",
+             "http-auto-gzip = true", "http-subscription-server = :9090"],
+)  # fmt: skip
+def test_a_router_that_does_more_stays(ground, line):
+    """Workers that speak HTTP themselves have no TLS, and no redirection to it."""
+    assert {FRONT: DIRECT} not in tried(ground(f"{INI}{line}\n")).get("front", [])
+
+
+def test_greenlets_are_tried_where_there_are_any(ground):
+    """granian has none."""
+    facts = Facts(2, 64, threads=True, greenlets=True)
+    assert "greenlets" in tried(ground(INI), facts)
+    assert "greenlets" not in tried(ground("granian --interface wsgi a:b", ""), facts)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "values", "places"),
+    [
+        (INI, "uwsgi.ini", {}, 2),
+        (INI, "uwsgi.ini", {"greenlets": "100"}, 200),
+        (f"{INI}gevent = 50\n", "uwsgi.ini", {}, 100),
+        ("granian --interface wsgi --workers 4 a:b", "", {}, None),
+        ("granian --interface wsgi --workers 4 a:b", "", {"threads": "8"}, 32),
+        ("workers = min(8, 3 + 1)\n", "gunicorn.conf.py", {}, None),
+        ("threads = 4\n", "gunicorn.conf.py", {}, 4),
+    ],
+)
+def test_how_many_requests_run_at_once_is_known_or_not(ground, text, name, values, places):
+    """A number that is not known is none that a database allows."""
+    assert ground(text, name).places(values) == places
+
+
+def test_a_variable_has_the_value_that_the_server_is_started_with(ground, tmp_path):
+    """And not that of the caller."""
+    text = 'import os\nworkers = int(os.environ.get("WEB_CONCURRENCY", 2))\n'
+    (tmp_path / "gunicorn.conf.py").write_text(text)
+    name = str(tmp_path / "gunicorn.conf.py")
+    known = Known(environ={"WEB_CONCURRENCY": "8"})
+    assert ground_of(name, read(name, known), cpus=2).number("workers") == 8

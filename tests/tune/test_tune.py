@@ -9,6 +9,14 @@ import time
 
 import pytest
 
+from lab.cli.tuning import Tuning, _said
+from lab.dialects.config import Known
+from lab.model.digest import digest_of
+from lab.options import Asked
+from lab.runs.folder import write_json
+from lab.tune.measure import TuneState
+from lab.tune.moves import ground_of
+from lab.tune.read import read
 from tests.kit.lab_process import BIN, run
 
 APP = """\
@@ -122,8 +130,43 @@ def test_a_tune_of_something_else_is_not_gone_on_with(shop):
     """Its trials are of another configuration."""
     folder = shop / "results" / "tune-1"
     folder.mkdir(parents=True)
-    state = {"format": 1, "configuration": "another", "seed": 1, "finished": []}
+    state = {"format": 2, "configuration": "another", "asked": {}, "seed": 1, "finished": []}
     (folder / "tune.json").write_text(json.dumps(state))
     done = tune(shop, *SMALL, "--resume", "results/tune-1")
     assert done.returncode == 2
     assert "uwsgi.ini is not what it was then" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--busy", "40", "--connections", "200"), "--busy and --connections both say"),
+        (("--server", "granian", "--resume", "results/tune-1"), "is not what it was then"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_is_written(shop, words, said):
+    """Nothing in the folder of an earlier tune is touched."""
+    folder = shop / "results" / "tune-1"
+    folder.mkdir(parents=True)
+    state = {"format": 2, "configuration": "another", "asked": {}, "seed": 1, "finished": []}
+    (folder / "tune.json").write_text(json.dumps(state))
+    done = tune(shop, *SMALL, *words)
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert [each.name for each in folder.iterdir()] == ["tune.json"]
+
+
+@pytest.mark.parametrize("words", [("--path", "/other"), ("--rate", "20"), ("--env", "A=2")])
+def test_a_tune_that_was_asked_otherwise_is_not_gone_on_with(shop, words):
+    """Its trials answer another question; what differs is named, and no value."""
+    typed = ("--path", "/", "--env", "A=1")
+    given = Tuning("uwsgi.ini", Asked(path=("/",), env=("A=1",)), 1.0)
+    ground = ground_of("uwsgi.ini", read(str(shop / "uwsgi.ini"), Known()), 2)
+    folder = shop / "results" / "tune-1"
+    folder.mkdir(parents=True)
+    texts = tuple((str(file), text) for file, text in ground.config.texts.items())
+    state = TuneState(TuneState.FORMAT, digest_of(texts), _said(given, ground), 1)
+    write_json(folder / "tune.json", state)
+    done = run("lab", "tune", str(shop / "uwsgi.ini"), *typed, *words, "--minutes", "1",
+               "--resume", "results/tune-1", cwd=shop)  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.rstrip().endswith(f"it was asked with another {words[0]}")

@@ -178,9 +178,11 @@ def text_of(made: Translation) -> str:
 
 
 def script_of(made: Translation) -> str:
-    """Return a script that prints the command's words as a shell reads them here."""
-    body = " ".join(shown for shown, _ in _words(made))
-    return f"{CPUS if 'CPUS' in body else ''}printf '%s\\0' {body}\n"
+    """Return a script that prints the environment's words and the command's; see `Translator`."""
+    body, env = " ".join(shown for shown, _ in _words(made)), environment_of(made)
+    names = (str(each.parts[0]).partition("=")[0] for each in _assigned(made))
+    variables = "".join(f'"{name}=${name}" ' for name in names)
+    return f"{env}{CPUS if 'CPUS' in body else ''}printf '%s\\0' {variables}'' {body}\n"
 
 
 def _words(made: Translation) -> Iterator[tuple[str, str]]:
@@ -208,12 +210,16 @@ def _words(made: Translation) -> Iterator[tuple[str, str]]:
 
 def environment_of(made: Translation) -> str:
     """Return the file of its environment variables; empty without any."""
+    return "".join(f"{_assignment(each)}\n" for each in _assigned(made))
+
+
+def _assigned(made: Translation) -> Iterator[Expression]:
     said = made.service.senses
     found = [*said["environment"].values] if "environment" in said else []
     if "pythonpath" in said:
         parts = [part for each in said["pythonpath"].values for part in (":", *each.parts)][1:]
         found.append(Expression(("PYTHONPATH=", *parts)))
-    return "".join(f"{_assignment(each)}\n" for each in found if _is_assignment(each))
+    yield from filter(_is_assignment, found)
 
 
 def _is_assignment(value: Expression) -> bool:

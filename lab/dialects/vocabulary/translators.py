@@ -35,8 +35,8 @@ class Translator:
     """Returns the file of environment variables beside it; empty where none is needed."""
 
     script_of: Callable[[Translation], str] = lambda _: ""
-    """Returns a script for sh that prints the words of the command which says all, a NUL behind
-    each; empty where a file says it."""
+    """Returns a script for sh that prints words with a NUL behind each: NAME=VALUE of its
+    environment, an empty one, and the command which says all; empty where a file says it."""
 
     speaks_uwsgi: bool = False
     """Whether it takes the uwsgi protocol from nginx."""

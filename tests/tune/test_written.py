@@ -1,0 +1,62 @@
+"""What a tune writes: the file, its name, and what is said of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab import dialects
+from lab.cli import outputs
+from lab.cli.outputs import write_new
+from lab.cli.tuning import _is_the_same
+from lab.dialects.command import alone, profile_of
+from lab.dialects.config import Known
+from lab.dialects.steps import Put
+from lab.errors import FileError, UsageError
+from lab.tune.read import read
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """On a full disk nothing is left, so that the next try is not refused."""
+
+    def full(self, content):
+        with self.open("wb") as file:
+            file.write(content[:3])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(outputs.Path, "write_bytes", full)
+    with pytest.raises(FileError, match="No space left"):
+        write_new(tmp_path / "new.ini", "[uwsgi]\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_that_is_there_stays(tmp_path):
+    """Also one that came meanwhile."""
+    path = tmp_path / "new.ini"
+    path.write_text("mine")
+    with pytest.raises(UsageError, match="already"):
+        write_new(path, "[uwsgi]\n")
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("line", "same"),
+    [("chdir = /srv/shop", True), ("chdir = /srv/%n", False), ("chdir = %d", True),
+     ("module = %n:app", False)],
+)  # fmt: skip
+def test_an_ini_that_uses_its_own_name_means_something_else_under_another(tmp_path, line, same):
+    """A vassal's is often written so."""
+    ini = tmp_path / "shop.ini"
+    ini.write_text(f"[uwsgi]\n{line}\n")
+    config = read(str(ini), Known())
+    text = dialects.edited(config, [(Put("processes", "4"), ())])
+    assert _is_the_same(config, text, tmp_path / "shop.tuned.ini") is same
+
+
+def test_a_command_with_a_comment_above_it_is_a_command(tmp_path, monkeypatch):
+    """Where a variable before it is overridden, that is said above it."""
+    monkeypatch.chdir(tmp_path)
+    name = "GRANIAN_WORKERS=2 granian --interface wsgi a:app"
+    text = dialects.edited(read(name, Known()), [(Put("workers", "4"), ())])
+    assert text.startswith("#")
+    (command,) = profile_of(alone(text)).commands
+    assert command[-2:] == ("--workers", "4")
