@@ -57,7 +57,7 @@ def result(monkeypatch, tmp_path):
 
 def test_a_sentence_has_what_is_stored(result):
     """And a judge that is not stored is refused."""
-    assert page.said("best of ten, cpu", "alike", "quiet") == "7 of 20, 2 untold"
+    assert page.said("best of ten, cpu", "alike", "quiet") == "7 of 20 (2 untold)"
     with pytest.raises(UsageError, match="no 'another'"):
         page.said("another", "alike", "quiet")
 
@@ -67,7 +67,7 @@ def test_the_tables_have_each_judge_and_mood(result):
     table = page.by_mood("alike")
     assert "| judge | quiet | bursts | minutes a verdict |" in table
     assert "| lab ab, cpu | 0 of 20 | 0 of 20 | 0.5 |" in table
-    assert "| best of ten, cpu | 7 of 20, 2 untold |" in page.by_planted()
+    assert "| best of ten, cpu | 7 of 20 (2 untold) |" in page.by_planted()
     assert "| quiet | 2 | 120 | 25% | 2.0% | - | - | 1.100 [1.090, 1.110] | - |" in page.recorded()
 
 
@@ -140,6 +140,7 @@ def stored_recording(folder, count):
     return recording
 
 
+@pytest.mark.slow
 def test_a_whole_recording_is_judged(tmp_path, monkeypatch):
     """Every judge in every mood that was recorded, and the moods together."""
     monkeypatch.setattr(result_of, "Otava", Deaf)

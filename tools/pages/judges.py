@@ -47,7 +47,7 @@ def picture() -> Picture:
 
 def said(judge: str, planted: str, mood: str) -> str:
     """
-    Return in how many comparisons a judge called the new version slower, as "1 of 20".
+    Return in how many comparisons a judge called the new version slower: "1 of 20 (2 untold)".
 
     Args:
         judge: As the result calls it.
@@ -119,7 +119,7 @@ def _counted(judge: str, planted: str, mood: str) -> Counted:
 
 
 def _of(counted: Counted) -> str:
-    untold = f", {counted.untold} untold" if counted.untold else ""
+    untold = f" ({counted.untold} untold)" if counted.untold else ""
     return f"{counted.red} of {counted.comparisons}{untold}"
 
 
