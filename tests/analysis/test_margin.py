@@ -94,7 +94,9 @@ def judged(trials, blocks, *, both=False):
 @pytest.mark.parametrize(
     ("blocks", "reference"),
     [
-        pytest.param(*case, marks=[pytest.mark.slow] * (case[0] > 8 and "void" in case[1]))
+        pytest.param(
+            *case, marks=[pytest.mark.slow] * (case[0] > 28 or (case[0] > 8 and "void" in case[1]))
+        )
         for case in WORST
     ],
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from lab.analysis.summary import summarise
@@ -86,7 +86,7 @@ def test_a_step_is_within_a_server_where_it_can_be():
     assert [step.before for step in steps] == ["tuned", "tuned"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 @given(st.lists(st.sampled_from([None, "absent", *"abcde"]), min_size=5, max_size=5))
 @example(["c", "c", "absent", "c", None])
 def test_no_profile_comes_back_to_itself_by_steps(against):

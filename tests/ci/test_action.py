@@ -278,6 +278,7 @@ def test_the_lab_is_installed_with_what_it_needs(runner):
     assert code == 0, output
 
 
+@pytest.mark.slow
 def test_two_versions_are_compared_in_a_repository(runner):
     """By the lab itself, with a branch that is called like a command."""
     use_lab(runner)

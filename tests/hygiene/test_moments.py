@@ -114,7 +114,7 @@ def end(folder, temporary, marked, moment):
 @pytest.mark.parametrize(
     "moment",
     [
-        *moments(3, 36, LAB),
+        *moments(1, 36, LAB),
         Moment(LAB, "tuned", signal.SIGKILL, None),
         Moment(ASKING, "tuned", signal.SIGKILL, None),
         Moment(ASKING, "tuned", signal.SIGINT, None),

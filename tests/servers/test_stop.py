@@ -193,6 +193,7 @@ def test_a_command_that_ended_can_be_started_again(tmp_path):
     assert [pid for pid in (first, old, new) if psutil.pid_exists(pid)] == []
 
 
+@pytest.mark.slow
 def test_a_command_that_cannot_be_started_again_is_said(tmp_path):
     """Its file has gone meanwhile."""
     (tmp_path / "own").symlink_to("/bin/true")

@@ -96,6 +96,7 @@ def test_a_sitecustomize_of_the_users_runs_too(seen, tmp_path):
     assert "/hook" not in told.read_text()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_watched_is_not_told(seen):
     """Python runs no sitecustomize without its module site; nothing follows from the row."""
     assert seen(f"{INI}module = shop\nno-site = true\n") == (UNSEEN, UNSEEN)
