@@ -3,8 +3,8 @@ Plan to trials: the only place where server, generator and probes meet.
 
 A trial:
 
-    server.start -> first correct reply -> warm-up -> probes.start -> window -> probes.stop
-    -> server.stop, nothing left behind -> recorded
+    server.start -> first correct reply, workers at rest -> warm-up -> probes.start -> window
+    -> probes.stop -> server.stop, nothing left behind -> recorded
 
 A trial that fails is data: it is recorded with its reason and the block goes on. Nothing here
 prints, and nothing here knows which door the run came through.

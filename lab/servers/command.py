@@ -85,6 +85,7 @@ class CommandServer:
                 folder=folder,
                 cwd=chdir,
                 cores=cores,
+                loads_in_workers=True,
             )
 
         return serve(order, workload, folder)

@@ -25,7 +25,7 @@ from lab.model.parts import Endpoint
 from lab.model.workload import Workload
 from lab.servers.application import explained
 from lab.servers.ports import free_endpoint, served
-from lab.servers.readiness import wait_until_ready
+from lab.servers.readiness import wait_until_at_rest, wait_until_ready
 from lab.system.children import GUARD
 
 STOP_DEADLINE = 5.0
@@ -60,6 +60,8 @@ class Order:
     cores: Sequence[int] | None
     stop_signal: signal.Signals = signal.SIGTERM
     """What asks this server to stop."""
+    loads_in_workers: bool = False
+    """Whether workers may still load the application when one of them answers."""
 
 
 class Process:
@@ -322,6 +324,8 @@ def _start(order_for: Callable[[Endpoint], Order], workload: Workload, folder: P
         process = Process(order, endpoint)
         try:
             wait_until_ready(order.profile, process, workload)
+            if order.loads_in_workers:
+                wait_until_at_rest(process.pid)
         except ServerStartError as error:
             process.kill()
             # Taken between the look and the bind: by a listener, or by a client's own connection.

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
+import psutil
+
 from lab.errors import OtherReplyError, ServerStartError
 from lab.model.echo import difference, message
 from lab.model.parts import Endpoint, RunningServer
@@ -38,6 +40,42 @@ INTERVAL = 0.02
 _DJANGO = re.compile(rb"<h1>Bad Request \(400\)</h1>|ALLOWED_HOSTS")
 # What Django says of a request whose Host it refuses: django.views.defaults.bad_request, and where
 # DEBUG is on the page of the exception.
+
+
+RESTS, LOOK, COMING = 0.5, 0.15, 30.0
+"""Cores that a server which has come up uses less than, the seconds of one look, and the seconds
+that its workers may take. gunicorn starts them up to 0.1 s apart."""
+
+
+def wait_until_at_rest(pid: int) -> None:
+    """
+    Return once a server's processes have come up, or some time has passed.
+
+    Where each worker loads the application by itself, the first answers while others still load.
+
+    Args:
+        pid: The root of their tree.
+    """
+    before, until = _used(pid), time.monotonic() + COMING
+    while time.monotonic() < until:
+        time.sleep(LOOK)
+        now = _used(pid)
+        spent = sum(used - before.get(each, 0.0) for each, used in now.items())
+        if now.keys() <= before.keys() and spent < RESTS * LOOK:
+            return
+        before = now
+
+
+def _used(pid: int) -> dict[int, float]:
+    """Return process -> seconds of CPU, of a tree."""
+    found: dict[int, float] = {}
+    with suppress(psutil.NoSuchProcess):
+        root = psutil.Process(pid)
+        for each in (root, *root.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                times = each.cpu_times()
+                found[each.pid] = times.user + times.system
+    return found
 
 
 def satisfies(expect: Expectation, status: int, body: bytes) -> bool:

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
-from lab.dialects.uwsgi import APPLICATION, PYTHONPATH, flat, stop_signal
+from lab.dialects.uwsgi import APPLICATION, PYTHONPATH, flat, is_on, stop_signal
 from lab.dialects.uwsgi.served import serving
 from lab.errors import ProfileError
 from lab.model.parts import Endpoint
@@ -22,6 +22,9 @@ from lab.servers.process import Order, Process, serve
 from lab.system import project, temporary
 from lab.system.programs import placed
 from lab.system.runtime import UWSGI, command_of, environment_of, python_of_uwsgi, runtime_of
+
+LAZY = ("lazy-apps", "lazy")
+"""Options by which each worker loads the application by itself."""
 
 
 class UwsgiServer:
@@ -75,6 +78,7 @@ class UwsgiServer:
                 cwd=runtime.cwd or Path.cwd(),
                 cores=cores,
                 stop_signal=stop_signal(profile.options),
+                loads_in_workers=any(is_on(dict(profile.options), each) for each in LAZY),
             )
 
         return serve(order, workload, folder)

@@ -2,6 +2,8 @@
 
 import os
 import socket
+import sys
+from dataclasses import replace
 
 import psutil
 import pytest
@@ -9,12 +11,14 @@ import pytest
 from lab import profiles
 from lab.errors import ProfileError, ServerStartError
 from lab.model.parts import Endpoint
+from lab.model.profile import Peer
 from lab.model.request import Expectation
 from lab.model.workload import Workload
 from lab.servers import adapter, command, ports, process, readiness
 from lab.servers.fetch import fetch
 from lab.servers.readiness import wait_until_ready
 from lab.system import project
+from tests.kit import builders as make
 from tests.kit.lab_process import ROOT, descendants, until
 from tests.kit.replies import PONG
 from tests.kit.socket_server import replying
@@ -246,3 +250,39 @@ def test_a_second_command_that_ends_is_told(start, tmp_path):
         second.kill()
         assert until(server.ended, "its end") == "sleep ended with signal 9"
         assert fetch(server.endpoint, "/9000", 5.0)[2] == FIB.expect.body
+
+
+LOADING = """\
+import http.server, os, sys, time
+
+if os.fork() == 0:  # a worker that loads for a while, and then forks another one
+    for _ in range(2):
+        until = time.process_time() + 0.4
+        while time.process_time() < until:
+            pass
+        if os.fork():
+            break
+    open(sys.argv[2], "w").close()
+    time.sleep(60)
+
+
+class Pong(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "5")
+        self.end_headers()
+        self.wfile.write(b"Pong!")
+
+
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Pong).serve_forever()
+"""
+
+
+def test_workers_that_still_load_are_waited_for(tmp_path):
+    """As those of gunicorn without preload: else a trial of 64 would measure how they come up."""
+    script, mark = tmp_path / "loading.py", tmp_path / "loaded"
+    script.write_text(LOADING)
+    words = (sys.executable, str(script), "{port}", str(mark))
+    profile = replace(make.profile("loading"), server="command", peer=Peer(commands=(words,)))
+    with adapter(profile).start(profile, HELLO, tmp_path, None):
+        assert mark.exists()
