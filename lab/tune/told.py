@@ -27,6 +27,8 @@ def as_text(tuned: Tuned) -> str:
 def _text(tuned: Tuned) -> Iterator[str]:
     yield f"{tuned.sentence}."
     yield from (f"  {line}" for line in tuned.beside())
+    if tuned.is_dear:
+        yield "Cheaper        --threads-safe, if it may run in threads: they share their memory"
     if tuned.written:
         yield f"\n{tuned.diff.rstrip()}\n"
         yield f"Written        {tuned.written}; yours is as it was"

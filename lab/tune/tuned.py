@@ -22,6 +22,9 @@ from lab.tune.search import Discovery, Proven
 BETTER, AS_GOOD, UNTOLD = 0, 4, 3
 """Exit statuses: proven, as good as can be told, too noisy to tell."""
 
+DEAR = 2.0
+"""Times the memory from which it is said what takes less."""
+
 BESIDE = ("throughput", "cpu", "p99", "memory")
 """What is told of the winner, in this order."""
 
@@ -83,6 +86,16 @@ class Tuned:
         """What the winner was made of, where it is of another server than the user's."""
         proven = self.found.proven
         return None if proven is None else self.elsewhere.get(proven.values.get(SERVER, ""))
+
+    @property
+    def is_dear(self) -> bool:
+        """Whether it is better by processes alone, and takes more than twice the memory."""
+        proven, facts = self.found.proven, self.found.facts
+        if self.status != BETTER or proven is None or facts.threads:
+            return False
+        names = proven.comparison.changed, proven.comparison.reference
+        memory = proven.summary.compare("memory", *names).ratio
+        return "workers" in proven.values and memory is not None and memory.value > DEAR
 
     def takes(self, attempt: Attempt) -> bool:
         """Return whether what raced is in what was proved and handed out."""
