@@ -46,6 +46,10 @@ from lab.tune.race import BLOCKS, FIRST, UNSEEN, WON, Gain
 SEARCH, PROVED = 0.6, 0.86
 """Shares of the time after which the search, and the proof, have to be over."""
 
+PAUSE = 60.0
+"""Seconds between two trials from which on the lab was not at work, unless all take so long: a
+server of many workers may come up for half a minute."""
+
 PILOT_BLOCKS = 2
 LEAST_BLOCKS = 3
 """Blocks of the last step, in which each change is taken back, at the least."""
@@ -302,7 +306,7 @@ class Measurer:
             for run in self.runs.values()
             for before, after in pairwise(run.trials)
         ]
-        usual = 3 * statistics.median(gaps)
+        usual = max(3 * statistics.median(gaps), PAUSE)
         return statistics.fmean(each for each in gaps if each <= usual)
 
     def _trials(self) -> int:
