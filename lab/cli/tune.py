@@ -92,6 +92,7 @@ def tune_command(
         asked,
         **{name: own[name] for name in _TOLD},
         greenlets=own["gevent"],
+        only=frozenset(own["only"]),
         without=frozenset(without),
         output=output,
         container=container,
@@ -118,7 +119,7 @@ def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, fo
     cpus = os.cpu_count() or 1
     ground = ground_of(name, config, cpus)
     threads = ground.in_threads if own["threads"] is None else own["threads"]
-    facts = Facts(max(1, cpus // 2), connections, threads, own["gevent"])
+    facts = Facts(max(2, cpus // 2), connections, threads, own["gevent"])
     servers = [each for each in own["servers"] if each != ground.program]
     tried = [*tries(ground, facts, own["without"]), *(f"server: {each}" for each in servers)]
     found = missing(config, tried)

@@ -68,6 +68,8 @@ class Tuning:
     threads: bool | None = None
     """None where the configuration says it."""
     greenlets: bool = False
+    only: frozenset[str] = frozenset()
+    """Groups that are moved by name."""
     without: frozenset[str] = frozenset()
     """Groups that are not moved."""
     minimal: bool = False
@@ -178,7 +180,8 @@ def _facts(tuning: Tuning, measurer: Measurer) -> Facts:
         tuning.left_out["threads"] = why
     at_once = measurer.prepared.plan.load.connections
     number = len(cores[0]) if cores else ground.cpus
-    return Facts(number, at_once, threads and why is None, tuning.greenlets)
+    one = "workers" in tuning.only
+    return Facts(number, at_once, threads and why is None, tuning.greenlets, on_one_core=one)
 
 
 def _output(tuning: Tuning, ground: Ground) -> Path:
@@ -261,12 +264,12 @@ def _said(tuning: Tuning, ground: Ground) -> dict[str, str]:
     return {name: salted(repr(value or None))[:16] for name, value in named.items()}
 
 
-_DECIDING = ("memory", "p99", "rate", "busy", "db_connections", "threads", "greenlets", "without",
-             "servers", "container")  # fmt: skip
+_DECIDING = ("memory", "p99", "rate", "busy", "db_connections", "threads", "greenlets", "only",
+             "without", "servers", "container")  # fmt: skip
 _TYPED = {
     "threads": "--threads-safe",
     "greenlets": "--gevent",
-    "without": "--only or --without",
+    "without": "--without",
     "servers": "--server",
     "CONFIG:section": "section",
 }

@@ -60,11 +60,22 @@ class Facts:
     """Whether the application may run in threads."""
     greenlets: bool = False
     """Whether it may run in greenlets."""
+    on_one_core: bool = False
+    """Whether one core, where the server has no more here, is what it is served with."""
     somaxconn: int = 4096
     wait: float | None = None
     """Seconds that a request waits within its worker; None where workers are not asleep."""
     cpu: float | None = None
     """Seconds of CPU a request."""
+
+    @property
+    def tell_workers(self) -> bool:
+        """
+        Whether trials here say how many workers are best.
+
+        One core says nothing of several, unless the workers mostly wait.
+        """
+        return self.cores > 1 or self.on_one_core or self.wanted is not None
 
     @property
     def wanted(self) -> int | None:
@@ -207,7 +218,7 @@ def without_what_is_there(ground: Ground, values: Values) -> Values:
 def _all(
     ground: Ground, facts: Facts, champion: Values, *, first: bool
 ) -> Iterator[tuple[str, Mapping[str, str]]]:
-    if "greenlets" not in champion:
+    if "greenlets" not in champion and facts.tell_workers:
         for places in _workers(ground, facts, champion, first=first):
             yield WORKERS, places
     for group, values in own(ground.program, ground.config):

@@ -62,7 +62,7 @@ def _lost(other: Elsewhere, tuned: Tuned) -> str:
 def _reasons(tuned: Tuned) -> dict[str, list[str]]:
     """Return why something was not tried -> what."""
     found: dict[str, list[str]] = {}
-    for what, why in tuned.left_out.items():
+    for what, why in tuned.not_tried.items():
         found.setdefault(why, []).append(what)
     return found
 
@@ -89,7 +89,7 @@ def as_json(tuned: Tuned) -> str:
         "lost": tuned.other.lost if tuned.other else 0,
         "means_something_else": tuned.other.changed if tuned.other else 0,
         "tried": [dict(zip(COLUMNS, row, strict=True)) for row in rows(tuned)],
-        "not_tried": dict(tuned.left_out),
+        "not_tried": dict(tuned.not_tried),
         "folder": tuned.folder,
     }
     return json.dumps(whole, indent=1) + "\n"

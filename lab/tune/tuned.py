@@ -22,6 +22,12 @@ from lab.tune.search import Discovery, Proven
 BETTER, AS_GOOD, UNTOLD = 0, 4, 3
 """Exit statuses: proven, as good as can be told, too noisy to tell."""
 
+ONE_CORE = (
+    "the server has one core here, which says nothing of how many are best on more; --only workers "
+    "tries them for one"
+)
+"""Why numbers of workers are left as they are."""
+
 DEAR = 2.0
 """Times the memory from which it is said what takes less."""
 
@@ -66,6 +72,13 @@ class Tuned:
     """What it changes."""
     note: str = ""
     """What is to be known of that file; empty where nothing is."""
+
+    @property
+    def not_tried(self) -> Mapping[str, str]:
+        """What was not tried -> why."""
+        if self.found.facts.tell_workers or "workers" in self.left_out:
+            return self.left_out
+        return {**self.left_out, "numbers of workers and threads": ONE_CORE}
 
     @property
     def status(self) -> int:

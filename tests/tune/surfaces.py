@@ -132,7 +132,7 @@ class Surface:
 
     def facts(self):
         """Return what is known of it before anything is measured."""
-        return Facts(self.cores, CLIENTS, threads=True)
+        return Facts(self.cores, CLIENTS, threads=True, on_one_core=True)
 
     def setting(self, values):
         """Return the point that the user's settings are with *values* over them."""

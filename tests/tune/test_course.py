@@ -22,6 +22,7 @@ from lab.tune.moves import Facts, ground_of
 from lab.tune.picture import draw
 from lab.tune.read import read
 from lab.tune.search import Search
+from lab.tune.told import as_text
 from lab.tune.tuned import Tuned
 from tests.kit import builders
 from tests.tune.surfaces import Setting, Surface
@@ -107,7 +108,7 @@ def tune(tmp_path):
     asked = Asked(profiles=(name,), window=2.0, warmup=0.5)
     ground = ground_of(name, read(name, Known()), cpus=2)
 
-    def tuned(goal=GOAL, folder="tune", minutes=10.0, minimal=False):
+    def tuned(goal=GOAL, folder="tune", minutes=10.0, *, minimal=False, threads=True, cores=2):
         results = tmp_path / folder
         options = replace(understand(asked).options, results=results, confirm=False)
         state = state_of(results) if results.exists() else TuneState(TuneState.FORMAT, "", {}, 7)
@@ -117,7 +118,7 @@ def tune(tmp_path):
 
         work = {ground.program: application(asked)}, minutes, conducted, nothing, state
         made = Measurer({ground.program: ground}, goal, options, *work)
-        facts = Facts(2, 64, threads=True)
+        facts = Facts(cores, 64, threads=threads)
         search = Search(made, facts, lambda _: True, frozenset(), minimal, lambda _: None)
         return search.found()
 
@@ -162,6 +163,15 @@ def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
     assert picture.description.count(", in the result") == len(taken)
     assert tuned.told(taken[0].values) in picture.description
     assert standalone("effects", picture).startswith("<svg")
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_many_processes_are_said_to_take_more_memory_than_threads(machine, tune, threads):
+    """Where the application may run in threads, these are what is found."""
+    found = tune(threads=threads)
+    tuned = Tuned({"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {})
+    assert found.proven.better
+    assert ("\nCheaper        --threads-safe" in as_text(tuned)) is not threads
 
 
 def test_a_change_above_the_limit_of_memory_is_not_taken(machine, tune):
@@ -253,3 +263,13 @@ def test_where_the_load_is_the_limit_cpu_decides(machine, tune):
 
     machine.changed = at_its_limit
     assert tune().proven.comparison.metric == "capacity"
+
+
+def test_what_one_core_does_not_tell_is_said(machine, tune):
+    """With the option that tries it all the same."""
+    machine.surface.cores, machine.surface.wait = 1, 0.0
+    found = tune(cores=1)
+    tuned = Tuned({"uwsgi": tune.ground}, "throughput", found, "results/tune", "2026-11-26", {})
+    assert not [each for each in found.attempts if each.group == "workers"]
+    assert "the server has one core here" in as_text(tuned)
+    assert "--only workers" in as_text(tuned)

@@ -200,3 +200,19 @@ def test_a_variable_has_the_value_that_the_server_is_started_with(ground, tmp_pa
     name = str(tmp_path / "gunicorn.conf.py")
     known = Known(environ={"WEB_CONCURRENCY": "8"})
     assert ground_of(name, read(name, known), cpus=2).number("workers") == 8
+
+
+@pytest.mark.parametrize(
+    ("facts", "tried_them"),
+    [
+        (Facts(1, 64, threads=True), False),
+        (Facts(1, 64, threads=True, on_one_core=True), True),
+        (seen(Facts(1, 64, threads=True), 2, rate=100.0, cpu=0.002, share=0.1), True),
+    ],
+    ids=["busy", "asked for", "waiting"],
+)
+def test_one_core_does_not_decide_how_many_workers_are_best(ground, facts, tried_them):
+    """Where they wait it does not matter how many there are."""
+    found = tried(ground(INI), facts)
+    assert ("workers" in found) is tried_them
+    assert "front" in found
