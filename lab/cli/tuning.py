@@ -101,8 +101,11 @@ def tuned(tuning: Tuning) -> Tuned:
     output = _output(tuning, ground)
     state = _state(tuning, ground, options)
     grounds, workloads = {ground.program: ground}, {ground.program: application(asked)}
-    others = {each: _other(tuning, each, ground, asked, options.results)
-              for each in tuning.servers if each != ground.program}  # fmt: skip
+    others = {
+        each: _other(tuning, each, ground, asked, options.results)
+        for each in tuning.servers
+        if each != ground.program
+    }
     grounds |= {each: other.ground for each, other in others.items()}
     workloads |= {each: other.workload for each, other in others.items()}
     options = replace(options, seed=state.seed)
@@ -372,7 +375,8 @@ def _with_file(found: Tuned, folder: Path, output: Path, named: Path | None) -> 
     write_new(output, after)
     if other is not None and other.environment:
         path = output.with_name(other.environment_file)
-        path.unlink(missing_ok=named is None)
+        if named is None:
+            path.unlink(missing_ok=True)
         write_new(path, other.environment)
     before, names = config.texts[config.file], (config.file.name, output.name)
     note = ""
