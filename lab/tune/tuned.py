@@ -183,7 +183,8 @@ class Tuned:
         if isinstance(step, Drop):
             return
         before = ground.config.last(step.option)
-        was = f"{step.option} was {before.value}" if before is not None else "new"
+        new = f"--{step.option} is new" if is_command(ground.name) else "new"
+        was = f"{step.option} was {before.value}" if before is not None else new
         if isinstance(step, Rename):
             was = f"was {step.option}"
         taken = self.found.taken_back.get(key)
