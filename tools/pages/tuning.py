@@ -19,7 +19,7 @@ def shown(page: str) -> str:
         path = Path(folder) / "uwsgi.ini"
         path.write_text(ini(page), encoding="utf-8")
         config = read(str(path), Known(), container=False)
-        facts = Facts(cores=1, connections=64, threads=False)
+        facts = Facts(cores=2, connections=64, threads=False)
         tried = [*tries(ground_of(path.name, config, cpus=2), facts)]
         said = as_text(missing(config, tried))
     said = said.replace(f"{folder}/", "")
