@@ -101,6 +101,7 @@ def test_the_noise_of_this_machine_is_measured(tmp_path):
     """By real trials of a real server."""
     done = run("lab", "check", "--noise", "1m", "--window", "1", "--json", cwd=tmp_path)
     assert done.returncode in {0, 3}, done.stderr
-    cpu = next(each for each in json.loads(done.stdout)["metrics"] if each["metric"] == "cpu")
-    assert 0 < cpu["spread"] < 1
-    assert math.isfinite(cpu["floor"])
+    metrics = json.loads(done.stdout)["metrics"]
+    cpu = [each for each in metrics if each["metric"] == "cpu"]
+    assert cpu or done.returncode == 3  # beside other work no trial may count
+    assert all(0 < each["spread"] < 1 and math.isfinite(each["floor"]) for each in cpu)
