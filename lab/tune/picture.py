@@ -51,8 +51,8 @@ def draw(tuned: Tuned) -> Picture | None:
         axes.set_title(step.replace("-", " "))
         axes.tick_params(axis="x", labelbottom=bottom == BELOW)
         bottom += ROW * len(of) + ABOVE
-    canvas.axes[0].set_xlabel(f"{tuned.title}, times the champion's; ± one standard error")
-    title = "What the races saw, none of which is claimed"
+    canvas.axes[0].set_xlabel("times the champion's, ± one standard error")
+    title = f"What the races saw of {tuned.title}; none of it is claimed"
     head(canvas, title, entries)
     return Picture(title, _describe(seen, tuned), canvas)
 
