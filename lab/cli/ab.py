@@ -181,19 +181,16 @@ def ab_command(
         conclusion, folder = first.outcome.conclusion, first.outcome.folder
         say(f"{sentence(conclusion, metric)}\n")
         show(conclusion, folder, full=full, as_json=False, tries=False)
-    _tell(found.told, found, metric, markdown)
-    if found.is_waited_for:
-        say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
-        try:
+    _tell(first.told, found, metric, markdown)
+    try:
+        if found.is_waited_for:
+            say("A limit is crossed: a second run, with swapped folders, has to agree", err=True)
             found = replace(found, second=measured(given | {"seed": None}, swapped=True))
-        except BaseException:
-            if as_json:
-                say_json(found.json)
-            raise
-        _tell(found.told_of_second, found, metric, markdown)
-    if as_json:
-        say_json(found.json)
-    else:
+            _tell(found.told_of_second, found, metric, markdown)
+    finally:
+        if as_json:
+            say_json(found.json)
+    if not as_json:
         say(found.end)
     return found.status
 
@@ -204,8 +201,7 @@ def _tell(new: Sequence[str], found: Concluded, metric: str, markdown: Path | No
         say(line, err=True)
     if markdown is not None:
         first = found.first
-        told = (*found.told, *found.told_of_second)
-        text = as_markdown(first.outcome.conclusion, metric, first.differs, told, found.end)
+        text = as_markdown(first.outcome.conclusion, metric, first.differs, found.told, found.end)
         write_text(markdown, text)
 
 

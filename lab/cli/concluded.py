@@ -65,8 +65,8 @@ class Concluded:
 
     @property
     def told(self) -> Sequence[str]:
-        """What the first run says, in lines."""
-        return self.first.told
+        """What both runs say, in lines."""
+        return [*self.first.told, *self.told_of_second]
 
     @property
     def told_of_second(self) -> Sequence[str]:
@@ -84,10 +84,6 @@ class Concluded:
     @property
     def json(self) -> str:
         """The first run's summary, and beside it what `lab ab` makes of it."""
-        own = {
-            "exit_code": self.status,
-            "confirmed": self.agreed,
-            "told": [*self.told, *self.told_of_second],
-        }
+        own = {"exit_code": self.status, "confirmed": self.agreed, "told": self.told}
         summary = json.loads(summary_json.render(self.first.outcome.conclusion))
         return json.dumps(summary | {"ab": own}, indent=1, sort_keys=True)

@@ -39,7 +39,7 @@ from lab.tune.moves import SERVER, Facts, Ground, ground_of
 from lab.tune.picture import draw
 from lab.tune.read import read
 from lab.tune.search import Search
-from lab.tune.told import PICTURE, effects
+from lab.tune.told import effects
 from lab.tune.tuned import Elsewhere, Tuned, diff
 from lab.workloads.question import salted
 
@@ -106,6 +106,9 @@ def tuned(tuning: Tuning) -> Tuned:
         for each in tuning.servers
         if each != ground.program
     }
+    if tuning.output is not None:  # what may stand beside it
+        names = (other.elsewhere.environment_file for other in others.values())
+        _check_new(*(output.with_name(name) for name in names))
     grounds |= {each: other.ground for each, other in others.items()}
     workloads |= {each: other.workload for each, other in others.items()}
     options = replace(options, seed=state.seed)
@@ -195,8 +198,6 @@ def _output(tuning: Tuning, ground: Ground) -> Path:
         UsageError: It is there already.
     """
     path = tuning.output
-    if path is not None and tuning.servers:
-        _check_new(*(path.with_name(f"{each}.env") for each in tuning.servers))
     if path is None and is_command(tuning.configuration):
         path = Path(f"{ground.program}.tuned.sh")
     elif path is None:
@@ -315,7 +316,7 @@ def _allowed(
             )
             return False
     try:
-        text = ground.edited([(step, ()) for step in told])
+        text = ground.text(values)
     except ProfileError as error:
         tuning.left_out[said] = str(error)
         return False
@@ -355,9 +356,10 @@ def _write(found: Tuned, folder: Path, output: Path, named: Path | None) -> Tune
         named: That file, where the user names it.
     """
     # First what cannot fail for a file that somebody else has put there meanwhile.
-    write_text(folder / "effects.md", effects(found))
-    if (picture := draw(found)) is not None:
-        write_text(folder / PICTURE, standalone("effects", picture))
+    picture, name = draw(found), "effects.svg"
+    if picture is not None:
+        write_text(folder / name, standalone("effects", picture))
+    write_text(folder / "effects.md", effects(found, name if picture else ""))
     if found.status == 0:
         found = _with_file(found, folder, output, named)
         write_text(folder / "tuned.diff", found.diff)

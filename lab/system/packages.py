@@ -192,16 +192,20 @@ def _made_of(folder: Path, install: str) -> list[str] | None:
     return [text for _, text in sorted(lists.items())]
 
 
+def _joined(text: str) -> list[str]:
+    """Return the lines of a list, each with those that go on with it."""
+    return text.replace("\\\n", " ").splitlines()
+
+
 def _lines(text: str) -> Iterator[str]:
     """Yield the lines of a list, without comments and hashes."""
-    for line in text.replace("\\\n", " ").splitlines():
+    for line in _joined(text):
         yield re.sub(r"\s+--hash[ =]\S+", "", re.sub(r"(?:^|\s)#.*", "", line)).strip()
 
 
 def _is_whole(text: str) -> bool:
     """Return whether a list leaves no version open: with hashes pip takes nothing beside it."""
-    lines = text.replace("\\\n", " ").splitlines()
-    packages = (line for line in lines if re.match(r"\s*[A-Za-z0-9]", line))
+    packages = (line for line in _joined(text) if re.match(r"\s*[A-Za-z0-9]", line))
     return all("--hash" in line for line in packages)
 
 

@@ -40,7 +40,7 @@ from lab.model.workload import Workload
 from lab.runs.folder import read_json, read_run, write_json
 from lab.tune.blocks import Goal, Proof, Race, is_behind, stand
 from lab.tune.climb import BACK, Contender, Values
-from lab.tune.moves import SERVER, Facts, Ground, seen
+from lab.tune.moves import SERVER, Facts, Ground, numbers, seen
 from lab.tune.race import BLOCKS, FIRST, UNSEEN, WON, Gain
 
 SEARCH, PROVED = 0.6, 0.86
@@ -56,6 +56,9 @@ LEAST_BLOCKS = 3
 
 WARM = 30
 """Requests of each worker before a trial: where replies take long, 200 would take most of it."""
+
+Numbers = frozenset[tuple[str, str]]
+"""What values say of workers and threads, as a key."""
 
 TUNED = "tuned"
 PROOFS = ("proof", "minimal")
@@ -112,7 +115,7 @@ class Measurer:
     attempts: list[Attempt] = field(default_factory=list)
     runs: dict[str, Run] = field(default_factory=dict)
     """By step."""
-    _seen: dict[frozenset[tuple[str, str]], Sequence[Observation]] = field(default_factory=dict)
+    _seen: dict[Numbers, Sequence[Observation]] = field(default_factory=dict)
     """Workers and threads -> trials with so many."""
 
     def __post_init__(self) -> None:
@@ -153,12 +156,12 @@ class Measurer:
             raise LabError(_why_not(found))
         self._check_limits(found)
         self._check_time()
-        self._seen[_places({})] = counted
+        self._seen[_numbers({})] = counted
         return self.facts(facts, {})
 
     def facts(self, facts: Facts, values: Values) -> Facts:
         """Return the facts with what trials of as many workers and threads show."""
-        counted = self._seen.get(_places(values))
+        counted = self._seen.get(_numbers(values))
         if not counted:
             return facts
         rate, cpu, capacity = (
@@ -194,7 +197,7 @@ class Measurer:
             why = self.goal.broken(trials) or _why_void(trials)
             self.attempts.append(Attempt(step, each.group, each.values, gain, why))
             if counted := [item for item in trials if "cpu" in item.metrics]:
-                self._seen[_places(each.values)] = counted
+                self._seen[_numbers(each.values)] = counted
         for each in left:
             self.attempts.append(Attempt(step, each.group, each.values, UNSEEN, "no time for it"))
         if champion and self._falls(found, plan.reference):
@@ -246,7 +249,7 @@ class Measurer:
         if not told:
             return base
         if is_command(ground.name):
-            return profile_of(alone(ground.edited([(step, ()) for step in told])))
+            return profile_of(alone(ground.text(values)))
         return dialects.of(base).stepped(base, told)
 
     def _plan(
@@ -318,7 +321,7 @@ class Measurer:
 
     def _check_limits(self, found: Sequence[Observation]) -> None:
         """Refuse limits of which trials of the user's own configuration tell nothing."""
-        if self.goal.keeps_rate and 2 * sum(map(is_behind, found)) >= len(found):
+        if self.goal.keeps_rate and is_behind(found):
             raise UsageError(
                 f"{in_a_line(self.ground.name)} does not keep the rate here, so the CPU that it "
                 "needs for a request says little: a smaller --rate, or none"
@@ -346,9 +349,8 @@ def nothing(_conclusion: RunConclusion) -> Iterator[tuple[str, str]]:
     return iter(())
 
 
-def _places(values: Values) -> frozenset[tuple[str, str]]:
-    """Return what values say of workers and threads."""
-    return frozenset((key, values[key]) for key in ("workers", "threads") if key in values)
+def _numbers(values: Values) -> Numbers:
+    return frozenset(numbers(values).items())
 
 
 def _name(values: Values) -> str:

@@ -44,6 +44,9 @@ WORKERS, LOG, ACCEPT_QUEUE, GREENLET, LOCK = (
 )  # fmt: skip
 """Groups that every server may have; of one group one change at most is taken."""
 
+SAID_BY = {"WEB_CONCURRENCY", "GRANIAN_WORKERS"}
+"""Variables that say how many workers there are where no option does."""
+
 LATER = {WORKERS, LOCK}
 """Groups that are tried again in later rounds: their best has moved."""
 
@@ -133,6 +136,10 @@ class Ground:
         """
         return dialects.edited(self.config, said)
 
+    def text(self, values: Values) -> str:
+        """Return its text with values, as `edited` does."""
+        return self.edited([(step, ()) for step in self.steps(values)])
+
     def handed_out(self, said: Steps) -> str:
         """Return the text that is handed out, after steps; see `edited`."""
         return dialects.edited(self.file or self.config, said)
@@ -147,7 +154,7 @@ class Ground:
         each = self.number("greenlets", values) or self.number("threads", values)
         workers = self.number("workers", values)
         if workers is None and not self._writes("workers"):
-            workers = None if _WORKERS & self.config.known.environ.keys() else 1
+            workers = None if SAID_BY & self.config.known.environ.keys() else 1
         return None if each is None or workers is None else workers * each
 
     @property
@@ -160,8 +167,9 @@ class Ground:
         return self.service.is_on(key)
 
 
-_WORKERS = {"WEB_CONCURRENCY", "GRANIAN_WORKERS"}
-"""Variables that say how many there are where no option does."""
+def numbers(values: Values) -> Values:
+    """Return what values say of workers and threads."""
+    return {key: values[key] for key in ("workers", "threads") if key in values}
 
 
 def ground_of(name: str, config: Config, cpus: int, file: Config | None = None) -> Ground:

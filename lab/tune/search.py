@@ -99,11 +99,9 @@ class Search:
             return proven, "no change is shown to matter by itself"
         self.told("minimal")
         again = self._proven(matters, "minimal")
-        return (
-            (again, "")
-            if again.better
-            else (proven, "without the lines that are not shown to matter it was not proven again")
-        )
+        if again.better:
+            return again, ""
+        return proven, "without the lines that are not shown to matter it was not proven again"
 
     def _proven(self, winner: Values, step: str) -> Proven:
         summary, comparison = self.measurer.prove(winner, step)

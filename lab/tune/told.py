@@ -98,9 +98,6 @@ def as_json(tuned: Tuned) -> str:
 FORMS: Mapping[str, Callable[[Tuned], str]] = {"text": as_text, "json": as_json}
 """Form -> how it is written."""
 
-PICTURE = "effects.svg"
-"""The file beside the page, which shows the same."""
-
 COLUMNS = ("race", "change", "gain", "blocks", "outcome")
 
 
@@ -122,15 +119,15 @@ def _outcome(attempt: Attempt, tuned: Tuned) -> str:
     return "" if attempt.gain.wins else "no gain that is worth a line"
 
 
-def effects(tuned: Tuned) -> str:
-    """Return the page of all that was tried."""
+def effects(tuned: Tuned, picture: str = "") -> str:
+    """Return the page of all that was tried, with a picture of that name; empty without one."""
     cells = tuple(tuple(map(Cell, row)) for row in rows(tuned))
     names = ("race", "change", f"{tuned.title}, of the champion", "blocks", "")
     parts = [
         f"# {escaped(tuned.sentence)}",
         "\n".join(f"- {escaped(each)}" for each in tuned.beside()),
         UNCLAIMED,
-        f"![]({PICTURE})" * any(math.isfinite(each.gain.mean) for each in tuned.found.attempts),
+        f"![]({picture})" * bool(picture),
         render_table(Table("", texts(names), cells)).rstrip(),
         "\n".join(
             f"- Not tried: {escaped('; '.join(what))}: {escaped(why)}"

@@ -16,7 +16,7 @@ from lab.model.wording import counted, in_a_line
 from lab.report.numbers import bounded, quantity, ratio
 from lab.tune.climb import Values
 from lab.tune.measure import Attempt
-from lab.tune.moves import SERVER, WORKERS, Ground
+from lab.tune.moves import SERVER, WORKERS, Ground, numbers
 from lab.tune.search import Discovery, Proven
 
 BETTER, AS_GOOD, UNTOLD = 0, 4, 3
@@ -116,7 +116,7 @@ class Tuned:
         if proven is None or self.status != BETTER:
             return False
         values = attempt.values
-        if attempt.group == WORKERS and _places(values) != _places(proven.values):
+        if attempt.group == WORKERS and numbers(values) != numbers(proven.values):
             return False
         return bool(values) and values.items() <= proven.values.items()
 
@@ -203,7 +203,7 @@ class Tuned:
         values, new = self.found.proven.values, f"{self.written}{self._section}"
         ground = self.ground_of(values)
         if is_command(ground.name):
-            new = alone(ground.edited([(step, ()) for step in ground.steps(values)]))
+            new = alone(ground.text(values))
         return shlex.join(("lab", "run", self.ground.name, new.strip()))
 
     @property
@@ -283,10 +283,6 @@ class Tuned:
 def _blocks(comparison: Comparison) -> str:
     number = comparison.ratio.n if comparison.ratio else 0
     return f"{counted(number, 'block')} of fresh trials"
-
-
-def _places(values: Values) -> tuple[str | None, ...]:
-    return tuple(values.get(key) for key in ("workers", "threads"))
 
 
 def _option(step: Step) -> str:
