@@ -88,6 +88,8 @@ class Attempt:
     """One contender, and what came of it."""
 
     step: str
+    champion: Values
+    """That it raced against."""
     group: str
     values: Values
     gain: Gain
@@ -195,11 +197,12 @@ class Measurer:
         for name, each, gain in zip(names, contenders, gains, strict=True):
             trials = [item for item in found if item.trial.slot.arm.name == name]
             why = self.goal.broken(trials) or _why_void(trials)
-            self.attempts.append(Attempt(step, each.group, each.values, gain, why))
+            self.attempts.append(Attempt(step, champion, each.group, each.values, gain, why))
             if counted := [item for item in trials if "cpu" in item.metrics]:
                 self._seen[_numbers(each.values)] = counted
+        late = "no time for it"
         for each in left:
-            self.attempts.append(Attempt(step, each.group, each.values, UNSEEN, "no time for it"))
+            self.attempts.append(Attempt(step, champion, each.group, each.values, UNSEEN, late))
         if champion and self._falls(found, plan.reference):
             gains = tuple(WON if each.group == BACK else UNSEEN for each in contenders)
         return [*gains, *(UNSEEN for _ in left)]

@@ -74,7 +74,7 @@ def _race(axes: Axes, of: Sequence[Attempt], tuned: Tuned, ends: tuple[float, fl
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(len(of) - 0.5, -0.5)
-    names = (textwrap.shorten(tuned.told(each.values), LETTERS, placeholder=" ...") for each in of)
+    names = (textwrap.shorten(tuned.change(each), LETTERS, placeholder=" ...") for each in of)
     axes.set_yticks(range(len(of)), list(names))
     axes.tick_params(axis="y", length=0, labelcolor=LIGHT["ink"], labelsize=SMALL - 1)
     axes.spines.left.set_visible(False)
@@ -92,7 +92,7 @@ def _ends(seen: Sequence[Attempt]) -> tuple[float, float]:
 
 def _describe(seen: Sequence[Attempt], tuned: Tuned) -> str:
     told = (
-        f"{each.step}, {tuned.told(each.values)}: {figure(each.gain.ratio)}x"
+        f"{each.step}, {tuned.change(each)}: {figure(each.gain.ratio)}x"
         + (", in the result" if tuned.takes(each) else "")
         for each in seen
     )

@@ -127,9 +127,15 @@ class Tuned:
 
     def told(self, values: Values) -> str:
         """Return values as the server is told them: "processes = 2, threads = 16"."""
-        ground = self.ground_of(values)
-        server = (f"served by {ground.program}",) if SERVER in values else ()
-        return ", ".join((*server, *map(str, ground.steps(values)))) or "as it was"
+        return ", ".join(_said(self.ground_of(values), values)) or "as it was"
+
+    def change(self, attempt: Attempt) -> str:
+        """Return what a contender has otherwise than the champion that it raced against."""
+        ground, champion = self.ground_of(attempt.values), attempt.champion
+        more = {key: v for key, v in attempt.values.items() if champion.get(key) != v}
+        less = {key: v for key, v in champion.items() if key not in attempt.values}
+        without = (f"without {each}" for each in _said(ground, less))
+        return ", ".join((*_said(ground, more), *without))
 
     def ground_of(self, values: Values) -> Ground:
         """Return the configuration that values are over: the user's, or what it becomes."""
@@ -278,6 +284,13 @@ class Tuned:
             shown = " -> ".join(quantity(name, each) for each in values)
             unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})
             yield f"{metric.title}: {shown}{unit}, {bounded(found)} ({found.said})"
+
+
+def _said(ground: Ground, values: Values) -> Iterator[str]:
+    """Yield values as a server is told them."""
+    if SERVER in values:
+        yield f"served by {values[SERVER]}"
+    yield from map(str, ground.steps(values))
 
 
 def _blocks(comparison: Comparison) -> str:

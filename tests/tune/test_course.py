@@ -161,7 +161,10 @@ def test_the_picture_shows_what_raced_and_what_was_taken(machine, tune):
     assert taken
     assert "as it was" not in map(tuned.told, (each.values for each in taken))
     assert picture.description.count(", in the result") == len(taken)
-    assert tuned.told(taken[0].values) in picture.description
+    assert tuned.change(taken[0]) in picture.description
+    for axes in picture.figure.axes:  # each is told from the others, in later races as well
+        rows = [text.get_text() for text in axes.get_yticklabels()]
+        assert len({*rows}) == len(rows)
     assert standalone("effects", picture).startswith("<svg")
 
 
