@@ -2,7 +2,8 @@
 Which settings to look at next: a climb from the user's own, one change at a time.
 
 All changes of one setting race against the champion. The best of each group that wins is taken, all
-of them together are the next champion, and the next round begins beside it. It was simulated
+of them together are the next champion, and the next round begins beside it; first of all with each
+of them taken back, as what gains by itself may be worth nothing beside the others. It was simulated
 against a factorial, random search, one factor at a time, a screen, and a Parzen estimator
 (`tests/tune/test_surfaces.py` has the surfaces): with a proof behind it none of them finds much
 more, and this one stays near what the user has.
@@ -17,7 +18,7 @@ from lab.tune.race import Gain
 
 BACK = "back"
 """Group of who goes back: to the champion before, as what looked better may not have been; or where
-several changes were taken together to the best of them alone, as they may not go together."""
+several changes were taken together to the best of them alone, or to all but one of them."""
 
 Values = Mapping[str, str]
 """What differs from the user's configuration: meaning of an option -> value."""
@@ -62,20 +63,19 @@ Allowing = Callable[[Values], bool]
 def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> list[Round]:
     """Return the rounds; the last one's winner is the best that was found."""
     champion: Values = {}
-    previous: Values | None = None
+    backs: Sequence[Values] = ()
     rounds: list[Round] = []
     while True:
-        contenders = [] if previous is None else [Contender(BACK, previous)]
+        contenders = [Contender(BACK, each) for each in backs]
         contenders = _distinct([*contenders, *moves(champion, not rounds)], champion)
         gains = race(champion, contenders) if contenders else None
         if gains is None:
             return rounds
-        winner, alone = _winner(champion, contenders, gains, allowed)
+        winner, backs = _winner(champion, contenders, gains, allowed)
         rounds.append(Round(champion, tuple(contenders), tuple(gains), winner))
         if winner == champion:
             return rounds
-        before = champion if alone == winner else alone
-        previous, champion = (None if winner == previous else before), winner
+        champion = winner
 
 
 def _distinct(contenders: Iterable[Contender], champion: Values) -> list[Contender]:
@@ -89,25 +89,37 @@ def _distinct(contenders: Iterable[Contender], champion: Values) -> list[Contend
 
 def _winner(
     champion: Values, contenders: Sequence[Contender], gains: Sequence[Gain], allowed: Allowing
-) -> tuple[Values, Values]:
-    """Return the champion with the best change of each group that wins, and with the best alone."""
+) -> tuple[Values, Sequence[Values]]:
+    """
+    Return the champion with the best change of each group that wins, and what it may go back to.
+
+    Who has gone back once does not go on to another.
+    """
     order = sorted(range(len(contenders)), key=lambda number: -gains[number].mean)
     best: dict[str, int] = {}
     for number in order:
         if gains[number].wins:
             best.setdefault(contenders[number].group, number)
     if best and contenders[next(iter(best.values()))].group == BACK:
-        back = contenders[best[BACK]].values
-        return back, back
+        return contenders[best[BACK]].values, ()
     best.pop(BACK, None)
-    winner = alone = champion
+    taken: list[Values] = []
     for number in best.values():
         changed = contenders[number].values
-        gone = champion.keys() - changed.keys()
-        more = {key: value for key, value in changed.items() if champion.get(key) != value}
-        merged = {key: value for key, value in winner.items() if key not in gone} | more
-        if winner == champion:
-            winner = alone = merged
-        elif allowed(merged):  # as each is by itself
-            winner = merged
-    return winner, alone
+        if not taken or allowed(_together(champion, [*taken, changed])):  # as each is by itself
+            taken.append(changed)
+    if len(taken) < 2:
+        return _together(champion, taken), (champion,)
+    less = [[each for each in taken if each is not one] for one in taken]
+    backs = [_together(champion, those) for those in (taken[:1], *less)]
+    return _together(champion, taken), [each for each in backs if allowed(each)]
+
+
+def _together(champion: Values, changes: Sequence[Values]) -> Values:
+    """Return a champion with all that each of several changes makes of it."""
+    found = dict(champion)
+    for changed in changes:
+        for key in champion.keys() - changed.keys():
+            found.pop(key, None)
+        found |= {key: value for key, value in changed.items() if champion.get(key) != value}
+    return found

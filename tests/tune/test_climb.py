@@ -48,6 +48,26 @@ def test_a_champion_that_turns_out_worse_gives_way_to_the_one_before():
     assert [each.winner for each in rounds] == [{"workers": "4"}, {}]
 
 
+def test_what_gains_nothing_beside_the_others_is_taken_back():
+    """As a second process, once the router that it served is gone."""
+
+    def moves(champion, first):
+        return [Contender(key, {key: "1"}) for key in ("front", "workers", "log")] if first else []
+
+    def race(champion, contenders):
+        raced.append([sorted(each.values) for each in contenders])
+        if not champion:
+            return [gain(1.7), gain(1.2), gain(1.1)]
+        return [gain(1.05 if sorted(each.values) == ["front", "log"] else 0.95)
+                for each in contenders]  # fmt: skip
+
+    raced = []
+    rounds = climb(moves, race)
+    assert raced[1] == [["front"], ["log", "workers"], ["front", "log"], ["front", "workers"]]
+    assert [*rounds[-1].winner] == ["front", "log"]
+    assert len(raced) == 2  # who has gone back once does not go on to another
+
+
 def test_the_climb_ends_when_nobody_wins_or_no_time_is_left():
     """With the champion that it has."""
 
