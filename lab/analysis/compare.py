@@ -55,16 +55,19 @@ class Paired:
     """One trial, or both of a reference whose two trials stand for it."""
     changed: Observation
 
-    def log_ratio(self, metric: str, reference: str | None = None) -> float:
-        """
-        Return the logarithm of *metric* of the changed side over that of the reference.
+    def log_ratios(self, metric: str, reference: str | None = None) -> list[float]:
+        """Return the logarithm of *metric* of the changed side over that of each reference."""
+        above = math.log(self.changed.metrics[metric])
+        return [above - math.log(each.metrics[reference or metric]) for each in self.reference]
 
-        That of two trials is the mean of their logarithms: a mean of the values would make ratios
-        too small by half of the noise's variance.
+    def log_ratio(self, metric: str) -> float:
         """
-        of = reference or metric
-        below = statistics.fmean(math.log(each.metrics[of]) for each in self.reference)
-        return math.log(self.changed.metrics[metric]) - below
+        Return the mean of them.
+
+        A mean of the reference's values would make ratios too small by half of the noise's
+        variance.
+        """
+        return statistics.fmean(self.log_ratios(metric))
 
 
 def compare(
@@ -76,6 +79,7 @@ def compare(
     *,
     again: Side | None = None,
     level: float = stats.CONFIDENCE,
+    trim: bool = False,
 ) -> Comparison:
     """
     Compare one side of a run with another, paired by block.
@@ -98,20 +102,22 @@ def compare(
         noise: The floor, as a share; of the A/A comparison itself `LEAST_FLOOR`.
         again: Trials that count for the reference, too.
         level: The interval's, as a share.
+        trim: Whether the mean is a trimmed one; see `lab.analysis.stats.trimmed`.
     """
     references = (reference,) if again is None else (reference, again)
     both = None if again is None else True
     pairs = _pairs(observations, metric, changed, references)
     comparable = Of.GENERATOR not in METRICS[metric].of or _same_handling(pairs)
     if metric == "throughput" and not pairs:
-        return _between(observations, changed, references, noise, level)
+        return _between(observations, changed, references, noise, level, trim=trim)
     if metric in same_work.OF_WORK:
         comparable = comparable and _same_work(pairs, changed, reference)
     if len(pairs) < 2 or not comparable or metric == "served":
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None, both=both)
     ratios = [pair.log_ratio(metric) for pair in pairs]
     blocks = len({observation.trial.slot.block for observation in observations})
-    estimate = stats.paired(ratios, level)
+    centre = _centre(pairs, metric, trim=trim)
+    estimate = stats.interval(*centre, level)
     better = METRICS[metric].better
     measured = (estimate.low, estimate.high)
     may_be = _may_be(pairs) if metric in ("throughput", "capacity") else None
@@ -123,7 +129,7 @@ def compare(
         changed=changed[0],
         verdict=verdict_of(*ends, noise, better),
         ratio=estimate,
-        detectable=stats.detectable(ratios, level),
+        detectable=stats.detectable(centre, level),
         blocks_needed=(
             stats.blocks_to_decide(estimate, noise, LEAST_FLOOR, MOST_SAME, blocks)
             if verdict_of(*measured, noise, better) is Verdict.UNDECIDED
@@ -142,6 +148,8 @@ def _between(
     references: Sequence[Side],
     noise: float,
     level: float,
+    *,
+    trim: bool,
 ) -> Comparison:
     """
     Return the ends of a ratio of throughputs; INVALID where fewer than two blocks have them.
@@ -161,12 +169,20 @@ def _between(
     if len(pairs) < 2 or not _same_work(pairs, changed, references[0]):
         return Comparison("throughput", *names, Verdict.INVALID, None, both=both)
     low, high = (
-        stats.paired([pair.log_ratio(of, to) for pair in pairs], level)
+        stats.interval(*_centre(pairs, of, to, trim=trim), level)
         for of, to in (metrics, metrics[::-1])
     )
     verdict = verdict_of(low.low, high.high, noise, Better.HIGHER)
     between = Between(low.low, high.high, low.n, level)
     return Comparison("throughput", *names, verdict, None, both=both, between=between)
+
+
+def _centre(
+    pairs: Sequence[Paired], metric: str, reference: str | None = None, *, trim: bool
+) -> stats.Centre:
+    """Return the mean of all pairs' ratios, or their trimmed mean."""
+    ratios = [pair.log_ratios(metric, reference) for pair in pairs]
+    return stats.trimmed(ratios) if trim else stats.mean([statistics.fmean(it) for it in ratios])
 
 
 def _same_work(pairs: Sequence[Paired], changed: Side, reference: Side) -> bool:

@@ -29,15 +29,6 @@ EARLY = 0.995
 END = 0.96
 """Level of what is open when a run ends by itself: the data did not choose that moment."""
 
-LOPSIDED = 0.965
-"""
-Level in place of 95 % and of 96 % where the reference is the mean of two trials.
-
-Trials that are slow by chance pull a difference of two trials to both sides alike, and a difference
-from a mean farther to one: where one trial in ten is slowed by half, intervals of 95 % would hold
-the truth in 93.7 % of cases, and these in 95.5 % (simulated).
-"""
-
 STOPPED = 0.9876
 """Level of what is open when a run was stopped. The first six looks at this level together err in
 5 % of runs, all eight in 6 %."""
@@ -61,8 +52,6 @@ def settled(comparison: Comparison) -> bool:
 
 def level_of(plan: Plan) -> float:
     """Return the level of what is open when a run ends by itself."""
-    if plan.against_both:
-        return LOPSIDED
     return END if plan.looks else CONFIDENCE
 
 
@@ -118,15 +107,13 @@ class Comparisons:
             observations: Others than the run's, such as with metrics that a gate withholds.
         """
         items = self._observations if observations is None else observations
-        sides, again = (changed, reference), self._again(reference)
+        sides = changed, reference
         for look in self._looks:
             so_far = [item for item in items if item.trial.slot.block < look]
-            noise = self.floor(metric, look)
-            found = compare(so_far, metric, *sides, noise, again=again, level=EARLY)
+            found = self._compared(so_far, metric, sides, self.floor(metric, look), EARLY)
             if settled(found) or self._has_left(look, changed, reference):
                 return found
-        noise = self.floor(metric)
-        return compare(items, metric, *sides, noise, again=again, level=self._level)
+        return self._compared(items, metric, sides, self.floor(metric), self._level)
 
     def whole(self, metric: str, changed: Side, reference: Side) -> Comparison:
         """
@@ -137,9 +124,8 @@ class Comparisons:
         """
         left = any(self._has_left(look, changed, reference) for look in self._looks)
         level = EARLY if left or self._chosen else self._level
-        noise = self.floor(metric)
-        sides, again = (changed, reference), self._again(reference)
-        return compare(self._observations, metric, *sides, noise, again=again, level=level)
+        sides = changed, reference
+        return self._compared(self._observations, metric, sides, self.floor(metric), level)
 
     def noise(self, metric: str, blocks: int | None = None) -> Comparison:
         """Return the A/A comparison of the first *blocks*, or of all; always at 95 %."""
@@ -147,7 +133,7 @@ class Comparisons:
         if blocks is not None:
             items = [item for item in items if item.trial.slot.block < blocks]
         sides = second(self._reference), own(self._reference)
-        return compare(items, metric, *sides, LEAST_FLOOR)
+        return compare(items, metric, *sides, LEAST_FLOOR, trim=self._against_both)
 
     def floor(self, metric: str, blocks: int | None = None) -> float:
         """Return the floor that the first *blocks* showed, or all; of ends that of the capacity."""
@@ -157,10 +143,18 @@ class Comparisons:
             self._floors[key] = floor(self.noise("capacity" if ends else metric, blocks))
         return self._floors[key]
 
-    def _again(self, reference: Side) -> Side | None:
-        """Return what counts for *reference* as well: its second trials, where the plan says so."""
-        whole = self._against_both and reference == own(self._reference)
-        return second(self._reference) if whole else None
+    def _compared(
+        self,
+        items: Sequence[Observation],
+        metric: str,
+        sides: tuple[Side, Side],
+        noise: float,
+        level: float,
+    ) -> Comparison:
+        """Compare as the plan says: with its reference's second trials as well, and trimmed."""
+        both = self._against_both
+        again = second(self._reference) if both and sides[1] == own(self._reference) else None
+        return compare(items, metric, *sides, noise, again=again, level=level, trim=both)
 
     def _has_left(self, look: int, *sides: Side) -> bool:
         """Return whether the run went on after *look* without one of the sides."""

@@ -101,8 +101,8 @@ class Plan:
     smallest: float = SMALLEST
     """Share that the run has to be able to tell from noise: else it is noisier than wanted."""
     against_both: bool = False
-    """Whether ratios to the reference are to the geometric mean of its two trials of a block, or to
-    the one of them that counts, and not to the first alone."""
+    """Whether ratios to the reference are to both of its trials of a block, or to the one of them
+    that counts, and not to the first alone. Means are trimmed then, that of the noise too."""
     warm: int = WARM
     """Requests of each worker process in the warm-up, at the least."""
     inert: Mapping[str, tuple[str, ...]] | None = None

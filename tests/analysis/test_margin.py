@@ -31,8 +31,8 @@ NOISES = {
 
 WORST = {
     (8, "first"): 0.960, (24, "first"): 0.961, (60, "first"): 0.958,
-    (8, "both"): 0.964, (28, "both"): 0.955, (60, "both"): 0.958,
-    (8, "both, some void"): 0.963, (28, "both, some void"): 0.965, (60, "both, some void"): 0.963,
+    (8, "both"): 0.967, (28, "both"): 0.960, (60, "both"): 0.960,
+    (8, "both, some void"): 0.970, (28, "both, some void"): 0.962, (60, "both, some void"): 0.962,
 }  # fmt: skip
 """
 Lowest coverage of the 84 cases in 40,000 runs each, by the blocks at which the time ends and by
@@ -63,9 +63,26 @@ def estimated(pairs, blocks, level):
     return np.nanmean(seen, axis=1), wide[number] * error
 
 
-def floors(again, blocks):
-    """Return the logarithm of 1 + the floor that the A/A pairs *again* show, by run."""
-    middle, half = estimated(again, blocks, stats.CONFIDENCE)
+def trimmed(ratios, blocks, level):
+    """Return the same of the trimmed mean; a block has a ratio to each trial of the reference."""
+    seen = ratios[:, :, :blocks]
+    seen = np.where(np.isnan(seen), np.nanmean(seen, axis=1, keepdims=True), seen)
+    each, number = seen.shape[1], np.maximum(2, (~np.isnan(seen[:, 0])).sum(axis=1))
+    ordered = np.sort(seen.reshape(len(seen), -1), axis=1)  # what is nan comes last
+    cut, those = each * number // stats.TRIM, np.arange(len(seen))
+    low, high = ordered[those, cut], ordered[those, each * number - cut - 1]
+    place = np.arange(ordered.shape[1])
+    kept = (place >= cut[:, None]) & (place < (each * number - cut)[:, None])
+    of = kept.sum(axis=1) / each
+    drawn_in = np.clip(seen, low[:, None, None], high[:, None, None]).mean(axis=1)
+    error = np.nanstd(drawn_in, axis=1, ddof=1) * np.sqrt((number - 1) / (of * (of - 1)))
+    wide = {each: stats.t_quantile(stats.upper(level), each - 1) for each in np.unique(of)}
+    return np.where(kept, ordered, 0).sum(axis=1) / of / each, [wide[it] for it in of] * error
+
+
+def floors(found):
+    """Return the logarithm of 1 + the floor, by run, from the mean of the A/A pairs."""
+    middle, half = found
     least = math.log1p(LEAST_FLOOR)
     reach = np.where(np.abs(middle) - half > least, np.abs(middle) + half, half)
     return np.maximum(least, reach)
@@ -73,15 +90,16 @@ def floors(again, blocks):
 
 def judged(trials, blocks, *, both=False):
     """Return middle, half-width, pairs and level by run; arms are reference, A/A and changed."""
-    reference = np.nanmean(trials[:, :2], axis=1) if both else trials[:, 0]
-    end = looks.LOPSIDED if both else looks.END
-    pairs, again = trials[:, 2] - reference, trials[:, 1] - trials[:, 0]
-    middle, half = estimated(pairs, blocks, end)
-    used, level = np.full(len(trials), blocks), np.full(len(trials), end)
+    pairs, again = trials[:, 2] - trials[:, 0], trials[:, 1] - trials[:, 0]
+    mean = estimated
+    if both:
+        pairs, again, mean = trials[:, 2:] - trials[:, :2], again[:, None], trimmed
+    middle, half = mean(pairs, blocks, looks.END)
+    used, level = np.full(len(trials), blocks), np.full(len(trials), looks.END)
     open_ones = np.ones(len(trials), bool)
     for look in (look for look in LOOKS if look <= blocks):
-        at, width = estimated(pairs, look, looks.EARLY)
-        beyond = np.abs(at) - width > floors(again, look)
+        at, width = mean(pairs, look, looks.EARLY)
+        beyond = np.abs(at) - width > floors(mean(again, look, stats.CONFIDENCE))
         below = np.abs(at) + width <= math.log1p(looks.SMALL)
         ends = open_ones & (beyond | below)
         middle, half = np.where(ends, at, middle), np.where(ends, width, half)

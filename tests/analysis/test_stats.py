@@ -36,11 +36,45 @@ def test_the_interval_agrees_with_scipys_t_test(n, level):
     assert math.log(estimate.high) == pytest.approx(expected.high)
 
 
+@pytest.mark.parametrize("n", [2, 7, 13, 40])
+def test_a_trimmed_mean_and_its_error_are_yuens(n):
+    """Scipy has his test for two samples: of one and its mirror image it is 1.41 times ours."""
+    chance = random.Random(n)
+    values = [chance.gauss(0.1, 0.05) for _ in range(n)]
+    mirrored = [-value for value in values]
+    expected = oracle.ttest_ind(values, mirrored, equal_var=False, trim=1 / stats.TRIM)
+    found = stats.trimmed([[value] for value in values])
+    assert found.value == pytest.approx(oracle.trim_mean(values, 1 / stats.TRIM))
+    assert found.value / found.error == pytest.approx(expected.statistic / math.sqrt(2))
+    assert (2 * found.degrees, found.n) == (pytest.approx(expected.df), n)
+
+
+def test_a_trimmed_mean_of_two_ratios_a_block_takes_the_blocks_for_its_error():
+    """Twice the same tells no more than once; of few, nothing is left out."""
+    values = [0.1, 0.2, 0.4]
+    assert stats.trimmed([[value, value] for value in values]) == pytest.approx(stats.mean(values))
+    with_one_void = stats.trimmed([[0.1, 0.3], [0.2], [0.5, 0.3]])
+    assert with_one_void == pytest.approx(stats.mean([0.2, 0.2, 0.4]))
+
+
+def test_a_trimmed_mean_hardly_moves_with_an_outlier():
+    """Nor does its error; the mean's is ten times as large."""
+    values = [0.01, -0.01, 0.02, -0.02, 0.0, 0.01, -0.01, 0.02]
+    ratios = [[value, value + 0.005] for value in values]
+    slowed = [*ratios[:-1], [1.0, 1.0]]
+    before, after = stats.trimmed(ratios), stats.trimmed(slowed)
+    assert after.value == pytest.approx(before.value, abs=0.005)
+    assert after.error < 2 * before.error < 0.2 * stats.mean([sum(it) / 2 for it in slowed]).error
+
+
 @pytest.mark.parametrize("values", [[], [0.1]])
 def test_one_value_has_no_interval(values):
     """The error says how many there are and how many are needed."""
-    with pytest.raises(TooFewSamplesError, match=f"{len(values)} valid blocks, at least 2"):
+    match = f"{len(values)} valid blocks, at least 2"
+    with pytest.raises(TooFewSamplesError, match=match):
         stats.paired(values)
+    with pytest.raises(TooFewSamplesError, match=match):
+        stats.trimmed([[value] for value in values])
 
 
 def test_the_rank_estimate_hardly_moves_with_an_outlier():
@@ -62,7 +96,7 @@ def test_the_rank_interval_uses_the_tables_critical_values():
 def test_the_detectable_change_is_the_tables():
     """With a spread of 3 % and 10 blocks it is 3 %: (2.262 + 0.883) * 0.03 / sqrt(10)."""
     values = [0.03 * math.sqrt(0.9) * sign for sign in (1, -1) * 5]
-    assert math.log(stats.detectable(values)) == pytest.approx(
+    assert math.log(stats.detectable(stats.mean(values))) == pytest.approx(
         3.145 * 0.03 / math.sqrt(10), rel=1e-3
     )
 
