@@ -1,7 +1,8 @@
 """
 A benchmark of performance checks: how `lab ab` and others judge the same trials.
 
-    python -m benchmarks.judges record --mood quiet --minutes 5    appends to the recording
+    python -m benchmarks.judges record --mood quiet --minutes 5    appends to the recording;
+                                       --alike: the old version alone
     python -m benchmarks.judges count                              instructions, by valgrind
     python -m benchmarks.judges judge                              writes the results
 
@@ -17,10 +18,6 @@ comparisons of it with itself, and three of others: 14 s. Every fifth has five p
 instead: 10 s. So 24 minutes of a mood have 110 blocks, 88 of them of single trials, with 264 times
 old, old again and new.
 
-`lab ab` ends a comparison of identical versions after 10 blocks at 2.8 % of noise, after 14 at 4 %
-(means of its own looks, simulated). That is 26 comparisons of a quiet mood, and 19 of one with a
-neighbour: 83 in 96 minutes, and 100 of them in two hours.
-
-`benchmarks/results/judges-recording.tar.xz` is what has been recorded so far, 139 blocks of about
-430. To go on on a machine of its kind, unpack it, and name its folder with `--recording`.
+`benchmarks/results/judges-recording.tar.xz` is what has been recorded so far. To go on on a machine
+of its kind, unpack it, and name its folder with `--recording`.
 """

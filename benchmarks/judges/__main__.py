@@ -31,6 +31,9 @@ def main() -> None:
     recorder.add_argument(
         "--at-once", action="store_true", help="do not wait for an idle machine before a block"
     )
+    recorder.add_argument(
+        "--alike", action="store_true", help="the old version alone: comparisons with itself"
+    )
     commands.add_parser("count", help="count the instructions of each version (valgrind)")
     judge = commands.add_parser("judge", help="let all judges judge it; writes the results")
     judge.add_argument("--output", type=Path, default=RESULTS, metavar="FILE")
@@ -39,7 +42,7 @@ def main() -> None:
     asked = parser.parse_args()
     try:
         if asked.command == "record":
-            wanted = Wanted(asked.mood, asked.minutes, asked.seed, asked.at_once)
+            wanted = Wanted(asked.mood, asked.minutes, asked.seed, asked.at_once, alike=asked.alike)
             made = record(asked.recording, wanted, print)
             print(f"{made} blocks of the mood {asked.mood}")
         elif asked.command == "count":

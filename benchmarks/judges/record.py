@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.judges import blocks, moods
+from benchmarks.judges.blocks import OLDS
 from benchmarks.judges.moods import Mood
 from benchmarks.judges.recording import (
     Recording,
@@ -54,6 +55,8 @@ class Wanted:
     """Of a recording that is begun: of its orders and of what the neighbour does."""
     at_once: bool = False
     """Do not wait before a block until nobody else uses the machine; make one block at least."""
+    alike: bool = False
+    """Leave out all versions but the old one: for comparisons of it with itself alone."""
 
 
 @swept()
@@ -81,10 +84,12 @@ def record(folder: Path, wanted: Wanted, say: Callable[[str], None]) -> int:
         found = _begun(folder, wanted.seed, until, cores, environment)
         say(f"{folder}: begun; a request needs {found.request * 1e6:.0f} µs of CPU")
     require_same(found, folder, environment)
-    plan = plan_of(found.turns, found.seed, found.sizes)
+    turns = {name: n for name, n in found.turns.items() if name in OLDS or not wanted.alike}
+    plan = plan_of(turns, found.seed, found.sizes)
     header = RunHeader(
         format=FORMAT,
-        command=f"python -m benchmarks.judges record --mood {mood} --minutes {wanted.minutes:g}",
+        command=f"python -m benchmarks.judges record --mood {mood} --minutes {wanted.minutes:g}"
+        + " --alike" * wanted.alike,
         generator=EngineGenerator.name,
         started_at=time.time(),
         plan=plan,
@@ -177,7 +182,8 @@ class _Recorder:
                     self._duets(number, arms, parts)
                 else:
                     names = blocks.order(self.recording.seed, self.wanted.mood, number)
-                    run(self.plan, parts, Silent(), _OneBlock([arms[name] for name in names]))
+                    chosen = [arms[name] for name in names if name in arms]
+                    run(self.plan, parts, Silent(), _OneBlock(chosen))
             made, longest = made + 1, max(longest, time.monotonic() - began)
         return made
 
@@ -198,7 +204,7 @@ class _Recorder:
     def _duets(self, number: int, arms: dict[str, Arm], parts: Parts) -> None:
         duet = Duet(self.plan, parts, self.cores)
         pairs = blocks.duets(self.recording.seed, self.wanted.mood, number)
-        for pair, names in enumerate(pairs):
+        for pair, names in enumerate(pair for pair in pairs if {*pair} <= arms.keys()):
             old, new = (Slot(number, 2 * pair + side, arms[n]) for side, n in enumerate(names))
             for trial in duet.trials(old, new, pair):
                 parts.record(trial)

@@ -125,12 +125,13 @@ def read_blocks(folder: Path, mood: Mood) -> Iterator[Block]:
     Raises:
         ResultsError: A run is damaged.
     """
-    for run in runs(folder, mood):
-        found: dict[int, list[Trial]] = {}
-        for trial in read_run(run).trials:
+    for folder_of_run in runs(folder, mood):
+        run, found = read_run(folder_of_run), dict[int, list[Trial]]()
+        for trial in run.trials:
             found.setdefault(trial.slot.block, []).append(trial)
+        made = {arm.name for arm in run.plan.arms}
         for number, trials in sorted(found.items()):
-            if {each.slot.arm.name for each in trials} == {*blocks.versions(number)}:
+            if {each.slot.arm.name for each in trials} == made & {*blocks.versions(number)}:
                 yield Block(number, tuple(trials))
 
 

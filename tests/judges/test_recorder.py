@@ -46,10 +46,10 @@ def begun(folder, **changes):
     return recording
 
 
-def recorder(folder, mood=Mood.QUIET, minutes="0.001"):
+def recorder(folder, *more, mood=Mood.QUIET, minutes="0.001"):
     """Start a recorder, which makes at least one block."""
     command = (sys.executable, "-m", "benchmarks.judges", "record", "--mood", mood)
-    command = (*command, "--minutes", minutes, "--at-once", "--recording", str(folder))
+    command = (*command, "--minutes", minutes, "--at-once", "--recording", str(folder), *more)
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -157,6 +157,22 @@ def test_a_recorder_that_was_killed_goes_on(tmp_path):
     for run in runs(tmp_path, Mood.QUIET):
         planned = [json.loads(line) for line in (run / "planted.ndjson").read_text().splitlines()]
         assert all(each["load"] == [] for each in planned)
+
+
+@pytest.mark.slow
+def test_a_block_may_hold_the_old_version_alone(tmp_path):
+    """It is whole then, and the next has all of them again."""
+    begun(tmp_path)
+    for more in (("--alike",), ()):
+        made = recorder(tmp_path, *more)
+        _, problem = made.communicate(timeout=120)
+        assert made.returncode == 0, problem
+    first, second = (
+        {trial.slot.arm.name for trial in block.trials}
+        for block in read_blocks(tmp_path, Mood.QUIET)
+    )
+    assert first == {*blocks.OLDS}
+    assert second == {*blocks.versions(1)}
 
 
 @pytest.mark.slow
