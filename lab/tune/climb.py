@@ -64,10 +64,11 @@ def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> lis
     """Return the rounds; the last one's winner is the best that was found."""
     champion: Values = {}
     backs: Sequence[Values] = ()
+    lost: tuple[Values, ...] = ()
     rounds: list[Round] = []
     while True:
         contenders = [Contender(BACK, each) for each in backs]
-        contenders = _distinct([*contenders, *moves(champion, not rounds)], champion)
+        contenders = _distinct([*contenders, *moves(champion, not rounds)], champion, *lost)
         gains = race(champion, contenders) if contenders else None
         if gains is None:
             return rounds
@@ -75,15 +76,17 @@ def climb(moves: Moves, race: Racing, allowed: Allowing = lambda _: True) -> lis
         rounds.append(Round(champion, tuple(contenders), tuple(gains), winner))
         if winner == champion:
             return rounds
+        lost = () if backs else (champion,)
         champion = winner
 
 
-def _distinct(contenders: Iterable[Contender], champion: Values) -> list[Contender]:
-    """Return each of them once, without the champion itself."""
+def _distinct(contenders: Iterable[Contender], *others: Values) -> list[Contender]:
+    """Return each of them once, and none of the *others*."""
     found: dict[frozenset[tuple[str, str]], Contender] = {}
     for each in contenders:
         found.setdefault(frozenset(each.values.items()), each)
-    found.pop(frozenset(champion.items()), None)
+    for values in others:
+        found.pop(frozenset(values.items()), None)
     return [*found.values()]
 
 
@@ -93,26 +96,33 @@ def _winner(
     """
     Return the champion with the best change of each group that wins, and what it may go back to.
 
-    Who has gone back once does not go on to another.
+    That is nothing where it has gone back and done nothing else: the champion before has lost then.
     """
     order = sorted(range(len(contenders)), key=lambda number: -gains[number].mean)
     best: dict[str, int] = {}
     for number in order:
         if gains[number].wins:
             best.setdefault(contenders[number].group, number)
-    if best and contenders[next(iter(best.values()))].group == BACK:
-        return contenders[best[BACK]].values, ()
-    best.pop(BACK, None)
     taken: list[Values] = []
     for number in best.values():
         changed = contenders[number].values
-        if not taken or allowed(_together(champion, [*taken, changed])):  # as each is by itself
-            taken.append(changed)
+        together = _together(champion, [*taken, changed])
+        if not taken or (_keeps(together, champion, taken) and allowed(together)):
+            taken.append(changed)  # each is allowed by itself
     if len(taken) < 2:
-        return _together(champion, taken), (champion,)
+        back = [*best][:1] == [BACK]
+        return _together(champion, taken), () if back else (champion,)
     less = [[each for each in taken if each is not one] for one in taken]
     backs = [_together(champion, those) for those in (taken[:1], *less)]
     return _together(champion, taken), [each for each in backs if allowed(each)]
+
+
+def _keeps(together: Values, champion: Values, taken: Sequence[Values]) -> bool:
+    """Return whether all is in it that better changes have made: one that goes back may undo it."""
+    before = _together(champion, taken)
+    keys = champion.keys() | before.keys()
+    changed = [key for key in keys if champion.get(key) != before.get(key)]
+    return all(together.get(key) == before.get(key) for key in changed)
 
 
 def _together(champion: Values, changes: Sequence[Values]) -> Values:

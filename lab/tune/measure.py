@@ -204,13 +204,28 @@ class Measurer:
         for each in left:
             self.attempts.append(Attempt(step, champion, each.group, each.values, UNSEEN, late))
         if champion and self._falls(found, plan.reference):
-            gains = tuple(WON if each.group == BACK else UNSEEN for each in contenders)
+            backs = [
+                name for name, each in zip(names, contenders, strict=True) if each.group == BACK
+            ]
+            stand_in = self._stand_in(found, backs)
+            gains = tuple(WON if name == stand_in else UNSEEN for name in names)
         return [*gains, *(UNSEEN for _ in left)]
 
     def _falls(self, found: Sequence[Observation], champion: str) -> bool:
         """Return whether a champion, whose changes were tried one by one, does not do together."""
         own = [each for each in found if each.trial.slot.arm.name == champion]
         return bool(self.goal.broken(own)) or not any(self.goal.metric in it.metrics for it in own)
+
+    def _stand_in(self, found: Sequence[Observation], backs: Sequence[str]) -> str | None:
+        """Return the best of those that a champion may go back to; if none does, the first."""
+        gains: dict[str, float] = {}
+        for name in backs:
+            if self._falls(found, name):
+                continue
+            trials = (each.metrics for each in found if each.trial.slot.arm.name == name)
+            values = [each[self.goal.metric] for each in trials if self.goal.metric in each]
+            gains[name] = self.goal.gain(statistics.geometric_mean(values), 1.0)
+        return max(gains, key=gains.__getitem__, default=next(iter(backs), None))
 
     def prove(self, winner: Values, step: str = "proof") -> tuple[Summary, Comparison]:
         """Return a fresh comparison of a winner with the user's configuration."""

@@ -2,7 +2,7 @@
 A race: who may still be better than the champion after some blocks, and by how much.
 
 Nothing that is found here is claimed, so it may be looked at after every block. What is claimed
-comes from a fresh comparison of the winner alone: see `lab.tune.proof`.
+comes from a fresh comparison of the winner alone: see `lab.tune.blocks.Proof`.
 """
 
 from __future__ import annotations

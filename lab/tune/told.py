@@ -11,6 +11,7 @@ from lab.model.wording import counted
 from lab.report.markdown import escaped, render_table
 from lab.report.numbers import figure
 from lab.report.tables import Cell, Table, texts
+from lab.tune.climb import BACK
 from lab.tune.measure import Attempt
 from lab.tune.tuned import Elsewhere, Tuned
 
@@ -108,7 +109,7 @@ def rows(tuned: Tuned) -> Iterator[tuple[str, ...]]:
         about = "-"
         if math.isfinite(gain.mean):
             about = f"{figure(gain.ratio)}x ± {100 * gain.error:.1f}%"
-        yield each.step, tuned.told(each.values), about, str(gain.blocks), _outcome(each, tuned)
+        yield each.step, tuned.change(each), about, str(gain.blocks), _outcome(each, tuned)
 
 
 def _outcome(attempt: Attempt, tuned: Tuned) -> str:
@@ -116,7 +117,9 @@ def _outcome(attempt: Attempt, tuned: Tuned) -> str:
         return attempt.why
     if tuned.takes(attempt):
         return "taken"
-    return "" if attempt.gain.wins else "no gain that is worth a line"
+    if attempt.gain.wins:
+        return ""
+    return "not better" if attempt.group == BACK else "no gain that is worth a line"
 
 
 def effects(tuned: Tuned, picture: str = "") -> str:

@@ -14,7 +14,7 @@ from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import METRICS
 from lab.model.wording import counted, in_a_line
 from lab.report.numbers import bounded, quantity, ratio
-from lab.tune.climb import Values
+from lab.tune.climb import BACK, Values
 from lab.tune.measure import Attempt
 from lab.tune.moves import SERVER, WORKERS, Ground, numbers
 from lab.tune.search import Discovery, Proven
@@ -115,10 +115,10 @@ class Tuned:
         proven = self.found.proven
         if proven is None or self.status != BETTER:
             return False
-        values = attempt.values
-        if attempt.group == WORKERS and numbers(values) != numbers(proven.values):
+        more, less = _change(attempt)
+        if attempt.group == WORKERS and numbers(attempt.values) != numbers(proven.values):
             return False
-        return bool(values) and values.items() <= proven.values.items()
+        return more.items() <= proven.values.items() and not less.keys() & proven.values.keys()
 
     @property
     def name(self) -> str:
@@ -131,9 +131,7 @@ class Tuned:
 
     def change(self, attempt: Attempt) -> str:
         """Return what a contender has otherwise than the champion that it raced against."""
-        ground, champion = self.ground_of(attempt.values), attempt.champion
-        more = {key: v for key, v in attempt.values.items() if champion.get(key) != v}
-        less = {key: v for key, v in champion.items() if key not in attempt.values}
+        ground, (more, less) = self.ground_of(attempt.values), _change(attempt)
         without = (f"without {each}" for each in _said(ground, less))
         return ", ".join((*_said(ground, more), *without))
 
@@ -239,7 +237,8 @@ class Tuned:
     def sentence(self) -> str:
         """The answer."""
         proven, name = self.found.proven, self.name
-        tries = counted(len({str(each.values) for each in self.found.attempts}), "change")
+        tried = {str(each.values) for each in self.found.attempts if each.group != BACK}
+        tries = counted(len(tried), "change")
         if proven is None and not self.found.attempts:
             return f"{name} is as good as can be told: there is nothing to try"
         if proven is None and self.status == UNTOLD:
@@ -284,6 +283,13 @@ class Tuned:
             shown = " -> ".join(quantity(name, each) for each in values)
             unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})
             yield f"{metric.title}: {shown}{unit}, {bounded(found)} ({found.said})"
+
+
+def _change(attempt: Attempt) -> tuple[Values, Values]:
+    """Return what a contender has more than the champion that it raced against, and what less."""
+    champion, values = attempt.champion, attempt.values
+    more = {key: value for key, value in values.items() if champion.get(key) != value}
+    return more, {key: value for key, value in champion.items() if key not in values}
 
 
 def _said(ground: Ground, values: Values) -> Iterator[str]:

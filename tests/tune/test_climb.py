@@ -65,7 +65,42 @@ def test_what_gains_nothing_beside_the_others_is_taken_back():
     rounds = climb(moves, race)
     assert raced[1] == [["front"], ["log", "workers"], ["front", "log"], ["front", "workers"]]
     assert [*rounds[-1].winner] == ["front", "log"]
-    assert len(raced) == 2  # who has gone back once does not go on to another
+    assert len(raced) == 2  # the champion before has lost to it
+
+
+def test_what_gains_goes_together_with_a_change_that_is_taken_back():
+    """And where both touch the same, the better of the two decides."""
+
+    def moves(champion, first):
+        if first:
+            return [Contender(key, {key: "1"}) for key in ("front", "workers", "log")]
+        return [Contender(key, {**champion, key: "2"}) for key in ("lock", "workers")]
+
+    def race(champion, contenders):
+        if not champion:
+            return [gain(1.7), gain(1.2), gain(1.1)]
+        better = {"front log": 1.05, "front lock log workers": 1.06, "front log workers": 1.04}
+        return [gain(better.get(" ".join(sorted(each.values)), 0.9) * (champion == first))
+                if champion == first else gain(0.9) for each in contenders]  # fmt: skip
+
+    first = {"front": "1", "workers": "1", "log": "1"}
+    assert climb(moves, race)[1].winner == {"front": "1", "log": "1", "lock": "2"}
+
+
+def test_who_lost_to_its_successor_does_not_race_again():
+    """Though a move leads there: what was taken back is not tried at once again."""
+    raced = []
+
+    def moves(champion, first):
+        return [Contender("workers", {**champion, "workers": "4"})]
+
+    def race(champion, contenders):
+        raced.append([dict(each.values) for each in contenders])
+        return [gain(1.2) for _ in contenders]
+
+    rounds = climb(moves, race)
+    assert raced == [[{"workers": "4"}], [{}]]
+    assert rounds[-1].winner == {}
 
 
 def test_the_climb_ends_when_nobody_wins_or_no_time_is_left():
