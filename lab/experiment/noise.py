@@ -86,19 +86,24 @@ def sensitivity(summary: Summary) -> Sensitivity:
     seconds = (run.trials[-1].started_at - run.trials[0].started_at) / max(1, len(run.trials) - 1)
     within = min(LOOKS[-1], max(LOOKS[0], int(MINUTES * 60 / (3 * seconds)) if seconds else 80))
     plan = pair_of(run.plan)
-    spreads = {name: spread for name in METRICS if (spread := _spread(summary, name)) is not None}
-    found = tuple(of_metric(plan, name, spread, within) for name, spread in spreads.items())
+    noises = {name: noise for name in METRICS if (noise := _noise(summary, name))}
+    found = tuple(of_metric(plan, name, noise, within) for name, noise in noises.items())
     return Sensitivity(run.plan.reference, run.blocks, seconds, within, found)
 
 
-def _spread(summary: Summary, metric: str) -> float | None:
-    """Return the standard deviation of a trial's logarithm, from pairs of the same server."""
+def _noise(summary: Summary, metric: str) -> list[float]:
+    """
+    Return how far logarithms of trials lie off their mean; nothing of less than two pairs.
+
+    Two trials of the same server differ by 1.41 times what one is off, to either side. What is made
+    up is drawn from these, so that trials which are slow now and then are as frequent in it.
+    """
     values: dict[int, list[float]] = {}
     for each in summary.observations:
         if (value := each.metrics.get(metric, 0)) > 0:
             values.setdefault(each.trial.slot.block, []).append(math.log(value))
-    pairs = [both[1] - both[0] for both in values.values() if len(both) == 2]
-    return statistics.stdev(pairs) / math.sqrt(2) if len(pairs) > 1 else None
+    pairs = [(both[1] - both[0]) / math.sqrt(2) for both in values.values() if len(both) == 2]
+    return [sign * each for each in pairs for sign in (-1, 1)] if len(pairs) > 1 else []
 
 
 def pair_of(plan: Plan) -> Plan:
@@ -108,20 +113,21 @@ def pair_of(plan: Plan) -> Plan:
     return replace(plan, arms=named, reference=OLD, minutes=MINUTES, looks=LOOKS, against_both=True)
 
 
-def of_metric(plan: Plan, metric: str, spread: float, blocks: int) -> MetricNoise:
+def of_metric(plan: Plan, metric: str, noise: Sequence[float], blocks: int) -> MetricNoise:
     """
     Return what `lab ab` finds by a metric.
 
     Args:
         plan: Of its run.
         metric: Its name.
-        spread: Standard deviation of the logarithm of a trial.
+        noise: Of the logarithm of a trial: what is drawn from.
         blocks: That its time holds.
     """
     sign = -1 if KNOWN[metric].better is Better.HIGHER else 1
+    spread = statistics.pstdev(noise)
     chance = random.Random(f"{metric} {spread} {blocks}")
     runs = [
-        [[chance.gauss(0, spread) for _ in plan.block] for _ in range(blocks)] for _ in range(RUNS)
+        [[chance.choice(noise) for _ in plan.block] for _ in range(blocks)] for _ in range(RUNS)
     ]
     ends = [_judged(plan, metric, each, 0.0) for each in runs]
     floor = statistics.median(each.floor(metric) for each in ends)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import statistics
 from dataclasses import replace
 
 import pytest
@@ -40,7 +41,8 @@ def alone(spread, blocks=40):
 
 def cpu_of(spread):
     """Return what is said of CPU per request."""
-    return of_metric(pair_of(alone(spread).plan), "cpu", spread, 50)
+    noise = statistics.NormalDist(0, spread).quantiles(200)
+    return of_metric(pair_of(alone(spread).plan), "cpu", noise, 50)
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +81,15 @@ def test_what_it_says_of_a_limit_is_what_lab_ab_does():
             red[change] += ending(replace(made, plan=plan, ended=True), limit).status == FAILED
     assert red[0.0] == 0
     assert red[noise.crossed + 0.01] >= 5
+
+
+def test_trials_that_are_slow_now_and_then_are_taken_for_what_they_are():
+    """They weigh less in what `lab ab` says, so more is found than among as wide a noise."""
+    plan = pair_of(alone(0.03).plan)
+    slow = [*statistics.NormalDist(0, 0.02).quantiles(36), *([0.3, -0.3] * 2)]
+    found = of_metric(plan, "cpu", slow, 50)
+    assert found.spread > 0.09
+    assert found.smallest < cpu_of(found.spread).smallest
 
 
 def test_it_is_said_in_lines(found):
