@@ -9,7 +9,7 @@ turns.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 OLDS = tuple(f"old-{number}" for number in range(1, 10))
 """The same version, a process of its own each: three triples of old, old again and new."""
@@ -39,31 +39,34 @@ def singles(block: int) -> int:
     return block - block // ROUND
 
 
-def versions(block: int) -> tuple[str, ...]:
-    """Return the versions that a block holds, the old ones first."""
+def versions(block: int, made: Collection[str] = EFFECTS) -> tuple[str, ...]:
+    """Return the versions that a block holds, the old ones first, of a run that makes some."""
     if is_duet(block):
-        return tuple(name for pair in _pairs(block) for name in pair)
-    return (*OLDS, *ALWAYS, _changed(singles(block)))
+        return tuple(name for pair in _pairs(block, made) for name in pair)
+    return tuple(name for name in (*OLDS, *ALWAYS, _changed(singles(block))) if name in made)
 
 
-def order(seed: int, mood: str, block: int) -> list[str]:
+def order(seed: int, mood: str, block: int, made: Collection[str] = EFFECTS) -> list[str]:
     """Return the versions of a block of single trials in the order in which they run."""
-    chosen = list(versions(block))
+    chosen = list(versions(block, made))
     random.Random(f"{seed}/{mood}/{block}").shuffle(chosen)
     return chosen
 
 
-def duets(seed: int, mood: str, block: int) -> list[tuple[str, str]]:
+def duets(
+    seed: int, mood: str, block: int, made: Collection[str] = EFFECTS
+) -> list[tuple[str, str]]:
     """Return the pairs of a block of duets, old and new, in the order in which they run."""
-    pairs = _pairs(block)
+    pairs = _pairs(block, made)
     random.Random(f"{seed}/{mood}/{block}").shuffle(pairs)
     return pairs
 
 
-def _pairs(block: int) -> list[tuple[str, str]]:
+def _pairs(block: int, made: Collection[str]) -> list[tuple[str, str]]:
     olds = iter(OLDS)
     alike = [(next(olds), next(olds)) for _ in range(2)]
-    return [*alike, *((next(olds), new) for new in (*ALWAYS, _changed(block // ROUND)))]
+    pairs = [*alike, *((next(olds), new) for new in (*ALWAYS, _changed(block // ROUND)))]
+    return [(old, new) for old, new in pairs if new in made]
 
 
 def _changed(turn: int) -> str:

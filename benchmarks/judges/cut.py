@@ -147,7 +147,7 @@ def series(blocks: Sequence[Block], share: float, *, duets: bool) -> Iterator[li
         share: One of `blocks.EFFECTS`.
         duets: Whether those of duets, else those of single trials.
     """
-    chosen = [each for each in blocks if each.is_duet is duets]
+    chosen = [each for each in blocks if each.is_duet is duets and (not share or each.has_new)]
     if duets:
         yield _duets(chosen, share)
         return

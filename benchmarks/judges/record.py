@@ -181,9 +181,8 @@ class _Recorder:
                 if blocks.is_duet(number):
                     self._duets(number, arms, parts)
                 else:
-                    names = blocks.order(self.recording.seed, self.wanted.mood, number)
-                    chosen = [arms[name] for name in names if name in arms]
-                    run(self.plan, parts, Silent(), _OneBlock(chosen))
+                    names = blocks.order(self.recording.seed, self.wanted.mood, number, arms)
+                    run(self.plan, parts, Silent(), _OneBlock([arms[name] for name in names]))
             made, longest = made + 1, max(longest, time.monotonic() - began)
         return made
 
@@ -203,8 +202,8 @@ class _Recorder:
 
     def _duets(self, number: int, arms: dict[str, Arm], parts: Parts) -> None:
         duet = Duet(self.plan, parts, self.cores)
-        pairs = blocks.duets(self.recording.seed, self.wanted.mood, number)
-        for pair, names in enumerate(pair for pair in pairs if {*pair} <= arms.keys()):
+        pairs = blocks.duets(self.recording.seed, self.wanted.mood, number, arms)
+        for pair, names in enumerate(pairs):
             old, new = (Slot(number, 2 * pair + side, arms[n]) for side, n in enumerate(names))
             for trial in duet.trials(old, new, pair):
                 parts.record(trial)

@@ -80,6 +80,11 @@ class Block:
         """Whether two servers were loaded at once."""
         return blocks.is_duet(self.number)
 
+    @property
+    def has_new(self) -> bool:
+        """Whether it holds other versions than the old one."""
+        return any(trial.slot.arm.name not in blocks.OLDS for trial in self.trials)
+
 
 def read_recording(folder: Path) -> Recording | None:
     """
@@ -131,7 +136,7 @@ def read_blocks(folder: Path, mood: Mood) -> Iterator[Block]:
             found.setdefault(trial.slot.block, []).append(trial)
         made = {arm.name for arm in run.plan.arms}
         for number, trials in sorted(found.items()):
-            if {each.slot.arm.name for each in trials} == made & {*blocks.versions(number)}:
+            if {each.slot.arm.name for each in trials} == {*blocks.versions(number, made)}:
                 yield Block(number, tuple(trials))
 
 

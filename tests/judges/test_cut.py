@@ -114,6 +114,16 @@ def test_a_comparison_of_the_old_version_with_itself_shares_no_trial_with_anothe
     assert len(used) == 8 * 9  # of ten blocks two are of duets
 
 
+def test_blocks_of_the_old_version_alone_say_nothing_of_another():
+    """They would be a base whose head comes long after it."""
+    alone = [
+        replace(each, trials=tuple(it for it in each.trials if it.slot.arm.name in blocks.OLDS))
+        for each in recorded(10)
+    ]
+    assert all(len(rows) == 8 for rows in series(alone, 0.0, duets=False))
+    assert [*series(alone, 0.10, duets=False)] == []
+
+
 def test_the_first_attempt_is_what_others_see():
     """They repeat nothing; the lab has all attempts."""
     first, second = (

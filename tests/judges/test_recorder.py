@@ -65,6 +65,14 @@ def test_a_block_has_three_comparisons_of_the_old_version_with_itself():
     assert sorted(names) == sorted(set(names)) == sorted(blocks.versions(4))
 
 
+def test_a_block_of_the_old_version_alone_has_its_pairs():
+    """Nine trials of it, or as a duet two pairs."""
+    assert sorted(blocks.order(1, "quiet", 0, blocks.OLDS)) == sorted(blocks.OLDS)
+    pairs = blocks.duets(1, "quiet", 4, blocks.OLDS)
+    names = sorted(name for pair in pairs for name in pair)
+    assert names == sorted(blocks.versions(4, blocks.OLDS)) == [*blocks.OLDS[:4]]
+
+
 def test_turns_make_the_share_that_is_planted():
     """Of the old version's request, which spins itself, so that one can need less."""
     turns, old = planted_turns(100e-6, 10e-9)
