@@ -109,11 +109,11 @@ verdict because it asks for more: not "slower", but "slower by more than 5 %".
 
 So 8 % is found 9 times out of 10 with 10 blocks of a quiet machine in one run, and with 20 blocks
 in each of two runs. A run of minutes finds nearly as much as one of as many blocks, and is over
-sooner where a look decides. With both trials of the reference, and trimmed means, it finds as much,
-and far more where trials are bad by chance: those hide more than noise does, and the lab repeats
-the ones whose cause it sees outside. A run that ends by itself with the block of a look, as with
-40, is judged as at that look. At 9 % noise 40 blocks find it every other time, in two runs hardly
-ever.
+sooner where a look decides. With both trials of the reference, and trimmed means, it finds about
+as much from 10 blocks on, and far more where trials are bad by chance: those hide more than noise
+does, and the lab repeats the ones whose cause it sees outside. A run that ends by itself with the
+block of a look, as with 40, is judged as at that look. At 9 % noise 40 blocks find it every other
+time, in two runs hardly ever.
 """
 
 from __future__ import annotations

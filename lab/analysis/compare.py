@@ -85,9 +85,8 @@ def compare(
     Compare one side of a run with another, paired by block.
 
     With *again*, a second side that is the same as the reference, a pair has the spread of 1.22
-    trials and not of 1.41. A block in which one of the two has no value is paired with the other:
-    the mean of such pairs is right, and the variance of a mean of unequal pairs is what their
-    spread says it is (`benchmarks/false_alarms.py` has one in five void).
+    trials and not of 1.41. A block in which one of the two has no value is paired with the other
+    (`benchmarks/false_alarms.py` has one in five void).
 
     INVALID with fewer than two blocks in which both have a valid, positive value; for
     `cpu_vs_generator` also where the two handle connections differently, because the generator's
@@ -114,7 +113,6 @@ def compare(
         comparable = comparable and _same_work(pairs, changed, reference)
     if len(pairs) < 2 or not comparable or metric == "served":
         return Comparison(metric, reference[0], changed[0], Verdict.INVALID, None, both=both)
-    ratios = [pair.log_ratio(metric) for pair in pairs]
     blocks = len({observation.trial.slot.block for observation in observations})
     centre = _centre(pairs, metric, trim=trim)
     estimate = stats.interval(*centre, level)
@@ -135,7 +133,8 @@ def compare(
             if verdict_of(*measured, noise, better) is Verdict.UNDECIDED
             else None
         ),
-        fragile=_fragile(ratios, estimate, noise, better),
+        # What decides a trimmed mean is never one block or two.
+        fragile=not trim and _fragile(pairs, estimate, noise, better, metric),
         may_be=may_be,
         below=below(estimate) if may_be is None else None,
         both=both,
@@ -289,8 +288,11 @@ def _connections_a_reply(observation: Observation) -> float:
     return trial.total("connections") / max(1, trial.total("ok"))
 
 
-def _fragile(ratios: Sequence[float], estimate: Estimate, noise: float, better: Better) -> bool:
+def _fragile(
+    pairs: Sequence[Paired], estimate: Estimate, noise: float, better: Better, metric: str
+) -> bool:
     """Return whether a rank-based estimate, which one bad block cannot move, says otherwise."""
+    ratios = [pair.log_ratio(metric) for pair in pairs]
     verdict = verdict_of(estimate.low, estimate.high, noise, better)
     interval = stats.rank_interval(ratios, estimate.level)
     if interval is None:  # too few for an interval: ask the point estimate

@@ -117,7 +117,7 @@ class Comparison:
     """About how many blocks would decide it; None unless undecided."""
 
     fragile: bool = False
-    """Whether a rank-based estimate disagrees with the mean."""
+    """Whether a rank-based estimate disagrees with the mean; never with a trimmed one."""
 
     may_be: MayBe | None = None
     """What else the true ratio may be, since the generator was at its limit; None where it was
@@ -128,8 +128,8 @@ class Comparison:
     lies within that share; None where it does not lie within 10 %, and with *may_be*."""
 
     both: bool | None = None
-    """True where the reference is the geometric mean of its two trials of a block, or the one of
-    them that counts; absent where it is its first trial."""
+    """True where the ratio is a trimmed mean of those to both trials of the reference in a block,
+    or to the one that counts; absent where it is to its first trial."""
 
     between: Between | None = None
     """In place of *ratio* where server and load had cores in common, and this is throughput."""

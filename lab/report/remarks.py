@@ -118,8 +118,8 @@ def of_both(plan: Plan) -> str:
     """Say what the ratios of a plan are of that has its reference's two trials count."""
     name = plan.reference
     return (
-        f"Each ratio is to the mean of {name}'s two trials in a block (the geometric one; if only "
-        "one of them counts, to that one)."
+        f"Each ratio is to {name}'s two trials in a block (if only one of them counts, to that "
+        "one); of all blocks' ratios the eighth at each end is left out of the mean."
     )
 
 

@@ -143,7 +143,7 @@ def _baseline(plan: Plan) -> str:
 
 
 def _against_both(plan: Plan) -> bool | None:
-    """True where ratios to the reference are to the mean of its two trials of a block."""
+    """True where ratios to the reference are to both of its trials of a block, and trimmed."""
     return plan.against_both or None
 
 

@@ -95,7 +95,7 @@ def test_two_commits_are_served_in_one_run(compared):
     assert re.match(f"## Performance: new / old\n\n{first}", text), text
     assert "\n| --- | --- |\n| CPU per request |" in text
     assert "cpu(new/old) > 9" in text
-    assert "Each ratio is to the mean of old's two trials in a block" in text
+    assert "Each ratio is to old's two trials in a block" in text
 
 
 def test_a_version_that_cannot_be_imported_is_named(shop):

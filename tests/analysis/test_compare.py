@@ -277,7 +277,7 @@ def cpu_of(run):
 
 
 def test_a_reference_that_runs_twice_counts_with_both_trials():
-    """Their geometric mean: half as much and twice as much are as much."""
+    """By ratios: half as much and twice as much are as much."""
     found = cpu_of(twice((2, 0.5, 1.1), (0.5, 2, 1.1), (1, 1, 1.1)))
     assert found.ratio.value == pytest.approx(1.1)
     assert found.ratio.high == pytest.approx(found.ratio.low)
@@ -302,7 +302,7 @@ def test_a_report_says_that_ratios_are_to_both_trials():
         (screen,) = opening.documents(found, opening.Way("lab", "latest"))
         text = markdown.render(found)
         for words in (text, "\n".join(screen.context)):
-            assert ("the mean of a's two trials in a block" in words) is told
+            assert ("Each ratio is to a's two trials in a block" in words) is told
         step = json.loads(summary_json.render(found))["steps"][0]
         assert step["baseline"]["cpu"].get("both", False) is told
 

@@ -136,6 +136,20 @@ def test_the_interval_holds_the_truth_in_95_percent_however_a_comparison_ends(bl
     assert coverage[worst] == pytest.approx(WORST[blocks, reference], abs=0.005)
 
 
+@pytest.mark.filterwarnings("ignore:Mean of empty slice", "ignore:Degrees of freedom")
+@pytest.mark.parametrize("voids", [0.0, 0.2])
+def test_a_trimmed_mean_of_a_fixed_number_of_blocks_holds_the_truth_at_its_level(voids):
+    """In 95 % and more, in each of the noises."""
+    for blocks in (4, 6, 10, 20):
+        for name, (kind, spread) in NOISES.items():
+            trials = noise(kind, spread, (10_000, 3, blocks))
+            trials[np.random.default_rng(5).random(trials.shape) < voids] = np.nan
+            ratios = trials[:, 2:] - trials[:, :2]
+            told = (~np.isnan(ratios).all(axis=1)).sum(axis=1) >= 2
+            middle, half = trimmed(ratios[told], blocks, stats.CONFIDENCE)
+            assert (np.abs(middle) <= half).mean() >= 0.945, (name, blocks)
+
+
 PROFILES = make.profile("a"), make.profile("b", against="a")
 
 
