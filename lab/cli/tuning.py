@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,8 +20,6 @@ from lab.errors import ProfileError, ResultsError, UsageError
 from lab.experiment.conduct import Files, Options, Outcome, Prepared, conduct
 from lab.experiment.progress import Progress
 from lab.generators.process import EngineGenerator
-from lab.lint.flaw import Severity
-from lab.lint.judge import judged
 from lab.migrate.migrated import migrated
 from lab.model.digest import digest_of
 from lab.model.wording import counted, in_a_line
@@ -34,6 +32,7 @@ from lab.report.svg import standalone
 from lab.runs.folder import write_text
 from lab.tune.blocks import Goal
 from lab.tune.climb import Values
+from lab.tune.faults import new_fault
 from lab.tune.measure import Measurer, TuneState, state_of
 from lab.tune.moves import SERVER, Facts, Ground, ground_of
 from lab.tune.picture import draw
@@ -42,9 +41,6 @@ from lab.tune.search import Search
 from lab.tune.told import effects
 from lab.tune.tuned import Elsewhere, Tuned, diff
 from lab.workloads.question import salted
-
-GRAVE = {Severity.ERROR, Severity.DANGEROUS}
-"""Faults that no change may bring."""
 
 WINDOW, WARMUP = 2.0, 0.5
 """Seconds of a trial: of all windows 2 s tell most a minute (`benchmarks/windows.py`)."""
@@ -115,8 +111,7 @@ def tuned(tuning: Tuning) -> Tuned:
     work = workloads, tuning.minutes, _conducted, files, state
     measurer = Measurer(grounds, tuning.goal, options, *work)
     fixed = frozenset({*tuning.without, *_fixed(measurer, tuning)})
-    before = {each.name: {flaw.code for flaw in judged(each.config)} for each in grounds.values()}
-    allowed = partial(_allowed, tuning, grounds, before)
+    allowed = partial(_allowed, tuning, grounds)
     told = partial(_tell, tuning, measurer)
     facts = _facts(tuning, measurer)
     course = Search(measurer, facts, allowed, fixed, tuning.minimal, told).found()
@@ -295,16 +290,10 @@ def _fixed(measurer: Measurer, tuning: Tuning) -> Iterator[str]:
         yield "workers"
 
 
-def _allowed(
-    tuning: Tuning,
-    grounds: Mapping[str, Ground],
-    before: Mapping[str, Collection[str]],
-    values: Values,
-) -> bool:
+def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> bool:
     """Return whether a change can be written, and brings no fault that the linter calls grave."""
     ground = grounds[values.get(SERVER, next(iter(grounds)))]
-    told, config = ground.steps(values), ground.config
-    said, most = ", ".join(map(str, told)), tuning.db_connections
+    said, most = ", ".join(map(str, ground.steps(values))), tuning.db_connections
     if most is not None and values.keys() & {"workers", "threads", "greenlets"}:
         places = ground.places(values)
         if places is None or places > most:
@@ -316,17 +305,12 @@ def _allowed(
             )
             return False
     try:
-        text = ground.text(values)
+        why = new_fault(ground, values)
     except ProfileError as error:
-        tuning.left_out[said] = str(error)
-        return False
-    after = judged(dialects.with_text(config, text))
-    new = [
-        each for each in after if each.severity in GRAVE and each.code not in before[ground.name]
-    ]
-    if new:
-        tuning.left_out[said] = f"{new[0].code}: {new[0].message}"
-    return not new
+        why = str(error)
+    if why:
+        tuning.left_out[said] = why
+    return not why
 
 
 def _tell(tuning: Tuning, measurer: Measurer, step: str) -> None:

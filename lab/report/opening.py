@@ -335,13 +335,13 @@ def _some(names: Sequence[str]) -> str:
 
 def _commands(run: Run, way: Way) -> tuple[str, ...]:
     """Return what to type next, a command a line, and where the rest is."""
-    own = [
-        str(profile.path) for profile in run.plan.profiles if profile.own and profile.path.suffix
-    ]
+    paths = [each.path for each in run.plan.profiles if each.own and each.path.suffix]
+    own = [*dict.fromkeys(map(str, paths))]
     lab, load = way.program, run.plan.load
     if own:
         lines = ["TRY NEXT", f"  {lab} lint {shlex.join(own)}"]
-        if load.rate is None and load.requests is None:
+        of_tune = run.command.split()[1:2] == ["tune"]  # its --rate is another question
+        if load.rate is None and load.requests is None and not of_tune:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
     else:
         lines = [

@@ -8,12 +8,14 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lab.analysis.footnotes import RETRIED
 from lab.dialects.command import alone, is_command
 from lab.dialects.steps import Drop, Rename, Step
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import METRICS
+from lab.model.plan import Better
 from lab.model.wording import counted, in_a_line
-from lab.report.numbers import bounded, quantity, ratio
+from lab.report.numbers import bounded, quantity, ratio, share
 from lab.tune.climb import BACK, Values
 from lab.tune.measure import Attempt
 from lab.tune.moves import SERVER, WORKERS, Ground, numbers
@@ -262,9 +264,14 @@ class Tuned:
         """Return which gain would have been seen."""
         if proven.comparison.detectable is None:
             return "How small a gain would have been seen is not known"
-        floor = proven.summary.floors[self.metric]
+        floor, ratio = proven.summary.floors[self.metric], proven.comparison.ratio
         least = math.ceil((proven.comparison.detectable * (1 + floor) - 1) * 100)
-        return f"A gain of {least} % would have been seen 4 times out of 5"
+        seen = f"A true gain of {least} % would have been seen 4 times out of 5"
+        if ratio is None or proven.comparison.may_be is not None:
+            return seen
+        higher = METRICS[self.metric].better is Better.HIGHER
+        most = math.ceil(((ratio.high if higher else 1 / ratio.low) - 1) * 100)
+        return f"It gains {most} % at the most. {seen}" if most > 0 else f"It gains nothing. {seen}"
 
     def beside(self) -> Iterator[str]:
         """Yield what else the proof has seen: each metric, before and after."""
@@ -280,9 +287,16 @@ class Tuned:
                 name, proven.comparison.changed, proven.comparison.reference
             )
             metric, values = METRICS[name], [each.values.get(name) for each in (before, after)]
+            if values == [None, None]:
+                yield f"{metric.title}: not known, as too few replies tell it"
+                continue
             shown = " -> ".join(quantity(name, each) for each in values)
             unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})
             yield f"{metric.title}: {shown}{unit}, {bounded(found)} ({found.said})"
+        again = [each.retried_share or 0.0 for each in (before, after)]
+        if max(again) >= RETRIED:
+            shown = " -> ".join(map(share, again))
+            yield f"requests sent again, as the server closes connections that are kept: {shown}"
 
 
 def _change(attempt: Attempt) -> tuple[Values, Values]:

@@ -106,3 +106,14 @@ def test_what_is_left_as_it_is_is_not_said_to_be_tried(tmp_path):
     assert "\n  lock: " not in out
     assert "\n  workers: " not in out
     assert "\n  server: granian\n" in out
+
+
+def test_what_the_linter_calls_dangerous_is_not_announced(tmp_path):
+    """A public address without the router is no change that a tune would try."""
+    for address, tried in (("127.0.0.1:8000", True), (":8000", False)):
+        ini = tmp_path / "uwsgi.ini"
+        ini.write_text(f"[uwsgi]\nhttp = {address}\nmodule = shop:app\nmaster = true\n")
+        done = run("lab", "tune", "uwsgi.ini", "--dry-run", cwd=tmp_path)
+        announced = done.stdout.partition("would try:")[2]
+        assert "http-keepalive = 1" in announced
+        assert ("http-socket instead of http" in announced) is tried
