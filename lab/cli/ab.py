@@ -14,14 +14,14 @@ import click
 
 from lab import profiles
 from lab.analysis.health import gravest
-from lab.analysis.judging import UNJUDGED, Judged
+from lab.analysis.judging import UNJUDGED, Judged, Judgement
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import Threshold, check, parse
 from lab.cli.concluded import Concluded, PairRun
 from lab.cli.options import each_of, offered
 from lab.cli.report import FULL, show
 from lab.cli.sides import INSTALL, Version, Wanted, versions
-from lab.errors import OtherReplyError, UsageError
+from lab.errors import LabError, OtherReplyError, UsageError
 from lab.experiment import counts
 from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Outcome, conduct
@@ -43,7 +43,7 @@ from lab.report.console import Console
 from lab.report.edge import say, say_json
 from lab.report.files import files
 from lab.report.thresholds import lines
-from lab.report.versions import as_markdown, sentence
+from lab.report.versions import as_markdown, no_result
 from lab.runs.folder import write_text
 
 SAFETY = "safety"
@@ -54,7 +54,8 @@ MINUTES = 10.0
 
 OTHERWISE = (
     "A faster wrong reply is no progress: --check REGEX says what a right one contains, "
-    "--new-reply lets those of the new version differ"
+    "--new-reply lets those of the new version differ; --header, --cookie and --env let a request "
+    "in that is refused"
 )
 
 STARTED = ("app", "chdir", "uwsgi", "env", "env_file", "keep", "drop")
@@ -175,11 +176,16 @@ def ab_command(
         pythons=given.pop("pythons"),
     )
     measured = partial(_measured, request, asked, new_reply=given.pop("new_reply"))
-    first = measured(given, swapped=False)
+    try:
+        first = measured(given, swapped=False)
+    except LabError as error:
+        if markdown is not None:
+            write_text(markdown, no_result(error))
+        raise
     found, as_json = Concluded(first, wanted=confirm), given["json"]
     if not as_json:
         conclusion, folder = first.outcome.conclusion, first.outcome.folder
-        say(f"{sentence(conclusion, metric)}\n")
+        say(f"{first.answer(metric)}\n")
         show(conclusion, folder, full=full, as_json=False, tries=False)
     _tell(first.told, found, metric, markdown)
     try:
@@ -201,7 +207,8 @@ def _tell(new: Sequence[str], found: Concluded, metric: str, markdown: Path | No
         say(line, err=True)
     if markdown is not None:
         first = found.first
-        text = as_markdown(first.outcome.conclusion, metric, first.differs, found.told, found.end)
+        conclusion, answer = first.outcome.conclusion, found.answer(metric)
+        text = as_markdown(conclusion, answer, first.differs, found.told, found.end)
         write_text(markdown, text)
 
 
@@ -259,17 +266,24 @@ def _measured(
         )
     (summary,) = outcome.conclusion.summaries
     ended = ending(summary.run, limits.thresholds, limits.metric)
-    told, status, counted = lines(ended.judgements), ended.status, 0
+    told, status, counted = [_told_of(each) for each in ended.judgements], ended.status, 0
     crossed = {each.threshold.text for each in ended.judgements if each.outcome is Judged.FAILED}
-    still = ", ".join(f"'{each.threshold.text}'" for each in ended.judgements if is_open(each))
-    if still:
-        told = (*told, f"neither crossed nor excluded: {still}. More --minutes, or a wider limit")
+    untold = [each.threshold.text for each in ended.judgements if is_open(each)]
     if costs is not None:
         said, counted = counts.told(costs, limits.counted or ())
         # Where counts alone decide, it does not matter how noisy the machine is.
         status = 0 if status == UNJUDGED and limits.counted and not limits.thresholds else status
-        told, status = (*told, *said), gravest(status, counted)
-    return PairRun(outcome, differs, told, frozenset(crossed), counted, status)
+        told, status = [*told, *said], gravest(status, counted)
+    return PairRun(outcome, differs, told, frozenset(crossed), counted, status, untold)
+
+
+def _told_of(judgement: Judgement) -> str:
+    """Return what a run says to one limit, in a line."""
+    (line,) = lines([judgement])
+    if not is_open(judgement):
+        return line
+    said = line.removeprefix(f"{judgement.outcome}: ")
+    return f"neither crossed nor excluded: {said} More --minutes, or a wider limit"
 
 
 def _run(

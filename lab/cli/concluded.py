@@ -6,9 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.analysis.judging import FAILED
+from lab.analysis.judging import FAILED, UNJUDGED
 from lab.experiment.conduct import Outcome
 from lab.report import opening, summary_json
+from lab.report.versions import sentence
 
 BROKEN = 1
 """Exit status where a version does not run."""
@@ -32,6 +33,16 @@ class PairRun:
     """Exit status of the limits on counts."""
     status: int
     """Its exit status."""
+    untold: Sequence[str] = ()
+    """Limits that are neither crossed nor excluded."""
+
+    def answer(self, metric: str) -> str:
+        """Return what it comes to, in a sentence that has a metric's ratio."""
+        said = sentence(self.outcome.conclusion, metric)
+        if self.status != UNJUDGED:
+            return said
+        what = f"whether {', '.join(self.untold)}" if self.untold else "by so noisy trials"
+        return f"this run could not tell {what}: {said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,13 @@ class Concluded:
             return self.first.status
         broken = self.second is not None and self.second.status == BROKEN
         return BROKEN if broken else UNCONFIRMED
+
+    def answer(self, metric: str) -> str:
+        """Return what it comes to, in a sentence that has a metric's ratio."""
+        if self.agreed is False and self.second is not None:
+            said = sentence(self.first.outcome.conclusion, metric)
+            return f"a limit is crossed, and a second run did not confirm it: {said}"
+        return self.first.answer(metric)
 
     @property
     def told(self) -> Sequence[str]:

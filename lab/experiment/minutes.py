@@ -62,8 +62,8 @@ def with_minutes(plan: Plan, minutes: float) -> Plan:
     least = least_minutes(block)
     if not minutes >= least:
         raise UsageError(
-            f"--minutes {minutes:g}: one block of {len(plan.block)} arms takes {block:.0f} s; the "
-            f"first look is after {LOOKS[0]}: at least {least} minutes, fewer profiles, or --quick"
+            f"--minutes {minutes:g}: a block of {len(plan.block)} trials takes {block:.0f} s, and "
+            f"nothing is told before {LOOKS[0]} blocks: --minutes {least}, or --quick"
         )
     return plan
 

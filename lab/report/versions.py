@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lab.analysis.health import HEADLINE
+from lab.analysis.summary import Summary
 from lab.analysis.together import RunConclusion
+from lab.errors import LabError
 from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
+from lab.model.wording import counted
 from lab.report.markdown import escaped, render_table
-from lab.report.numbers import bounded
-from lab.report.remarks import of_both
+from lab.report.numbers import bounded, quantity
+from lab.report.remarks import load_words
 from lab.report.tables import Cell, Table, printable, ratio_cell, texts
 
 HEAD = "## Performance: new / old"
@@ -35,34 +39,56 @@ def sentence(found: RunConclusion, metric: str) -> str:
     return f"{said}: {comparison.verdict}"
 
 
+def no_result(error: LabError) -> str:
+    """Return the comment of a run that has none: a branch that does not import, another reply."""
+    said = "\n".join(printable("\n".join(error.lines).splitlines()))
+    fence = "`" * (3 + said.count("```"))
+    return f"{HEAD}\n\n**No result.**\n\n{fence}text\n{said}\n{fence}\n"
+
+
 def as_markdown(
-    found: RunConclusion, metric: str, differs: Sequence[str], told: Sequence[str], end: str
+    found: RunConclusion, answer: str, differs: Sequence[str], told: Sequence[str], end: str
 ) -> str:
     """
     Return the result as Markdown.
 
     Args:
         found: What the run comes to.
-        metric: What the first sentence is about.
+        answer: The first sentence.
         differs: In what the two differ, in lines.
         told: What the run says to each limit.
         end: What the exit status means.
     """
     (summary,) = found.summaries
     old, new = summary.run.plan.profiles
+    sides = [next(row for row in summary.rows if row.profile.name == it.name) for it in (old, new)]
     rows = tuple(
-        (Cell(METRICS[name].title), ratio_cell(summary.compare(name, new.name, old.name)))
+        (
+            Cell(", ".join(filter(None, METRICS[name].column))),
+            *(Cell(quantity(name, each.values.get(name))) for each in sides),
+            ratio_cell(summary.compare(name, new.name, old.name)),
+        )
         for name in SAYING
     )
-    table = render_table(Table("", texts(("", "new / old")), rows))
+    table = render_table(Table("", texts(("", "old", "new", "new / old")), rows))
     said = [escaped(each) for each in printable((*differs, *told))]
     parts = [
         HEAD,
-        f"**{escaped(sentence(found, metric))}.**",
+        f"**{escaped(answer)}.**",
         *said[: len(differs)],
         table.rstrip(),
-        of_both(summary.run.plan),
+        escaped(_asked(summary)),
         *said[len(differs) :],
         escaped(end),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _asked(summary: Summary) -> str:
+    """Say what was asked, how often, and how noisy it was."""
+    run = summary.run
+    noise = f"{summary.floors[HEADLINE]:.1%}" if summary.aa[HEADLINE].ratio else "unknown"
+    return (
+        f"{run.plan.workload.path}: {load_words(run.plan)}, {counted(run.blocks, 'block')}. "
+        f"Old beside itself: {noise} noise in {METRICS[HEADLINE].title}."
+    )

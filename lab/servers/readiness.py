@@ -23,6 +23,9 @@ from lab.model.workload import Workload
 from lab.servers.fetch import LongReplyError, SlowReplyError, exchange, fetch
 from lab.servers.ports import listeners
 
+SHOWN = 120
+"""Bytes of a reply that a message has room for."""
+
 DEADLINE = 20.0
 """Seconds; a Django project of some size needs a few on a slow machine."""
 
@@ -196,6 +199,23 @@ def _ask_echo(endpoint: Endpoint, workload: Workload, silence: float, whole: flo
     return _Seen(wrong, final=True, answers=True)
 
 
+def _excerpt(body: bytes, begin: int = 0) -> str:
+    """Return what of a body fits into a message, from a byte on."""
+    end = begin + SHOWN
+    text = repr(body[begin:end].decode("utf-8", "replace"))
+    return f"{'...' if begin else ''}{text}{'...' if len(body) > end else ''}"
+
+
+def _differing(body: bytes, expected: bytes) -> str:
+    """Say what came and what was expected, from a little before the first byte that differs."""
+    pairs = enumerate(zip(body, expected, strict=False))
+    same = next((at for at, (a, b) in pairs if a != b), min(len(body), len(expected)))
+    begin = max(0, same - SHOWN // 3) if same > SHOWN // 2 else 0
+    found, wanted = (_excerpt(each, begin) for each in (body, expected))
+    where = f", the same up to byte {same}" if begin else ""
+    return f"{found}; expected is {wanted}{where}"
+
+
 def describe(asked: Request, host: str, status: int, body: bytes) -> str:
     """Say what came instead of the right reply, and what to do."""
     expect = asked.expect
@@ -203,12 +223,11 @@ def describe(asked: Request, host: str, status: int, body: bytes) -> str:
         refused = host.partition(":")[0]
         why = f"ALLOWED_HOSTS does not hold {refused}; --host www.example.org"
         return f"{asked} with 400 Bad Request: {why}"
-    beginning = body[:120].decode("utf-8", "replace")
-    text = f"{asked} with {status} {beginning!r}{'...' if len(body) > 120 else ''}"
+    text = f"{asked} with {status} {_excerpt(body)}"
     if status != expect.status:
         return f"{text}; expected is status {expect.status}"
     if expect.body is not None and body != expect.body:
-        return f"{text}; expected is {expect.body[:120].decode('utf-8', 'replace')!r}"
+        return f"{asked} with {status} {_differing(body, expect.body)}"
     return (
         f"{text}; --check {expect.pattern!r} is found nowhere in its body: change the pattern, or "
         "ask for another --path"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
 from lab.analysis.judging import FAILED
+from lab.analysis.summary import summarise
+from lab.analysis.together import conclude_run
 from lab.cli.concluded import Concluded, PairRun
+from tests.kit import builders as make
 
 
 def ran(*crossed, status=None, counted=0):
@@ -38,6 +44,21 @@ def test_red_is_what_both_runs_cross(first, second, status, agreed):
 def test_where_nobody_wants_it_confirmed_one_run_is_enough():
     """As at a desk."""
     assert Concluded(ran("cpu > 1.05"), wanted=False).status == FAILED
+
+
+def test_the_first_sentence_says_that_nothing_could_be_told():
+    """Of which limit; and that a second run did not agree."""
+    run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1.04e-4)}, blocks=9)
+    plan = replace(run.plan, against_both=True)
+    outcome = SimpleNamespace(conclusion=conclude_run([summarise(replace(run, plan=plan))]))
+    told = PairRun(outcome, (), (), frozenset(), 0, 0)
+    limit = "cpu(new/old) > 1.05"
+    assert told.answer("cpu").startswith("new needs 1.0")
+    untold = replace(told, status=3, untold=[limit])
+    assert untold.answer("cpu") == f"this run could not tell whether {limit}: {told.answer('cpu')}"
+    crossed = replace(told, status=FAILED, crossed=frozenset([limit]))
+    answer = Concluded(crossed, wanted=True, second=told).answer("cpu")
+    assert answer.startswith("a limit is crossed, and a second run did not confirm it: new needs")
 
 
 def test_it_says_that_the_second_run_does_not_agree():

@@ -265,8 +265,8 @@ def test_a_run_of_one_profile_takes_its_time():
 
 
 REFUSED = (
-    "--minutes 1: one block of 5 arms takes 20 s; the first look is after 6: at least 2 minutes, "
-    "fewer profiles, or --quick"
+    "--minutes 1: a block of 5 trials takes 20 s, and nothing is told before 6 blocks: "
+    "--minutes 2, or --quick"
 )
 
 

@@ -52,6 +52,27 @@ def test_a_reply_of_another_status_ends_the_run_before_its_first_trial():
         captured(shop(Request("/"), Request("/mine")))
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"a" * 500 + b"new" + b"b" * 500, "...'aaaa"),
+        (b"a" * 500, "...'aaaa"),
+        (b"new", "'new'; expected"),
+    ],
+    ids=["in the middle", "shorter", "at once"],
+)
+def test_a_long_reply_is_told_from_where_it_differs(body, said):
+    """And not by two beginnings that are the same."""
+    right = b"a" * 500 + b"old" + b"b" * 500
+    asked = Request("/", expect=Expectation(200, right))
+    text = readiness.describe(asked, "localhost", 200, body)
+    found, expected = text.split("; expected is ")
+    assert said in text
+    assert found.split(" with 200 ")[1] != expected
+    assert len(text) < 400
+    assert ("up to byte 500" in text) is (body != b"new")
+
+
 @pytest.mark.parametrize("host", ["localhost", "shop.example:80"])
 def test_a_host_that_django_refuses_is_told_as_that(monkeypatch, host):
     """With the option that names another."""
