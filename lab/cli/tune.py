@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,12 @@ from lab.cli.tune_options import CONNECTIONS, measuring
 from lab.dialects.config import Known
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.dialects.vocabulary.wanted import GROUPS
-from lab.errors import ProfileError
 from lab.model.wording import in_a_line, visible_lines
 from lab.options import Asked
 from lab.report.edge import say
-from lab.tune.climb import Values
-from lab.tune.faults import new_fault
+from lab.tune.allowed import tries
 from lab.tune.missing import Missing, missing
-from lab.tune.moves import Facts, Ground, ground_of, tries
+from lab.tune.moves import Facts, ground_of
 from lab.tune.read import read
 from lab.tune.show import FORMS
 
@@ -125,21 +122,13 @@ def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, fo
     threads = ground.in_threads if own["threads"] is None else own["threads"]
     facts = Facts(max(2, cpus // 2), connections, threads, own["gevent"])
     servers = [each for each in own["servers"] if each != ground.program]
-    tried = [*tries(ground, facts, own["without"], partial(_is_allowed, ground))]
-    tried += [f"server: {each}" for each in servers]
+    tried = [*tries(ground, facts, own["without"]), *(f"server: {each}" for each in servers)]
     found = missing(config, tried)
     if output is not None and found.lacks:
         _write(output, found)
     text = FORMS[form](found)
     say(text if form == "json" else visible_lines(text), end="")
     return found.status
-
-
-def _is_allowed(ground: Ground, values: Values) -> bool:
-    try:
-        return not new_fault(ground, values)
-    except ProfileError:
-        return False
 
 
 def _write(path: Path, found: Missing) -> None:

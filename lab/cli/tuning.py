@@ -30,9 +30,9 @@ from lab.report.edge import say
 from lab.report.files import files
 from lab.report.svg import standalone
 from lab.runs.folder import write_text
+from lab.tune.allowed import new_fault
 from lab.tune.blocks import Goal
 from lab.tune.climb import Values
-from lab.tune.faults import new_fault
 from lab.tune.measure import Measurer, TuneState, state_of
 from lab.tune.moves import SERVER, Facts, Ground, ground_of
 from lab.tune.picture import draw

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lab import dialects
@@ -177,29 +177,6 @@ def ground_of(name: str, config: Config, cpus: int, file: Config | None = None) 
     dialect = next(each for each in dialects.every() if each.name == config.server)
     program = dialect.program
     return Ground(name, program, config, TRANSLATORS[program].service_of(config), cpus, file)
-
-
-def tries(
-    ground: Ground,
-    facts: Facts,
-    fixed: Collection[str] = (),
-    allowed: Callable[[Values], bool] = lambda _: True,
-) -> Iterator[str]:
-    """Yield what is tried at first, a group a line; see `moves`."""
-    by_group: dict[str, list[str]] = {}
-    for each in moves(ground, facts, fixed, {}, first=True):
-        told = ", ".join(map(str, ground.steps(each.values)))
-        if told and allowed(each.values):
-            by_group.setdefault(each.group, []).append(told)
-    for group, every in by_group.items():
-        said = _in_words(facts) if group == WORKERS else "; or ".join(every)
-        yield f"{group}: {said}"
-
-
-def _in_words(facts: Facts) -> str:
-    """Return which numbers of workers are tried, whatever the machine."""
-    processes = "1, 2 and 4 worker processes for each CPU of the server"
-    return f"{processes}, with 1, 4 and 16 threads" if facts.threads else processes
 
 
 def moves(

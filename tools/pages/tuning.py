@@ -6,8 +6,9 @@ import tempfile
 from pathlib import Path
 
 from lab.dialects.config import Known
+from lab.tune.allowed import tries
 from lab.tune.missing import missing
-from lab.tune.moves import Facts, ground_of, tries
+from lab.tune.moves import Facts, ground_of
 from lab.tune.read import read
 from lab.tune.show import as_text
 from tools.pages.migration import ini

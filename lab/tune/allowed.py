@@ -1,0 +1,53 @@
+"""Which changes may be tried: those that bring no grave fault, by the linter's word."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from lab import dialects
+from lab.errors import ProfileError
+from lab.lint.flaw import Severity
+from lab.lint.judge import judged
+from lab.tune.climb import Values
+from lab.tune.moves import WORKERS, Facts, Ground, moves
+
+GRAVE = {Severity.ERROR, Severity.DANGEROUS}
+"""Faults that no change may bring."""
+
+
+def new_fault(ground: Ground, values: Values) -> str:
+    """
+    Return the first grave fault that a change brings; empty where it brings none.
+
+    Raises:
+        ProfileError: The change cannot be written.
+    """
+    before = {flaw.code for flaw in judged(ground.config)}
+    after = judged(dialects.with_text(ground.config, ground.text(values)))
+    new = (each for each in after if each.severity in GRAVE and each.code not in before)
+    return next((f"{each.code}: {each.message}" for each in new), "")
+
+
+def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator[str]:
+    """Yield what is tried at first, a group a line; see `lab.tune.moves.moves`."""
+    by_group: dict[str, list[str]] = {}
+    for each in moves(ground, facts, fixed, {}, first=True):
+        told = ", ".join(map(str, ground.steps(each.values)))
+        if told and _is_allowed(ground, each.values):
+            by_group.setdefault(each.group, []).append(told)
+    for group, every in by_group.items():
+        said = _in_words(facts) if group == WORKERS else "; or ".join(every)
+        yield f"{group}: {said}"
+
+
+def _in_words(facts: Facts) -> str:
+    """Return which numbers of workers are tried, whatever the machine."""
+    processes = "1, 2 and 4 worker processes for each CPU of the server"
+    return f"{processes}, with 1, 4 and 16 threads" if facts.threads else processes
+
+
+def _is_allowed(ground: Ground, values: Values) -> bool:
+    try:
+        return not new_fault(ground, values)
+    except ProfileError:
+        return False
