@@ -180,7 +180,7 @@ def ab_command(
         first = measured(given, swapped=False)
     except LabError as error:
         if markdown is not None:
-            write_text(markdown, no_result(error))
+            write_text(markdown, no_result(error.lines))
         raise
     found, as_json = Concluded(first, wanted=confirm), given["json"]
     if not as_json:

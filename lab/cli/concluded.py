@@ -41,8 +41,9 @@ class PairRun:
         said = sentence(self.outcome.conclusion, metric)
         if self.status != UNJUDGED:
             return said
-        what = f"whether {', '.join(self.untold)}" if self.untold else "by so noisy trials"
-        return f"this run could not tell {what}: {said}"
+        if not self.untold:
+            return f"this run was too noisy to tell: {said}"
+        return f"this run could not tell whether {', '.join(self.untold)}: {said}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from lab.analysis.health import HEADLINE
 from lab.analysis.summary import Summary
 from lab.analysis.together import RunConclusion
-from lab.errors import LabError
 from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
 from lab.model.wording import counted
@@ -39,10 +39,11 @@ def sentence(found: RunConclusion, metric: str) -> str:
     return f"{said}: {comparison.verdict}"
 
 
-def no_result(error: LabError) -> str:
+def no_result(why: Sequence[str]) -> str:
     """Return the comment of a run that has none: a branch that does not import, another reply."""
-    said = "\n".join(printable("\n".join(error.lines).splitlines()))
-    fence = "`" * (3 + said.count("```"))
+    said = "\n".join(printable("\n".join(why).splitlines()))
+    longest = max(map(len, re.findall("`+", said)), default=0)
+    fence = "`" * max(3, 1 + longest)  # that nothing in it ends
     return f"{HEAD}\n\n**No result.**\n\n{fence}text\n{said}\n{fence}\n"
 
 

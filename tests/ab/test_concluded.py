@@ -11,6 +11,7 @@ from lab.analysis.judging import FAILED
 from lab.analysis.summary import summarise
 from lab.analysis.together import conclude_run
 from lab.cli.concluded import Concluded, PairRun
+from lab.report.versions import no_result
 from tests.kit import builders as make
 
 
@@ -56,9 +57,19 @@ def test_the_first_sentence_says_that_nothing_could_be_told():
     assert told.answer("cpu").startswith("new needs 1.0")
     untold = replace(told, status=3, untold=[limit])
     assert untold.answer("cpu") == f"this run could not tell whether {limit}: {told.answer('cpu')}"
+    noisy = replace(told, status=3)
+    assert noisy.answer("cpu") == f"this run was too noisy to tell: {told.answer('cpu')}"
     crossed = replace(told, status=FAILED, crossed=frozenset([limit]))
     answer = Concluded(crossed, wanted=True, second=told).answer("cpu")
     assert answer.startswith("a limit is crossed, and a second run did not confirm it: new needs")
+
+
+def test_nothing_in_the_reason_of_a_missing_result_ends_its_block():
+    """It may be the log of a stranger's branch."""
+    text = no_result(["a version fails:", "```", "````", "@somebody"])
+    *_, opened, first, _, _, _, closed = text.rstrip().splitlines()
+    assert (opened, closed) == ("`````text", "`````")
+    assert first == "a version fails:"
 
 
 def test_it_says_that_the_second_run_does_not_agree():
