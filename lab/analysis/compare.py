@@ -60,14 +60,14 @@ class Paired:
         above = math.log(self.changed.metrics[metric])
         return [above - math.log(each.metrics[reference or metric]) for each in self.reference]
 
-    def log_ratio(self, metric: str) -> float:
+    def log_ratio(self, metric: str, reference: str | None = None) -> float:
         """
         Return the mean of them.
 
         A mean of the reference's values would make ratios too small by half of the noise's
         variance.
         """
-        return statistics.fmean(self.log_ratios(metric))
+        return statistics.fmean(self.log_ratios(metric, reference))
 
 
 def compare(
@@ -180,8 +180,9 @@ def _centre(
     pairs: Sequence[Paired], metric: str, reference: str | None = None, *, trim: bool
 ) -> stats.Centre:
     """Return the mean of all pairs' ratios, or their trimmed mean."""
-    ratios = [pair.log_ratios(metric, reference) for pair in pairs]
-    return stats.trimmed(ratios) if trim else stats.mean([statistics.fmean(it) for it in ratios])
+    if trim:
+        return stats.trimmed([pair.log_ratios(metric, reference) for pair in pairs])
+    return stats.mean([pair.log_ratio(metric, reference) for pair in pairs])
 
 
 def _same_work(pairs: Sequence[Paired], changed: Side, reference: Side) -> bool:

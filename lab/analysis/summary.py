@@ -175,6 +175,10 @@ class Summary:
         """By metric how far apart the same server twice is, as a share; absent if not known."""
         return {name: reach(each.ratio) for name, each in self.aa.items() if each.ratio is not None}
 
+    def row(self, profile: str) -> Row:
+        """Return what was measured of a profile, by its name."""
+        return next(row for row in self.rows if row.profile.name == profile)
+
     def has(self, metric: str) -> bool:
         """Return whether *metric* is known of any profile."""
         return any(metric in row.values for row in self.rows)

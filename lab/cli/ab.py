@@ -42,7 +42,7 @@ from lab.options import Asked, application, understand
 from lab.report.console import Console
 from lab.report.edge import say, say_json
 from lab.report.files import files
-from lab.report.thresholds import lines
+from lab.report.thresholds import judgement_line
 from lab.report.versions import as_markdown, no_result
 from lab.runs.folder import write_text
 
@@ -279,11 +279,10 @@ def _measured(
 
 def _told_of(judgement: Judgement) -> str:
     """Return what a run says to one limit, in a line."""
-    (line,) = lines([judgement])
     if not is_open(judgement):
-        return line
-    said = line.removeprefix(f"{judgement.outcome}: ")
-    return f"neither crossed nor excluded: {said} More --minutes, or a wider limit"
+        return judgement_line(judgement)
+    more = "More --minutes, or a wider limit"
+    return f"{judgement_line(judgement, 'neither crossed nor excluded')} {more}"
 
 
 def _run(

@@ -7,10 +7,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from lab.errors import LabError, UsageError
-from lab.experiment.pair import NEW, OLD
+from lab.errors import UsageError
+from lab.experiment.pair import NEW, OLD, naming
 from lab.model.runtime import without_secrets
 from lab.model.wording import counted
 from lab.options.runtime import runtime
@@ -113,9 +112,11 @@ def versions(
     with ExitStack() as stack:
         stack.enter_context(temporary.swept())
         place = stack.enter_context(temporary.folder())
-        make = partial(_made_ready, request, say)
-        old = make(OLD, request.old, pythons[0], place / folders[0], request.env_old)
-        new = make(NEW, request.new, pythons[1], place / folders[1], request.env_new)
+        make = partial(_version, request, say)
+        with naming(OLD):
+            old = make(request.old, pythons[0], place / folders[0], request.env_old)
+        with naming(NEW):
+            new = make(request.new, pythons[1], place / folders[1], request.env_new)
         if (old.python is None) != (new.python is None):
             listed, other = (new, old) if old.python is None else (old, new)
             raise UsageError(
@@ -125,17 +126,6 @@ def versions(
         if old.commit and old.commit == new.commit:
             say(f"{request.old} and {request.new} are the same commit: this shows the noise alone")
         yield old, new
-
-
-def _made_ready(request: Wanted, say: Callable[[str], None], name: str, *of: Any) -> Version:
-    """Return a version that is ready; what is wrong with one says which it is."""
-    try:
-        return _version(request, say, *of)
-    except UsageError:
-        raise
-    except LabError as error:
-        error.add_note(f"It is the {name} version that does not run.")
-        raise
 
 
 def _version(  # noqa: PLR0917 - each of its own kind

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -79,11 +80,21 @@ def _prepared(name: str, options: Options, side: Side) -> Prepared:
     config, workload = side
     alone = replace(options, profiles=(config,), minutes=None)
     try:
-        return prepare(alone, workload)
+        with naming(name):
+            return prepare(alone, workload)
     except UsageError as error:
         raise UsageError(f"{name}: {error}") from error
+
+
+@contextmanager
+def naming(version: str) -> Iterator[None]:
+    """Let an error say which version does not run; how a command is used is no version's fault."""
+    try:
+        yield
+    except UsageError:
+        raise
     except LabError as error:
-        error.add_note(f"It is the {name} version that does not run.")
+        error.add_note(f"It is the {version} version that does not run.")
         raise
 
 

@@ -19,9 +19,13 @@ MEANINGS = {
 
 def lines(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     """Return a line for each threshold."""
-    return tuple(
-        f"{each.outcome}: --fail-if '{each.threshold.text}': {why(each)}." for each in judgements
-    )
+    return tuple(map(judgement_line, judgements))
+
+
+def judgement_line(judgement: Judgement, outcome: str = "") -> str:
+    """Return a line for one, with its outcome in other words where there are some."""
+    said = outcome or judgement.outcome
+    return f"{said}: --fail-if '{judgement.threshold.text}': {why(judgement)}."
 
 
 def judgement_table(judgements: Sequence[Judgement]) -> Table:

@@ -12,7 +12,7 @@ from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
 from lab.model.wording import counted
 from lab.report.markdown import escaped, render_table
-from lab.report.numbers import bounded, quantity
+from lab.report.numbers import bounded, quantity, share
 from lab.report.remarks import load_words
 from lab.report.tables import Cell, Table, printable, ratio_cell, texts
 
@@ -62,7 +62,7 @@ def as_markdown(
     """
     (summary,) = found.summaries
     old, new = summary.run.plan.profiles
-    sides = [next(row for row in summary.rows if row.profile.name == it.name) for it in (old, new)]
+    sides = [summary.row(each.name) for each in (old, new)]
     rows = tuple(
         (
             Cell(", ".join(filter(None, METRICS[name].column))),
@@ -88,7 +88,7 @@ def as_markdown(
 def _asked(summary: Summary) -> str:
     """Say what was asked, how often, and how noisy it was."""
     run = summary.run
-    noise = f"{summary.floors[HEADLINE]:.1%}" if summary.aa[HEADLINE].ratio else "unknown"
+    noise = share(summary.noise[HEADLINE]) if HEADLINE in summary.noise else "unknown"
     return (
         f"{run.plan.workload.path}: {load_words(run.plan)}, {counted(run.blocks, 'block')}. "
         f"Old beside itself: {noise} noise in {METRICS[HEADLINE].title}."

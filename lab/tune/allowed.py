@@ -22,10 +22,10 @@ def new_fault(ground: Ground, values: Values) -> str:
     Raises:
         ProfileError: The change cannot be written.
     """
-    before = {flaw.code for flaw in judged(ground.config)}
     after = judged(dialects.with_text(ground.config, ground.text(values)))
-    new = (each for each in after if each.severity in GRAVE and each.code not in before)
-    return next((f"{each.code}: {each.message}" for each in new), "")
+    grave = [each for each in after if each.severity in GRAVE]
+    before = {flaw.code for flaw in judged(ground.config)} if grave else set()
+    return next((f"{each.code}: {each.message}" for each in grave if each.code not in before), "")
 
 
 def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator[str]:

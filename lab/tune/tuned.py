@@ -278,17 +278,15 @@ class Tuned:
         proven = self.found.proven
         if proven is None:
             return
-        before, after = (
-            next(row for row in proven.summary.rows if row.profile.name == name)
-            for name in (proven.comparison.reference, proven.comparison.changed)
-        )
+        sides = proven.comparison.reference, proven.comparison.changed
+        before, after = map(proven.summary.row, sides)
         for name in BESIDE:
             found = proven.summary.compare(
                 name, proven.comparison.changed, proven.comparison.reference
             )
             metric, values = METRICS[name], [each.values.get(name) for each in (before, after)]
             if values == [None, None]:
-                yield f"{metric.title}: not known, as too few replies tell it"
+                yield f"{metric.title}: not known (too few replies, or withheld)"
                 continue
             shown = " -> ".join(quantity(name, each) for each in values)
             unit = f" {metric.unit}" * (metric.unit not in {"", "1/s"})

@@ -150,6 +150,24 @@ def test_a_trimmed_mean_of_a_fixed_number_of_blocks_holds_the_truth_at_its_level
             assert (np.abs(middle) <= half).mean() >= 0.945, (name, blocks)
 
 
+@pytest.mark.parametrize(
+    ("kind", "mean", "trim"), [("bad", 57, 21), ("", 10.5, 12)], ids=["bad trials", "3 %"]
+)
+def test_trimmed_means_take_fewer_blocks_where_trials_are_bad(kind, mean, trim):
+    """Until a limit of 5 % is excluded of versions that are alike: the figures of method.md."""
+    trials = noise(kind, 0.03, (4000, 3, LOOKS[-1]))
+    ratios = trials[:, 2:] - trials[:, :2]
+    for estimate, seen, expected in (
+        (estimated, ratios.mean(axis=1), mean),
+        (trimmed, ratios, trim),
+    ):
+        used = np.full(len(trials), LOOKS[-1])
+        for look in reversed(LOOKS):
+            middle, half = estimate(seen, look, looks.EARLY)
+            used[middle + half < math.log1p(looks.SMALL)] = look
+        assert used.mean() == pytest.approx(expected, rel=0.05)
+
+
 PROFILES = make.profile("a"), make.profile("b", against="a")
 
 
