@@ -13,6 +13,7 @@ from lab.cli.tune_options import CONNECTIONS, measuring
 from lab.dialects.config import Known
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.dialects.vocabulary.wanted import GROUPS
+from lab.errors import UsageError
 from lab.model.wording import in_a_line, visible_lines
 from lab.options import Asked
 from lab.report.edge import say
@@ -80,6 +81,8 @@ def tune_command(
     """
     own: dict[str, Any] = {name: given.pop(name) for name in _OWN}
     without = own["without"] | (GROUPS.keys() - own["only"] if own["only"] else set())
+    if contradicted := own["only"] & own["without"]:
+        raise UsageError(f"--only and --without both name {', '.join(sorted(contradicted))}")
     asked = Asked(**given)
     if dry_run:
         own |= {"without": without, "container": container}

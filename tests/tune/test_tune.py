@@ -126,6 +126,13 @@ def test_a_group_that_is_none_is_named(shop):
     assert "--without wrkers: there is no such group; front, workers, " in done.stderr
 
 
+def test_a_group_is_not_both_changed_and_left(shop):
+    """What was meant is for the user to say."""
+    done = tune(shop, "--dry-run", "--only", "log,workers", "--without", "workers")
+    assert done.returncode == 2
+    assert "--only and --without both name workers" in done.stderr
+
+
 def test_a_tune_of_something_else_is_not_gone_on_with(shop):
     """Its trials are of another configuration."""
     folder = shop / "results" / "tune-1"
