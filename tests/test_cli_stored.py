@@ -75,6 +75,54 @@ def test_a_threshold_is_an_exit_status(tmp_path, limit, status):
     assert limit.partition(" ")[0] in done.stderr
 
 
+@pytest.fixture
+def limited(tmp_path):
+    """The stored ladder, as if it had been run with a limit that it crosses."""
+    copy = tmp_path / "limited"
+    shutil.copytree(LADDER, copy)
+    header = json.loads((copy / "run.json").read_text())
+    header["plan"]["thresholds"] = ["cpu(http-socket/baseline) > 0.05"]
+    (copy / "run.json").write_text(json.dumps(header))
+    return str(copy)
+
+
+def test_a_run_keeps_its_limits(tmp_path, limited):
+    """The report of a red run says which limit is crossed, and ends as the run did."""
+    done = run("lab", "report", limited, cwd=tmp_path)
+    assert done.returncode == 99, done.stderr
+    assert "failed: --fail-if 'cpu(http-socket/baseline) > 0.05'" in done.stderr
+    assert "exit 99: a limit of --fail-if is crossed" in done.stdout
+    done = run("lab", "report", limited, "--markdown", cwd=tmp_path)
+    assert (
+        "## Thresholds\n\n| fail if |  | why |\n| --- | --- | --- |\n"
+        "| cpu(http-socket/baseline) > 0.05 | failed | "
+    ) in done.stdout
+    run("lab", "report", limited, "--html", "page.html", cwd=tmp_path)
+    assert "<h2>Thresholds</h2>" in (tmp_path / "page.html").read_text()
+
+
+def test_a_limit_is_judged_at_each_value(tmp_path):
+    """And the value is named: in a line, in Markdown, and on the page of all values."""
+    words = (str(ROOT / "docs" / "runs" / "payload-sizes"), "--fail-if")
+    limit = "cpu(http-go/http-uvloop) > 0.01"
+    done = run("lab", "report", *words, limit, "--markdown", cwd=tmp_path)
+    assert done.returncode == 99
+    assert [line.split(": ")[0] for line in done.stderr.splitlines()][:2] == ["size 1k", "size 10k"]
+    assert f"| size | fail if |  | why |\n| --- | --- | --- | --- |\n| 1k | {limit} | failed |" in (
+        done.stdout
+    )
+    run("lab", "report", *words, limit, "--html", "page.html", cwd=tmp_path)
+    assert "<h2>Thresholds</h2>" in (tmp_path / "page.html").read_text()
+
+
+def test_other_limits_replace_those_of_the_run(tmp_path, limited):
+    """As when a limit was too narrow."""
+    limit = "cpu(tuned/baseline) > 1.05"
+    done = run("lab", "report", limited, "--fail-if", limit, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(f"passed: --fail-if '{limit}'")
+
+
 def test_a_threshold_that_means_nothing_is_refused(tmp_path):
     """A metric that there is none of is named, with those that there are."""
     done = run("lab", "report", LADDER, "--fail-if", "velocity(tuned/baseline) > 1", cwd=tmp_path)

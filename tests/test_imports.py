@@ -271,7 +271,7 @@ def test_no_sentence_is_taken_apart():
 
 def test_a_conclusion_has_no_sentence():
     """What a run comes to is names, kinds and numbers; lab.report puts them into words."""
-    concluding = ("columns", "conclude", "conclusion", "descent", "footnotes", "limits")
+    concluding = ("columns", "conclude", "conclusion", "descent", "ending", "footnotes", "limits")
     for name in (*concluding, "judging", "machine", "points", "swept", "together", "undecided"):
         for text in texts_of(ROOT / "lab" / "analysis" / f"{name}.py"):
             assert len(text.split()) < 5, (name, text)

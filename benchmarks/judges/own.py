@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.judges.cut import Decision, Row, Sample
-from lab.analysis.judging import FAILED, UNJUDGED
+from lab.analysis.ending import decided, exit_status
+from lab.analysis.judging import FAILED, UNJUDGED, Judgement, judge_own
 from lab.analysis.points import summaries
 from lab.analysis.thresholds import parse
 from lab.experiment.minutes import LOOKS
-from lab.experiment.pair import NEW, OLD, decided, ending
+from lab.experiment.pair import NEW, OLD
 from lab.model.measured import Run, Trial
 from lab.model.plan import Arm, Plan, Role, Slot
 
@@ -72,12 +73,49 @@ class LabAb:
         if len(usable) < LOOKS[0]:
             return None
         run = _run_of([rows[at] for at in usable])
-        limits = (parse(LIMITS[self.metric]),)
-        found = ending(run, limits)
-        if found.blocks == len(usable) < most and not decided(limits)(summaries(run)):
+        run = replace(run, plan=replace(run.plan, thresholds=(LIMITS[self.metric],)))
+        found = ending(run)
+        if found.blocks == len(usable) < most and not _is_over(run):
             return None
         trials = sum(trial.slot.block < found.blocks for trial in run.trials)
         return PairOutcome(found.status, usable[found.blocks - 1] + 1, trials)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """When a run of two versions ends, and what it says then."""
+
+    blocks: int
+    """After which."""
+    judgements: tuple[Judgement, ...]
+    """What it says to each limit."""
+    status: int
+    """Its exit status."""
+
+
+def ending(run: Run) -> Ending:
+    """
+    Judge trials as `lab ab` judges them: at each look, until all is decided.
+
+    Args:
+        run: With the arms old, old again and new. Of one that `lab ab` has made this is how it
+            ended; of other trials how it would have, had its time ended with them.
+    """
+    for look in (each for each in run.plan.looks if each <= run.blocks):
+        trials = tuple(trial for trial in run.trials if trial.slot.block < look)
+        so_far = replace(run, trials=trials, ended=True)
+        if _is_over(so_far):
+            run = so_far
+            break
+    found = summaries(run)
+    judgements = tuple(judgement for each in found for judgement in judge_own(each))
+    return Ending(run.blocks, judgements, exit_status(found, judgements))
+
+
+def _is_over(run: Run) -> bool:
+    """Return whether a run has said what it is for."""
+    assert run.plan.deciding is not None
+    return decided(tuple(map(parse, run.plan.thresholds)), run.plan.deciding)(summaries(run))
 
 
 def _decision(outcome: PairOutcome) -> Decision:
@@ -102,6 +140,7 @@ def _run_of(rows: Sequence[Row]) -> Run:
         minutes=MINUTES,
         looks=LOOKS,
         against_both=True,
+        deciding="cpu",
         inert={},
     )
     return Run("judged", "lab ab", plan, {}, trials, ended=True)

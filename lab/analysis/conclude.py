@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from lab.analysis.columns import asked, compared, measured, panels
 from lab.analysis.compare import surely
 from lab.analysis.conclusion import Conclusion, Moved, Term, Trust, Uncounted
 from lab.analysis.confirm import limited_by
 from lab.analysis.descent import reference_lines
+from lab.analysis.ending import exit_status
 from lab.analysis.footnotes import (
+    failed,
     gates_fired,
     generator_limit,
     protocols,
@@ -19,20 +22,24 @@ from lab.analysis.footnotes import (
     several_settings,
 )
 from lab.analysis.health import HEADLINE, noise_check, told_apart
+from lab.analysis.judging import judge_own
 from lab.analysis.limits import limits, no_effect, silent
 from lab.analysis.machine import facts, network
 from lab.analysis.opening import opening
 from lab.analysis.summary import Summary
 from lab.analysis.swept import on_one_core
+from lab.analysis.thresholds import Threshold
 from lab.analysis.undecided import left_early, levels, outlook, undecided
 from lab.dialects.difference import Difference, difference
 from lab.model.comparison import Comparison, Verdict
 from lab.model.metric import shown
 from lab.model.plan import Plan
+from lab.model.warning import Noise, RunWarning
 
 
-def conclude(summary: Summary) -> Conclusion:
-    """Return what a run comes to."""
+def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) -> Conclusion:
+    """Return what a run comes to; *thresholds* are others than the limits that it was given."""
+    judgements = judge_own(summary, thresholds)
     run, metric = summary.run, judged_by(summary)
     metrics, lines = shown(run.plan.load), reference_lines(run.plan)
     farthest = _farthest(summary, metric)
@@ -41,7 +48,9 @@ def conclude(summary: Summary) -> Conclusion:
     return Conclusion(
         summary=summary,
         trust=_trust(summary),
-        warnings=summary.warnings,
+        warnings=tuple(_warnings(summary, exit_status([summary], judgements))),
+        judgements=judgements,
+        failed=failed(summary),
         uncounted=_uncounted(summary),
         baseline=baseline,
         metric=metric,
@@ -86,6 +95,12 @@ def conclude(summary: Summary) -> Conclusion:
         panels=panels(summary),
         differences=_differences(summary),
     )
+
+
+def _warnings(summary: Summary, status: int) -> Iterator[RunWarning]:
+    """Yield its warnings; that of the noise makes the status only where nothing else does."""
+    for each in summary.warnings:
+        yield replace(each, decides=False) if isinstance(each, Noise) and status != 3 else each
 
 
 def _differences(summary: Summary) -> dict[str, Difference]:

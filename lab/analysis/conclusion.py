@@ -14,10 +14,11 @@ from lab.analysis.footnotes import (
     SeveralSettings,
 )
 from lab.analysis.health import NoiseCheck
+from lab.analysis.judging import Judgement
 from lab.analysis.limits import Limit, NoEffect
 from lab.analysis.machine import Facts, Network
 from lab.analysis.opening import Opening
-from lab.analysis.summary import Summary
+from lab.analysis.summary import Summary, Tally
 from lab.analysis.undecided import Outlook, Undecided
 from lab.dialects.difference import Difference
 from lab.model.comparison import Comparison
@@ -99,6 +100,12 @@ class Conclusion:
     trust: Trust
     warnings: tuple[RunWarning, ...]
     """What a reader must know before any number, gravest first."""
+
+    judgements: tuple[Judgement, ...]
+    """What it says to each limit of `--fail-if`."""
+
+    failed: tuple[tuple[str, Tally], ...]
+    """Each profile whose server failed in a trial, and by which gate, in how many."""
 
     uncounted: Uncounted | None
     baseline: str

@@ -92,6 +92,19 @@ class SentLate:
     """Of its requests."""
 
 
+def failed(summary: Summary) -> tuple[tuple[str, Tally], ...]:
+    """Return each profile whose server failed in a trial, and by which gate, in how many."""
+    found: dict[tuple[str, Gate], list[Finding]] = {}
+    for item in summary.observations:
+        name = item.trial.slot.arm.profile.name
+        for each in item.findings if item.trial.is_own(name) else ():
+            if each.gate.failing and each.withholds is None:
+                found.setdefault((name, each.gate), []).append(each)
+    return tuple(
+        (name, Tally(gate, len(findings), findings[0])) for (name, gate), findings in found.items()
+    )
+
+
 def gates_fired(summary: Summary) -> tuple[GateFired, ...]:
     """Return the gates that fired, in order of appearance."""
     found: dict[Gate, list[tuple[Row, Tally]]] = {}

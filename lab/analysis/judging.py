@@ -12,14 +12,13 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis import swept
 from lab.analysis.across import Across, Change, change
 from lab.analysis.health import gravest
 from lab.analysis.metrics import derive
 from lab.analysis.stats import half_width
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import Threshold
-from lab.model.comparison import Comparison, Estimate
+from lab.analysis.thresholds import Threshold, parse
+from lab.model.comparison import Comparison, Estimate, MayBe
 from lab.model.plan import Load, Role
 
 FAILED = 99
@@ -35,9 +34,16 @@ class Judged(enum.StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNJUDGED = "cannot be judged"
+    OPEN = "neither crossed nor excluded"
+    """Of two versions alone, where green says that new is not beyond the limit."""
 
 
-STATUSES = {Judged.PASSED: 0, Judged.FAILED: FAILED, Judged.UNJUDGED: UNJUDGED}
+STATUSES = {
+    Judged.PASSED: 0,
+    Judged.FAILED: FAILED,
+    Judged.UNJUDGED: UNJUDGED,
+    Judged.OPEN: UNJUDGED,
+}
 
 
 class Reach(enum.StrEnum):
@@ -125,15 +131,31 @@ def judge_run(threshold: Threshold, summary: Summary) -> Judgement:
     floor = summary.floors[threshold.metric]
     found = summary.compare_whole(threshold.metric, threshold.profile, threshold.against)
     missing = TooFew(_counting(threshold, summary))
-    return _judge_noisy(threshold, summary, found, floor, (missing,))
+    judged = _judge_noisy(threshold, summary, found, floor, (missing,))
+    return judged if summary.run.plan.deciding is None else _of_versions(judged)
 
 
-def judge_points(
-    found: Sequence[Summary], thresholds: Sequence[Threshold]
-) -> tuple[tuple[Judgement, ...], int]:
-    """Return what a run says to *thresholds* at each of its values, and its exit status."""
-    judgements = tuple(judge_run(each, summary) for summary in found for each in thresholds)
-    return judgements, exit_code(judgements, swept.exit_code(found))
+def judge_own(
+    summary: Summary, thresholds: Sequence[Threshold] | None = None
+) -> tuple[Judgement, ...]:
+    """Return what a run says to the limits that it was given, or to others."""
+    if thresholds is None:
+        thresholds = tuple(map(parse, summary.run.plan.thresholds))
+    return tuple(judge_run(each, summary) for each in thresholds)
+
+
+def is_excluded(judgement: Judgement) -> bool:
+    """
+    Return whether the ratio surely lies where its limit is not crossed.
+
+    It does not where the interval holds the limit, or lies beyond it and is no farther from 1 than
+    noise; nor where it is the bound of a ratio that may lie beyond it.
+    """
+    if not isinstance(judgement.why, RatioSeen) or judgement.why.reach is not Reach.SHORT:
+        return False
+    farther = MayBe.LARGER if judgement.threshold.above else MayBe.SMALLER
+    bound = judgement.bound
+    return bound is None or bound.may_be not in {farther, MayBe.EITHER}
 
 
 def judge_across(threshold: Threshold, found: Across) -> Judgement:
@@ -192,7 +214,7 @@ def exit_code(judgements: Iterable[Judgement], otherwise: int) -> int:
     """
     Return the exit status of a run: the gravest of its own, *otherwise*, and its thresholds'.
 
-    That is 99 when one failed, 1 when a server is broken, 3 when one cannot be judged.
+    That is 99 when one failed, 1 when a server is broken, 3 when one cannot be judged or is open.
     """
     said = (STATUSES[judgement.outcome] for judgement in judgements)
     return gravest(otherwise, *said)
@@ -227,6 +249,14 @@ def _judge_noisy(
     if isinstance(found, Comparison) and found.may_be is not None:
         return replace(judged, bound=found)
     return judged
+
+
+def _of_versions(judged: Judgement) -> Judgement:
+    """Return what is said of two versions: what is open passes nothing, so nothing is unseen."""
+    if isinstance(judged.why, RatioSeen):
+        judged = replace(judged, why=replace(judged.why, unseen=None))
+    open_ = judged.outcome is Judged.PASSED and not is_excluded(judged)
+    return replace(judged, outcome=Judged.OPEN) if open_ else judged
 
 
 def _judge_count(threshold: Threshold, summary: Summary) -> Judgement:

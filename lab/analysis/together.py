@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from lab.analysis.compare import surely
 from lab.analysis.conclude import conclude
 from lab.analysis.conclusion import Conclusion
+from lab.analysis.ending import exit_status
 from lab.analysis.health import noise_check
+from lab.analysis.judging import Judgement, judge_own
 from lab.analysis.machine import Facts, Network, facts, network
 from lab.analysis.summary import Summary
 from lab.analysis.swept import (
@@ -20,6 +22,7 @@ from lab.analysis.swept import (
     shown,
     value_of,
 )
+from lab.analysis.thresholds import Threshold
 from lab.model.comparison import Comparison, Verdict
 from lab.model.finding import Finding, Gate
 from lab.model.measured import Run
@@ -117,6 +120,9 @@ class SweepConclusion:
     gates: tuple[GateAtValues, ...]
     """In order of appearance."""
 
+    judgements: tuple[tuple[str, Judgement], ...]
+    """Value, and what is said at it to a limit of `--fail-if`."""
+
     missing: tuple[tuple[str, int, int], ...]
     """Value, trials that were measured, and planned ones, of values that lack any."""
 
@@ -163,19 +169,40 @@ class RunConclusion:
         """What was found at each value."""
         return tuple(each.summary for each in self.points)
 
+    @property
+    def judgements(self) -> tuple[Judgement, ...]:
+        """What is said at each value to each limit of `--fail-if`."""
+        return tuple(judgement for each in self.points for judgement in each.judgements)
 
-def conclude_run(found: Sequence[Summary]) -> RunConclusion:
-    """Return what a run comes to, of which *found* says what was found at each value."""
-    sweep = conclude_sweep(found) if len(found) > 1 else None
-    return RunConclusion(tuple(map(conclude, found)), sweep)
+    @property
+    def status(self) -> int:
+        """The exit status of the run, with its limits."""
+        return exit_status(self.summaries, self.judgements)
 
 
-def conclude_sweep(found: Sequence[Summary]) -> SweepConclusion:
+def conclude_run(
+    found: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
+) -> RunConclusion:
+    """
+    Return what a run comes to.
+
+    Args:
+        found: What was found at each value.
+        thresholds: Others than the limits that it was given.
+    """
+    sweep = conclude_sweep(found, thresholds) if len(found) > 1 else None
+    return RunConclusion(tuple(conclude(each, thresholds) for each in found), sweep)
+
+
+def conclude_sweep(
+    found: Sequence[Summary], thresholds: Sequence[Threshold] | None = None
+) -> SweepConclusion:
     """
     Return what a sweep comes to.
 
     Args:
         found: What was found at each value, in the order of the values.
+        thresholds: Others than the limits that it was given.
     """
     plan, counted = found[0].run.plan, counted_as(found)
     metrics = judged_metrics(plan.load)
@@ -212,6 +239,7 @@ def conclude_sweep(found: Sequence[Summary]) -> SweepConclusion:
         if counted
         else (),
         gates=_gates(found),
+        judgements=tuple(_judgements(found, thresholds)),
         missing=tuple(_missing(found)),
         machine=facts(found[0].run.environments),
         network=network(found[0].run),
@@ -273,6 +301,13 @@ def _warned(found: Sequence[Summary]) -> Iterator[tuple[str, RunWarning]]:
         for warning in summary.warnings:
             if not isinstance(warning, EndedEarly):
                 yield value_of(summary)[1], warning
+
+
+def _judgements(
+    found: Sequence[Summary], thresholds: Sequence[Threshold] | None
+) -> Iterator[tuple[str, Judgement]]:
+    for each in found:
+        yield from ((value_of(each)[1], judged) for judged in judge_own(each, thresholds))
 
 
 def _missing(found: Sequence[Summary]) -> Iterator[tuple[str, int, int]]:

@@ -125,7 +125,7 @@ def outlook(summary: Summary, metric: str) -> Outlook | None:
     blocks, nearest = needs[0]
     within = [each for each, _ in needs if each <= MOST_MORE * run.blocks] or [blocks]
     more = math.ceil((within[-1] - run.blocks) * _block_seconds(run) / 60)
-    total = math.ceil(_seconds(run) / 60) + more
+    total = math.ceil(seconds_of(run) / 60) + more
     decides = 1 if len(still_open) == 1 else len(within)
     return Outlook(decided, len(still_open), nearest, MoreTime(more, total, decides), most)
 
@@ -181,7 +181,7 @@ def _needed(summary: Summary, still_open: Sequence[Comparison]) -> Iterator[tupl
                 yield blocks, each
 
 
-def _seconds(run: Run) -> float:
+def seconds_of(run: Run) -> float:
     """Return about how long the run took: its last trial as long as the others."""
     first, last = run.trials[0].started_at, run.trials[-1].started_at
     return (last - first) * len(run.trials) / max(1, len(run.trials) - 1)
@@ -191,4 +191,4 @@ def _block_seconds(run: Run) -> float:
     """Return about how long one more block would take."""
     last = max(trial.slot.block for trial in run.trials)
     held = sum(trial.slot.block == last for trial in run.trials)
-    return _seconds(run) / len(run.trials) * held
+    return seconds_of(run) / len(run.trials) * held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,11 @@ from typing import Any
 import click
 
 from lab import profiles
+from lab.analysis.ending import METRICS, decided
 from lab.analysis.health import gravest
-from lab.analysis.judging import UNJUDGED, Judged, Judgement
-from lab.analysis.summary import Summary
+from lab.analysis.judging import UNJUDGED, Judged
 from lab.analysis.thresholds import Threshold, check, parse
-from lab.cli.concluded import Concluded, PairRun
+from lab.cli.concluded import Concluded, PairRun, told_of
 from lab.cli.options import each_of, offered
 from lab.cli.report import FULL, show
 from lab.cli.sides import INSTALL, Version, Wanted, versions
@@ -25,16 +25,7 @@ from lab.errors import LabError, OtherReplyError, UsageError
 from lab.experiment import counts
 from lab.experiment.announcement import announcement
 from lab.experiment.conduct import Outcome, conduct
-from lab.experiment.pair import (
-    METRICS,
-    NEW,
-    OLD,
-    decided,
-    ending,
-    is_open,
-    prepare_pair,
-    served_alike,
-)
+from lab.experiment.pair import NEW, OLD, prepare_pair, served_alike
 from lab.experiment.progress import Progress
 from lab.experiment.replies import TriedOut
 from lab.generators.process import EngineGenerator
@@ -42,7 +33,6 @@ from lab.options import Asked, application, understand
 from lab.report.console import Console
 from lab.report.edge import say, say_json
 from lab.report.files import files
-from lab.report.thresholds import judgement_line
 from lab.report.versions import as_markdown, no_result
 from lab.runs.folder import write_text
 
@@ -260,15 +250,12 @@ def _measured(
         differs = [*old.differs(new)]
         for line in differs:
             say_err(line)
-        over = decided(limits.thresholds, limits.metric)
-        outcome, costs = _run(
-            old, new, over, given, new_reply=new_reply, count=limits.counted is not None
-        )
-    (summary,) = outcome.conclusion.summaries
-    ended = ending(summary.run, limits.thresholds, limits.metric)
-    told, status, counted = [_told_of(each) for each in ended.judgements], ended.status, 0
-    crossed = {each.threshold.text for each in ended.judgements if each.outcome is Judged.FAILED}
-    untold = [each.threshold.text for each in ended.judgements if is_open(each)]
+        outcome, costs = _run(old, new, limits, given, new_reply=new_reply)
+    conclusion, counted = outcome.conclusion, 0
+    judgements, status = conclusion.judgements, conclusion.status
+    told = [told_of(each, conclusion.summaries[0].run) for each in judgements]
+    crossed = {each.threshold.text for each in judgements if each.outcome is Judged.FAILED}
+    untold = [each.threshold.text for each in judgements if each.outcome is Judged.OPEN]
     if costs is not None:
         said, counted = counts.told(costs, limits.counted or ())
         # Where counts alone decide, it does not matter how noisy the machine is.
@@ -277,30 +264,27 @@ def _measured(
     return PairRun(outcome, differs, told, frozenset(crossed), counted, status, untold)
 
 
-def _told_of(judgement: Judgement) -> str:
-    """Return what a run says to one limit, in a line."""
-    if not is_open(judgement):
-        return judgement_line(judgement)
-    more = "More --minutes, or a wider limit"
-    return f"{judgement_line(judgement, 'neither crossed nor excluded')} {more}"
-
-
 def _run(
     old: Version,
     new: Version,
-    over: Callable[[Sequence[Summary]], bool],
+    limits: Limits,
     given: dict[str, Any],
     *,
     new_reply: bool,
-    count: bool,
 ) -> tuple[Outcome, tuple[counts.Cost, counts.Cost] | None]:
     asked = [_asked(each, given) for each in (old, new)]
     understood = understand(asked[0])
-    ours = TriedOut.ALL
-    options = replace(understood.options, stay={NEW}, over=over, trying=ours, confirm=False)
+    options = replace(
+        understood.options,
+        thresholds=tuple(each.text for each in limits.thresholds),
+        stay={NEW},
+        over=decided(limits.thresholds, limits.metric),
+        trying=TriedOut.ALL,
+        confirm=False,
+    )
     workloads = [application(each) for each in asked]
     sides = [(each.config, workload) for each, workload in zip((old, new), workloads, strict=True)]
-    prepared = prepare_pair(options, *sides, new_reply=new_reply)
+    prepared = prepare_pair(options, *sides, deciding=limits.metric, new_reply=new_reply)
     if old.folder != new.folder and (place := served_alike(prepared.plan)) is not None:
         raise UsageError(
             f"both versions would serve {place}, which their configuration names: --chdir . "
@@ -308,7 +292,7 @@ def _run(
         )
     for line in announcement(prepared):
         say(line, err=True)
-    costs = counts.counts(prepared) if count else None
+    costs = None if limits.counted is None else counts.counts(prepared)
     generator = EngineGenerator(prepared.generators)
     try:
         with Progress(prepared.plan, Console(stderr=True)) as progress:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.analysis.judging import FAILED, UNJUDGED
+from lab.analysis.ending import blocks_to_tell
+from lab.analysis.judging import FAILED, UNJUDGED, Judged, Judgement
+from lab.analysis.undecided import seconds_of
 from lab.experiment.conduct import Outcome
+from lab.model.measured import Run
 from lab.report import opening, summary_json
+from lab.report.thresholds import judgement_line
 from lab.report.versions import sentence
 
 BROKEN = 1
@@ -16,6 +21,23 @@ BROKEN = 1
 
 UNCONFIRMED = 3
 """Exit status where a second run does not agree with the first."""
+
+
+def told_of(judgement: Judgement, run: Run) -> str:
+    """Return what a run says to one limit, in a line; of one that is open what would tell."""
+    said = judgement_line(judgement)
+    if judgement.outcome is not Judged.OPEN:
+        return said
+    if judgement.bound is not None:  # which says itself what it is for want of
+        return said
+    blocks = blocks_to_tell(judgement, run)
+    if blocks is None:
+        return f"{said} A wider limit would tell, or a quieter machine."
+    more = f"--blocks {blocks}"
+    if run.plan.minutes is not None:
+        minutes = math.ceil(blocks / run.blocks * seconds_of(run) / 60)
+        more = f"--minutes {max(minutes, int(run.plan.minutes) + 1)}"
+    return f"{said} About {more} would tell, and so would a wider limit."
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from lab.analysis.conclusion import Conclusion
 from lab.analysis.health import gravest
-from lab.analysis.judging import judge_points
 from lab.analysis.summary import Row, Summary
 from lab.cli.run import made
 from lab.cli.startable import startable
@@ -104,7 +103,7 @@ def tried(trying: Trying) -> Tried:
     summaries = outcome.conclusion.summaries
     quick = wishes.quick.asked if wishes.quick else ""
     rows = (*_of_run(summaries[0]), *_of_faults(result, quick), *_of_questions(*seen))
-    measured = gravest(judge_points(summaries, ())[1], _unproved(result))
+    measured = gravest(outcome.conclusion.status, _unproved(result))
     said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
     return Tried(rows, said, str(outcome.folder), measured)
 

@@ -12,10 +12,10 @@ import click
 from lab.analysis.across import across
 from lab.analysis.comparable import require_comparable
 from lab.analysis.health import gravest
-from lab.analysis.judging import exit_code, judge_across, judge_points
+from lab.analysis.judging import exit_code, judge_across
 from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import Threshold, check, parse
+from lab.analysis.thresholds import check, parse
 from lab.analysis.together import RunConclusion, conclude_run
 from lab.cli.options import offered
 from lab.errors import UsageError
@@ -63,13 +63,17 @@ def report_command(
     full: bool,
     fail_if: tuple[str, ...],
 ) -> int:
-    """Print what RUN comes to: a folder, its name, or "latest"."""
-    thresholds = [parse(limit) for limit in fail_if]
+    """
+    Print what RUN comes to: a folder, its name, or "latest".
+
+    Without --fail-if the limits are those that the run was given.
+    """
+    given = [parse(limit) for limit in fail_if]
     folder = find_run(results, run)
     found = read_run(folder)
-    for each in thresholds:
+    for each in given:
         check(each, [profile.name for profile in found.plan.profiles])
-    said = conclude_run(_chosen(summaries(found), at))
+    said = conclude_run(_chosen(summaries(found), at), given or None)
     if page is not None:
         from lab.report.files import pages  # noqa: PLC0415 - as `_print`, of Jinja and matplotlib
 
@@ -80,7 +84,7 @@ def report_command(
         say(markdown.render(said), end="")
     else:
         show(said, folder, full=full, as_json=as_json)
-    return judged(said, thresholds, quiet=page is not None or as_markdown or as_json)
+    return judged(said, quiet=page is not None or as_markdown or as_json)
 
 
 @click.command("compare")
@@ -174,18 +178,17 @@ def _print(content: Document) -> None:
     show_document(content, Console())
 
 
-def judged(said: RunConclusion, thresholds: Sequence[Threshold], *, quiet: bool) -> int:
+def judged(said: RunConclusion, *, quiet: bool) -> int:
     """
-    Print what a run says to *thresholds* on standard error, and return its exit status.
+    Print what a run says to its limits on standard error, and return its exit status.
 
     Unless *quiet* what the status means stands below the report.
     """
-    judgements, status = judge_points(said.summaries, thresholds)
     if not quiet:
-        say(opening.end(status))
-    for line in lines(judgements):
+        say(opening.end(said.status))
+    for line in lines(said):
         say(line, err=True)
-    return status
+    return said.status
 
 
 def _way(folder: Path, *, tries: bool) -> opening.Way:

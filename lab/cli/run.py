@@ -41,7 +41,7 @@ def run_command(*, names: tuple[str, ...], full: bool, **given: Any) -> int:
     outcome = made(asked, understood)
     show(outcome.conclusion, outcome.folder, full=full, as_json=asked.json)
     say(f"Run folder: {outcome.folder}", err=asked.json)
-    return judged(outcome.conclusion, understood.thresholds, quiet=asked.json)
+    return judged(outcome.conclusion, quiet=asked.json)
 
 
 def made(asked: Asked, understood: Understood) -> Outcome:

@@ -89,6 +89,8 @@ class Options:
     """Time that the blocks may take; None for as many as *sizes* says."""
     smallest: float = SMALLEST
     """Share that the run has to be able to tell from noise."""
+    thresholds: tuple[str, ...] = ()
+    """The limits of `--fail-if`."""
     stay: Collection[str] = ()
     """Profiles that no look lets go, because a threshold is on them."""
     over: Callable[[Sequence[Summary]], bool] | None = None
@@ -184,6 +186,7 @@ def prepare(options: Options, workload: Workload) -> Prepared:
         generator_cores=written(cores[1]) if cores else None,
         backing=needed(workload, chosen),
         smallest=options.smallest,
+        thresholds=options.thresholds,
     )
     plan = replace(plan, inert=without_effect(plan))
     validate(plan)

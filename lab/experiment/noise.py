@@ -14,12 +14,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.compare import own
+from lab.analysis.ending import METRICS
 from lab.analysis.looks import Comparisons
 from lab.analysis.observations import Observation
 from lab.analysis.stats import POWER
 from lab.analysis.summary import Summary
 from lab.experiment.minutes import LOOKS
-from lab.experiment.pair import METRICS, NEW, OLD
+from lab.experiment.pair import NEW, OLD
 from lab.model.comparison import Verdict
 from lab.model.measured import Run, Trial
 from lab.model.metric import METRICS as KNOWN

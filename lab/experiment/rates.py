@@ -150,7 +150,7 @@ def planned(
     if any(rate.is_share for rate in rates):
         say("capacity first, in a closed loop:")
         sizes = replace(options.sizes, blocks=min(CAPACITY_BLOCKS, options.sizes.blocks))
-        closed = replace(options, sizes=sizes, minutes=None, confirm=False)
+        closed = replace(options, sizes=sizes, minutes=None, confirm=False, thresholds=())
         (summary,) = compare(closed).conclusion.summaries
         found = capacity(summary)
         measured = found.rate

@@ -21,7 +21,6 @@ from locust import LoadTestShape, events
 from locust.runners import WorkerRunner
 from locust.stats import CSV_STATS_INTERVAL_SEC
 
-from lab.analysis.judging import judge_points
 from lab.errors import GeneratorError, Interrupted, LabError, UsageError
 from lab.experiment.announcement import varying
 from lab.experiment.conduct import SUSTAINED, Options, Outcome, Prepared, conduct
@@ -149,10 +148,8 @@ class ComparisonShape(LoadTestShape):
             log.warning("--run-time is for --host; a comparison ends with its last block")
         self._warn_of_master(asked)
         self.outcome = carry_out(asked, understood, self._conduct, log.info)
-        judgements, environment.process_exit_code = judge_points(
-            self.outcome.conclusion.summaries, understood.thresholds
-        )
-        for line in lines(judgements):
+        environment.process_exit_code = self.outcome.conclusion.status
+        for line in lines(self.outcome.conclusion):
             log.info("%s", line)
         log.info("next come Locust's own statistics, of all trials: what counts the report says")
 

@@ -105,6 +105,11 @@ class Plan:
     that counts, and not to the first alone. Means are trimmed then, that of the noise too."""
     warm: int = WARM
     """Requests of each worker process in the warm-up, at the least."""
+    thresholds: tuple[str, ...] = ()
+    """The limits of `--fail-if`: "cpu(new/old) > 1.05"."""
+    deciding: str | None = None
+    """Of a run of two versions the metric that ends it where it has no limits: "cpu". A limit of it
+    is open until it is crossed or excluded. None of other runs."""
     inert: Mapping[str, tuple[str, ...]] | None = None
     """Profile -> its options without effect, each with the reason, as they were judged before the
     run; None where that was not kept."""

@@ -57,7 +57,8 @@ def understand(asked: Asked) -> Understood:
     if rates:
         _check_open_loop(usual.load, thresholds)
     stay = {name for each in thresholds for name in (each.profile, each.against) if name}
-    options = replace(_options(asked, usual), stay=stay, sweep=sweep)
+    texts = tuple(each.text for each in thresholds)
+    options = replace(_options(asked, usual), thresholds=texts, stay=stay, sweep=sweep)
     validate_sizes(options.sizes.blocks, options.sizes.window, options.sizes.warmup)
     validate_load(options.load)
     return Understood(options, thresholds, rates, asked.rate)

@@ -12,8 +12,15 @@ from lab.model.metric import METRICS
 from lab.report.machine import machine_lines
 from lab.report.numbers import UNKNOWN, figure, ratio, share
 from lab.report.summary_json import to_json
-from lab.report.tables import MEANINGS, Cell, Document, Meaning, Table, texts
-from lab.report.thresholds import judgement_table
+from lab.report.tables import (
+    MEANINGS,
+    Cell,
+    Document,
+    Meaning,
+    Table,
+    judgement_table,
+    texts,
+)
 from lab.report.warnings import told
 
 FORMAT = 1

@@ -109,6 +109,7 @@ def render(found: Conclusion) -> str:
         measured=next(table for table in page.tables if table.topic is Topic.MEASURED),
         parts=[table for table in page.tables if table.topic is Topic.PARTS],
         opening=list(opening.sections(found)),
+        thresholds=[table for table in page.tables if table.topic is Topic.THRESHOLDS],
         context=opening.context(found),
         banners=[each for each in opening.banners(found) if f"{each}." != sentence],
         # What limited each profile is shown as chips instead.

@@ -44,7 +44,7 @@ UNREADABLE = (NeverStarted, Failing, NothingCompared)
 ENDS = {
     0: "measured",
     1: "a server failed in half of its trials or more",
-    3: "measured, but noisier than wanted, or too few trials count",
+    3: "measured, but noisier than wanted, too few trials count, or a limit is not decided",
     99: "a limit of --fail-if is crossed",
 }
 """What the exit status of a run means."""
@@ -99,7 +99,7 @@ def sections(found: Conclusion) -> Iterator[Table]:
         _alike(found.opening, METRICS[found.metric].title),
         _no_effect(found),
         _open(found),
-        _uncounted(found),
+        uncounted(found),
     )
     yield from (each for each in every if each is not None)
 
@@ -271,6 +271,9 @@ def _open_cell(found: Conclusion, each: Told) -> Cell:
 
 def _takes(found: Conclusion) -> str:
     """Say what would answer what is open."""
+    plan = found.summary.run.plan
+    if found.judgements and plan.deciding is not None:  # what would tell stands beside its limits
+        return ""
     if found.outlook is not None and found.outlook.more is not None:
         return f" -> --minutes {found.outlook.more.total}"
     known = (each for each in found.undecided if each.metric == found.metric and each.blocks)
@@ -280,8 +283,12 @@ def _takes(found: Conclusion) -> str:
     return f" -> --blocks {first.blocks:,} for {first.soonest}"
 
 
-def _uncounted(found: Conclusion) -> Table | None:
-    """Return why profiles do not count, and the steps that so have nothing to be told of."""
+def uncounted(found: Conclusion) -> Table | None:
+    """
+    Return why profiles do not count, and the steps that so have nothing to be told of.
+
+    Of a server that failed in some trials, also why those do not.
+    """
     rows = []
     for row in found.summary.rows:
         if row.profile.reply is None and found.metric not in row.values:
@@ -295,6 +302,11 @@ def _uncounted(found: Conclusion) -> Table | None:
         (Cell(_name(each, alone=False)), Cell("Fewer than two blocks in which both count."))
         for each in found.opening.uncounted
         if not explained & {each.changed, each.reference}
+    ]
+    rows += [
+        (Cell(name), Cell(_lost(tally, found.summary.row(name).total)))
+        for name, tally in found.failed
+        if name not in explained
     ]
     return _section("Not counted", tuple(rows))
 

@@ -147,6 +147,16 @@ def _against_both(plan: Plan) -> bool | None:
     return plan.against_both or None
 
 
+def _thresholds(plan: Plan) -> Sequence[str] | None:
+    """The limits of `--fail-if`, as in "cpu(new/old) > 1.05"; absent without any."""
+    return plan.thresholds or None
+
+
+def _judgements(conclusion: Conclusion) -> Sequence[Judgement] | None:
+    """What the run says to each limit; absent without any."""
+    return conclusion.judgements or None
+
+
 def _values(row: Row) -> Mapping[str, Value]:
     """By metric, in SI units; absent where it counts in no trial."""
     return {
@@ -205,6 +215,7 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
     Plan: {
         "baseline": _baseline,
         "against_both": _against_both,
+        "thresholds": _thresholds,
         "arms": None,
         "backing": None,
         "inert": None,
@@ -250,11 +261,12 @@ PROJECTION: Mapping[type, Mapping[str, Source | None]] = {
     Conclusion: {
         "trust": _trust,
         "warnings": _warnings,
+        "judgements": _judgements,
         "limited_by": "limit.cause.name",
         "standing": "limit.standing",
         # `profiles` has the findings of the gates, and `run.json` the options; columns and panels
         # are a report's.
-        **dict.fromkeys(("summary", "limit", "gates")),
+        **dict.fromkeys(("summary", "limit", "gates", "failed")),
         # `steps` has the comparisons.
         "opening": None,
         **dict.fromkeys(("compared_by", "measured", "asked", "panels", "differences")),

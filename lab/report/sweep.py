@@ -19,6 +19,7 @@ from lab.report.tables import (
     Document,
     Table,
     footer,
+    judgement_cells,
     printable,
     ratio_cell,
     texts,
@@ -54,7 +55,7 @@ def document(found: SweepConclusion) -> Document:
         title=f"{asked}: {found.quantity} {_span(found.values)}",
         context=(context, *network_lines(found.network), *machine_lines(found.machine)),
         banners=tuple(printable(_banners(found))),
-        tables=with_content((*measured, *growth, *changes)),
+        tables=(*_thresholds(found), *with_content((*measured, *growth, *changes))),
         notes=tuple(printable(_notes(found))),
         legend=(
             "Medians over the trials that count; -: not known, or withheld for a reason above.",
@@ -63,6 +64,13 @@ def document(found: SweepConclusion) -> Document:
         footer=footer(run),
         headline=sentence(found),
     )
+
+
+def _thresholds(found: SweepConclusion) -> Iterator[Table]:
+    """Yield what is said at each value to each limit of `--fail-if`, if there are any."""
+    rows = tuple((Cell(at), *judgement_cells(each)) for at, each in found.judgements)
+    if rows:
+        yield Table("Thresholds", texts((found.quantity, "fail if", "", "why")), rows)
 
 
 def _span(values: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.conclusion import Conclusion
+from lab.analysis.judging import Judged, Judgement
 from lab.analysis.limits import Limit
 from lab.analysis.summary import Part, Row, Step
 from lab.model.comparison import Comparison, Verdict
@@ -24,6 +25,7 @@ from lab.report.causes import profiles_of, said, tested, trials_of
 from lab.report.machine import machine_lines, network_lines
 from lab.report.numbers import UNKNOWN, figure, interval, judged, quantity, ratio, share
 from lab.report.remarks import legend, notes, plan_line
+from lab.report.thresholds import why
 from lab.report.warnings import told
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -64,6 +66,7 @@ class Column:
 class Topic(enum.StrEnum):
     """What a table tells of a run, for a renderer that gives it a place of its own."""
 
+    THRESHOLDS = "thresholds"
     MEASURED = "measured"
     PARTS = "parts"
     LIMITS = "limits"
@@ -112,7 +115,8 @@ def number(value: float | None) -> Cell:
 def document(found: Conclusion) -> Document:
     """Return what the report of one load says."""
     summary, run = found.summary, found.summary.run
-    tables = [_measurements(found)]
+    tables = [judgement_table(found.judgements)] if found.judgements else []
+    tables.append(_measurements(found))
     if found.asked:
         tables.append(_parts(found))
     if found.limits:
@@ -328,6 +332,30 @@ MEANINGS = {
     Verdict.UNDECIDED: Meaning.MUTED,
     Verdict.INVALID: Meaning.MUTED,
 }
+
+
+OUTCOMES = {
+    Judged.PASSED: Meaning.GOOD,
+    Judged.FAILED: Meaning.BAD,
+    Judged.UNJUDGED: Meaning.WARNING,
+    Judged.OPEN: Meaning.WARNING,
+}
+
+
+def judgement_table(judgements: Sequence[Judgement]) -> Table:
+    """Return what is said to each limit of `--fail-if`."""
+    return Table(
+        "Thresholds",
+        texts(("fail if", "", "why")),
+        tuple(map(judgement_cells, judgements)),
+        Topic.THRESHOLDS,
+    )
+
+
+def judgement_cells(judgement: Judgement) -> tuple[Cell, ...]:
+    """Return a limit, what is said to it, and why."""
+    outcome = Cell(judgement.outcome, OUTCOMES[judgement.outcome])
+    return Cell(judgement.threshold.text), outcome, Cell(f"{why(judgement)}.")
 
 
 def printable(lines: Iterable[str]) -> list[str]:

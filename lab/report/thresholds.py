@@ -1,44 +1,27 @@
-"""Judged thresholds: as lines under a report, as a table of a page, and for JSON."""
+"""Judged thresholds: as lines under a report, and for the cells of its table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from lab.analysis.judging import CountSeen, Judged, Judgement, Planned, RatioSeen, Reach, TooFew
+from lab.analysis.stats import CONFIDENCE
 from lab.analysis.thresholds import PLANNED, Threshold
+from lab.analysis.together import RunConclusion
 from lab.model.comparison import Estimate
 from lab.model.metric import METRICS
-from lab.report.tables import Cell, Meaning, Table, texts
-
-MEANINGS = {
-    Judged.PASSED: Meaning.GOOD,
-    Judged.FAILED: Meaning.BAD,
-    Judged.UNJUDGED: Meaning.WARNING,
-}
+from lab.report.numbers import percent
 
 
-def lines(judgements: Sequence[Judgement]) -> tuple[str, ...]:
-    """Return a line for each threshold."""
-    return tuple(map(judgement_line, judgements))
+def lines(found: RunConclusion) -> tuple[str, ...]:
+    """Return a line for each threshold, of several values with the value."""
+    if found.sweep is None:
+        return tuple(map(judgement_line, found.judgements))
+    name = found.sweep.quantity
+    return tuple(f"{name} {at}: {judgement_line(each)}" for at, each in found.sweep.judgements)
 
 
-def judgement_line(judgement: Judgement, outcome: str = "") -> str:
-    """Return a line for one, with its outcome in other words where there are some."""
-    said = outcome or judgement.outcome
-    return f"{said}: --fail-if '{judgement.threshold.text}': {why(judgement)}."
-
-
-def judgement_table(judgements: Sequence[Judgement]) -> Table:
-    """Return the thresholds as a table."""
-    rows = tuple(
-        (
-            Cell(each.threshold.text),
-            Cell(each.outcome, MEANINGS[each.outcome]),
-            Cell(f"{why(each)}."),
-        )
-        for each in judgements
-    )
-    return Table("Thresholds", texts(("fail if", "", "why")), rows)
+def judgement_line(judgement: Judgement) -> str:
+    """Return a line for one."""
+    return f"{judgement.outcome}: --fail-if '{judgement.threshold.text}': {why(judgement)}."
 
 
 def why(judgement: Judgement) -> str:
@@ -49,7 +32,9 @@ def why(judgement: Judgement) -> str:
             return PLANNED
         case RatioSeen() as seen:
             bound = "" if judgement.bound is None else f"; {judgement.bound.caveat}"
-            found = f"{figures(seen.ratio)} over {seen.ratio.n} blocks"
+            level = seen.ratio.level
+            width = "" if level == CONFIDENCE else f" ({percent(level)} interval)"
+            found = f"{figures(seen.ratio)}{width} over {seen.ratio.n} blocks"
             return f"{found}: {_reach(threshold, seen)}{bound}"
         case CountSeen() as seen:
             return _counted(threshold, judgement.outcome, seen)

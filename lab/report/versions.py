@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from lab.analysis.conclusion import Conclusion
 from lab.analysis.health import HEADLINE
 from lab.analysis.summary import Summary
 from lab.analysis.together import RunConclusion
 from lab.model.comparison import Verdict
 from lab.model.metric import METRICS
 from lab.model.wording import counted
+from lab.report import opening
 from lab.report.markdown import escaped, render_table
 from lab.report.numbers import bounded, quantity, share
 from lab.report.remarks import load_words
 from lab.report.tables import Cell, Table, printable, ratio_cell, texts
+from lab.report.warnings import told
 
 HEAD = "## Performance: new / old"
 SAYING = {
@@ -41,14 +44,19 @@ def sentence(found: RunConclusion, metric: str) -> str:
 
 def no_result(why: Sequence[str]) -> str:
     """Return the comment of a run that has none: a branch that does not import, another reply."""
-    said = "\n".join(printable("\n".join(why).splitlines()))
+    return f"{HEAD}\n\n**No result.**\n\n{_verbatim(why)}\n"
+
+
+def _verbatim(lines: Iterable[str]) -> str:
+    """Return lines, of a log or of an application's reply, as a block that is no Markdown."""
+    said = "\n".join(printable("\n".join(lines).splitlines()))
     longest = max(map(len, re.findall("`+", said)), default=0)
     fence = "`" * max(3, 1 + longest)  # that nothing in it ends
-    return f"{HEAD}\n\n**No result.**\n\n{fence}text\n{said}\n{fence}\n"
+    return f"{fence}text\n{said}\n{fence}"
 
 
 def as_markdown(
-    found: RunConclusion, answer: str, differs: Sequence[str], told: Sequence[str], end: str
+    found: RunConclusion, answer: str, differs: Sequence[str], limits: Sequence[str], end: str
 ) -> str:
     """
     Return the result as Markdown.
@@ -57,10 +65,11 @@ def as_markdown(
         found: What the run comes to.
         answer: The first sentence.
         differs: In what the two differ, in lines.
-        told: What the run says to each limit.
+        limits: What the run says to each limit.
         end: What the exit status means.
     """
-    (summary,) = found.summaries
+    (point,) = found.points
+    summary, failed = point.summary, [*_failed(point)]
     old, new = summary.run.plan.profiles
     sides = [summary.row(each.name) for each in (old, new)]
     rows = tuple(
@@ -72,17 +81,26 @@ def as_markdown(
         for name in SAYING
     )
     table = render_table(Table("", texts(("", "old", "new", "new / old")), rows))
-    said = [escaped(each) for each in printable((*differs, *told))]
+    said = [escaped(each) for each in printable((*differs, *limits))]
     parts = [
         HEAD,
         f"**{escaped(answer)}.**",
         *said[: len(differs)],
+        *([_verbatim(failed)] if failed else ()),
         table.rstrip(),
         escaped(_asked(summary)),
         *said[len(differs) :],
         escaped(end),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _failed(found: Conclusion) -> Iterator[str]:
+    """Yield that a version failed, and what trials do not count, with why."""
+    yield from (told(each) for each in found.warnings if isinstance(each, opening.UNREADABLE))
+    lost = opening.uncounted(found)
+    for name, why in () if lost is None else lost.rows:
+        yield f"{name.text}: {why.text}"
 
 
 def _asked(summary: Summary) -> str:

@@ -96,6 +96,9 @@ def test_two_commits_are_served_in_one_run(compared):
     assert re.search(r"\n\| CPU per request, µs \| .+ \| .+ \| .*x \[|- \|", text), text
     assert re.search(r"\n/: .*, \d blocks. Old beside itself: .* noise in CPU per request", text)
     assert "cpu(new/old) > 9" in text
+    again = run("lab", "report", "--json", cwd=shop.parent)
+    assert again.returncode == done.returncode
+    assert document["plan"]["thresholds"] == ["cpu(new/old) > 9"]
 
 
 def test_a_version_that_cannot_be_imported_is_named(shop):

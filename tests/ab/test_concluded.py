@@ -7,11 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab.analysis.judging import FAILED
+from lab.analysis.judging import FAILED, Judged, Judgement, RatioSeen, Reach
 from lab.analysis.summary import summarise
+from lab.analysis.thresholds import parse
 from lab.analysis.together import conclude_run
-from lab.cli.concluded import Concluded, PairRun
-from lab.report.versions import no_result
+from lab.cli.concluded import Concluded, PairRun, told_of
+from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
+from lab.report import opening, terminal
+from lab.report.versions import as_markdown, no_result
 from tests.kit import builders as make
 
 
@@ -50,7 +53,7 @@ def test_where_nobody_wants_it_confirmed_one_run_is_enough():
 def test_the_first_sentence_says_that_nothing_could_be_told():
     """Of which limit; and that a second run did not agree."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1.04e-4)}, blocks=9)
-    plan = replace(run.plan, against_both=True)
+    plan = replace(run.plan, against_both=True, deciding="cpu")
     outcome = SimpleNamespace(conclusion=conclude_run([summarise(replace(run, plan=plan))]))
     told = PairRun(outcome, (), (), frozenset(), 0, 0)
     limit = "cpu(new/old) > 1.05"
@@ -62,6 +65,53 @@ def test_the_first_sentence_says_that_nothing_could_be_told():
     crossed = replace(told, status=FAILED, crossed=frozenset([limit]))
     answer = Concluded(crossed, wanted=True, second=told).answer("cpu")
     assert answer.startswith("a limit is crossed, and a second run did not confirm it: new needs")
+
+
+@pytest.fixture
+def sometimes_wrong():
+    """Return what a run comes to in which the new version answers wrongly in two of its trials."""
+    run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1e-4)}, blocks=9)
+    trials = [
+        replace(each, windows=(replace(each.windows[0], ok=4000, errors={"body": 7}),))
+        if each.slot.arm.name == "new" and each.slot.block < 2
+        else each
+        for each in run.trials
+    ]
+    plan = replace(run.plan, against_both=True, deciding="cpu")
+    return conclude_run([summarise(replace(run, plan=plan, trials=tuple(trials)))])
+
+
+def test_who_wrote_the_branch_is_told_that_it_fails_at_times(sometimes_wrong):
+    """In how many trials and how, though the others count."""
+    text = as_markdown(sometimes_wrong, "answer", (), (), "end")
+    assert "\n\n```text\nFailed in 2 of 9 trials: new. " in text
+    assert "\nnew: errors, 2 of 9 trials: 7 of 4,007 replies were wrong (7 body" in text
+
+
+def test_the_first_screen_says_it_too(sometimes_wrong):
+    """The reason that its warning says is below is below."""
+    (shown,) = opening.documents(sometimes_wrong, opening.Way("lab", "latest"))
+    text = terminal.render_document(shown)
+    assert text.index("Failed in 2 of 9 trials: new") < text.index("7 of 4,007 replies were wrong")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "said"), [(10, "About --minutes 17 would tell"), (None, "About --blocks 17 would")]
+)
+def test_a_limit_that_is_open_says_what_would_tell(minutes, said):
+    """In what it was asked for: time, or blocks; nothing more of a ratio that is a bound."""
+    run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1e-4)}, blocks=10)
+    trials = (replace(each, started_at=20.0 * at) for at, each in enumerate(run.trials))
+    plan = replace(run.plan, minutes=minutes, blocks=80, deciding="cpu")
+    run = replace(run, plan=plan, trials=tuple(trials))
+    # It shrinks with the root of the number, to 1.05 after a few more than 16.
+    seen = RatioSeen(Estimate(1.02, 1.02 / 1.0374, 1.02 * 1.0374, 10), Reach.HOLDS, 0.02)
+    judgement = Judgement(parse("cpu(new/old) > 1.05"), Judged.OPEN, seen)
+    assert f". {said}" in told_of(judgement, run)
+    bound = Comparison("cpu", "old", "new", Verdict.SAME, seen.ratio, may_be=MayBe.EITHER)
+    assert "would tell" not in told_of(replace(judgement, bound=bound), run)
+    at_it = replace(judgement, threshold=parse("cpu(new/old) > 1.02"))
+    assert ". A wider limit would tell, or a quieter machine." in told_of(at_it, run)
 
 
 def test_nothing_in_the_reason_of_a_missing_result_ends_its_block():

@@ -6,13 +6,30 @@ from dataclasses import replace
 
 import pytest
 
-from lab.analysis.judging import FAILED, UNJUDGED, Judged, Judgement, RatioSeen, Reach
+from benchmarks.judges.own import ending
+from lab.analysis.ending import blocks_to_tell, decided
+from lab.analysis.judging import (
+    FAILED,
+    UNJUDGED,
+    Judged,
+    Judgement,
+    RatioSeen,
+    Reach,
+    is_excluded,
+    judge_run,
+)
 from lab.analysis.summary import summarise
 from lab.analysis.thresholds import parse
+from lab.analysis.together import conclude_run
 from lab.experiment.minutes import with_minutes
-from lab.experiment.pair import decided, ending, is_open
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
+from lab.model.warning import Noise
 from tests.kit import builders as make
+
+
+def ends(run, *limits, metric="cpu"):
+    """Return how a run of two versions ends that has these limits."""
+    return ending(replace(run, plan=replace(run.plan, thresholds=limits, deciding=metric)))
 
 
 @pytest.mark.parametrize(
@@ -24,15 +41,15 @@ def test_a_run_ends_when_its_limit_is_decided(cpu, limit, over):
     """And goes on while the interval holds the limit."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, cpu * 1e-4)}, noise=0.02)
     threshold = parse(f"cpu(new/old) > {limit}")
-    assert decided([threshold])([summarise(run)]) is over
+    assert decided([threshold], "cpu")([summarise(run)]) is over
 
 
 def test_every_limit_has_to_be_decided():
     """One that is open keeps the run going."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1.1e-4)}, noise=0.02)
     limits = [parse(f"cpu(new/old) > {limit}") for limit in (1.5, 1.1)]
-    assert decided(limits[:1])([summarise(run)])
-    assert not decided(limits)([summarise(run)])
+    assert decided(limits[:1], "cpu")([summarise(run)])
+    assert not decided(limits, "cpu")([summarise(run)])
 
 
 @pytest.mark.parametrize(
@@ -43,8 +60,8 @@ def test_every_limit_has_to_be_decided():
 def test_recorded_trials_are_judged_as_a_run_is(cpu, limit, blocks, status):
     """They say after which of their blocks it would have ended, and with what."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, cpu * 1e-4)}, noise=0.01)
-    plan = replace(with_minutes(run.plan, 60), against_both=True)
-    found = ending(replace(run, plan=plan, ended=True), [parse(f"cpu(new/old) > {limit}")])
+    plan = replace(with_minutes(run.plan, 60), against_both=True, deciding="cpu")
+    found = ends(replace(run, plan=plan, ended=True), f"cpu(new/old) > {limit}")
     assert (found.blocks, found.status) == (blocks, status)
 
 
@@ -52,7 +69,8 @@ def recorded(cpu, noise, *, speed=1.0, blocks=10, seed=1):
     """Return trials of both versions, as of a run of minutes; *cpu* and *speed* are new / old."""
     speeds = {"old": (2000, 1e-4), "new": (2000 * speed, cpu * 1e-4)}
     run = make.ladder_run(speeds, noise=noise, blocks=blocks, seed=seed)
-    return replace(run, plan=replace(with_minutes(run.plan, 60), against_both=True), ended=True)
+    plan = replace(with_minutes(run.plan, 60), against_both=True, deciding="cpu")
+    return replace(run, plan=plan, ended=True)
 
 
 @pytest.mark.parametrize(
@@ -60,12 +78,12 @@ def recorded(cpu, noise, *, speed=1.0, blocks=10, seed=1):
 )
 def test_without_a_limit_the_metric_ends_the_run(metric, blocks):
     """CPU is worse beyond doubt after six blocks; throughput is 5 % less, and stays open."""
-    assert ending(recorded(1.4, 0.03, speed=0.95), (), metric).blocks == blocks
+    assert ends(recorded(1.4, 0.03, speed=0.95), metric=metric).blocks == blocks
 
 
 def test_nothing_above_5_percent_is_an_answer():
     """As it is for `lab run`."""
-    found = ending(recorded(1.0, 0.005), ())
+    found = ends(recorded(1.0, 0.005))
     assert (found.blocks, found.status) == (6, 0)
 
 
@@ -73,33 +91,80 @@ def test_what_is_decided_needs_no_quieter_machine():
     """The noise check fails for want of blocks: that makes a 3 only of a limit that is open."""
     run = recorded(1.0, 0.06)
     assert summarise(run).exit_code == UNJUDGED
-    assert ending(run, [parse("cpu(new/old) > 1.5")]).status == 0
-    assert ending(run, [parse("cpu(new/old) > 1.02")]).status == UNJUDGED
+    assert ends(run, "cpu(new/old) > 1.5").status == 0
+    assert ends(run, "cpu(new/old) > 1.02").status == UNJUDGED
 
 
 def test_the_same_twice_is_never_red():
     """In 30 runs of 3 % noise, at a limit of 2 %."""
     for seed in range(30):
         run = recorded(1.0, 0.03, seed=seed)
-        assert ending(run, [parse("cpu(new/old) > 1.02")]).status != FAILED
+        assert ends(run, "cpu(new/old) > 1.02").status != FAILED
 
 
 def test_ten_percent_more_cpu_is_found():
     """In 10 of 10 runs of 2 % noise and 13 blocks, at a limit of 5 %."""
     for seed in range(10):
         run = recorded(1.1, 0.02, blocks=13, seed=seed)
-        assert ending(run, [parse("cpu(new/old) > 1.05")]).status == FAILED
+        assert ends(run, "cpu(new/old) > 1.05").status == FAILED
 
 
 def test_a_limit_within_the_noise_is_open():
     """New needs more than the limit, and no more than noise may make of two that are alike."""
     ratio = Estimate(1.03, 1.02, 1.04, 6)
     seen = RatioSeen(ratio, Reach.NOISE, 0.05)
-    assert is_open(Judgement(parse("cpu(new/old) > 1.01"), Judged.PASSED, seen))
+    assert not is_excluded(Judgement(parse("cpu(new/old) > 1.01"), Judged.PASSED, seen))
+
+
+def test_green_says_that_the_limit_is_excluded():
+    """Of two versions; of two settings it is that the limit is not crossed."""
+    versions = recorded(1.1, 0.02)
+    settings = replace(versions, plan=replace(versions.plan, deciding=None))
+    limit = parse("cpu(new/old) > 1.1")
+    assert judge_run(limit, summarise(versions)).outcome is Judged.OPEN
+    assert judge_run(limit, summarise(settings)).outcome is Judged.PASSED
 
 
 @pytest.mark.parametrize(
-    ("may_be", "is_it"), [(MayBe.LARGER, False), (MayBe.SMALLER, True), (MayBe.EITHER, True)]
+    ("cpu", "limits", "status"),
+    [
+        (1.0, ["cpu(new/old) > 1.5"], 0),
+        (1.0, ["cpu(new/old) > 1.02"], UNJUDGED),
+        (1.9, ["cpu(new/old) > 1.5"], FAILED),
+        (1.9, [], 0),
+        (1.0, [], UNJUDGED),
+        (1.0, ["errors(new) > 0"], 0),
+    ],
+)
+def test_a_stored_run_ends_as_it_did(cpu, limits, status):
+    """Whoever reads it later: with its limits, or by its metric, on a machine that is noisy."""
+    run = recorded(cpu, 0.06)
+    kept = summarise(replace(run, plan=replace(run.plan, thresholds=tuple(limits))))
+    found = conclude_run([kept])
+    assert (kept.exit_code, found.status) == (UNJUDGED, status)
+    (noise,) = (each for each in found.points[0].warnings if isinstance(each, Noise))
+    assert noise.decides is (status == UNJUDGED)
+
+
+def test_what_is_open_says_how_long_it_would_take():
+    """By chance half of the runs take longer; at the limit itself nobody knows."""
+    limit, told = "cpu(new/old) > 1.1", []
+    for seed in range(40):
+        run = recorded(1.05, 0.06, seed=seed)
+        (judgement,) = ends(run, limit).judgements
+        blocks = blocks_to_tell(judgement, run) if judgement.outcome is Judged.OPEN else None
+        if blocks is not None and blocks <= 40:
+            longer = recorded(1.05, 0.06, blocks=blocks, seed=100 + seed)
+            told.append(ends(longer, limit).status != UNJUDGED)
+    assert len(told) >= 10
+    assert sum(told) >= 0.4 * len(told)
+    (judgement,) = ends(run, limit).judgements
+    at_it = parse(f"cpu(new/old) > {judgement.why.ratio.value}")
+    assert blocks_to_tell(judge_run(at_it, summarise(run)), run) is None
+
+
+@pytest.mark.parametrize(
+    ("may_be", "is_it"), [(MayBe.LARGER, True), (MayBe.SMALLER, False), (MayBe.EITHER, False)]
 )
 def test_a_bound_excludes_what_lies_on_its_other_side(may_be, is_it):
     """Where the load kept old from being faster, new may be slower than it looks."""
@@ -107,4 +172,4 @@ def test_a_bound_excludes_what_lies_on_its_other_side(may_be, is_it):
     seen = RatioSeen(ratio, Reach.SHORT, 0.01)
     bound = Comparison("throughput", "old", "new", Verdict.SAME, ratio, may_be=may_be)
     limit = parse("throughput(new/old) < 0.9")
-    assert is_open(Judgement(limit, Judged.PASSED, seen, bound)) is is_it
+    assert is_excluded(Judgement(limit, Judged.PASSED, seen, bound)) is is_it

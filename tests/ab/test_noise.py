@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.judges.own import ending
 from lab.analysis.judging import FAILED
 from lab.analysis.summary import summarise
-from lab.analysis.thresholds import parse
 from lab.cli.noise import lines
 from lab.experiment.minutes import with_minutes
 from lab.experiment.noise import of_metric, pair_of, sensitivity
-from lab.experiment.pair import NEW, OLD, ending
+from lab.experiment.pair import NEW, OLD
 from lab.model.plan import Role
 from tests.kit import builders as make
 from tests.kit.lab_process import run
@@ -71,14 +71,15 @@ def test_a_noisier_machine_finds_less_and_needs_a_wider_limit():
 def test_what_it_says_of_a_limit_is_what_lab_ab_does():
     """Of 8 runs with the change that crosses it most are red, and none without a change is."""
     noise = cpu_of(0.04)
-    limit = [parse(f"cpu({NEW}/{OLD}) > {noise.limit}")]
+    limits = (f"cpu({NEW}/{OLD}) > {noise.limit}",)
     red = {0.0: 0, noise.crossed + 0.01: 0}
     for change in red:
         for seed in range(8):
             speeds = {OLD: (2000, 1e-4), NEW: (2000, 1e-4 * (1 + change))}
             made = make.ladder_run(speeds, noise=noise.spread, blocks=50, seed=seed)
-            plan = replace(with_minutes(made.plan, 60), against_both=True)
-            red[change] += ending(replace(made, plan=plan, ended=True), limit).status == FAILED
+            plan = replace(with_minutes(made.plan, 60), against_both=True, deciding="cpu")
+            plan = replace(plan, thresholds=limits)
+            red[change] += ending(replace(made, plan=plan, ended=True)).status == FAILED
     assert red[0.0] == 0
     assert red[noise.crossed + 0.01] >= 5
 

@@ -33,9 +33,10 @@ EXITS = {
     "run or a file could not be read or written. Of `lab selftest`: it said something wrong.",
     2: "Wrong command line: the line on standard error says what to write instead. Nothing was "
     "measured.",
-    3: "Its noise check failed, too little counted, or a limit cannot be judged. What a report "
-    "calls better or worse is larger than the noise, and stands; a published claim is not decided. "
-    "More blocks, or a quieter machine, would do. `make compare` says so, and ends with 0.",
+    3: "Its noise check failed, too little counted, or a limit is not decided. What a "
+    "report calls better or worse is larger than the noise, and stands; a published claim is not "
+    "decided. More blocks, or a quieter machine, would do. `make compare` says so, and ends with "
+    "0.",
     4: "Of `lab migrate`: something is lost for the other server, or means something else there; "
     "or `--measure` saw that they differ. The lists and the table name it. Of `lab tune`: yours "
     "are as good as can be told, or with `--dry-run` lines are missing, and are printed.",

@@ -1,0 +1,115 @@
+"""When a run of two versions ends, and what it says to its limits then."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from lab.analysis import swept
+from lab.analysis.compare import LEAST_FLOOR, differs
+from lab.analysis.health import HEADLINE
+from lab.analysis.judging import (
+    UNJUDGED,
+    CountSeen,
+    Judged,
+    Judgement,
+    RatioSeen,
+    exit_code,
+    is_excluded,
+    judge_ratio,
+    judge_run,
+)
+from lab.analysis.looks import ended_early
+from lab.analysis.summary import Summary
+from lab.analysis.thresholds import Threshold
+from lab.model.comparison import Comparison, Estimate
+from lab.model.measured import Run
+
+METRICS = ("cpu", "throughput", "p99", "memory")
+"""One of which decides where there are no limits."""
+
+MOST_BLOCKS = 10
+"""Times those of a run: more are not offered."""
+
+
+def decided(thresholds: Sequence[Threshold], metric: str) -> Callable[[Sequence[Summary]], bool]:
+    """
+    Return what tells at a look whether a run has said what it is for.
+
+    That is whether each limit is crossed beyond doubt, or excluded; without any limit, whether by
+    *metric* new is better, worse, or surely within 5 % of old.
+    """
+
+    def limits_decided(found: Sequence[Summary]) -> bool:
+        return all(is_decided(judge_run(each, own)) for own in found for each in thresholds)
+
+    def told(found: Sequence[Summary]) -> bool:
+        return all(map(ended_early, _to_old(found, metric)))
+
+    return limits_decided if thresholds else told
+
+
+def is_decided(judgement: Judgement) -> bool:
+    """Return whether a limit is crossed beyond doubt, or excluded; of a count whether it is not."""
+    passed = judgement.outcome is Judged.PASSED and isinstance(judgement.why, CountSeen)
+    return judgement.outcome is Judged.FAILED or passed or is_excluded(judgement)
+
+
+def exit_status(found: Sequence[Summary], judgements: Sequence[Judgement]) -> int:
+    """
+    Return the exit status of a run, with what it says to its limits.
+
+    Of two versions a noise check that fails for want of blocks makes none by itself: what is
+    decided needs no quieter machine.
+    """
+    status = exit_code(judgements, swept.exit_code(found))
+    deciding = found[0].run.plan.deciding
+    if status != UNJUDGED or deciding is None or any(map(_unlike, found)):
+        return status
+    over = all(map(is_decided, judgements)) if judgements else decided((), deciding)(found)
+    return 0 if over else status
+
+
+def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:
+    """
+    Return about how many blocks would cross or exclude a limit, should its ratio stay where it is.
+
+    The interval and the noise shrink with the root of their number. None where the most that there
+    may be would not do, and where the ratio is a bound of the true one, which no block changes.
+
+    Args:
+        judgement: Of a limit that is open.
+        run: That has left it so.
+    """
+    seen = judgement.why
+    if not isinstance(seen, RatioSeen) or judgement.bound is not None:
+        return None
+    ratio = seen.ratio
+    half = math.log(ratio.high / ratio.low) / 2
+    most = MOST_BLOCKS * run.blocks if run.plan.minutes is None else run.plan.blocks
+    for blocks in range(run.blocks + 1, most + 1):
+        shrunk = math.sqrt(run.blocks / blocks)
+        there = Estimate(
+            ratio.value,
+            ratio.value * math.exp(-half * shrunk),
+            ratio.value * math.exp(half * shrunk),
+            blocks,
+            ratio.level,
+        )
+        floor = max(LEAST_FLOOR, seen.floor * shrunk)
+        if is_decided(judge_ratio(judgement.threshold, there, floor, 1.0)):
+            return blocks
+    return None
+
+
+def _to_old(found: Sequence[Summary], metric: str) -> Iterator[Comparison]:
+    for summary in found:
+        old = summary.run.plan.reference
+        others = (each.name for each in summary.run.plan.profiles if each.name != old)
+        yield from (summary.compare(metric, each, old) for each in others)
+
+
+def _unlike(summary: Summary) -> bool:
+    """Return whether old is not known to be as old again."""
+    ratio = summary.aa[HEADLINE].ratio
+    return ratio is None or differs(ratio)
