@@ -42,7 +42,7 @@ peers: setup ## install the other servers of the articles, in .venv, .peers and 
 databases: ## unpack the databases that peers ask, into .databases; installs nothing
 	@tools/databases.sh
 
-test: $(TESTS) ## run the tests (5 minutes)
+test: $(TESTS) ## run the tests (6 minutes)
 	@$(PYTEST) $(ARGS)
 
 t: $(TESTS) ## run one file or folder of them, in one process: make t F=tests/lint/test_findings.py

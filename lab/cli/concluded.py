@@ -61,6 +61,8 @@ class PairRun:
     def answer(self, metric: str) -> str:
         """Return what it comes to, in a sentence that has a metric's ratio."""
         said = sentence(self.outcome.conclusion, metric)
+        if self.status == BROKEN:
+            return f"a version failed in half of its trials or more: {said}"
         if self.status != UNJUDGED:
             return said
         if not self.untold:

@@ -352,8 +352,9 @@ def _commands(run: Run, way: Way) -> tuple[str, ...]:
     lab, load = way.program, run.plan.load
     if own:
         lines = ["TRY NEXT", f"  {lab} lint {shlex.join(own)}"]
-        of_tune = run.command.split()[1:2] == ["tune"]  # its --rate is another question
-        if load.rate is None and load.requests is None and not of_tune:
+        # The --rate of `lab tune` is another question, and `lab ab` has none.
+        another = run.command.split()[1:2] in (["tune"], ["ab"])
+        if load.rate is None and load.requests is None and not another:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
     else:
         lines = [

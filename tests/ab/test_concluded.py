@@ -62,6 +62,8 @@ def test_the_first_sentence_says_that_nothing_could_be_told():
     assert untold.answer("cpu") == f"this run could not tell whether {limit}: {told.answer('cpu')}"
     noisy = replace(told, status=3)
     assert noisy.answer("cpu") == f"this run was too noisy to tell: {told.answer('cpu')}"
+    broken = replace(told, status=1)
+    assert broken.answer("cpu").startswith("a version failed in half of its trials or more: new ")
     crossed = replace(told, status=FAILED, crossed=frozenset([limit]))
     answer = Concluded(crossed, wanted=True, second=told).answer("cpu")
     assert answer.startswith("a limit is crossed, and a second run did not confirm it: new needs")

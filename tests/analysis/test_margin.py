@@ -113,7 +113,7 @@ def judged(trials, blocks, *, both=False):
     ("blocks", "reference"),
     [
         pytest.param(
-            *case, marks=[pytest.mark.slow] * (case[0] > 28 or (case[0] > 8 and "void" in case[1]))
+            *case, marks=[pytest.mark.slow] * (case[0] > 28 or (case[0] > 8 and "both" in case[1]))
         )
         for case in WORST
     ],
