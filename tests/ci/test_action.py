@@ -289,6 +289,6 @@ def test_two_versions_are_compared_in_a_repository(runner):
     )  # fmt: skip
     assert code == 0, output
     (comment,) = posted(runner)
-    assert "| CPU per request |" in comment["body"]
+    assert "| CPU, µs/request |" in comment["body"]
     assert until(lambda: list((runner.temp / "lab-ab-results").glob("*/run.json")), "the run")
     assert not list(runner.folder.rglob("planted"))
