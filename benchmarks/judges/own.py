@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from benchmarks.judges.cut import Decision, Row, Sample
-from lab.analysis.ending import decided, exit_status
+from lab.analysis.ending import exit_status, is_over
 from lab.analysis.judging import FAILED, UNJUDGED, Judgement, judge_own
 from lab.analysis.points import summaries
-from lab.analysis.thresholds import parse
 from lab.experiment.minutes import LOOKS
 from lab.experiment.pair import NEW, OLD
 from lab.model.measured import Run, Trial
@@ -72,10 +71,9 @@ class LabAb:
         usable = [at for at, row in enumerate(rows) if row.new is not None][:most]
         if len(usable) < LOOKS[0]:
             return None
-        run = _run_of([rows[at] for at in usable])
-        run = replace(run, plan=replace(run.plan, thresholds=(LIMITS[self.metric],)))
+        run = _run_of([rows[at] for at in usable], LIMITS[self.metric])
         found = ending(run)
-        if found.blocks == len(usable) < most and not _is_over(run):
+        if found.blocks == len(usable) < most and not found.over:
             return None
         trials = sum(trial.slot.block < found.blocks for trial in run.trials)
         return PairOutcome(found.status, usable[found.blocks - 1] + 1, trials)
@@ -91,6 +89,8 @@ class Ending:
     """What it says to each limit."""
     status: int
     """Its exit status."""
+    over: bool
+    """Whether it has said what it is for."""
 
 
 def ending(run: Run) -> Ending:
@@ -103,19 +103,17 @@ def ending(run: Run) -> Ending:
     """
     for look in (each for each in run.plan.looks if each <= run.blocks):
         trials = tuple(trial for trial in run.trials if trial.slot.block < look)
-        so_far = replace(run, trials=trials, ended=True)
-        if _is_over(so_far):
-            run = so_far
-            break
+        found = _ended(replace(run, trials=trials, ended=True))
+        if found.over:
+            return found
+    return _ended(run)
+
+
+def _ended(run: Run) -> Ending:
     found = summaries(run)
     judgements = tuple(judgement for each in found for judgement in judge_own(each))
-    return Ending(run.blocks, judgements, exit_status(found, judgements))
-
-
-def _is_over(run: Run) -> bool:
-    """Return whether a run has said what it is for."""
-    assert run.plan.deciding is not None
-    return decided(tuple(map(parse, run.plan.thresholds)), run.plan.deciding)(summaries(run))
+    status, over = exit_status(found, judgements), is_over(found, judgements)
+    return Ending(run.blocks, judgements, status, over)
 
 
 def _decision(outcome: PairOutcome) -> Decision:
@@ -123,7 +121,7 @@ def _decision(outcome: PairOutcome) -> Decision:
     return Decision(outcome.status == FAILED, told, outcome.rows, outcome.trials)
 
 
-def _run_of(rows: Sequence[Row]) -> Run:
+def _run_of(rows: Sequence[Row], limit: str) -> Run:
     """Return the run of `lab ab` that has these trials."""
     trials = tuple(_trials(rows))
     arms = tuple(
@@ -141,6 +139,7 @@ def _run_of(rows: Sequence[Row]) -> Run:
         looks=LOOKS,
         against_both=True,
         deciding="cpu",
+        thresholds=(limit,),
         inert={},
     )
     return Run("judged", "lab ab", plan, {}, trials, ended=True)

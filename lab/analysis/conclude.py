@@ -22,7 +22,7 @@ from lab.analysis.footnotes import (
     several_settings,
 )
 from lab.analysis.health import HEADLINE, noise_check, told_apart
-from lab.analysis.judging import judge_own
+from lab.analysis.judging import UNJUDGED, judge_own
 from lab.analysis.limits import limits, no_effect, silent
 from lab.analysis.machine import facts, network
 from lab.analysis.opening import opening
@@ -100,7 +100,9 @@ def conclude(summary: Summary, thresholds: Sequence[Threshold] | None = None) ->
 def _warnings(summary: Summary, status: int) -> Iterator[RunWarning]:
     """Yield its warnings; that of the noise makes the status only where nothing else does."""
     for each in summary.warnings:
-        yield replace(each, decides=False) if isinstance(each, Noise) and status != 3 else each
+        yield (
+            replace(each, decides=False) if isinstance(each, Noise) and status != UNJUDGED else each
+        )
 
 
 def _differences(summary: Summary) -> dict[str, Difference]:

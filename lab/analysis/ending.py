@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from lab.analysis import swept
 from lab.analysis.compare import LEAST_FLOOR, differs
@@ -16,12 +16,11 @@ from lab.analysis.judging import (
     RatioSeen,
     exit_code,
     is_excluded,
+    judge_own,
     judge_ratio,
-    judge_run,
 )
 from lab.analysis.looks import ended_early
 from lab.analysis.summary import Summary
-from lab.analysis.thresholds import Threshold
 from lab.model.comparison import Comparison, Estimate
 from lab.model.measured import Run
 
@@ -32,21 +31,20 @@ MOST_BLOCKS = 10
 """Times those of a run: more are not offered."""
 
 
-def decided(thresholds: Sequence[Threshold], metric: str) -> Callable[[Sequence[Summary]], bool]:
+def is_over(found: Sequence[Summary], judgements: Sequence[Judgement] | None = None) -> bool:
     """
-    Return what tells at a look whether a run has said what it is for.
+    Return whether a run of two versions has said what it is for.
 
     That is whether each limit is crossed beyond doubt, or excluded; without any limit, whether by
-    *metric* new is better, worse, or surely within 5 % of old.
+    the deciding metric new is better, worse, or surely within 5 % of old.
+
+    Args:
+        found: What was found.
+        judgements: What it says to each limit; None to judge the plan's.
     """
-
-    def limits_decided(found: Sequence[Summary]) -> bool:
-        return all(is_decided(judge_run(each, own)) for own in found for each in thresholds)
-
-    def told(found: Sequence[Summary]) -> bool:
-        return all(map(ended_early, _to_old(found, metric)))
-
-    return limits_decided if thresholds else told
+    if judgements is None:
+        judgements = [judgement for each in found for judgement in judge_own(each)]
+    return all(map(is_decided, judgements)) if judgements else all(map(ended_early, _to_old(found)))
 
 
 def is_decided(judgement: Judgement) -> bool:
@@ -63,11 +61,10 @@ def exit_status(found: Sequence[Summary], judgements: Sequence[Judgement]) -> in
     decided needs no quieter machine.
     """
     status = exit_code(judgements, swept.exit_code(found))
-    deciding = found[0].run.plan.deciding
-    if status != UNJUDGED or deciding is None or any(map(_unlike, found)):
+    of_versions = found[0].run.plan.deciding is not None
+    if status != UNJUDGED or not of_versions or any(map(_unlike, found)):
         return status
-    over = all(map(is_decided, judgements)) if judgements else decided((), deciding)(found)
-    return 0 if over else status
+    return 0 if is_over(found, judgements) else status
 
 
 def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:
@@ -102,9 +99,9 @@ def blocks_to_tell(judgement: Judgement, run: Run) -> int | None:
     return None
 
 
-def _to_old(found: Sequence[Summary], metric: str) -> Iterator[Comparison]:
+def _to_old(found: Sequence[Summary]) -> Iterator[Comparison]:
     for summary in found:
-        old = summary.run.plan.reference
+        old, metric = summary.run.plan.reference, summary.run.plan.deciding or METRICS[0]
         others = (each.name for each in summary.run.plan.profiles if each.name != old)
         yield from (summary.compare(metric, each, old) for each in others)
 

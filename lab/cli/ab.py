@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from lab import profiles
-from lab.analysis.ending import METRICS, decided
+from lab.analysis.ending import METRICS, is_over
 from lab.analysis.health import gravest
 from lab.analysis.judging import UNJUDGED, Judged
 from lab.analysis.thresholds import Threshold, check, parse
@@ -278,7 +278,7 @@ def _run(
         understood.options,
         thresholds=tuple(each.text for each in limits.thresholds),
         stay={NEW},
-        over=decided(limits.thresholds, limits.metric),
+        over=is_over,
         trying=TriedOut.ALL,
         confirm=False,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.judges.own import ending
-from lab.analysis.ending import blocks_to_tell, decided
+from lab.analysis.ending import blocks_to_tell, is_over
 from lab.analysis.judging import (
     FAILED,
     UNJUDGED,
@@ -40,16 +40,17 @@ def ends(run, *limits, metric="cpu"):
 def test_a_run_ends_when_its_limit_is_decided(cpu, limit, over):
     """And goes on while the interval holds the limit."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, cpu * 1e-4)}, noise=0.02)
-    threshold = parse(f"cpu(new/old) > {limit}")
-    assert decided([threshold], "cpu")([summarise(run)]) is over
+    judgement = judge_run(parse(f"cpu(new/old) > {limit}"), summarise(run))
+    assert is_over([summarise(run)], [judgement]) is over
 
 
 def test_every_limit_has_to_be_decided():
     """One that is open keeps the run going."""
     run = make.ladder_run({"old": (2000, 1e-4), "new": (2000, 1.1e-4)}, noise=0.02)
-    limits = [parse(f"cpu(new/old) > {limit}") for limit in (1.5, 1.1)]
-    assert decided(limits[:1], "cpu")([summarise(run)])
-    assert not decided(limits, "cpu")([summarise(run)])
+    found = summarise(run)
+    limits = [judge_run(parse(f"cpu(new/old) > {limit}"), found) for limit in (1.5, 1.1)]
+    assert is_over([found], limits[:1])
+    assert not is_over([found], limits)
 
 
 @pytest.mark.parametrize(
