@@ -204,6 +204,8 @@ def _checked_out(
     folder = place / repository.below
     if not folder.is_dir():
         raise UsageError(f"{given} has no folder {repository.below}")
+    if not folder.resolve().is_relative_to(place.resolve()):
+        raise UsageError(f"{given}: {repository.below} is a link that leads out of the checkout")
     return folder, commit
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from lab.errors import LabError, UsageError
+from lab.errors import Interrupted, LabError, UsageError
 from lab.experiment.conduct import Options, Prepared, prepare
 from lab.experiment.minutes import with_minutes
 from lab.experiment.plan import estimate
@@ -75,10 +75,10 @@ def _prepared(name: str, options: Options, side: Side) -> Prepared:
 
 @contextmanager
 def naming(version: str) -> Iterator[None]:
-    """Let an error say which version does not run; how a command is used is no version's fault."""
+    """Let an error say which version does not run; wrong usage and Ctrl-C say nothing of it."""
     try:
         yield
-    except UsageError:
+    except (UsageError, Interrupted):
         raise
     except LabError as error:
         error.add_note(f"It is the {version} version that does not run.")

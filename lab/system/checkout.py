@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +16,30 @@ from lab.system import children
 SECONDS = 300.0
 """That one command of git's may take."""
 
-UNASKED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-"""Variables by which git asks nobody, and writes nothing that it need not."""
+SETTINGS = (
+    "advice.detachedHead=false",
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",  # its daemon would outlive the copy
+    "gc.auto=0",
+    "protocol.ext.allow=never",
+    "safe.bareRepository=explicit",
+)
+"""
+Settings of every command.
+
+A branch may hold a folder that git takes for a bare repository, and would start programs that its
+configuration names. So git takes a bare repository only where `--git-dir` names it.
+"""
+
+UNASKED = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C",
+           "GIT_NO_REPLACE_OBJECTS": "1"}  # fmt: skip
+"""Variables by which git asks nobody, writes nothing that it need not, and reads what a commit's
+name says."""
 
 OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
-              "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_ALTERNATE_OBJECT_DIRECTORIES")  # fmt: skip
+              "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+              "GIT_CONFIG", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
+              "GIT_SHALLOW_FILE")  # fmt: skip
 """Variables that name a repository, whatever folder git is started in: a hook of git's has them."""
 
 LFS = b"version https://git-lfs.github.com/spec/"
@@ -41,18 +61,27 @@ class Repository:
         """Return its top folder."""
         return str(self.folder)
 
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Words by which git works in this repository, and looks for no other."""
+        bare = ("--git-dir", ".") if self.folder == self.store else ()
+        return ("-C", str(self.folder), *bare)
+
 
 def repository_of(folder: Path) -> Repository | None:
     """
     Return the repository that a folder belongs to; None where it belongs to none.
 
     Raises:
-        UsageError: There is one that git refuses, as one of another user.
+        UsageError: There is one that git refuses, as one of another user; or a bare one within
+            another repository, as a branch may hold it.
     """
     try:
         done = _run(folder, ("rev-parse", "--path-format=absolute", "--git-common-dir"))
     except OSError:  # git is not installed
         return None
+    if "cannot use bare repository" in done.stderr:
+        return _bare_repository_of(folder)
     if done.returncode:
         if "dubious ownership" in done.stderr:
             raise UsageError(
@@ -66,11 +95,27 @@ def repository_of(folder: Path) -> Repository | None:
     return Repository(Path(top) if top else store, below, store)
 
 
+def _bare_repository_of(folder: Path) -> Repository | None:
+    """Return the bare repository that a folder lies in, unless another repository holds it."""
+    places = (folder.resolve(), *folder.resolve().parents)
+    bare = next((place for place in places if (place / "HEAD").is_file()), None)
+    if bare is None:
+        return None
+    around = repository_of(bare.parent)
+    if around is not None:
+        raise UsageError(
+            f"{bare} looks like a bare repository, and lies within {around}: git would start the "
+            "programs that its configuration names. Call lab ab from another folder"
+        )
+    return Repository(bare, "", bare)
+
+
 def commit_of(repository: Repository, name: str) -> str | None:
     """Return the commit that a revision names; None where it names none."""
     if name.startswith("-"):  # git would take it for an option
         return None
-    return _git(repository.folder, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    commit = _git(repository, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return None if commit is None or commit.startswith("^") else commit
 
 
 def is_shallow(repository: Repository) -> bool:
@@ -92,8 +137,8 @@ def check_out(repository: Repository, commit: str, folder: Path) -> None:
           str(repository.store), str(folder))  # fmt: skip
     _borrow(repository.store, folder / ".git")
     _fetch_as(repository, folder)
-    _must(folder, "-c", "advice.detachedHead=false", "checkout", "--quiet", "--detach", commit)
-    url = _git(repository.folder, "config", "remote.origin.url")
+    _must(folder, "checkout", "--quiet", "--detach", commit)
+    url = _git(repository, "config", "remote.origin.url")
     if url:  # by which addresses such as ../other.git are read
         _must(folder, "config", "remote.origin.url", url)
     _add_submodules(repository.store, folder)
@@ -111,7 +156,7 @@ def _borrow(store: Path, copy: Path) -> None:
 def _fetch_as(repository: Repository, folder: Path) -> None:
     """Let a copy of a partial clone fetch what that lacks from where that would."""
     kept = ("remote.origin.promisor", "remote.origin.partialclonefilter", "remote.origin.url")
-    found = {key: _git(repository.folder, "config", key) for key in kept}
+    found = {key: _git(repository, "config", key) for key in kept}
     if found[kept[0]]:
         for key, value in {**found, "core.repositoryformatversion": "1",
                            "extensions.partialClone": "origin"}.items():  # fmt: skip
@@ -124,25 +169,46 @@ def _add_submodules(store: Path, folder: Path) -> None:
 
     A job of CI has no right to fetch another repository again, and has it here already.
     """
-    listed = _git(folder, "config", "--file", ".gitmodules", "--get-regexp", r"\.path$") or ""
-    for line in listed.splitlines():
-        key, _, path = line.partition(" ")
-        name = key.removeprefix("submodule.").removesuffix(".path")
-        own = store / "modules" / name
-        entry = _git(folder, "ls-tree", "HEAD", "--", path) or ""
-        if not entry.startswith("160000 "):  # listed, and no part of this commit
+    listed = _git(
+        folder, "config", "--blob", "HEAD:.gitmodules", "--null", "--get-regexp", r"\.path$"
+    )
+    for entry in (listed or "").split("\0"):
+        key, _, path = entry.partition("\n")
+        commit = _submodule_commit(folder, path)
+        if commit is None:  # listed, and no part of this commit
             continue
-        commit = entry.split()[2]
-        has_own = ".." not in Path(name).parts and own.is_dir()
-        if has_own and _git(own, "cat-file", "-t", commit) == "commit":
-            check_out(Repository(own, "", own), commit, _emptied(folder / path))
+        copy = _copy_of(store, key.removeprefix("submodule.").removesuffix(".path"))
+        # git would fetch a commit that a partial clone lacks.
+        if copy and _git(copy, "cat-file", "-t", commit, GIT_NO_LAZY_FETCH="1") == "commit":
+            check_out(copy, commit, _emptied(folder, path))
         else:
             _must(folder, "submodule", "--quiet", "update", "--init", "--recursive", "--", path)
 
 
-def _emptied(place: Path) -> Path:
+def _submodule_commit(folder: Path, path: str) -> str | None:
+    """Return the commit of the submodule at *path*; None where HEAD has no submodule there."""
+    entry = _git(folder, "ls-tree", "-z", "HEAD", "--", path) if path else None
+    kind, _, name = (entry or "").rstrip("\0").partition("\t")
+    return kind.split()[2] if kind.startswith("160000 ") and name == path else None
+
+
+def _copy_of(store: Path, name: str) -> Repository | None:
+    """
+    Return the repository's copy of a submodule; None where it has none.
+
+    The name is the branch's: it may be a path that leads to a folder of the branch.
+    """
+    modules = (store / "modules").resolve()
+    place = (modules / name).resolve()
+    if modules not in place.parents or not (place / "HEAD").is_file():
+        return None
+    return Repository(place, "", place)
+
+
+def _emptied(folder: Path, path: str) -> Path:
     """Return a submodule's place without the empty folder that stands for it."""
-    if place.is_symlink() or not place.is_dir():
+    place = folder / path
+    if place.resolve() != folder.resolve() / path or not place.is_dir():
         raise UsageError(f"{place}: it is no folder, and .gitmodules has it as one")
     place.rmdir()
     return place
@@ -163,20 +229,20 @@ def _stands_for(file: Path) -> bool:
 
 def commits_between(repository: Repository, old: str, new: str) -> list[str]:
     """Return the first lines of the commits that *new* has and *old* has not, the newest first."""
-    found = _git(repository.folder, "log", "--format=%h %s", f"{old}..{new}")
+    found = _git(repository, "log", "--format=%h %s", f"{old}..{new}", "--")
     return found.splitlines() if found else []
 
 
 def changed_files(repository: Repository, old: str, new: str) -> int:
     """Return how many files differ between two commits."""
-    found = _git(repository.folder, "diff", "--name-only", old, new)
+    found = _git(repository, "diff", "--name-only", old, new, "--")
     return len(found.splitlines()) if found else 0
 
 
-def _git(folder: Path, *words: str) -> str | None:
-    """Return what git says; None where it fails, or is not installed."""
+def _git(where: Repository | Path, *words: str, **environ: str) -> str | None:
+    """Return what git prints; None where it fails, or is not installed."""
     try:
-        done = _run(folder, words)
+        done = _run(where, words, environ)
     except OSError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None
@@ -192,10 +258,12 @@ def _must(folder: Path, *words: str) -> None:
         raise UsageError(f"git {words[0]} failed: {said}")
 
 
-def _run(folder: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+def _run(
+    where: Repository | Path, words: tuple[str, ...], environ: Mapping[str, str] = {}
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        _command(folder, words),
-        env=_environ(),
+        _command(where, words),
+        env={**_environ(), **environ},
         capture_output=True,
         text=True,
         errors="replace",
@@ -204,9 +272,11 @@ def _run(folder: Path, words: tuple[str, ...]) -> subprocess.CompletedProcess[st
     )
 
 
-def _command(folder: Path, words: tuple[str, ...]) -> tuple[str, ...]:
-    # Hooks of the repository, and programs that its settings name, are the user's own.
-    return ("git", "-C", str(folder), "-c", "core.hooksPath=/dev/null", *words)
+def _command(where: Repository | Path, words: tuple[str, ...]) -> tuple[str, ...]:
+    # Programs that the user's settings name, such as filters, are the user's own.
+    place = where.words if isinstance(where, Repository) else ("-C", str(where))
+    settings = (word for setting in SETTINGS for word in ("-c", setting))
+    return ("git", *place, *settings, *words)
 
 
 def _environ() -> dict[str, str]:
