@@ -10,9 +10,10 @@ import articles
 from articles import show
 from articles.claim import ClaimVerdict
 from articles.missing import RESULTS, Ledger, Wanted, make_runs
-from lab.cli.options import Seconds, offered
+from lab.cli.options import duration, offered
 from lab.cli.report import JSON, MARKDOWN
 from lab.errors import UsageError
+from lab.model.wording import seconds
 from lab.report import markdown, terminal
 from lab.report.console import Console
 from lab.report.edge import say, say_json
@@ -35,7 +36,7 @@ BUDGET = "60m"
 @click.option("--run", "missing", is_flag=True, help="Make the runs that the open claims need.")
 @click.option(
     "--budget",
-    type=Seconds(),
+    type=duration,
     help="Time for --run, such as 30m: a run that is expected to last longer than what is left of "
     f"it is not begun.  [default: {BUDGET}]",
 )
@@ -71,7 +72,7 @@ def claims_command(
     if missing:
         if runs or as_markdown or as_json:
             raise UsageError("--run: leave out RUN, --markdown and --json; it makes runs")
-        time = Seconds().convert(BUDGET, None, None) if budget is None else budget
+        time = seconds(BUDGET) if budget is None else budget
         cores = server_cores, generator_cores
         return make_runs(Wanted(results or RESULTS, time, blocks, smallest, *cores))
     for name, value in {

@@ -141,12 +141,12 @@ def test_an_ini_file_of_the_users_own_is_a_profile(tmp_path):
     ("arguments", "code", "message"),
     [
         (("run", "tund"), 2, "tuned"),
-        (("run", "--blocks", "0", "tuned"), 2, "--blocks 0"),
+        (("run", "--blocks", "0", "tuned"), 2, "--blocks: '0'"),
         (("run", "--window", "fast"), 2, "no duration"),
         (("run", "--app", "nope"), 2, "package.module:callable"),
         (("run", "tuned", "--app", "no.such:app", "--blocks", "1"), 1, "No module named 'no'"),
         (("report",), 1, "lab run --quick"),
-        (("report", "nope"), 1, "no such run"),
+        (("report", "nope"), 2, "no such run"),
     ],
 )
 def test_what_cannot_be_done_says_why_in_a_line_and_fails(tmp_path, arguments, code, message):

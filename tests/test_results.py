@@ -221,14 +221,14 @@ def test_a_run_that_is_not_there_is_an_error_that_helps(tmp_path):
     """Before the first run it says how to make one."""
     with pytest.raises(ResultsError, match="lab run --quick"):
         find_run(tmp_path, "latest")
-    with pytest.raises(ResultsError, match="nope: there is no such run, neither here nor in"):
+    with pytest.raises(UsageError, match="nope: there is no such run, neither here nor in"):
         find_run(tmp_path, "nope")
 
 
 def test_what_is_there_and_no_run_s_folder_is_said_to_be_none(writer, tmp_path):
     """A file, or a folder of runs."""
     for path in (writer.folder / "run.json", tmp_path):
-        with pytest.raises(ResultsError, match=f"{path}: is no run's folder: it has no run.json"):
+        with pytest.raises(UsageError, match=f"{path}: is no run's folder: it has no run.json"):
             find_run(tmp_path, str(path))
 
 

@@ -18,7 +18,8 @@ from lab.analysis.health import gravest
 from lab.analysis.judging import UNJUDGED, Judged
 from lab.analysis.thresholds import Threshold, check, parse
 from lab.cli.concluded import Concluded, PairRun, told_of
-from lab.cli.options import each_of, offered
+from lab.cli.options import NAME, each_of, offered
+from lab.cli.outputs import OUTPUT
 from lab.cli.report import FULL, show
 from lab.cli.sides import INSTALL, Version, Wanted, versions
 from lab.errors import LabError, OtherReplyError, UsageError
@@ -56,8 +57,8 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
 
 
 @click.command("ab")
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", type=NAME)
+@click.argument("new", type=NAME)
 @click.option(
     "--config",
     metavar="FILE",
@@ -116,7 +117,7 @@ MADE = ("quick", "seed", "pin", "server_cores", "generator_cores", "results", "j
 )
 @click.option(
     "--markdown",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT,
     metavar="FILE",
     help="Write the result as a comment for a pull request.",
 )
@@ -153,8 +154,6 @@ def ab_command(
         raise UsageError(
             "what is served? --config deploy/uwsgi.ini, or --app shop.wsgi:application"
         )
-    if markdown is not None and not markdown.absolute().parent.is_dir():
-        raise UsageError(f"--markdown {markdown}: there is no such folder")
     asked = _limits(limits, metric, count=count)
     confirm = bool(os.environ.get("CI")) if confirm is None else confirm
     request = Wanted(

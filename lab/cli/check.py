@@ -10,7 +10,7 @@ import click
 from rich.text import Text
 
 from lab.cli.noise import lines
-from lab.cli.options import Seconds, each_of
+from lab.cli.options import duration, each_of
 from lab.cli.run import made
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT
@@ -34,7 +34,7 @@ INDENT = " " * 6
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option(
     "--noise",
-    type=Seconds(),
+    type=duration,
     metavar="TIME",
     help="Measure for so long how noisy this machine is, as in 3m: one server twice in every "
     "block. Prints what `lab ab` can find here, and which limit to write.",

@@ -85,7 +85,10 @@ def _said(error: click.ClickException) -> str:
     if not isinstance(error, click.UsageError):
         return text
     if isinstance(error, click.BadParameter) and error.param and error.message:
-        return f"{error.param.opts[0]}: {error.message.rstrip('.')}"
+        name = error.param.opts[0]
+        if isinstance(error.param, click.Argument):
+            name = (error.param.metavar or name.upper()).strip("[].")
+        return f"{name}: {error.message.rstrip('.')}"
     text = text[0].lower() + text[1:]
     if error.ctx is None:
         return text

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from lab.cli.options import NAME, whole_number
 from lab.dialects.config import Known
 from lab.errors import FileError, UsageError
 from lab.lint import lint
@@ -22,7 +23,7 @@ from lab.lint.search import configurations
 from lab.model.wording import in_a_line, visible_lines
 from lab.report.edge import say, say_annotations
 
-COUNT = click.IntRange(min=1)
+COUNT = whole_number(1, 1_000_000)
 
 
 def _codes(_context: click.Context, option: click.Parameter, value: str) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def _version(
 
 
 @click.command("lint")
-@click.argument("files", nargs=-1, metavar="[FILE]...")
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=NAME)
 @click.option(
     "--select",
     metavar="CODES",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from lab.cli.options import offered
-from lab.cli.outputs import write_new
+from lab.cli.options import NAME, offered
+from lab.cli.outputs import OUTPUT, write_new
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.errors import UsageError
 from lab.experiment.conduct import QUICK
@@ -48,7 +49,7 @@ def _measuring(command: Callable[..., int]) -> Callable[..., int]:
 
 
 @click.command("migrate")
-@click.argument("configuration", metavar="CONFIG")
+@click.argument("configuration", metavar="CONFIG", type=NAME)
 @click.option("--to", required=True, type=click.Choice(list(TRANSLATORS)), help="The other server.")
 @click.option(
     "--env",
@@ -59,7 +60,7 @@ def _measuring(command: Callable[..., int]) -> Callable[..., int]:
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT,
     metavar="FILE",
     help="Write the new configuration to FILE, which must not be there yet.",
 )
@@ -149,6 +150,8 @@ def _check_measured(
 def _variable(text: str) -> tuple[str, str]:
     """Return name and value of what stands behind --env."""
     name, equals, value = text.partition("=")
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise UsageError(f"--env {text}: write NAME=VALUE, or NAME for the value that it has here")
     if not equals and name not in os.environ:
         raise UsageError(f"--env {name}: it is not set here: write --env {name}=VALUE")
     return name, value if equals else os.environ[name]

@@ -8,38 +8,50 @@ from typing import Any
 
 import click
 
-from lab.model.wording import seconds
+from lab.model.wording import Number, seconds
 from lab.options import OPTIONS, Kind, Option
 
 Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
 
-class Seconds(click.ParamType[float]):
-    """A duration such as 3, 2.5s, 500ms, 1m or 1h; in seconds."""
+class Parsed(click.ParamType[Any]):
+    """What a function makes of a text; its ValueError says what to write instead."""
 
-    name = "duration"
+    def __init__(self, parse: Callable[[str], Any], name: str = "text") -> None:
+        self.parse = parse
+        self.name = name
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return seconds, or fail with an example."""
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value, or fail with what the function says; a default stays as it is."""
+        if not isinstance(value, str):
+            return value
         try:
-            return seconds(str(value))
+            return self.parse(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
 
 
-class RequestsPerSecond(click.FloatRange):
-    """A rate between two bounds."""
+def number(least: float, most: float) -> Parsed:
+    """Return the type of a number between two bounds."""
+    return Parsed(Number(least, most), "number")
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return the rate, or fail with its bounds."""
-        try:
-            return float(super().convert(value, param, ctx))
-        except click.BadParameter:
-            self.fail(f"{value!r}: a number from {self.min:,g} to {self.max:,g}", param, ctx)
+
+def whole_number(least: int, most: int) -> Parsed:
+    """Return the type of a whole number between two bounds."""
+    return Parsed(Number(least, most, whole=True), "integer")
+
+
+duration = Parsed(seconds, "duration")
+
+
+def _name(text: str) -> str:
+    if not text.strip():
+        raise ValueError(f"{text!r} names nothing: leave it out, or name one")
+    return text
+
+
+NAME = Parsed(_name)
+"""The type of an argument that names a file, a profile, a run or a revision."""
 
 
 def named_profiles(other: str) -> Decorator:
@@ -48,7 +60,7 @@ def named_profiles(other: str) -> Decorator:
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         text = f"Accepted before the names, as with {other}; ignored."
         command = click.option("--profiles", is_flag=True, expose_value=False, help=text)(command)
-        return click.argument("names", nargs=-1, metavar="[PROFILE]...")(command)
+        return click.argument("names", nargs=-1, metavar="[PROFILE]...", type=NAME)(command)
 
     return decorate
 
@@ -95,4 +107,4 @@ def offered(name: str, **changed: str) -> Decorator:
 def _type(option: Option) -> Any:
     if option.kind in (Kind.FLAG, Kind.SWITCH):
         return bool
-    return Seconds() if option.parse is seconds else option.parse
+    return Parsed(option.parse)

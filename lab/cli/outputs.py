@@ -1,13 +1,35 @@
-"""Files that a command is asked to write, which must not be there yet."""
+"""Files that a command is asked to write."""
 
 from __future__ import annotations
 
 import secrets
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
+from lab.cli.options import Parsed
 from lab.errors import FileError, UsageError
 from lab.model.wording import in_a_line
+
+
+def _output(text: str) -> Path:
+    """Return the path of a file that can be written; raise ValueError before minutes are spent."""
+    file = Path(text)
+    if not text.strip() or file.is_dir():
+        raise ValueError(f"{text or repr(text)}: it is a folder; name a file")
+    if not file.parent.is_dir():
+        raise ValueError(f"{file}: there is no folder {file.parent}")
+    if file.exists() and not file.is_file():
+        return file  # such as /dev/stdout
+    try:
+        tempfile.TemporaryFile(dir=file.parent).close()
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be written: {error.strerror}") from error
+    return file
+
+
+OUTPUT = Parsed(_output, "file")
+"""The type of an option that names a file to write."""
 
 
 def write_new(path: Path, text: str, errors: str = "surrogateescape") -> None:

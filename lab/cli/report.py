@@ -17,7 +17,8 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import check, parse
 from lab.analysis.together import RunConclusion, conclude_run
-from lab.cli.options import offered
+from lab.cli.options import NAME, offered
+from lab.cli.outputs import OUTPUT
 from lab.errors import UsageError
 from lab.report import across as across_report
 from lab.report import markdown, opening, summary_json
@@ -39,14 +40,14 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.command("report")
-@click.argument("run", default="latest")
+@click.argument("run", default="latest", type=NAME)
 @RESULTS
 @MARKDOWN
 @JSON
 @click.option(
     "--html",
     "page",
-    type=click.Path(path_type=Path),
+    type=OUTPUT,
     help="Write one offline page to this file.",
 )
 @FULL
@@ -88,8 +89,8 @@ def report_command(
 
 
 @click.command("compare")
-@click.argument("before")
-@click.argument("after")
+@click.argument("before", type=NAME)
+@click.argument("after", type=NAME)
 @RESULTS
 @MARKDOWN
 @JSON

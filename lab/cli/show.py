@@ -9,13 +9,13 @@ from typing import Any
 import click
 
 from lab import profiles
-from lab.cli.options import offered
+from lab.cli.options import NAME, offered
 from lab.options import runtime, with_copy
 from lab.report.edge import say
 
 
 @click.command("show")
-@click.argument("name", metavar="PROFILE")
+@click.argument("name", metavar="PROFILE", type=NAME)
 @offered("keep")
 @offered("drop")
 @offered("chdir", help="Folder that stands for the chdir of your ini.")

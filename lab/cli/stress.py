@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,7 +10,8 @@ from typing import Any
 
 import click
 
-from lab.cli.options import RequestsPerSecond, each_of, named_profiles, offered
+from lab.cli.options import each_of, named_profiles, number, offered
+from lab.cli.outputs import OUTPUT
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.experiment.same_application import says_what_is_served
 from lab.model.wording import counted
@@ -46,7 +46,7 @@ JUDGED = ("status", "check")
 @click.option(
     "--fault", "faults", multiple=True, metavar="NAME", help="Only this one; may be repeated."
 )
-@click.option("--rate", type=RequestsPerSecond(1, 1000), default=RATE, help="Requests per second.")
+@click.option("--rate", type=number(1, 1000), default=RATE, help="Requests per second.")
 @offered("app", help="Your WSGI application.", shown=f"{WAITING.app}, which waits 12 ms")
 @each_of("chdir", *STARTED, *COPIED, "front")
 @offered("path", help="Request target; several make a mix.", shown="/ with --app")
@@ -59,12 +59,8 @@ JUDGED = ("status", "check")
     "with 3 if any had no effect, or was named by --fault and is not possible on it; may be "
     "repeated.",
 )
-@click.option(
-    "--output", type=click.Path(path_type=Path), help="Write the result to this JSON file."
-)
-@click.option(
-    "--figure", type=click.Path(path_type=Path), help="Draw what was felt over time: an SVG file."
-)
+@click.option("--output", type=OUTPUT, help="Write the result to this JSON file.")
+@click.option("--figure", type=OUTPUT, help="Draw what was felt over time: an SVG file.")
 def stress_command(
     *,
     names: tuple[str, ...],
@@ -87,8 +83,6 @@ def stress_command(
         if name not in [Path(each).stem for each in names]:
             raise UsageError(f"--require {name}: it is none of {', '.join(names)}")
     subject = _subject(Asked(profiles=names, **given))
-    _check_writable("--output", output)
-    _check_writable("--figure", figure)
     files = _Files(output, figure)
     wishes = Wishes(profiles=names, faults=faults, workload=subject, rate=rate, required=require)
     try:
@@ -144,22 +138,6 @@ class _Files:
                 errors[0].add_note(f"lab: {other}")
             if errors:
                 raise errors[0]
-
-
-def _check_writable(option: str, file: Path | None) -> None:
-    """Refuse what could not be written after minutes; raises UsageError."""
-    if file is None:
-        return
-    if file.is_dir():
-        raise UsageError(f"{option} {file}: it is a folder; name a file")
-    if not file.parent.is_dir():
-        raise UsageError(f"{option} {file}: there is no folder {file.parent}")
-    if file.exists() and not file.is_file():
-        return  # such as /dev/stdout
-    try:
-        tempfile.TemporaryFile(dir=file.parent).close()
-    except OSError as error:
-        raise UsageError(f"{option} {file}: cannot be written: {error.strerror}") from error
 
 
 def _draw(file: Path, result: StressResult) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from lab.cli.outputs import write_new
+from lab.cli.options import NAME
+from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.tune_options import CONNECTIONS, measuring
 from lab.dialects.config import Known
 from lab.dialects.vocabulary.translators import TRANSLATORS
@@ -25,7 +26,7 @@ from lab.tune.show import FORMS
 
 
 @click.command("tune")
-@click.argument("configuration", metavar="CONFIG")
+@click.argument("configuration", metavar="CONFIG", type=NAME)
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -33,7 +34,7 @@ from lab.tune.show import FORMS
 )
 @click.option(
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OUTPUT,
     metavar="FILE",
     help="Write the result to FILE, which must not be there yet.  [default: CONFIG with .tuned "
     "before its ending; with --dry-run none]",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
-from lab.cli.options import Seconds, offered
+from lab.cli.options import Parsed, duration, number, offered, whole_number
 from lab.dialects.vocabulary.wanted import GROUPS
 from lab.errors import UsageError
+from lab.model.wording import size
 
 MEASURED = (
     *("app", "chdir", "cwd", "python", "uwsgi", "env", "env_file", "keep", "drop"),
@@ -28,22 +27,6 @@ SHOWN = {"path": "/", "window": "2s", "warmup": "0.5s"}
 """What the help says of those whose default is another one."""
 
 Command = Callable[..., int]
-
-
-class Size(click.ParamType[float]):
-    """A size such as 512M or 2G; in bytes."""
-
-    name = "size"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Return bytes, or fail with an example."""
-        found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG])(i?B?)", str(value), re.IGNORECASE)
-        if found is None:
-            self.fail(f"{value!r}: write it as in 512M", param, ctx)
-        base = 1000 if found[3].upper() == "B" else 1024
-        return float(found[1]) * float(base ** ("KMG".index(found[2].upper()) + 1))
 
 
 def groups(_context: click.Context, option: click.Parameter, value: str) -> frozenset[str]:
@@ -67,29 +50,32 @@ def measuring(command: Command) -> Command:
 _OWN = (
     click.option(
         "--minutes",
-        type=click.FloatRange(min=1, max=24 * 60),
+        type=number(1, 24 * 60),
         default=10.0,
         help="Time, the proof included.",
     ),
     click.option(
-        "--memory", type=Size(), metavar="SIZE", help="Memory (PSS) of the server at the most."
+        "--memory",
+        type=Parsed(size),
+        metavar="SIZE",
+        help="Memory (PSS) of the server at the most.",
     ),
-    click.option("--p99", type=Seconds(), metavar="TIME", help="Its p99 at the most."),
+    click.option("--p99", type=duration, metavar="TIME", help="Its p99 at the most."),
     click.option(
         "--rate",
-        type=click.FloatRange(min=1),
+        type=number(1, 100_000),
         metavar="R",
         help="Requests/s that come: then the settings are looked for that need the least CPU.",
     ),
     click.option(
         "--busy",
-        type=click.IntRange(min=1),
+        type=whole_number(1, 1_000_000),
         metavar="N",
         help="Requests that are under way at once in production.",
     ),
     click.option(
         "--db-connections",
-        type=click.IntRange(min=1),
+        type=whole_number(1, 1_000_000),
         metavar="N",
         help="Connections that your database allows: at most so many requests run at once.",
     ),

@@ -33,7 +33,7 @@ from lab.runs.folder import write_text
 from lab.tune.allowed import new_fault
 from lab.tune.blocks import Goal
 from lab.tune.climb import Values
-from lab.tune.measure import Measurer, TuneState, state_of
+from lab.tune.measure import STATE, Measurer, TuneState, state_of
 from lab.tune.moves import SERVER, Facts, Ground, ground_of
 from lab.tune.picture import draw
 from lab.tune.read import read
@@ -243,6 +243,11 @@ def _state(tuning: Tuning, ground: Ground, options: Options) -> TuneState:
     if tuning.resume is None:
         seed = int.from_bytes(os.urandom(3)) if options.seed is None else options.seed
         return TuneState(TuneState.FORMAT, digest, said, seed)
+    if not (tuning.resume / STATE).is_file():
+        raise UsageError(
+            f"--resume {tuning.resume}: it is no folder of lab tune, as it has no {STATE}; name "
+            "one such as results/tune-20261127-101500"
+        )
     state = state_of(tuning.resume)
     if state.configuration != digest:
         name = in_a_line(tuning.configuration)

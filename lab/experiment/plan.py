@@ -24,6 +24,9 @@ OVERHEAD = 0.5
 start, its stop, and the probes. In 42 of 47 stored runs the median was 0.23 to 0.50 s; more where
 replies take long, or a database is asked. The run replaces it by what it sees."""
 
+MOST_BLOCKS = 1000
+MOST_CONNECTIONS = 10_000
+
 EXPECTED_COUNTERS = 3
 """Counter-runs that a ladder usually asks for; a run asks for none of a server without settings
 that the lab can change, and without a profile that names another."""
@@ -172,8 +175,8 @@ def validate_sizes(blocks: int, window: float, warmup: float) -> None:
     Raises:
         UsageError: One of them is out of range.
     """
-    if not 1 <= blocks <= 1000:
-        raise UsageError(f"--blocks {blocks}: between 1 and 1000")
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise UsageError(f"--blocks {blocks}: between 1 and {MOST_BLOCKS}")
     if not 0.1 <= window <= 600:
         raise UsageError(f"--window {window:g}: between 0.1 and 600 seconds")
     if not 0 <= warmup <= 60:
@@ -187,8 +190,8 @@ def validate_load(load: Load) -> None:
     Raises:
         UsageError: Its connections or its rate are out of range.
     """
-    if not 1 <= load.connections <= 10_000:
-        raise UsageError(f"--connections {load.connections}: between 1 and 10,000")
+    if not 1 <= load.connections <= MOST_CONNECTIONS:
+        raise UsageError(f"--connections {load.connections}: between 1 and {MOST_CONNECTIONS:,}")
     if load.rate is not None:
         check_lasts(load)
         validate_rate(load.rate)

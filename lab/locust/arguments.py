@@ -154,7 +154,7 @@ def _checked(option: Option) -> Callable[[str], str]:
 
     def check(text: str) -> str:
         try:
-            _parsed(option, text) if text else None
+            option.parse(text) if text else None
         except ValueError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
         return text
@@ -196,20 +196,9 @@ def _value(name: str, option: Option, value: Any) -> Any:
     if value in (None, "", UNSAID, *NOTHING.get(name, ())):
         return None
     try:
-        return _parsed(option, value)
+        return option.parse(value)
     except ValueError as error:
         raise UsageError(f"{option.name}: {error}") from error
-
-
-def _parsed(option: Option, text: str) -> Any:
-    """Return the value of *text*; a ValueError says what to write instead, and where it stood."""
-    try:
-        return option.parse(text)
-    except ValueError as error:
-        words = {int: "whole number", float: "number"}
-        if option.parse in words:
-            raise ValueError(f"{text!r} is no {words[option.parse]}") from error
-        raise
 
 
 def asks_for_running_server(parsed: argparse.Namespace, host: str | None) -> bool:

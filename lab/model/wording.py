@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 ACTING = re.compile(
     r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # controls but for the end of a line and a tab
@@ -116,6 +117,41 @@ def shown(data: bytes) -> str:
     return f"{text}..." if len(data) > MOST_SHOWN else text
 
 
+LONGEST = 7 * 24 * 3600.0
+"""Seconds of the longest duration that is typed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """
+    Parses a number between two bounds.
+
+    >>> Number(1, 1000, whole=True)("64"), Number(0, 10)("2.5")
+    (64, 2.5)
+    """
+
+    least: float
+    most: float
+    whole: bool = False
+
+    def __call__(self, text: str) -> float:
+        """
+        Return the number.
+
+        Raises:
+            ValueError: The text is no such number; the message says what to write.
+        """
+        written = r"\d+" if self.whole else r"\d+\.?\d*|\.\d+"
+        if re.fullmatch(written, text, re.ASCII) and self.least <= float(text) <= self.most:
+            return int(text) if self.whole else float(text)
+        raise ValueError(f"{text!r}: {self}")
+
+    def __str__(self) -> str:
+        """Return what is expected, as in "a whole number from 1 to 1,000"."""
+        kind = "a whole number" if self.whole else "a number"
+        return f"{kind} from {self.least:,.12g} to {self.most:,.12g}"
+
+
 def share(text: str) -> float:
     """
     Parse a share in percent.
@@ -136,8 +172,25 @@ def seconds(text: str) -> float:
     >>> seconds("2.5s"), seconds("500ms"), seconds("1m"), seconds("1h")
     (2.5, 0.5, 60.0, 3600.0)
     """
-    match = re.fullmatch(r"(-?)(\d+\.?\d*|\.\d+)(ms|s|m|h)?", text)
+    match = re.fullmatch(r"(-?)(\d+\.?\d*|\.\d+)(ms|s|m|h)?", text, re.ASCII)
     if match is None or match[1]:
         problem = "is no duration" if match is None else "is below 0"
         raise ValueError(f"{text!r} {problem}; write 3, 2.5s, 500ms, 1m or 1h")
-    return float(match[2]) * {"ms": 0.001, "m": 60.0, "h": 3600.0}.get(match[3], 1.0)
+    duration = float(match[2]) * {"ms": 0.001, "m": 60.0, "h": 3600.0}.get(match[3], 1.0)
+    if duration > LONGEST:
+        raise ValueError(f"{text!r} is longer than a week; write 3, 2.5s, 500ms, 1m or 1h")
+    return duration
+
+
+def size(text: str) -> float:
+    """
+    Parse a size, in bytes.
+
+    >>> size("512M"), size("2kB")
+    (536870912.0, 2000.0)
+    """
+    match = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*([KMGT])(i?B?)", text, re.ASCII | re.IGNORECASE)
+    if match is None:
+        raise ValueError(f"{text!r} is no size; write it as in 512M or 2G")
+    base = 1000 if match[3].upper() == "B" else 1024
+    return float(match[1]) * float(base ** ("KMGT".index(match[2].upper()) + 1))

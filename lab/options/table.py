@@ -8,11 +8,12 @@ from pathlib import Path
 
 from lab import workloads
 from lab.experiment.conduct import DEFAULT, QUICK
-from lab.experiment.minutes import MINUTES
+from lab.experiment.minutes import MINUTES, MOST_MINUTES
+from lab.experiment.plan import MOST_BLOCKS, MOST_CONNECTIONS
 from lab.model.plan import SMALLEST
 from lab.model.request import HOST
 from lab.model.runtime import LOOPBACK
-from lab.model.wording import seconds, share
+from lab.model.wording import Number, seconds, share
 from lab.options.option import Kind, Option, option
 
 GENERATORS = ("engine", "ab")
@@ -20,6 +21,13 @@ GENERATORS = ("engine", "ab")
 
 CLIENTS = ("engine", "fasthttp")
 """What makes the requests of a Locust user: the engine, or `lab.locust.clients`."""
+
+
+def _results(text: str) -> Path:
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{text}: is a file, not a folder")
+    return path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +151,11 @@ class Asked:
         not_in_locust="Locust's own names a server that already runs; say --header 'Host: NAME'",
     )
     status: int | None = option(
-        "--status", "Status of a correct reply to --app.", metavar="INTEGER", parse=int, shown="200"
+        "--status",
+        "Status of a correct reply to --app.",
+        metavar="INTEGER",
+        parse=Number(200, 599, whole=True),
+        shown="200",
     )
     check: str | None = option(
         "--check",
@@ -175,7 +187,7 @@ class Asked:
         "--generators",
         "Processes of the engine that share the load, each on a CPU of its own.",
         metavar="INTEGER",
-        parse=int,
+        parse=Number(1, 1024, whole=True),
         shown="1 on up to 4 CPUs; else one for each core that the server leaves free",
         not_in_locust="Locust's own --processes says how many there are",
     )
@@ -183,7 +195,7 @@ class Asked:
         "--connections",
         "Connections of the load.",
         metavar="INTEGER",
-        parse=int,
+        parse=Number(1, MOST_CONNECTIONS, whole=True),
         shown="64, unless the workload says",
         not_in_locust="a connection is a Locust user, and -u says how many",
     )
@@ -193,13 +205,17 @@ class Asked:
         choices=("keep-alive", "close"),
     )
     blocks: int | None = option(
-        "--blocks", "Blocks.", metavar="INTEGER", parse=int, shown=f"{DEFAULT.blocks}"
+        "--blocks",
+        "Blocks.",
+        metavar="INTEGER",
+        parse=Number(1, MOST_BLOCKS, whole=True),
+        shown=f"{DEFAULT.blocks}",
     )
     minutes: float | None = option(
         "--minutes",
         "In place of --blocks: as many as fit; a profile that is decided early leaves.",
         metavar="NUMBER",
-        parse=float,
+        parse=Number(0, MOST_MINUTES),
         shown=f"{MINUTES:g} for the whole ladder, unless --quick, --rate or long trials",
     )
     window: float | None = option(
@@ -253,7 +269,10 @@ class Asked:
         metavar="LIMIT",
     )
     seed: int | None = option(
-        "--seed", "Repeat the order of an earlier run.", metavar="INTEGER", parse=int
+        "--seed",
+        "Repeat the order of an earlier run.",
+        metavar="INTEGER",
+        parse=Number(0, 2**64, whole=True),
     )
     pin: bool = option(
         "--pin", "Server and generator on cores of their own.", kind=Kind.SWITCH, default=True
@@ -279,7 +298,7 @@ class Asked:
         "--results",
         "Where the run's folder is made.",
         metavar="PATH",
-        parse=Path,
+        parse=_results,
         default=Path("results"),
     )
     json: bool = option(

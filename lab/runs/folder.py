@@ -25,7 +25,7 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
-from lab.errors import ResultsError, ServerStartError
+from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.model.measured import Run, Trial
 from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 from lab.runs import earlier
@@ -333,7 +333,8 @@ def find_run(results: Path, name: str) -> Path:
     Return the folder of a run: a path, a folder's name under *results*, or "latest".
 
     Raises:
-        ResultsError: There is none.
+        ResultsError: "latest" is asked for, and there is no run.
+        UsageError: There is no run of that name.
     """
     if name == "latest":
         runs = sorted(path.parent for path in results.glob("*/run.json"))
@@ -344,10 +345,10 @@ def find_run(results: Path, name: str) -> Path:
         if (folder / "run.json").is_file():
             return folder
     if Path(name).exists():
-        raise ResultsError(name, "is no run's folder: it has no run.json")
+        raise UsageError(f"{name}: is no run's folder: it has no run.json")
     latest = sorted(path.parent.name for path in results.glob("*/run.json"))[: -MOST_SHOWN - 1 : -1]
     hint = f"the latest there: {', '.join(latest)}" if latest else "make one with: lab run --quick"
-    raise ResultsError(name, f"there is no such run, neither here nor in {results}; {hint}")
+    raise UsageError(f"{name}: there is no such run, neither here nor in {results}; {hint}")
 
 
 def encode_header(header: RunHeader) -> bytes:

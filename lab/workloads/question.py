@@ -156,14 +156,12 @@ def check(question: Question) -> None:
     Refuse what is wrong by itself, whatever is asked.
 
     Raises:
-        UsageError: A path, the status, or the pattern is none.
+        UsageError: A path or the pattern is none.
     """
     for path in question.paths:
         if not re.fullmatch(r"/[!-~]*", path):
             wanted = "a request target begins with /; percent-encode blanks and non-ASCII"
             raise UsageError(f"--path {path!r}: {wanted}")
-    if question.status is not None and not 200 <= question.status <= 599:
-        raise UsageError(f"--status {question.status}: a reply has one from 200 to 599")
     try:
         re.compile((question.check or "").encode())  # as it will be searched: in bytes
     except re.error as error:

@@ -44,8 +44,8 @@ def arguments_of(page):
 
 
 WRONG = (
-    ({"blocks": "abc"}, "--blocks: 'abc' is no whole number"),
-    ({"blocks": "0"}, "--blocks 0: between 1 and 1000"),
+    ({"blocks": "abc"}, "--blocks: 'abc': a whole number from 1 to 1,000"),
+    ({"blocks": "0"}, "--blocks: '0': a whole number from 1 to 1,000"),
     ({"window": "fast"}, "--window: 'fast' is no duration; write 3, 2.5s, 500ms, 1m or 1h"),
     ({"rate": "-4"}, "--rate '-4': write requests per second"),
     ({"profiles": "tunned"}, "tunned: there is no such profile; did you mean tuned?"),

@@ -2,6 +2,7 @@
 
 import shutil
 
+import click
 import pytest
 
 from lab.cli import stress as door
@@ -125,7 +126,7 @@ def test_a_trial_that_was_left_out_has_not_finished(test_of):
 def test_what_cannot_be_written_is_refused_before_the_test(test_of, option, file, said):
     """Not after five minutes."""
     test_of(outcome(), end=lambda *_: pytest.fail("the test began"))
-    with pytest.raises(UsageError, match=f"^{option} {file}: {said}"):
+    with pytest.raises(click.BadParameter, match=f"^{file}: {said}"):
         call("tuned", option, file)
 
 

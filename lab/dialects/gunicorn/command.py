@@ -79,11 +79,21 @@ def read_command(path: Path, known: Known) -> Config:
     text = known.read(path) or ""
     command = _command(text, path)
     found = list(_joined([*_settings(_given(command))]))
-    file = [read(Path(each.value), known).settings for each in found if each.option == "config"]
+    file = [_named(each.value, known).settings for each in found if each.option == "config"]
     own = [each for each in found if each.option != "config"]
     names = {each.option for each in own}  # which win, also over a list
     settings = (*(each for each in (file[-1] if file else ()) if each.option not in names), *own)
     return Config(PROGRAM, path, settings, {path: text}, known, top=command.program.spot)
+
+
+def _named(value: str, known: Known) -> Config:
+    """Return the file that --config names; raise ProfileError where it is not there."""
+    if value.startswith("python:"):
+        raise ProfileError(value, "is a module, and nothing is imported here: name its file")
+    path = Path(value.removeprefix("file:"))
+    if path not in known.overlay and not path.is_file():
+        raise ProfileError(value, "there is no such file, so gunicorn does not start")
+    return read(path, known)
 
 
 def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
