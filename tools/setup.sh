@@ -100,6 +100,7 @@ system_for_setup() {
 system_for_tests() {
     missing=
     command -v valgrind >/dev/null || missing="$missing valgrind"
+    command -v busybox >/dev/null || missing="$missing busybox"
     # In sbin, which is not on everybody's PATH.
     [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx-light"
     [ -z "$missing" ] || apt_install 'sudo -n' ||

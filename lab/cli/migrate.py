@@ -163,5 +163,5 @@ def _write(path: Path, found: Migrated) -> None:
     if found.environment:
         files[path.with_name(found.environment_file)] = found.environment
     for each, text in files.items():
-        write_new(each, text, "backslashreplace")
+        write_new(each, text)
         say(f"written: {in_a_line(str(each))}", err=True)

@@ -32,14 +32,13 @@ OUTPUT = Parsed(_output, "file")
 """The type of an option that names a file to write."""
 
 
-def write_new(path: Path, text: str, errors: str = "surrogateescape") -> None:
+def write_new(path: Path, text: str) -> None:
     """
     Write a file that is new.
 
     Args:
         path: The file.
         text: Its content.
-        errors: What becomes of characters that UTF-8 has not: see `str.encode`.
 
     Raises:
         UsageError: It is there already.
@@ -47,7 +46,7 @@ def write_new(path: Path, text: str, errors: str = "surrogateescape") -> None:
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        draft.write_bytes(text.encode("utf-8", errors))
+        draft.write_bytes(text.encode("utf-8", "surrogateescape"))
         _link(draft, path)
     except FileExistsError:
         problem = f"--output {in_a_line(str(path))}: it is there already: name another FILE"

@@ -59,6 +59,7 @@ def _command(
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
+        errors="surrogateescape",
         check=False,
     )
     if done.returncode:  # such as a variable that is no number

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.dialects.spot import Setting
+from lab.dialects.vocabulary.quoting import shell_file
 from lab.dialects.vocabulary.senses import senses
 from lab.dialects.vocabulary.translation import Note, Translation
 from lab.dialects.vocabulary.translators import TRANSLATORS, translated
@@ -124,7 +125,7 @@ def migrated(
         file,
         writer.text_of(made),
         writer.environment_of(made),
-        writer.start_of(made, file),
+        writer.start_of(made, shell_file(file)),
         lines_of(made, speaks_uwsgi=writer.speaks_uwsgi),
         writer.script_of(made),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lab.dialects.vocabulary.quoting import as_nginx
 from lab.dialects.vocabulary.service import Address
-from lab.dialects.vocabulary.translation import Translation
+from lab.dialects.vocabulary.translation import Note, Translation
 
 HEADERS = (
     "proxy_http_version 1.1;",
@@ -12,6 +13,9 @@ HEADERS = (
     "proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;",
     "proxy_set_header X-Forwarded-Proto $scheme;",
 )
+
+NO_ADDRESS = "nginx would read more in it than an address: give proxy_pass a plain one by hand"
+"""What becomes of one that holds a variable of the environment, a blank or nginx's own signs."""
 
 
 def lines_of(made: Translation, *, speaks_uwsgi: bool) -> tuple[str, ...]:
@@ -28,12 +32,19 @@ def lines_of(made: Translation, *, speaks_uwsgi: bool) -> tuple[str, ...]:
     if speaks_uwsgi or not before:
         return ()
     where = _where(before[0])
+    if where is None:
+        made.lost.append(Note(before[0].was, NO_ADDRESS))
+        return ()
     new = (f"proxy_pass http://{where};", *HEADERS)
     return ("- include uwsgi_params;", f"- uwsgi_pass {where};", *(f"+ {each}" for each in new))
 
 
-def _where(address: Address) -> str:
+def _where(address: Address) -> str | None:
+    """Return an address as nginx takes it; None where it would read anything else in it."""
     if address.path is not None:
-        return f"unix:{address.path}"
-    host = address.host.text if address.host.text not in {"", "*", "0.0.0.0"} else "127.0.0.1"
-    return f"{host}:{address.port}"
+        path = as_nginx(address.path)
+        return f"unix:{path}" if path and ":" not in path else None
+    host, port = as_nginx(address.host), as_nginx(address.port)
+    if host is None or not port:
+        return None
+    return f"{host if host not in {'', '*', '0.0.0.0'} else '127.0.0.1'}:{port}"

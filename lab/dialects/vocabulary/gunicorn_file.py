@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.quoting import as_python, python_comment, refused_by_python
+from lab.dialects.vocabulary.senses import by_option
 from lab.dialects.vocabulary.service import Address
 from lab.dialects.vocabulary.translation import OptionLine, Translation, Words
 from lab.dialects.vocabulary.values import Expression
 
-WORDS = Words(yes="True", no="False")
+WORDS = Words(yes="True", no="False", refused=refused_by_python)
 
 CPUS = '''\
 def cpus():
@@ -43,40 +45,39 @@ def _blocks(made: Translation) -> Iterator[str]:
     service = made.service
     if addresses := spoken(service.addresses):
         bound = [bind_of(each) for each in addresses]
-        was = "\n".join(f"# {each.was}" for each in addresses)
+        was = "\n".join(python_comment(each.was) for each in addresses)
         yield f"\n{was}\nbind = {bound[0] if len(bound) == 1 else '[' + ', '.join(bound) + ']'}\n"
         if addresses[0].protocol == "uwsgi":
             yield 'protocol = "uwsgi"\n'
     if service.application is not None:
-        app = values.as_python(Expression.of(str(service.application)), number=False)
-        yield f"\n# {service.application.was}\nwsgi_app = {app}\n"
+        app = as_python(Expression.of(str(service.application)), number=False)
+        yield f"\n{python_comment(service.application.was)}\nwsgi_app = {app}\n"
     for line in made.lines:
-        says = f"# {line.says}\n" if line.says else ""
-        yield f"\n# {line.was}\n{says}{line.option} = {_python(line)}\n"
+        says = f"{python_comment(line.says)}\n" if line.says else ""
+        yield f"\n{python_comment(line.was)}\n{says}{line.option} = {_python(line)}\n"
     if (env := service.senses.get("environment")) is not None:
-        listed = "".join(f"    {values.as_python(each, number=False)},\n" for each in env.values)
-        yield f"\n# {env.was}\nraw_env = [\n{listed}]\n"
+        listed = "".join(f"    {as_python(each, number=False)},\n" for each in env.values)
+        yield f"\n{python_comment(env.was)}\nraw_env = [\n{listed}]\n"
 
 
 def _python(line: OptionLine) -> str:
     """Return a value as Python writes it; a mask and a yes or no are no texts."""
     if line.value is None:
         return WORDS.yes
-    plain = line.option == "umask" or line.value.text in {WORDS.yes, WORDS.no}
-    if plain and line.value.text is not None:
-        return line.value.text
-    return values.as_python(line.value, number=line.number)
+    text, sense = line.value.text or "", by_option("gunicorn").get(line.option)
+    is_mask = line.option == "umask" and re.fullmatch("0o[0-7]{3}", text)
+    if is_mask or (sense and sense.kind == "switch" and text in {WORDS.yes, WORDS.no}):
+        return text
+    return as_python(line.value, number=line.number)
 
 
 def bind_of(address: Address) -> str:
     """Return an address as `bind` has it."""
     if address.path is not None:
-        return values.as_python(Expression(("unix:", *address.path.parts)), number=False)
+        return as_python(Expression(("unix:", *address.path.parts)), number=False)
     if address.host.text == "":
-        return values.as_python(Expression(("0.0.0.0:", *address.port.parts)), number=False)
-    return values.as_python(
-        Expression((*address.host.parts, ":", *address.port.parts)), number=False
-    )
+        return as_python(Expression(("0.0.0.0:", *address.port.parts)), number=False)
+    return as_python(Expression((*address.host.parts, ":", *address.port.parts)), number=False)
 
 
 def start_of(made: Translation, file: str) -> str:

@@ -13,6 +13,14 @@ from lab.dialects.config import Config, Known
 from lab.dialects.granian import read, target
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.quoting import (
+    as_shell,
+    assignment,
+    guards,
+    refused_by_shell,
+    refused_name,
+    shell_comment,
+)
 from lab.dialects.vocabulary.senses import Spelling
 from lab.dialects.vocabulary.service import (
     Address,
@@ -22,6 +30,7 @@ from lab.dialects.vocabulary.service import (
     application_of,
     collected,
     no_module,
+    one_line,
     sorted_out,
     with_defaults,
     written,
@@ -30,7 +39,7 @@ from lab.dialects.vocabulary.translation import Note, Translation, Words
 from lab.dialects.vocabulary.values import Expression
 
 PROGRAM = "granian"
-WORDS = Words("--{} {}", yes="")
+WORDS = Words("--{} {}", yes="", refused=refused_by_shell)
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
 OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 
@@ -38,7 +47,10 @@ CPUS = """\
 # CPUs that may be used, as a container's limit bounds them
 CPUS=$(nproc)
 read -r quota period 2> /dev/null < /sys/fs/cgroup/cpu.max || quota=max
-if [ "$quota" != max ] && [ $((quota / period)) -lt "$CPUS" ]; then CPUS=$((quota / period)); fi
+case $quota/$period in
+    0* | */0* | */ | *[!0123456789/]*) ;;
+    *) if [ "$((quota / period))" -lt "$CPUS" ]; then CPUS=$((quota / period)); fi ;;
+esac
 if [ "$CPUS" -lt 1 ]; then CPUS=1; fi
 
 """
@@ -132,9 +144,10 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
     """Write what is more than a word in its command."""
     match said.sense.key:
         case "environment":
-            made.same.append(Note(said.was, "granian.env"))
-            others = [str(each) for each in said.values if not _is_assignment(each)]
-            made.lost += [Note(each, "this is no variable: NAME=value") for each in others]
+            reasons = {one_line(str(each)): _not_set(each) for each in said.values}
+            made.lost += [Note(was, reason) for was, reason in reasons.items() if reason]
+            if not all(reasons.values()):
+                made.same.append(Note(said.was, "granian.env"))
         case "pythonpath":
             made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
         case "static":
@@ -171,18 +184,27 @@ def text_of(made: Translation) -> str:
     """Return a script for sh: what each word was stands above the command."""
     words = list(_words(made))
     body = " \\\n    ".join(shown for shown, _ in words)
-    told = "".join(f"#   {shown}: {was}\n" for shown, was in words[1:] if was)
-    cpus = CPUS if "CPUS" in body else ""
+    told = "".join(f"{shell_comment(f'  {shown}: {was}')}\n" for shown, was in words[1:] if was)
     env = "set -a; . ./granian.env; set +a\n\n" if environment_of(made) else ""
-    return f"#!/bin/sh\n# What each word was:\n{told}\n{env}{cpus}exec {body}\n"
+    return f"#!/bin/sh\n# What each word was:\n{told}\n{_computed(made, body, env)}exec {body}\n"
 
 
 def script_of(made: Translation) -> str:
     """Return a script that prints the environment's words and the command's; see `Translator`."""
-    body, env = " ".join(shown for shown, _ in _words(made)), environment_of(made)
-    names = (str(each.parts[0]).partition("=")[0] for each in _assigned(made))
-    variables = "".join(f'"{name}=${name}" ' for name in names)
-    return f"{env}{CPUS if 'CPUS' in body else ''}printf '%s\\0' {variables}'' {body}\n"
+    body = " ".join(shown for shown, _ in _words(made))
+    variables = "".join(f'"{name}=${name}" ' for name, _ in _assigned(made))
+    before = _computed(made, body, environment_of(made))
+    return f"{before}printf '%s\\0' {variables}'' {body}\n"
+
+
+def _computed(made: Translation, body: str, env: str) -> str:
+    """
+    Return what stands before a command: its numbers, with the lines that set variables.
+
+    CPUs are counted first, as those variables may change what `nproc` prints.
+    """
+    cpus = CPUS if "CPUS" in body + environment_of(made) else ""
+    return cpus + env + guards(line.value for line in made.lines if line.value is not None)
 
 
 def _words(made: Translation) -> Iterator[tuple[str, str]]:
@@ -191,13 +213,13 @@ def _words(made: Translation) -> Iterator[tuple[str, str]]:
     yield f"granian --interface {service.interface}", ""
     for address in service.addresses[:1]:
         if address.path is not None:
-            yield f"--uds {values.as_shell(address.path)}", address.was
+            yield f"--uds {as_shell(address.path)}", address.was
         else:
             host = address.host if address.host.text not in {"", "*"} else Expression.of("0.0.0.0")
-            where = f"--host {values.as_shell(host)} --port {values.as_shell(address.port)}"
+            where = f"--host {as_shell(host)} --port {as_shell(address.port)}"
             yield where, address.was
     for line in made.lines:
-        value = "" if line.value is None else f" {values.as_shell(line.value)}"
+        value = "" if line.value is None else f" {as_shell(line.value)}"
         yield f"--{line.option}{value}", f"{line.was}. {line.says}" if line.says else line.was
     app = service.application
     if app is None:
@@ -205,31 +227,33 @@ def _words(made: Translation) -> Iterator[tuple[str, str]]:
         return
     if app.factory:
         yield "--factory", app.was
-    yield shlex.quote(f"{app.module}:{app.callable.removesuffix('()')}"), app.was
+    yield as_shell(Expression.of(f"{app.module}:{app.callable.removesuffix('()')}")), app.was
 
 
 def environment_of(made: Translation) -> str:
     """Return the file of its environment variables; empty without any."""
-    return "".join(f"{_assignment(each)}\n" for each in _assigned(made))
+    return "".join(f"{assignment(name, value)}\n" for name, value in _assigned(made))
 
 
-def _assigned(made: Translation) -> Iterator[Expression]:
+def _assigned(made: Translation) -> Iterator[tuple[str, Expression]]:
+    """Yield the variables that are set, each with its value."""
     said = made.service.senses
     found = [*said["environment"].values] if "environment" in said else []
     if "pythonpath" in said:
         parts = [part for each in said["pythonpath"].values for part in (":", *each.parts)][1:]
         found.append(Expression(("PYTHONPATH=", *parts)))
-    yield from filter(_is_assignment, found)
+    for value in found:
+        if not _not_set(value):
+            name, _, text = str(value.parts[0]).partition("=")
+            yield name, Expression((text, *value.parts[1:]))
 
 
-def _is_assignment(value: Expression) -> bool:
-    """Return whether it is NAME=value: a shell would run anything else that stands in the file."""
-    return values.NAME.fullmatch(str(value.parts[0]).partition("=")[0]) is not None
-
-
-def _assignment(value: Expression) -> str:
-    name, _, text = str(value.parts[0]).partition("=")
-    return f"{name}={values.as_shell(Expression((text, *value.parts[1:])))}"
+def _not_set(value: Expression) -> str:
+    """Return why a file of variables cannot set one; empty where it can."""
+    name, equals, _ = str(value).partition("=")
+    if not equals or not values.NAME.fullmatch(name):
+        return "this is no variable: NAME=value"
+    return refused_name(name)
 
 
 def start_of(_made: Translation, file: str) -> str:

@@ -13,6 +13,7 @@ from lab.dialects.uwsgi import APPLICATION, OFF
 from lab.dialects.uwsgi.places import read
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
 from lab.dialects.vocabulary import values
+from lab.dialects.vocabulary.quoting import ini_comment, ini_lines
 from lab.dialects.vocabulary.senses import Spelling, senses
 from lab.dialects.vocabulary.service import (
     Address,
@@ -261,9 +262,6 @@ def _open(config: Config) -> Iterator[str]:
 def special(made: Translation, said: Said, column: Spelling) -> bool:
     """Write what is more than a line in an ini."""
     write = _SPECIAL.get(said.sense.key)
-    if any(each.multiplies for each in said.values):
-        made.drop(said, "no variable is multiplied in an ini: give the product as a variable")
-        return True
     if write is not None:
         write(made, said)
         return True
@@ -347,26 +345,27 @@ def text_of(made: Translation) -> str:
     service = made.service
     lines = ["[uwsgi]"]
     for address in service.addresses:
-        lines += ["", f"# {address.was}", *_listen(address)]
+        lines += ["", ini_comment(address.was), *_listen(address)]
     if service.application is not None:
         app = service.application
-        lines += ["", f"# {app.was}", f"module = {app.module}", f"callable = {app.callable}"]
+        lines += ["", ini_comment(app.was), *ini_lines("module", Expression.of(app.module))]
+        lines += ini_lines("callable", Expression.of(app.callable))
     for line in made.lines:
-        says = [f"# {line.says}"] if line.says else []
+        says = [ini_comment(line.says)] if line.says else []
         value = Expression.of("true") if line.value is None else line.value
-        lines += ["", f"# {line.was}", *says, *values.ini_lines(line.option, value)]
+        lines += ["", ini_comment(line.was), *says, *ini_lines(line.option, value)]
     return "\n".join(lines) + "\n"
 
 
 def _listen(address: Address) -> list[str]:
     option = "socket" if address.protocol == "uwsgi" else "http-socket"
     if address.path is not None:
-        return values.ini_lines(option, address.path)
+        return ini_lines(option, address.path)
     where = (*address.host.parts, ":", *address.port.parts)
     if address.tls is not None:
         files = "".join(f",{each}" for each in address.tls)
-        return values.ini_lines("https-socket", Expression((*where, files)))
-    return values.ini_lines(option, Expression(where))
+        return ini_lines("https-socket", Expression((*where, files)))
+    return ini_lines(option, Expression(where))
 
 
 def start_of(made: Translation, file: str) -> str:

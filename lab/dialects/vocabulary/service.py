@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary.senses import Gone, Sense, by_option, gone_of, senses
 from lab.dialects.vocabulary.values import Expression
+from lab.model.wording import in_a_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,6 @@ class Said:
 
     implied: bool = False
     """Whether nothing is written, and it is the server's default."""
-
-    @property
-    def acts(self) -> bool:
-        """Whether one of the values would be more than a value in some server's configuration."""
-        return any(each.acts for each in self.values)
 
     @property
     def value(self) -> Expression:
@@ -54,10 +50,10 @@ class Address:
     """Files of certificate and key."""
 
     @property
-    def acts(self) -> bool:
-        """Whether it would be more than an address in some server's configuration."""
-        terms = [self.host, self.port, *map(Expression.of, self.tls or ())]
-        return any(each.acts for each in terms + ([self.path] if self.path else []))
+    def parts(self) -> tuple[Expression, ...]:
+        """All that is written of it."""
+        where = Expression((*self.host.parts, ":", *self.port.parts))
+        return (self.path or where, *map(Expression.of, self.tls or ()))
 
     @property
     def local(self) -> bool:
@@ -128,8 +124,9 @@ IsOn = Callable[[Setting], bool]
 
 def application_of(module: str, called: str, was: str) -> Application | None:
     """Return what is served; None where that is no name of a module and of what it holds."""
-    whole = re.fullmatch(r"[\w.-]+:[\w.]+(\(\))?", f"{module}:{called}")
-    return Application(module, called, one_line(was)) if whole else None
+    whole = f"{module}:{called}"
+    named = re.fullmatch(r"[\w.][\w.-]*:[\w.]+(\(\))?", whole) and in_a_line(whole) == whole
+    return Application(module, called, one_line(was)) if named else None
 
 
 def no_module(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from lab.dialects.vocabulary.quoting import NUL, refused_by_ini
 from lab.dialects.vocabulary.senses import Spelling, hidden, senses
 from lab.dialects.vocabulary.service import Said, Service
 from lab.dialects.vocabulary.values import Cpus, Expression
@@ -13,8 +14,6 @@ COUNTED = "in a container its limit counts, too, which the number before did not
 """What differs where CPUs are counted: the writers do it by functions of their own."""
 
 UNKNOWN = "not translated: the lab knows of no counterpart; look up what it does before you go"
-
-NOT_COPIED = "it holds a line's end or a command, which is not copied: write it anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,9 @@ class Words:
 
     no: str = "false"
     """That of one that is off, where no switch means the opposite."""
+
+    refused: Callable[..., str] = refused_by_ini
+    """Returns why its language cannot have a value, empty where it can; `number` says of what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +116,8 @@ def translate(
         added: Writes what nothing was said of, and what holds there otherwise without a word.
         words: How its options are written.
     """
-    made = Translation(_harmless(service), to, words)
-    refused = [each.was for each in service.addresses if each.acts]
-    refused += [each.was for each in service.senses.values() if each.acts]
-    made.lost += [Note(was, NOT_COPIED) for was in refused]
+    lost: dict[Note, None] = {}
+    made = Translation(_writable(service, words, lost), to, words, lost=list(lost))
     for key in senses():
         said = made.service.senses.get(key)
         column = said.sense.columns.get(to) if said else None
@@ -136,15 +136,25 @@ def translate(
     return made
 
 
-def _harmless(service: Service) -> Service:
-    """Return the same without what would be more than a value in some server's configuration."""
-    senses = {}
-    for key, said in service.senses.items():
-        values = tuple(each for each in said.values if not each.acts)
-        if values or not said.values:
-            senses[key] = replace(said, values=values)
-    addresses = tuple(each for each in service.addresses if not each.acts)
-    return replace(service, senses=senses, addresses=addresses)
+def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service:
+    """Return the same without the values that the language written cannot have: they are *lost*."""
+
+    def kept(value: Expression, was: str, *, number: bool = False) -> bool:
+        reason = NUL if "\0" in was else words.refused(value, number=number)
+        if reason:
+            lost[Note(was, reason)] = None
+        return not reason
+
+    addresses = tuple(
+        each for each in service.addresses if all(kept(part, each.was) for part in each.parts)
+    )
+    said = {}
+    for key, each in service.senses.items():
+        number = each.sense.is_number
+        values = tuple(value for value in each.values if kept(value, each.was, number=number))
+        if values or not each.values:
+            said[key] = replace(each, values=values)
+    return replace(service, senses=said, addresses=addresses)
 
 
 def _carry(made: Translation, said: Said, column: Spelling) -> None:

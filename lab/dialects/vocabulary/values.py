@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import json
 import re
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -52,14 +50,6 @@ class Expression:
         """The text, None where the machine decides."""
         whole = all(isinstance(each, str) for each in self.parts)
         return "".join(map(str, self.parts)) if whole else None
-
-    @property
-    def acts(self) -> bool:
-        """Whether a text of it would be more than a text in some server's configuration."""
-        texts = [each.default if isinstance(each, Variable) else each for each in self.parts]
-        return any(
-            isinstance(each, str) and re.search(r"[\x00-\x1f\x7f]|[@$]\(", each) for each in texts
-        )
 
     @property
     def number(self) -> int | None:
@@ -208,7 +198,8 @@ def _python(node: ast.expr) -> Expression | None:
         case ast.Call(func=func, args=[]) if _is(func, "cpu_count", "process_cpu_count"):
             return Expression((Cpus(),))
         case ast.BinOp(left=left, op=ast.Mult() | ast.Add() as op, right=right):
-            return _combined(_python(left), op, _python(right))
+            adds = isinstance(op, ast.Add) and (_is_number(left) or _is_number(right))
+            return _combined(_python(left), op, _python(right), adds=adds)
     return None
 
 
@@ -226,11 +217,23 @@ def _with_default(value: Expression | None, default: str) -> Expression | None:
     return value
 
 
+def _is_number(node: ast.expr) -> bool:
+    """Return whether a term of a sum is a number, so that it is no part of a text."""
+    match node:
+        case ast.BinOp(left=left, right=right):
+            return _is_number(left) or _is_number(right)
+        case ast.Call(func=ast.Name(id="int")):
+            return True
+    return isinstance(node, ast.Constant) and not isinstance(node.value, str)
+
+
 def _combined(
-    one: Expression | None, op: ast.operator, other: Expression | None
+    one: Expression | None, op: ast.operator, other: Expression | None, *, adds: bool
 ) -> Expression | None:
     if one is None or other is None:
         return None
+    is_text = isinstance(op, ast.Add) and not adds and None in {one.number, other.number}
+    joined = Expression((*one.parts, *other.parts)) if is_text else None
     if one.number is not None:
         one, other = other, one
     number = other.number
@@ -241,92 +244,7 @@ def _combined(
             return Expression((Cpus(cpus.times * number, cpus.plus * number),))
         case (Variable() as variable,) if number is not None and isinstance(op, ast.Mult):
             return Expression((replace(variable, times=variable.times * number),))
-    if isinstance(op, ast.Add) and one.number is None:
-        return Expression((*one.parts, *other.parts))
-    return None
-
-
-def as_python(value: Expression, *, number: bool) -> str:
-    """Return a value as an expression of Python's, which needs `os` and `cpus()`."""
-    if value.text is not None:
-        return str(value.number) if number and value.number is not None else _quoted(value.text)
-    parts = [_as_python(each, number=number) for each in value.parts]
-    return " + ".join(parts)
-
-
-def _as_python(part: str | Variable | Cpus, *, number: bool) -> str:
-    if isinstance(part, Cpus):
-        return (
-            "cpus()" + f" * {part.times}" * (part.times != 1) + f" + {part.plus}" * bool(part.plus)
-        )
-    if isinstance(part, Variable):
-        asked = f"os.environ[{_quoted(part.name)}]"
-        if part.default is not None:
-            asked = f"os.environ.get({_quoted(part.name)}, {_quoted(part.default)})"
-        return f"int({asked})" + f" * {part.times}" * (part.times != 1) if number else asked
-    return _quoted(part)
-
-
-def _quoted(text: str) -> str:
-    """Return a text as Python writes it, in double quotes."""
-    return json.dumps(text, ensure_ascii=False) if text.isprintable() else repr(text)
-
-
-def as_shell(value: Expression) -> str:
-    """Return a value as a word of a shell's, which needs $CPUS where a number of CPUs is meant."""
-    if value.text is not None:
-        return shlex.quote(value.text)
-    return '"' + "".join(_as_shell(each) for each in value.parts) + '"'
-
-
-def _as_shell(part: str | Variable | Cpus) -> str:
-    if isinstance(part, Cpus):
-        plus = f" + {part.plus}" if part.plus else ""
-        return f"$((CPUS * {part.times}{plus}))" if part != Cpus() else "$CPUS"
-    if isinstance(part, Variable):
-        name = part.name if part.default is None else f"{part.name}:-{_escaped(part.default)}"
-        return f"$((${{{name}}} * {part.times}))" if part.times != 1 else f"${{{name}}}"
-    return _escaped(part)
-
-
-def _escaped(text: str) -> str:
-    """Return a text as it stands between a shell's double quotes, also behind :- of a variable."""
-    return re.sub(r'(["$`\\}])', r"\\\1", text)
-
-
-SAID = Variable("_")
-"""What the condition above a line found in the environment."""
-
-
-def ini_lines(option: str, value: Expression) -> list[str]:
-    """
-    Return the lines of an ini that set an option; one without a default is one line.
-
-    >>> ini_lines("workers", Expression((Variable("N", "4"),)))[:3]
-    ['if-env = N', 'workers = %(_)', 'endif =']
-    """
-    found = (each for each in value.parts if isinstance(each, Variable) and each.default)
-    variable = next(found, None)
-    if variable is None:
-        return [f"{option} = {''.join(_as_ini(each) for each in value.parts)}"]
-
-    def with_it(part: str | Variable) -> str:
-        parts = (_as_ini(part if each is variable else each) for each in value.parts)
-        return f"{option} = {''.join(parts)}"
-
-    there = [f"if-env = {variable.name}", with_it(SAID), "endif ="]
-    absent = [f"if-not-env = {variable.name}", with_it(variable.default or ""), "endif ="]
-    return there + absent
-
-
-def _as_ini(part: str | Variable | Cpus) -> str:
-    if isinstance(part, Cpus):
-        if part.plus:
-            return f"%(%k + {part.plus})" if part.times == 1 else f"%(%k * {part.times})"
-        return "%k" if part.times == 1 else f"%(%k * {part.times})"
-    if isinstance(part, Variable):
-        return "%(_)" if part is SAID else f"$({part.name})"
-    return part.replace("%", "%%")
+    return joined
 
 
 def mask_of(text: str) -> int | None:
