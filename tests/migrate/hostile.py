@@ -27,7 +27,18 @@ from lab.migrate.migrated import Migrated, migrated
 TOUCH = "touch MARK"
 ATOMS = (
     *("'", '"', "\\", "`touch MARK`", "$(touch MARK)", "${X:-$(touch MARK)}", "b[`touch MARK`]"),
-    *("b[$(touch MARK)]", "$((X))", "$((b[`touch MARK`]))", "${X}", "$X", "$(X)", "$(N)", "~root"),
+    *(
+        "b[$(touch MARK)]",
+        "$((X))",
+        "$((b[`touch MARK`]))",
+        "${X}",
+        "$X",
+        "$(X)",
+        "$(N)",
+        "$(1)",
+        "$(é)",
+        "~root",
+    ),
     *("\n", "\r", "\t", "\x0b", "\x0c", "\x85", "\u2028", "\x00", "\x1b[2J", "\u202e", "\ufeff"),
     *(
         "#",
@@ -390,7 +401,7 @@ def _evaluated(node: ast.expr, environ: Mapping[str, str]) -> object:
             return environ.get(str(name), default)
         case ast.Subscript(value=value, slice=ast.Constant(value=name)):
             assert ast.unparse(value) == "os.environ"
-            return environ[str(name)]
+            return environ.get(str(name), "")
     raise ValueError(f"an expression that is never written: {ast.unparse(node)}")
 
 

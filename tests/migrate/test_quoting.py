@@ -194,3 +194,25 @@ def test_an_address_of_two_defaults_is_lost_in_an_ini(tmp_path):
     found = migrated(str(tmp_path / "gunicorn.conf.py"), "uwsgi", {})
     assert "http-socket" not in found.text
     assert any("one variable of a value" in each.becomes for each in found.translation.lost)
+
+
+@pytest.mark.parametrize("lines", ["static-map =\n", "static-map = $(A)\n", "env =\n", "env = A\n"])
+def test_a_value_without_its_sign_of_equality_is_lost(lines, tmp_path):
+    """Neither a folder nor a variable follows from it."""
+    found = of_ini(tmp_path, lines)
+    assert not found.environment
+    assert "--static" not in found.text
+    (reason,) = [each for each in found.translation.lost if "=" in each.becomes]
+    assert reason.becomes.endswith(("/PATH=FOLDER", "NAME=value"))
+
+
+@pytest.mark.parametrize("shell", SHELLS, ids=" ".join)
+def test_a_default_does_not_end_where_another_text_says(shell, tmp_path):
+    """bash in its usual mode takes quotes in it for quotes, and others do not."""
+    needs(shell[0])
+    conf = """chdir = os.environ.get("W", "'") + "'; touch MARK; '}" + "'"\n"""
+    (tmp_path / "gunicorn.conf.py").write_text(conf)
+    found = migrated(str(tmp_path / "gunicorn.conf.py"), "granian", {})
+    (tmp_path / "granian.sh").write_text(found.text)
+    subprocess.run((*shell, "-n", "granian.sh"), cwd=tmp_path, check=True)
+    assert any("default of $W" in each.becomes for each in found.translation.lost)

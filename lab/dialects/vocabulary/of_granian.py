@@ -151,11 +151,7 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
         case "pythonpath":
             made.changed.append(Note(said.was, "PYTHONPATH in granian.env"))
         case "static":
-            for value in said.values:
-                route, _, begun = str(value.parts[0]).partition("=")
-                made.write(said, "static-path-route", Expression.of(route), column.says)
-                folder = Expression(tuple(each for each in (begun, *value.parts[1:]) if each))
-                made.write(said, "static-path-mount", folder)
+            _static(made, said, column)
         case "socket-mode":
             digits = said.value.parts if said.value.text != "" else ("666",)
             made.write(said, column.names[0], Expression(("0", *digits)), column.says)
@@ -167,6 +163,18 @@ def special(made: Translation, said: Said, column: Spelling) -> bool:
         case _:
             return False
     return True
+
+
+def _static(made: Translation, said: Said, column: Spelling) -> None:
+    for value in said.values:
+        first = value.parts[0]
+        route, equals, begun = first.partition("=") if isinstance(first, str) else ("", "", "")
+        if not equals:
+            made.drop(said, "it is no /PATH=FOLDER")
+            continue
+        made.write(said, "static-path-route", Expression.of(route), column.says)
+        folder = Expression(tuple(each for each in (begun, *value.parts[1:]) if each))
+        made.write(said, "static-path-mount", folder)
 
 
 def added(made: Translation) -> None:

@@ -126,8 +126,13 @@ def refused_by_shell(value: Expression, *, number: bool = False) -> str:
         return reason
     if any(in_a_line(text) != text for text in _texts(value)):
         return UNSEEN
-    names = [part.name for part in value.parts if isinstance(part, Variable)]
-    return next(filter(None, map(refused_name, names)), "")
+    for part in value.parts:
+        if isinstance(part, Variable) and (reason := refused_name(part.name)):
+            return reason
+        # Of quotes and braces within ${NAME:-...} one shell makes this, and the next one that.
+        if isinstance(part, Variable) and re.search(r"""["'$\\{}]""", part.default or ""):
+            return f"the default of ${part.name} holds a sign of the shell's: set ${part.name}"
+    return ""
 
 
 def refused_name(name: str) -> str:
@@ -155,17 +160,12 @@ def _as_shell(part: str | Variable | Cpus) -> str:
         return f"$((CPUS * {part.times}{plus}))" if part != Cpus() else "$CPUS"
     if isinstance(part, Variable):
         return f"$(({_read(part)} * {part.times}))" if part.times != 1 else _read(part)
-    return _escaped(part)
+    return re.sub(r'(["$`\\])', r"\\\1", part)
 
 
 def _read(variable: Variable) -> str:
-    default = "" if variable.default is None else ":-" + _escaped(variable.default, "}")
+    default = "" if variable.default is None else f":-{variable.default}"
     return f"${{{variable.name}{default}}}"
-
-
-def _escaped(text: str, more: str = "") -> str:
-    """Return a text as it stands between a shell's double quotes."""
-    return "".join(f"\\{each}" if each in '"$`\\' + more else each for each in text)
 
 
 def assignment(name: str, value: Expression) -> str:

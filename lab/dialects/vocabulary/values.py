@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from lab.dialects.config import Config
 from lab.dialects.spot import Setting
 
-SHELL = re.compile(r"\$\{(\w+)(?::?[-=]([^}]*))?\}|\$(\w+)")
+SHELL = re.compile(r"\$\{([A-Za-z_]\w*)(?::?[-=]([^}]*))?\}|\$([A-Za-z_]\w*)", re.ASCII)
 NPROC = re.compile(r"\$\(nproc( --all)?\)")
-INI = re.compile(r"\$\((\w+)\)")
+INI = re.compile(r"\$\(([A-Za-z_]\w*)\)", re.ASCII)
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 OF_CPUS = re.compile(r"%k|%\(%k\s*([*+])\s*(\d+)\)")
 
@@ -109,7 +109,7 @@ def _split(text: str, pattern: re.Pattern[str]) -> Iterator[str | Variable]:
         default = groups[1] if len(groups) > 1 else None
         yield Variable(groups[0] or groups[-1], default)
         at = found.end()
-    if at < len(text):
+    if at < len(text) or not text:
         yield text[at:]
 
 
