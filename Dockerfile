@@ -14,11 +14,12 @@
 ARG BASE=python:3.13-slim
 
 FROM ${BASE} AS build
-# libpcre2-dev gives uWSGI its internal routing; without it the profiles' rules are refused. No
-# versions: Debian drops the old ones from its mirrors, and nothing of these packages is shipped.
+# libpcre2-dev gives uWSGI its internal routing; without it the profiles' rules are refused.
+# libcrypt-dev is a part of libc6-dev no more after Debian 13. No versions: Debian drops the old
+# ones from its mirrors, and nothing of these packages is shipped.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends gcc libc6-dev libpcre2-dev \
+    && apt-get install -y --no-install-recommends gcc libc6-dev libcrypt-dev libpcre2-dev \
     && rm -rf /var/lib/apt/lists/*
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_NO_CACHE_DIR=1 \

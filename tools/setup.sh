@@ -73,7 +73,10 @@ find_python() {
         say "$("$python" --version) was not tried; 3.11 to 3.13 were"
 }
 
-# What is missing, as Debian and Ubuntu name it. libpcre2-dev gives uWSGI its internal routing.
+compiles() { printf '%s\nint main(void) { return 0; }\n' "$1" | cc -x c -o /dev/null - 2>/dev/null; }
+
+# What is missing, as Debian and Ubuntu name it. libpcre2-dev gives uWSGI its internal routing,
+# libcrypt-dev its crypt.h, which came with libc6-dev until Debian 13.
 system_for_setup() {
     missing=
     # The packages of the default interpreter, or of the one that was asked for by name.
@@ -84,8 +87,8 @@ system_for_setup() {
     "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing $debian-venv"
     header=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include") + "/Python.h")')
     [ -e "$header" ] || missing="$missing $debian-dev"
-    command -v cc >/dev/null && echo 'int main(void){return 0;}' | cc -x c -o /dev/null - 2>/dev/null ||
-        missing="$missing gcc libc6-dev"
+    compiles '' || missing="$missing gcc libc6-dev"
+    compiles '#include <crypt.h>' || missing="$missing libcrypt-dev"
     command -v pcre2-config >/dev/null || missing="$missing libpcre2-dev"
     command -v ss >/dev/null || missing="$missing iproute2"
     [ -n "$missing" ] || return 0
@@ -125,6 +128,14 @@ export PIP_ROOT_USER_ACTION=ignore
 # Where packages are installed.
 into=.venv
 
+# Print the first error of a compiler or a linker, and Debian's package for a header that is missing.
+# Where a build fails, the last line of pip's is but the name of what was built.
+first_error() {
+    sed -n 's/^ *\([^ :]*:[0-9:]* \(fatal \)*error: .*\)/\1/p; s/.*\(ld: cannot find .*\)/\1/p' |
+        sed "1!d; s/ crypt\.h: .*/& (libcrypt-dev has it)/; s/ pcre2\.h: .*/& (libpcre2-dev has it)/
+            s/ Python\.h: .*/& (${debian:-python3}-dev has it)/"
+}
+
 # What pip says is kept in memory until it has ended, because it is the disk that may be full.
 install() {
     status=0
@@ -141,8 +152,10 @@ install() {
             stop "packages cannot be downloaded ($words): is there a network, a proxy (HTTPS_PROXY)" \
                 "or a mirror (PIP_INDEX_URL)? When it answers: $again" ;;
     esac
+    error=$(printf '%s\n' "$said" | first_error)
     said=$(printf '%s\n' "$said" | tail -n 1)
-    reason="$words; its last words: ${said%.}"
+    if [ -n "$error" ]; then said="first error: $error"; else said="last words: ${said%.}"; fi
+    reason="$words; its $said"
     return $status
 }
 

@@ -24,6 +24,18 @@ NOTHING = """\
 WARNING: The repository located at a.b is not a trusted or secure host and is being ignored.
 ERROR: No matching distribution found for cython==3.3.1 (from versions: none)"""
 CHANGED = "ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."
+NO_HEADER = """\
+  error: subprocess-exited-with-error
+      plugins/python/python_plugin.c:138:9: warning: 'Py_NoSiteFlag' is deprecated
+      plugins/router_basicauth/router_basicauth.c:7:10: fatal error: crypt.h: No such file or \
+directory
+          7 | #include <crypt.h>
+      compilation terminated.
+  ERROR: Failed building wheel for uwsgi
+error: failed-wheel-build-for-install
+
+x Failed to build installable wheels for some pyproject.toml based projects
+╰─> uwsgi"""
 """What pip 23 to 26 print."""
 
 
@@ -45,31 +57,30 @@ def stub(tmp_path):
     shutil.copy(ROOT / "tools" / "setup.sh", tmp_path / "tools")
     bins = tmp_path / ".venv" / "bin"
     bins.mkdir(parents=True)
-    for name, lines in {
-        "python": """case $* in *pip*) ;; *) exit 0 ;; esac
-echo "$SAYS"; [ -z "$WAITS" ] || exec "$WAITS" -c "$WAIT"; exit 1""",
-        "valgrind": "",
-        "nginx": "",
-        "node": "",
-        "go": "",
-    }.items():
-        (bins / name).write_text(f"#!/bin/sh\n{lines}\n")
-        (bins / name).chmod(0o755)
+    python = """case $* in *pip*) ;; *) exit 0 ;; esac
+echo "$SAYS"; [ -z "$WAITS" ] || exec "$WAITS" -c "$WAIT"; exit 1"""
+    write_programs(bins, {"python": python, "valgrind": "", "nginx": "", "node": "", "go": ""})
     return tmp_path
+
+
+def write_programs(folder, bodies):
+    """Write a shell script for each name."""
+    for name, body in bodies.items():
+        (folder / name).write_text(f"#!/bin/sh\n{body}\n")
+        (folder / name).chmod(0o755)
 
 
 WAIT = "import time; open('.venv/asked', 'w').close(); time.sleep(60)"
 """A pip that takes its time. Not `sleep`: a shell that is about to become it may lose a signal."""
 
 
-def start(stub, says="", waits="", layer="tests", path=None):
-    """Begin to install a layer above the first, as from a terminal."""
+def start(stub, says="", waits="", layer="tests", path=None, **variables):
+    """Begin to install a layer, as from a terminal."""
+    path = f"{stub}/.venv/bin:{path or os.environ['PATH']}"
     return subprocess.Popen(
         ["env", "--default-signal=INT,TERM,HUP", "tools/setup.sh", layer],
         cwd=stub,
-        env=environment(
-            SAYS=says, WAITS=waits, WAIT=WAIT, PATH=f"{stub}/.venv/bin:{path or os.environ['PATH']}"
-        ),
+        env=environment(SAYS=says, WAITS=waits, WAIT=WAIT, PATH=path, **variables),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -96,6 +107,13 @@ STEP = r"setup: installing what tests, lint and types need: \d+ s"
             CHANGED,
             f"setup: stopped; WORDS; its last words: {CHANGED[:-1]}. When it is mended: make test",
         ),
+        (
+            NO_HEADER,
+            (
+                r"setup: stopped; WORDS; its first error: plugins/\S+:7:10: fatal error: crypt.h: "
+                r"No such file or directory \(libcrypt-dev has it\). When it is mended: make test"
+            ),
+        ),
     ],
 )
 def test_a_failed_set_up_says_why_what_to_do_and_where_pips_words_are(stub, says, last):
@@ -120,7 +138,7 @@ APT = {"apt-get": "echo E: no such package; exit 100", "sudo": 'shift; exec "$@"
 """An apt-get that fails, and a sudo that asks nobody."""
 UTILITIES = (
     "sh", "env", "date", "dirname", "tr", "cut", "mkdir", "id", "tail", "true", "cat", "du",
-    "find", "wc",
+    "find", "sed", "wc",
 )  # fmt: skip
 """What a set-up asks of a system that has no valgrind."""
 
@@ -128,9 +146,7 @@ UTILITIES = (
 def test_apt_gets_words_go_to_the_file_that_the_error_names(stub):
     """Below them stands what to type."""
     bins, system = stub / ".venv" / "bin", stub / "system"
-    for name, body in APT.items():
-        (bins / name).write_text(f"#!/bin/sh\n{body}\n")
-        (bins / name).chmod(0o755)
+    write_programs(bins, APT)
     (bins / "valgrind").unlink()
     system.mkdir()
     for name in UTILITIES:
@@ -142,6 +158,19 @@ def test_apt_gets_words_go_to_the_file_that_the_error_names(stub):
         "sudo apt-get install valgrind"
     )
     assert (stub / "build" / "setup.log").read_text().startswith("E: no such package\n")
+
+
+def test_a_header_that_the_compiler_lacks_is_installed_or_named(stub):
+    """The newest Debian's libc6-dev has no crypt.h, which uWSGI is compiled with."""
+    compiler = {"cc": "! grep -q crypt.h", "pcre2-config": "", "ss": ""}
+    write_programs(stub / ".venv" / "bin", APT | compiler)
+    process = start(stub, layer="setup", PYTHON=sys.executable)
+    lines = process.communicate(timeout=30)[0].splitlines()
+    assert process.returncode == 1
+    assert lines[-1] == (
+        "setup: system packages are missing (build/setup.log has what apt-get said): "
+        "sudo apt-get update && sudo apt-get install -y libcrypt-dev && make setup"
+    )
 
 
 def test_a_failed_installation_of_the_peers_says_what_to_do(stub):
