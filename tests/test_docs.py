@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 from itertools import chain
 from pathlib import Path
@@ -127,6 +128,7 @@ def served():
         yield tuned.server.endpoint.address
 
 
+@pytest.mark.skipif(not shutil.which("curl"), reason="curl is not installed")
 @pytest.mark.parametrize("command", run_as("asks"))
 def test_a_documented_request_is_answered(command, served):
     """With what stands below it on the page, where something does."""

@@ -29,7 +29,7 @@ def test_nothing_is_left_and_nothing_measured_is_lost(tmp_path, monkeypatch, nam
         until(lambda: len(trials(tmp_path)) >= 1, "the first trial")
         below = until(lambda: len(found := descendants(lab.pid)) >= 3 and found, "a server")
         lab.send_signal(getattr(signal, name))
-        code = lab.wait(5)
+        code = lab.wait(30)
         until(lambda: not alive(below), f"the end of {alive(below)}", 2.0)
     assert code == (-signal.SIGKILL if name == "SIGKILL" else 130)
     assert not list(temporary.iterdir())
@@ -71,7 +71,7 @@ def test_an_interruption_before_the_first_trial_promises_none(tmp_path):
     with started("lab", "run", "tuned", *SMALL, "--warmup", "30", cwd=tmp_path) as lab:
         until(lambda: list(tmp_path.glob("results/*/run.json")), "the run's folder")
         lab.send_signal(signal.SIGINT)
-        assert lab.wait(5) == 130
+        assert lab.wait(30) == 130
     said = (tmp_path / "output").read_text()
     assert said.endswith("lab: interrupted by SIGINT; no trial had finished\n")
     assert not list(tmp_path.glob("results/*"))
@@ -83,7 +83,7 @@ def test_a_sweep_keeps_what_was_measured_and_says_what_is_missing(tmp_path):
     with started("lab", "run", "baseline", *SMALL, *values, cwd=tmp_path) as lab:
         kept = len(until(lambda: trials(tmp_path), "the first trial"))
         lab.send_signal(signal.SIGINT)
-        assert lab.wait(5) == 130
+        assert lab.wait(30) == 130
     assert (
         "interrupted by SIGINT; the finished trials are kept: lab report "
         in (tmp_path / "output").read_text()

@@ -69,8 +69,8 @@ find_python() {
     command -v "$python" >/dev/null || stop "no $python: install Python 3.11 or later, then: $again"
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
         stop "$("$python" --version) is too old: 3.11 or later is needed (make setup PYTHON=python3.13)"
-    "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 14))' ||
-        say "$("$python" --version) was not tried; 3.11 to 3.13 were"
+    "$python" -c 'import sys; sys.exit(sys.version_info >= (3, 16))' ||
+        say "$("$python" --version) was not tried; 3.11 to 3.15 were"
 }
 
 compiles() { printf '%s\nint main(void) { return 0; }\n' "$1" | cc -x c -o /dev/null - 2>/dev/null; }
@@ -102,8 +102,9 @@ system_for_setup() {
 # Where nobody has to be asked; elsewhere the tests that need them are skipped.
 system_for_tests() {
     missing=
-    command -v valgrind >/dev/null || missing="$missing valgrind"
-    command -v busybox >/dev/null || missing="$missing busybox"
+    for program in valgrind strace patch curl busybox; do
+        command -v $program >/dev/null || missing="$missing $program"
+    done
     # In sbin, which is not on everybody's PATH.
     [ -x /usr/sbin/nginx ] || command -v nginx >/dev/null || missing="$missing nginx-light"
     [ -z "$missing" ] || apt_install 'sudo -n' ||

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -61,6 +62,8 @@ def runner(tmp_path):
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "gh").write_text(GH.format(python=BIN / "python"))
     (tmp_path / "bin" / "gh").chmod(0o755)
+    # As any runner has, and no system where Python has a number in its name alone.
+    (tmp_path / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
     git(work, "init", "-q", "-b", "main")
     (work / "shop.py").write_text(APP)
     (work / "uwsgi.ini").write_text(INI)

@@ -130,6 +130,7 @@ def test_a_diff_with_a_command_is_said_to_be_no_patch(configurations):
     assert "\n-buffer-size = 99999\n" in said
 
 
+@pytest.mark.skipif(not shutil.which("patch"), reason="patch is not installed")
 def test_a_diff_without_any_is_a_patch(tmp_path):
     """`patch` takes it as it is printed."""
     text = "[uwsgi]\nhttp-socket = [::1]:8080\nbuffer-size = 99999\n"

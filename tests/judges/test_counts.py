@@ -23,6 +23,7 @@ def test_each_version_is_counted_with_its_own_turns(tmp_path, monkeypatch):
         return Cost(1_000_000.0 + 100 * spun, 0.0)
 
     monkeypatch.setattr(counts, "cost", counted)
+    monkeypatch.setattr(counts, "require_tools", lambda: None)
     found = count(tmp_path, TURNS)
     assert read_counts(tmp_path) == found
     spun = {name: (each[0] - 1_000_000) // 100 for name, each in found.requests.items()}

@@ -9,13 +9,13 @@ from collections import Counter
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from lab.servers.ports import free_port
 from tests.kit.client import served
 from tests.kit.lab_process import BIN, until
 from tests.kit.linting import codes
+from tests.migrate.servers import workers
 
 WSGI = """
 import threading
@@ -64,11 +64,10 @@ def test_it_ends_with_its_first_dead_worker(options, ended, tmp_path):
     """GR007: one of two workers is killed, and granian stops serving unless it respawns them."""
     with granian(tmp_path, "--workers", "2", *options) as (port, process):
         until(lambda: served(port), "a reply")
-        first = psutil.Process(process.pid).children()[0]
+        first = workers(process)[0]
         first.kill()
         if ended is None:
-            workers = psutil.Process(process.pid).children
-            until(lambda: first.pid not in {each.pid for each in workers()}, "another worker")
+            until(lambda: first not in workers(process), "another worker")
             until(lambda: served(port), "a reply of the others")
             assert process.poll() is None
         else:
@@ -162,7 +161,7 @@ def test_waiting_connections_are_reset_with_their_worker(tmp_path):
     options = ("--blocking-threads", "1", "--backpressure", "1", "--workers-lifetime", "60")
     with granian(tmp_path, *options) as (port, process):
         until(lambda: served(port), "a reply")
-        first = psutil.Process(process.pid).children()[0]
+        first = workers(process)[0]
         found, done = Counter(), threading.Event()
         clients = [threading.Thread(target=_ask, args=(port, found, done)) for _ in range(24)]
         for client in clients:

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from lab.servers.ports import free_port
+from lab.stress.target import _helps
 from tests.kit.client import ask
 from tests.kit.lab_process import BIN, SITES, until
 
@@ -38,8 +39,8 @@ class Server:
 
     @property
     def workers(self):
-        """The processes below the first."""
-        return {each.pid: each for each in psutil.Process(self.process.pid).children()}
+        """The processes below the first that serve."""
+        return {process.pid: process for process in workers(self.process)}
 
     @property
     def log(self):
@@ -58,6 +59,11 @@ class Server:
     def term(self):
         """Send the first process SIGTERM."""
         self.process.send_signal(signal.SIGTERM)
+
+
+def workers(process):
+    """Return the children that serve: with Python 3.14 granian has a resource tracker, too."""
+    return [child for child in psutil.Process(process.pid).children() if not _helps(child)]
 
 
 @contextmanager
