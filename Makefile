@@ -1,6 +1,6 @@
 # `make` alone prints the targets. Everything runs in .venv, which `make setup` makes.
 .DEFAULT_GOAL := help
-.PHONY: FORCE help setup peers databases test t coverage test-slow test-peers framework test-framework acceptance lint check compare endure dist image serve clean
+.PHONY: FORCE help setup peers databases test t coverage test-slow test-peers test-systems framework test-framework acceptance lint check compare endure dist image serve clean
 # Two layers of .venv: what runs and compares, and on top of it what tests, lint and types need.
 SETUP := .venv/setup.stamp
 TESTS := .venv/tests.stamp
@@ -68,6 +68,9 @@ test-peers: $(TESTS) ## start each of them with each of its workloads (10 minute
 	-@tools/databases.sh
 	@$(BIN)/python -m pytest -m peers $(ARGS)
 
+test-systems: ## set up and test on Debian 12, 13 and forky, with Python 3.11 to 3.15 (root, Debian; 15 minutes each)
+	@tools/systems.sh $(ARGS)
+
 acceptance: $(TESTS) ## compare applications of others, from the package index (6 minutes)
 	@$(BIN)/python -m pytest -m slow tests/acceptance $(ARGS)
 
@@ -97,5 +100,5 @@ image: setup ## build the images and run the stack in containers (root, buildah,
 serve: setup ## run the tuned service on port 8080
 	@$(BIN)/fibonacci serve
 
-clean: ## remove what was built (.venv, .databases, .framework, build/), keep results/
-	rm -rf .venv .peers .databases .framework* .dist dist build *.egg-info fib/_core_c.*.so fib/_core_c.json
+clean: ## remove what was built (.venv, .databases, .framework, .systems, build/), keep results/
+	rm -rf .venv .peers .databases .framework* .systems .dist dist build *.egg-info fib/_core_c.*.so fib/_core_c.json
