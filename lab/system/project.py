@@ -1,36 +1,38 @@
 """
 Where this project's own files lie: profiles, workloads, backing services, runs, environments.
 
-In a checkout they lie beside the lab; an installed lab carries profiles, workloads and backing
-services in itself. Nothing else in the lab knows which of the two it is.
+In a checkout, and in an image, they lie beside the lab; an installed lab carries profiles,
+workloads and backing services in itself. Nothing else in the lab knows which of the two it is.
 """
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
 from pathlib import Path
 
-_CHECKOUT = Path(__file__).resolve().parents[2]
+_LAB = Path(__file__).resolve().parents[1]
 
-_IS_CHECKOUT = (_CHECKOUT / "setup.py").is_file() and (_CHECKOUT / "profiles").is_dir()
+_CARRIED = _LAB / "carried"
 
 
 def root() -> Path:
     """Return the folder where an application is imported unless another folder is named."""
-    if _IS_CHECKOUT:
-        return _CHECKOUT
-    with as_file(files("lab") / "carried") as carried:  # pip unpacks it, so it is a folder
-        return carried
+    # An installed lab always has its copy, so a folder `profiles` beside it is somebody else's.
+    return _CARRIED if _CARRIED.is_dir() else _LAB.parent
+
+
+def _has_make() -> bool:
+    """Return whether `make setup` can be run: an image has the folders and no Makefile."""
+    return (root() / "Makefile").is_file()
 
 
 def how_to_install(extra: str) -> str:
     """Return the command that installs what an extra of this project has."""
-    return "make setup" if _IS_CHECKOUT else f"pip install 'uwsgi-fibonacci-lab[{extra}]'"
+    return "make setup" if _has_make() else f"pip install 'uwsgi-fibonacci-lab[{extra}]'"
 
 
 def as_installed(needs: str) -> str:
     """Return what a profile says to do about what is missing, where there is no `make`."""
-    if _IS_CHECKOUT:
+    if _has_make():
         return needs
     made = {"make peers": how_to_install("peers,articles"), "make setup": how_to_install("service")}
     for target, how in made.items():

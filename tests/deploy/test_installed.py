@@ -105,6 +105,22 @@ def test_it_lints_and_lists_without_what_measures(light, tmp_path):
     assert (status, "\n  tuned " in said) == (0, True)
 
 
+def test_a_folder_beside_it_is_no_checkout(light, tmp_path):
+    """The profiles are those that it carries, whatever else lies in site-packages."""
+    packages = next(light.parent.glob("lib/python*/site-packages"))
+    strays = [packages / "profiles", packages / "loadtests", packages / "setup.py"]
+    try:
+        for each in strays[:2]:
+            each.mkdir()
+        strays[2].touch()
+        status, said = run(light / "lab", "list", cwd=site(tmp_path / "shop"))
+        assert (status, "\n  tuned " in said) == (0, True)
+    finally:
+        strays[2].unlink()
+        for each in strays[:2]:
+            each.rmdir()
+
+
 def test_it_translates_without_what_measures(light, tmp_path):
     """And says what installs the rest where a measurement is asked for."""
     cwd = site(tmp_path / "shop")
