@@ -59,7 +59,7 @@ def stub(tmp_path):
     bins.mkdir(parents=True)
     python = """case $* in *pip*) ;; *) exit 0 ;; esac
 echo "$SAYS"; [ -z "$WAITS" ] || exec "$WAITS" -c "$WAIT"; exit 1"""
-    others = ("valgrind", "strace", "patch", "curl", "nginx", "node", "go")
+    others = ("busybox", "valgrind", "strace", "patch", "curl", "nginx", "node", "go")
     write_programs(bins, {"python": python, **dict.fromkeys(others, "")})
     return tmp_path
 

@@ -210,14 +210,16 @@ def cases(seeds: range, to: str) -> list[Case]:
     return [case for case in found if case is not None]
 
 
-def meaning(value: Expression, environ: Mapping[str, str], cpus: int) -> str | None:
+def meaning(
+    value: Expression, environ: Mapping[str, str], cpus: int, unset: str = ""
+) -> str | None:
     """Return the text that a value is; None where it is a product of what is no number."""
     texts = []
     for part in value.parts:
         if isinstance(part, Cpus):
             texts.append(str(cpus * part.times + part.plus))
         elif isinstance(part, Variable):
-            text = environ.get(part.name) or part.default or ""
+            text = environ.get(part.name) or part.default or unset.format(part.name)
             if part.times != 1:
                 if not re.fullmatch("0|[1-9][0-9]{0,8}", text):
                     return None
@@ -433,23 +435,30 @@ def faults_of_inis(found: Sequence[Case], folder: Path, uwsgi: Path) -> Iterator
             yield f"{at}: came {came}, and meant was {meant}: {case.source!r}"
 
 
+STAYS = "$({})"
+"""What uWSGI makes of a variable that is not set."""
+
+
 def _meant(found: Migrated) -> Iterator[tuple[str, str]]:
     """Yield the options of an ini with what was meant."""
     cpus, service = os.cpu_count() or 1, found.translation.service
     for address in service.addresses:
         option = "socket" if address.protocol == "uwsgi" else "http-socket"
         if address.path is not None:
-            yield option, meaning(address.path, MACHINE, cpus) or ""
+            yield option, meaning(address.path, MACHINE, cpus, STAYS) or ""
         else:
             files = "".join(f",{each}" for each in address.tls or ())
             where = Expression((*address.host.parts, ":", *address.port.parts, files))
-            yield "https-socket" if address.tls else option, meaning(where, MACHINE, cpus) or ""
+            yield (
+                "https-socket" if address.tls else option,
+                meaning(where, MACHINE, cpus, STAYS) or "",
+            )
     if service.application is not None:
         yield "module", service.application.module
         yield "callable", service.application.callable
     for line in found.translation.lines:
         value = Expression.of("true") if line.value is None else line.value
-        yield line.option, meaning(value, MACHINE, cpus) or ""
+        yield line.option, meaning(value, MACHINE, cpus, STAYS) or ""
 
 
 # -- nginx -----------------------------------------------------------------------------------------
