@@ -44,7 +44,7 @@ def _where(address: Address) -> str | None:
     if address.path is not None:
         path = as_nginx(address.path)
         return f"unix:{path}" if path and ":" not in path else None
-    host, port = as_nginx(address.host), as_nginx(address.port)
-    if host is None or not port:
+    host, port = as_nginx(address.host), address.port.number
+    if host is None or port not in range(1, 65_536):
         return None
     return f"{host if host not in {'', '*', '0.0.0.0'} else '127.0.0.1'}:{port}"
