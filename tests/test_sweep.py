@@ -537,6 +537,7 @@ def with_command(*words, **options):
         (with_command("env", "A=1", "./go"), "threads", "no {threads} where the number is to"),
         (with_command("waitress-serve", "a:b"), "workers", "waitress-serve has no option for them"),
         (with_command("uvicorn", "a:b"), "threads", "uvicorn has no option for them"),
+        (with_command("granian", "--interface", "asgi", "a:b"), "threads", "is served by a loop"),
         (
             with_command("gunicorn", "-k", "gevent", "a:b"),
             "threads",
@@ -565,7 +566,8 @@ def test_a_number_that_no_server_should_have_is_refused(number):
         ("env A=1 {venv}/gunicorn -w3 --threads 2 a:b", "threads",
          "env A=1 {venv}/gunicorn --threads 7 -w3 a:b"),
         ("granian --workers {workers} a:b", "workers", "granian --workers 7 a:b"),
-        ("granian a:b", "threads", "granian --blocking-threads 7 a:b"),
+        ("granian --interface wsgi a:b", "threads",
+         "granian --blocking-threads 7 --interface wsgi a:b"),
         ("waitress-serve --threads=2 a:b", "threads", "waitress-serve --threads 7 a:b"),
         ("env WEB_CONCURRENCY={workers} ./start", "workers", "env WEB_CONCURRENCY=7 ./start"),
         ("uwsgi --ini a.ini -p 4", "workers", "uwsgi --ini a.ini --processes 7"),

@@ -47,6 +47,8 @@ FAULTS = {
 }
 """Fault of `lab stress` -> the question that it answers."""
 
+UNWATCHED = "imports and requests in your code at once are not counted: it is an ASGI application"
+
 QUEUE = 500
 """Connections at once: five times uWSGI's default accept queue."""
 
@@ -70,6 +72,11 @@ class Trying:
     def served(self) -> str:
         """What is served: MODULE:CALLABLE, empty where nothing says it."""
         return self.asked.app or str(self.found.translation.service.application or "")
+
+    @property
+    def watched(self) -> str | None:
+        """What is watched from within; None of an ASGI application, whose calls are others."""
+        return self.served if self.found.translation.service.is_wsgi else None
 
 
 def tried(trying: Trying) -> Tried:
@@ -105,6 +112,7 @@ def tried(trying: Trying) -> Tried:
     rows = (*_of_run(summaries[0]), *_of_faults(result, quick), *_of_questions(*seen))
     measured = gravest(outcome.conclusion.status, _unproved(result))
     said = (*_of_trials(outcome.conclusion.points[0]), *banners(result), *notes(result))
+    said += (UNWATCHED,) * (trying.watched is None)
     return Tried(rows, said, str(outcome.folder), measured)
 
 
@@ -121,7 +129,7 @@ def _seen(wishes: Wishes, trying: Trying) -> list[dict[str, Sighting]]:
     """Return the answers of both servers, fresh ones each."""
     shares = share_cores()
     cores = shares[0] if shares else None
-    return [dict(look_at(arm, cores, trying.slow, trying.served)) for arm in arms_of(wishes)]
+    return [dict(look_at(arm, cores, trying.slow, trying.watched)) for arm in arms_of(wishes)]
 
 
 def _of_run(summary: Summary) -> Iterator[Contrast]:

@@ -12,7 +12,7 @@ from lab.cli.options import NAME
 from lab.cli.outputs import OUTPUT, write_new
 from lab.cli.tune_options import CONNECTIONS, measuring
 from lab.dialects.config import Known
-from lab.dialects.vocabulary.translators import TRANSLATORS
+from lab.dialects.vocabulary.translators import TRANSLATORS, check_serves
 from lab.dialects.vocabulary.wanted import GROUPS
 from lab.errors import UsageError
 from lab.model.wording import in_a_line, visible_lines
@@ -126,6 +126,8 @@ def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, fo
     threads = ground.in_threads if own["threads"] is None else own["threads"]
     facts = Facts(max(2, cpus // 2), connections, threads, own["gevent"])
     servers = [each for each in own["servers"] if each != ground.program]
+    for each in servers:
+        check_serves(name, ground.service, each)
     tried = [*tries(ground, facts, own["without"]), *(f"server: {each}" for each in servers)]
     found = missing(config, tried)
     if output is not None and found.lacks:

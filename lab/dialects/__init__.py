@@ -20,6 +20,7 @@ from lab.dialects.config import Config
 from lab.dialects.dialect import Dialect
 from lab.dialects.granian import GRANIAN
 from lab.dialects.gunicorn.dialect import GUNICORN
+from lab.dialects.interface import WSGI
 from lab.dialects.meaning import Settings
 from lab.dialects.uwsgi.dialect import UWSGI
 from lab.model.profile import Profile
@@ -42,11 +43,13 @@ def every() -> tuple[Dialect, ...]:
 
 def _by_command(program: str, said: Mapping[str, Sequence[str]]) -> Dialect:
     """Return that of an entry of `COMMANDS`."""
-    assert said.keys() <= {"listen", "workers", "threads"}, f"{COMMANDS}: {program} has {said}"
+    known = {"listen", "workers", "threads", "calls"}
+    assert said.keys() <= known, f"{COMMANDS}: {program} has {said}"
     listen, workers, threads = (
         tuple(said.get(key, ())) for key in ("listen", "workers", "threads")
     )
-    return Dialect(program, program, listen, workers, threads)
+    calls = str(said.get("calls", WSGI))
+    return Dialect(program, program, listen, workers, threads, calls=calls)
 
 
 def named(program: str) -> Dialect | None:

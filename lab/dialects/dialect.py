@@ -13,6 +13,7 @@ from pathlib import Path
 from lab.dialects.change import Steps
 from lab.dialects.config import Config, Known
 from lab.dialects.files import LARGEST
+from lab.dialects.interface import WSGI
 from lab.dialects.meaning import Settings
 from lab.dialects.steps import Step
 from lab.model.profile import Profile
@@ -59,6 +60,9 @@ class Dialect:
 
     templates: bool = False
     """Whether another program, such as Ansible, often writes them."""
+
+    calls: str = WSGI
+    """How it calls an application where no option of its says so."""
 
     @property
     def reads_command(self) -> bool:
@@ -123,6 +127,10 @@ class Dialect:
     def settings(self, profile: Profile) -> Settings:
         """Return what the options of a profile mean."""
         return Settings(application=dict(profile.options).get("app"))
+
+    def interface(self, profile: Profile) -> str:
+        """Return how a profile's application is called; see `lab.dialects.interface`."""
+        return self.calls
 
     def asked_over(self, profile: Profile) -> tuple[Wire, Transport] | None:
         """Return how the private copy of a user's configuration is asked; None: as any server."""

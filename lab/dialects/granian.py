@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from lab.dialects.change import Steps, new_option
 from lab.dialects.command_edit import OFF, Grammar, edited
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
+from lab.dialects.interface import WSGI, of_granian
 from lab.dialects.spot import Setting
 from lab.dialects.words import Argument, arguments, command_of, is_script
 from lab.errors import ProfileError
+from lab.model.profile import Profile
 
 CARRIED = Path(__file__).with_name("granian.json")
 """The options of one version, which `tools/granian_options.py` wrote."""
@@ -84,6 +87,12 @@ def read(path: Path, known: Known) -> Config:
     return Config(PROGRAM, path, (*settings, *own), {path: text}, known, top=top)
 
 
+def interface_of(config: Config) -> str:
+    """Return how a command has the application called; see `lab.dialects.interface`."""
+    option = config.last("interface")
+    return of_granian(option.value if option else None)
+
+
 def target(config: Config) -> Setting | None:
     """Return what a command serves, as the value of no option; None where it names nothing."""
     return next((each for each in given(config) if isinstance(each, Setting)), None)
@@ -124,6 +133,10 @@ def spelt(option: str, value: str) -> Sequence[str]:
     return tuple(f"--{each}" for each in ((option,) if value.lower() not in OFF else off[:1]))
 
 
+def _name(word: str) -> str:
+    return PurePath(word).name
+
+
 def _options(words: Iterable[Setting]) -> Iterator[Setting]:
     for each in arguments(words, takes_no_value):
         if isinstance(each, Argument):
@@ -141,6 +154,19 @@ class Granian(Dialect):
     def read(self, path: Path, known: Known) -> Config:
         """Return what a command sets, which stands in a file or is given as one's text."""
         return read(path, known)
+
+    def interface(self, profile: Profile) -> str:
+        """Return that of its command."""
+        path = Path(PROGRAM)
+        command = next(each for each in profile.commands if PROGRAM in map(_name, each))
+        config = read(path, Known(overlay={path: shlex.join(command)}))
+        return interface_of(config)
+
+    def fixed(self, profile: Profile, quantity: str) -> str | None:
+        """Return why a profile has no threads to vary: of others granian starts with one alone."""
+        if quantity == "threads" and (called := self.interface(profile)) != WSGI:
+            return f"has no threads to vary: an {called.upper()} application is served by a loop"
+        return None
 
     def edited(self, config: Config, steps: Steps) -> str:
         """Return the text of a command, or of its script, after the steps."""

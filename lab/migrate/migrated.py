@@ -10,7 +10,7 @@ from lab.dialects.spot import Setting
 from lab.dialects.vocabulary.quoting import shell_file
 from lab.dialects.vocabulary.senses import senses
 from lab.dialects.vocabulary.translation import Note, Translation
-from lab.dialects.vocabulary.translators import TRANSLATORS, translated
+from lab.dialects.vocabulary.translators import TRANSLATORS, check_serves, translated
 from lab.dialects.vocabulary.values import Expression
 from lab.errors import UsageError
 from lab.migrate.nginx import lines_of
@@ -107,7 +107,7 @@ def migrated(
 
     Raises:
         ProfileError: It cannot be read.
-        UsageError: It is for that server.
+        UsageError: It is for that server, or for an application that the server does not serve.
     """
     program, config = read(name, environ)
     if program == to:
@@ -117,6 +117,7 @@ def migrated(
         settings = (_moved(each, chdir) for each in settings)
     config = replace(config, settings=tuple(settings))
     made, writer = translated(config, program, to), TRANSLATORS[to]
+    check_serves(name, made.service, to)
     file = file or writer.file
     return Migrated(
         made,

@@ -14,6 +14,7 @@ from lab.dialects.gunicorn import edit
 from lab.dialects.gunicorn.command import GRAMMAR, is_command, read_command, setting_of
 from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, moved, own, stepped
 from lab.dialects.gunicorn.read import assignments, carried, literal, read, takes_no_value
+from lab.dialects.interface import ASGI, of_worker_class
 from lab.dialects.meaning import Computed, Settings
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.steps import Step
@@ -36,8 +37,8 @@ BACKGROUND = {"--daemon", "-D"}
 FILE = "gunicorn.conf.py"
 """What it reads by itself in the folder that it is started in."""
 
-LOOPS = re.compile("gevent|eventlet|tornado|uvicorn|asgi")
-"""Worker classes that have a loop, and no threads for requests."""
+LOOPS = re.compile("gevent|eventlet|tornado")
+"""Worker classes of WSGI that have a loop, and no threads for requests."""
 
 
 class Gunicorn(Dialect):
@@ -101,12 +102,20 @@ class Gunicorn(Dialect):
             return f"{self.name} reads the {FILE} of this folder, too: lab run {FILE}"
         return None
 
+    def interface(self, profile: Profile) -> str:
+        """Return that of its class of workers."""
+        return of_worker_class(self._worker_class(profile))
+
     def fixed(self, profile: Profile, quantity: str) -> str | None:
         """Return why a profile has no threads to vary."""
-        worker = str(self._options(profile).get("worker_class", ""))
-        if quantity == "threads" and LOOPS.search(worker):
+        worker = self._worker_class(profile)
+        loops = LOOPS.search(worker) or of_worker_class(worker) == ASGI
+        if quantity == "threads" and loops:
             return f"has no threads to vary: its worker class, {worker}, serves by a loop"
         return None
+
+    def _worker_class(self, profile: Profile) -> str:
+        return str(self._options(profile).get("worker_class", "sync"))
 
     def _options(self, profile: Profile) -> dict[str, object]:
         """Return what a profile's files say, and over it what its command says."""
@@ -132,6 +141,8 @@ def _flags(command: Sequence[str]) -> dict[str, object]:
 
 
 def _split(word: str) -> list[str]:
+    if word[:2] in FLAGS:
+        return [word[:2], *filter(None, [word[2:]])]
     return word.split("=", 1) if word.startswith("--") else [word]
 
 

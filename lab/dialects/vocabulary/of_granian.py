@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.dialects.config import Config, Known
-from lab.dialects.granian import read, target
+from lab.dialects.granian import interface_of, read, target
+from lab.dialects.interface import WSGI
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import values
 from lab.dialects.vocabulary.quoting import (
@@ -33,6 +34,7 @@ from lab.dialects.vocabulary.service import (
     one_line,
     sorted_out,
     with_defaults,
+    without,
     written,
 )
 from lab.dialects.vocabulary.translation import Note, Translation, Words
@@ -72,7 +74,8 @@ def service_of(config: Config) -> Service:
     )
     said = _modes(said)
     gone, unknown = sorted_out(PROGRAM, rest)
-    application = _application(config)
+    application, interface = _application(config), interface_of(config)
+    said, idle = without(said, () if interface == WSGI else ("threads",))
     return Service(
         PROGRAM,
         application,
@@ -80,8 +83,9 @@ def service_of(config: Config) -> Service:
         with_defaults(PROGRAM, said, "granian"),
         gone,
         unknown,
+        idle,
         extra=no_module(target(config), application),
-        interface=_interface(config),
+        interface=interface,
     )
 
 
@@ -118,11 +122,6 @@ def _application(config: Config) -> Application | None:
         name.removesuffix(".py").replace("/", ".").lstrip(".") if name.endswith(".py") else name
     )
     return application_of(module, callable_, served.value)
-
-
-def _interface(config: Config) -> str:
-    said = config.last("interface")
-    return said.value.replace("asginl", "asgi") if said else "rsgi"
 
 
 def _address(config: Config) -> Address:

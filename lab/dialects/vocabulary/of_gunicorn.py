@@ -12,6 +12,7 @@ from pathlib import Path
 from lab.dialects.config import Config, Known
 from lab.dialects.gunicorn.command import PROGRAM, read_command
 from lab.dialects.gunicorn.read import carried
+from lab.dialects.interface import ASGI, WSGI, of_worker_class
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary import values
 from lab.dialects.vocabulary.gunicorn_file import bind_of, spoken
@@ -28,10 +29,11 @@ from lab.dialects.vocabulary.service import (
     sorted_out,
     split_address,
     with_defaults,
+    without,
     written,
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
-from lab.dialects.vocabulary.values import Expression
+from lab.dialects.vocabulary.values import Expression, Variable
 
 HELD = frozenset({"bind", "wsgi_app", "worker_class", "protocol"})
 
@@ -61,20 +63,39 @@ def service_of(config: Config) -> Service:
         for text, value in _entries(each)
         if value is None
     ]
-    kind = last["worker_class"].value if "worker_class" in last else "sync"
+    kind = _kind(last.get("worker_class"))
     said, more = _by_kind(said, kind)
     gone, unknown = sorted_out(PROGRAM, rest)
     application = _application(last.get("wsgi_app"))
+    said = _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind)
+    said, idle = without(said, _unread(kind))
     return Service(
         PROGRAM,
         application,
         () if last.get("bind") in computed else tuple(_addresses(last)),
-        _without_limit(with_defaults(PROGRAM, said, "gunicorn"), kind),
+        said,
         gone,
         unknown,
+        idle,
         extra=(*extra, *more, *no_module(last.get("wsgi_app"), application)),
-        interface="asgi" if _is_asgi(kind) else "wsgi",
+        interface=of_worker_class(kind),
     )
+
+
+def _kind(setting: Setting | None) -> str:
+    """Return the class of workers, of a variable its default; empty where it is computed."""
+    if setting is None or setting.value:
+        return setting.value if setting else "sync"
+    first = value.parts[0] if (value := values.of_python(setting.raw)) else ""
+    return first.default or "" if isinstance(first, Variable) else ""
+
+
+def _unread(kind: str) -> tuple[str, ...]:
+    """Return the senses of settings that workers of ASGI do not read."""
+    if of_worker_class(kind) == WSGI:
+        return ()
+    others = () if "asgi" in kind else ("header-line", "header-count", "header-bytes")
+    return ("threads", "greenlets", "sendfile", *others)
 
 
 def _without_limit(said: dict[str, Said], kind: str) -> dict[str, Said]:
@@ -89,19 +110,16 @@ def _without_limit(said: dict[str, Said], kind: str) -> dict[str, Said]:
 def _by_kind(said: dict[str, Said], kind: str) -> tuple[dict[str, Said], list[tuple[str, str]]]:
     """Return what holds with a worker class, and what is lost with it."""
     found = dict(said)
+    if of_worker_class(kind) != WSGI:
+        return found, []
     greenlets = found.pop("greenlets", None)
     if "gevent" in kind:
         was = f"worker_class = {kind}"
         value = greenlets.values if greenlets else (Expression.of("1000"),)
         found["greenlets"] = Said(senses()["greenlets"], value, True, was)
-    elif kind not in {"sync", "gthread"} and not _is_asgi(kind):
+    elif kind not in {"sync", "gthread"}:
         return found, [(f"worker_class = {kind}", "that worker class is gunicorn's alone")]
     return found, []
-
-
-def _is_asgi(kind: str) -> bool:
-    """Return whether a worker class serves ASGI."""
-    return "uvicorn" in kind or "asgi" in kind
 
 
 def _unknown(setting: Setting) -> bool:
@@ -282,8 +300,7 @@ def added(made: Translation) -> None:
     for address in made.service.addresses:
         _listens(made, address)
     _no_limit(made)
-    made.serves("wsgi", "asgi")
-    if made.service.interface == "asgi":
+    if made.service.interface == ASGI:
         line = OptionLine("worker_class", Expression.of("asgi"), "the application is ASGI")
         made.lines.append(line)
 

@@ -319,7 +319,6 @@ _SPECIAL = {
 
 def added(made: Translation) -> None:
     """Write what is the default of others: room for headers, and a word before it closes."""
-    made.serves("wsgi")
     if not made.service.is_on("respawn"):
         says = "without a master no worker is replaced, and neither harakiri nor a stop works"
         made.lines.append(OptionLine("master", None, "workers that died stayed away", says))

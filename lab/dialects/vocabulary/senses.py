@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,9 @@ class Spelling:
     source: str = ""
     """File and line of the version that was read."""
 
+    asgi: Mapping[str, Any] = field(default_factory=dict)
+    """What is otherwise where the application is called by ASGI, by the names above."""
+
     @property
     def writable(self) -> bool:
         """Whether there is an option for it."""
@@ -81,6 +84,9 @@ class Gone:
 
     instead: str
     """The way out."""
+
+    asgi: str = ""
+    """The same for an ASGI application, where it is another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +136,10 @@ def gone() -> tuple[Gone, ...]:
             {
                 program: re.compile("|".join(f"(?:{each})" for each in patterns))
                 for program, patterns in said.items()
-                if program != "instead"
+                if program not in {"instead", "asgi"}
             },
             said["instead"],
+            said.get("asgi", ""),
         )
         for key, said in _read("gone.toml").items()
     )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from lab.dialects.interface import WSGI
 from lab.dialects.spot import Setting
 from lab.dialects.vocabulary.senses import Gone, Sense, by_option, gone_of, senses
 from lab.dialects.vocabulary.values import Expression
@@ -96,7 +97,7 @@ class Service:
     """Options of neither a sense nor a known way out, as they are written."""
 
     idle: tuple[str, ...] = ()
-    """What is no option of its server's, and did nothing, as it is written."""
+    """What had no effect, or is no option of its server's, as it is written."""
 
     open: tuple[str, ...] = ()
     """What the machine that serves decides, and was decided here to read it."""
@@ -104,8 +105,13 @@ class Service:
     extra: tuple[tuple[str, str], ...] = ()
     """What is lost for another reason: as it is written, and the way out."""
 
-    interface: str = "wsgi"
-    """How the application is called: wsgi, asgi, or another one's name."""
+    interface: str = WSGI
+    """How the application is called; see `lab.dialects.interface`."""
+
+    @property
+    def is_wsgi(self) -> bool:
+        """Whether it is called by WSGI: by any other, a loop serves as many requests as come."""
+        return self.interface == WSGI
 
     def number(self, key: str) -> int | None:
         """Return the number that is said of a sense; None where none is, or a variable."""
@@ -120,6 +126,8 @@ class Service:
 
 Read = Callable[[Setting], Expression]
 IsOn = Callable[[Setting], bool]
+Idle = tuple[str, ...]
+"""What has no effect, as it is written."""
 
 
 def application_of(module: str, called: str, was: str) -> Application | None:
@@ -209,6 +217,12 @@ def with_defaults(program: str, said: Mapping[str, Said], name: str) -> dict[str
         was += f" {column.implied}" * bool(values)
         found[sense.key] = Said(sense, values, on, was, implied=True)
     return found
+
+
+def without(said: Mapping[str, Said], keys: Collection[str]) -> tuple[dict[str, Said], Idle]:
+    """Return what is said of other senses, and what is written of *keys*, which has no effect."""
+    kept = {key: each for key, each in said.items() if key not in keys}
+    return kept, tuple(said[key].was for key in keys if key in said and not said[key].implied)
 
 
 def sorted_out(

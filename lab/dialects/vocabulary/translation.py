@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from lab.dialects.vocabulary.quoting import NUL, refused_by_ini
@@ -14,6 +14,9 @@ COUNTED = "in a container its limit counts, too, which the number before did not
 """What differs where CPUs are counted: the writers do it by functions of their own."""
 
 UNKNOWN = "not translated: the lab knows of no counterpart; look up what it does before you go"
+
+NOT_KNOWN = "the lab does not know yet how else the two servers differ; try the new one first"
+"""What is said in place of the differences, which are those of WSGI."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,6 @@ class Translation:
         """Add to the list what cannot be carried over."""
         self.lost.append(Note(said.was, why if said.implied else f"{said.sense.means}: {why}"))
 
-    def serves(self, *interfaces: str) -> None:
-        """Add an application to what is lost, unless the other server speaks its interface."""
-        spoken = self.service.interface
-        if spoken not in interfaces:
-            way = f"it serves {' and '.join(interfaces).upper()} only: take the framework's own"
-            self.lost.append(Note(f"an application of {spoken.upper()}", way))
-
 
 Special = Callable[[Translation, Said, Spelling], bool]
 """Writes a sense that needs more than a line; returns whether it did."""
@@ -121,19 +117,30 @@ def translate(
     for key in senses():
         said = made.service.senses.get(key)
         column = said.sense.columns.get(to) if said else None
+        if column is not None and not service.is_wsgi:
+            column = replace(column, **column.asgi)
         if said is not None and column is not None and not special(made, said, column):
             _carry(made, said, column)
     added(made)
     for was, known in service.gone:
-        made.lost.append(Note(was, known.instead))
-    made.same += [Note(was, "no option there, and did nothing: left out") for was in service.idle]
+        instead = known.instead if service.is_wsgi else known.asgi or known.instead
+        made.lost.append(Note(was, instead))
+    made.same += [Note(was, "left out: it has no effect") for was in service.idle]
     made.lost += [Note(was, UNKNOWN) for was in service.unknown]
     made.lost += [Note(was, instead) for was, instead in service.extra]
+    made.hidden += _differences(service, to)
+    return made
+
+
+def _differences(service: Service, to: str) -> Iterator[Note]:
+    """Yield in what two servers differ though no option shows it."""
+    if not service.is_wsgi:
+        yield Note(f"an {service.interface.upper()} application", NOT_KNOWN)
+        return
     for each in hidden():
         before, after = each.does[service.program], each.does[to]
         if before != after and each.unless not in service.senses:
-            made.hidden.append(Note(each.about, f"{before}; now {after}. Look at: {each.ask}"))
-    return made
+            yield Note(each.about, f"{before}; now {after}. Look at: {each.ask}")
 
 
 def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service:

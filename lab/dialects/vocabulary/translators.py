@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.dialects.config import Config, Known
+from lab.dialects.interface import ASGI, UNKNOWN, WSGI
 from lab.dialects.vocabulary import gunicorn_file, of_granian, of_gunicorn, of_uwsgi
 from lab.dialects.vocabulary.service import Service
 from lab.dialects.vocabulary.translation import Special, Translation, Words, translate
+from lab.errors import UsageError
+from lab.model.wording import in_a_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,9 @@ class Translator:
     speaks_uwsgi: bool = False
     """Whether it takes the uwsgi protocol from nginx."""
 
+    serves: tuple[str, ...] = (WSGI, ASGI)
+    """The interfaces by which it calls an application."""
+
 
 TRANSLATORS: Mapping[str, Translator] = {
     "uwsgi": Translator(
@@ -54,6 +60,7 @@ TRANSLATORS: Mapping[str, Translator] = {
         of_uwsgi.start_of,
         of_uwsgi.added,
         speaks_uwsgi=True,
+        serves=(WSGI,),
     ),
     "gunicorn": Translator(
         "gunicorn",
@@ -84,6 +91,33 @@ TRANSLATORS: Mapping[str, Translator] = {
     ),
 }
 """By program; a further server is one more."""
+
+
+def check_serves(name: str, service: Service, to: str) -> None:
+    """
+    Refuse a server that does not call an application as its own server does.
+
+    Args:
+        name: The configuration, as it was typed.
+        service: What it asks for.
+        to: Program of the other server.
+
+    Raises:
+        UsageError: It does not serve that interface.
+    """
+    interface = service.interface
+    if interface in TRANSLATORS[to].serves:
+        return
+    if interface == UNKNOWN:
+        problem = "does not say whether its application is WSGI or ASGI: write its worker_class"
+        raise UsageError(f"{in_a_line(name)} {problem} as a class of gunicorn's or uvicorn's")
+    way = f"write --interface {WSGI} or {ASGI}, if that is what its application is"
+    if interface == ASGI:
+        others = (each.program for each in TRANSLATORS.values() if ASGI in each.serves)
+        other = next(each for each in others if each != service.program)
+        way = f"translate it to {other}, or serve a2wsgi.ASGIMiddleware(app) in its place"
+    problem = f"serves an {interface.upper()} application, which {TRANSLATORS[to].name} cannot"
+    raise UsageError(f"{in_a_line(name)} {problem}: {way}")
 
 
 def translated(config: Config, program: str, to: str) -> Translation:
