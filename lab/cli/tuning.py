@@ -305,8 +305,8 @@ def _allowed(tuning: Tuning, grounds: Mapping[str, Ground], values: Values) -> b
             tuning.left_out[said] = (
                 f"more requests at once than --db-connections {most}"
                 if places
-                else "it is not known how many requests run at once, as --db-connections asks: "
-                "write numbers of workers and threads"
+                else "it is not known how many requests run at once, as --db-connections asks"
+                + ": write numbers of workers and threads" * ground.service.is_wsgi
             )
             return False
     try:

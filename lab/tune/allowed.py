@@ -9,7 +9,7 @@ from lab.errors import ProfileError
 from lab.lint.flaw import Severity
 from lab.lint.judge import judged
 from lab.tune.climb import Values
-from lab.tune.moves import WORKERS, Facts, Ground, moves
+from lab.tune.moves import WORKERS, Facts, Ground, moves, per_cpu
 
 GRAVE = {Severity.ERROR, Severity.DANGEROUS}
 """Faults that no change may bring."""
@@ -36,14 +36,16 @@ def tries(ground: Ground, facts: Facts, fixed: Collection[str] = ()) -> Iterator
         if told and _is_allowed(ground, each.values):
             by_group.setdefault(each.group, []).append(told)
     for group, every in by_group.items():
-        said = _in_words(facts) if group == WORKERS else "; or ".join(every)
+        said = _in_words(ground, facts) if group == WORKERS else "; or ".join(every)
         yield f"{group}: {said}"
 
 
-def _in_words(facts: Facts) -> str:
+def _in_words(ground: Ground, facts: Facts) -> str:
     """Return which numbers of workers are tried, whatever the machine."""
-    processes = "1, 2 and 4 worker processes for each CPU of the server"
-    return f"{processes}, with 1, 4 and 16 threads" if facts.threads else processes
+    *fewer, most = map(str, per_cpu(ground))
+    processes = f"{', '.join(fewer)} and {most} worker processes for each CPU of the server"
+    with_threads = facts.threads and ground.service.is_wsgi
+    return f"{processes}, with 1, 4 and 16 threads" if with_threads else processes
 
 
 def _is_allowed(ground: Ground, values: Values) -> bool:

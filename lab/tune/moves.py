@@ -192,9 +192,16 @@ def moves(
         champion: What the champion has otherwise.
         first: Whether it is the first round: later ones try less.
     """
+    if not ground.service.is_wsgi:  # an event loop has neither
+        facts = replace(facts, threads=False, greenlets=False)
     for group, values in _all(ground, facts, champion, first=first):
         if group not in fixed and (first or group in LATER):
             yield Contender(group, without_what_is_there(ground, {**champion, **values}))
+
+
+def per_cpu(ground: Ground) -> tuple[int, ...]:
+    """Return the numbers of workers for each CPU that are tried at first."""
+    return (1, 2, 4) if ground.service.is_wsgi else (1, 2)  # a loop waits for many at once
 
 
 def without_what_is_there(ground: Ground, values: Values) -> Values:
@@ -241,9 +248,10 @@ def _workers(
     threads = ground.number("threads", champion)
     cores = facts.cores
     if first:
-        kinds = (1, 4, 16) if facts.threads else (threads or 1,)
-        for some, each in itertools.product((cores, 2 * cores, 4 * cores), kinds):
-            yield _places(some, each)
+        one = (threads or 1) if ground.service.is_wsgi else None
+        kinds = (1, 4, 16) if facts.threads else (one,)
+        for many, each in itertools.product(per_cpu(ground), kinds):
+            yield _places(many * cores, each)
     else:
         for some in _beside(PROCESSES, processes):
             yield _places(some, threads)

@@ -108,6 +108,8 @@ class Tuned:
         proven, facts = self.found.proven, self.found.facts
         if self.status != BETTER or proven is None or facts.threads:
             return False
+        if not self.ground.service.is_wsgi:  # threads would not serve it
+            return False
         names = proven.comparison.changed, proven.comparison.reference
         memory = proven.summary.compare("memory", *names).ratio
         return "workers" in proven.values and memory is not None and memory.value > DEAR

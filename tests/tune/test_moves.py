@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from lab.dialects.config import Known
 from lab.dialects.gunicorn.dialect import GUNICORN
 from lab.dialects.steps import Drop, Put, Rename
 from lab.dialects.vocabulary.wanted import DIRECT, FRONT, KEPT, steps
+from lab.tune.allowed import tries
 from lab.tune.moves import Facts, ground_of, moves, seen
 from lab.tune.read import read
 
@@ -216,3 +218,30 @@ def test_one_core_does_not_decide_how_many_workers_are_best(ground, facts, tried
     found = tried(ground(INI), facts)
     assert ("workers" in found) is tried_them
     assert "front" in found
+
+
+ASGI = {
+    "gunicorn.conf.py": 'worker_class = "uvicorn.workers.UvicornWorker"\nthreads = 4\n',
+    "": "granian --interface asgi a:b",
+}
+
+
+@pytest.mark.parametrize("name", ASGI)
+def test_an_event_loop_is_tried_with_what_it_has(ground, name):
+    """Neither threads nor greenlets, no fourfold of the CPUs, and nothing that refuses clients."""
+    made = ground(ASGI[name], name)
+    found = tried(made, replace(FACTS, greenlets=True))
+    assert found["workers"] == [{"workers": "2"}, {"workers": "4"}]
+    assert "greenlets" not in found
+    assert not any("backpressure" in each for each in found.get("runtime", ()))
+    later = tried(made, champion={"workers": "4"}, first=False)
+    assert not any("threads" in each for each in later["workers"])
+    assert made.places({}) is None
+
+
+@pytest.mark.parametrize("name", ASGI)
+def test_what_is_announced_for_an_event_loop_has_no_threads(ground, name):
+    """Also where somebody says that threads are safe."""
+    said = "\n".join(tries(ground(ASGI[name], name), FACTS))
+    assert "workers: 1 and 2 worker processes for each CPU of the server" in said
+    assert " threads" not in said.replace("runtime-threads", "")

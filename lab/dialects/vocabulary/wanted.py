@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from lab.dialects.config import Config
+from lab.dialects.granian import interface_of
+from lab.dialects.interface import WSGI
 from lab.dialects.steps import Drop, Put, Rename, Step
 from lab.dialects.uwsgi import asks_to_close, of_router
 from lab.dialects.vocabulary.senses import Spelling, senses
@@ -190,6 +192,8 @@ def _of_granian(config: Config) -> Pairs:
         "runtime-mode": ("st", "mt"),
         "backpressure": ("64",),
     }
+    if interface_of(config) != WSGI:
+        del tried["backpressure"]  # idle connections that a proxy keeps would use it up
     now = {each: said.value for each in tried if (said := config.last(each))}
     return tuple(
         ("runtime", {option: value})
