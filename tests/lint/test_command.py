@@ -139,12 +139,12 @@ def test_a_section_may_be_named(lint):
 
 def test_granians_command_is_read_from_quotes_and_from_standard_input(lint, monkeypatch):
     """It is in no file, so nothing is written, and what it is mended to is printed."""
-    command = "granian app:app"
-    code, _, err = lint(command, "--select", "GR001", "--unsafe-fixes")
+    command = "granian --worker 4 app:app"
+    code, _, err = lint(command, "--select", "GR005", "--unsafe-fixes")
     assert (code, list(Path().iterdir())) == (0, [])
-    assert err == "fixed: granian --interface wsgi app:app\n"
+    assert err == "fixed: granian --workers 4 app:app\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(command))
-    assert lint("-", "--select", "GR001", "--format", "json")[0] == 1
+    assert lint("-", "--select", "GR005", "--format", "json")[0] == 1
 
 
 def test_a_file_that_cannot_be_read_is_named(lint, monkeypatch):
@@ -314,9 +314,10 @@ def test_a_command_may_be_longer_than_the_name_of_a_file(lint):
 
 def test_the_diff_of_what_has_no_last_newline_is_one_that_patch_takes(lint):
     """Such as a command in quotes."""
-    _, out, _ = lint("granian a:b", "--select", "GR001", "--unsafe-fixes", "--diff")
+    command = "granian --worker 4 a:b"
+    _, out, _ = lint(command, "--select", "GR005", "--unsafe-fixes", "--diff")
     end = "\\ No newline at end of file"
-    assert out.splitlines()[3:] == ["-granian a:b", end, "+granian --interface wsgi a:b", end]
+    assert out.splitlines()[3:] == [f"-{command}", end, "+granian --workers 4 a:b", end]
 
 
 def test_a_template_is_refused(lint):

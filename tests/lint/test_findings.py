@@ -288,6 +288,8 @@ FOUND = [
     ("GU001", "def on_start(server):\n    pass\n\n\npre_forks = 1"),
     ("GU002", "keepalive = 5\nthreads = 1\nworker_class = 'sync'"),
     ("GU004", "worker_class = 'tornado'\nworker_connections = 10"),
+    ("GU004", "worker_class = 'asgi'\nworker_connections = 10"),
+    ("GU004", "worker_class = 'shop.MyUvicornWorker'\nworker_connections = 10"),
     ("GU007", "threads = 4\ntimeout = 120"),
     ("GU011", "preload_app = True\nreload = True"),
     ("GU012", "forwarded_allow_ips = '10.0.0.1,*'"),
@@ -491,12 +493,14 @@ SILENT = [
     ("GU008", "import os\nworkers = len(os.sched_getaffinity(0))"),
     ("GU010", "worker_class = 'sync'"),
     ("GU010", "worker_class = 'gthread'\nkeepalive = 0"),
+    ("GU014", "worker_class = 'asgi'\nlimit_request_line = 65536"),
     ("GU011", "reload = debug"),
     ("GU012", "forwarded_allow_ips = '*'\nbind = 'unix:/run/app.sock'"),
     ("GR001", "GRANIAN_INTERFACE=asgi granian site:app"),
     ("GR002", "granian --interface asgi site:app"),
     ("GR002", "granian --interface wsgi --backlog 128 site:app"),
     ("GR003", "granian --blocking-threads 16 site:app"),
+    ("GR003", "granian --interface asgi --blocking-threads 1 site:app"),
     ("GR007", "granian --workers 1 site:app"),
     ("GR007", "GRANIAN_RESPAWN_FAILED_WORKERS=true granian --workers 4 site:app"),
     ("GR008", "granian --http1-buffer-size 65536 site:app"),
@@ -648,3 +652,32 @@ def test_strict_is_offered_where_all_options_are_known(text, mended):
     """Elsewhere a server that starts today would end by it."""
     (flaw,) = found_by("UW317", f"http-socket = 127.0.0.1:80\n{text}")
     assert (flaw.fix is not None) is mended
+
+
+@pytest.mark.parametrize("kind", ["asgi", "gthread"])
+def test_a_longer_keepalive_is_half_of_the_advice_where_a_stop_waits_for_it(kind):
+    """gunicorn's workers of ASGI end when the last idle connection does, or graceful_timeout."""
+    (flaw,) = found_by("GU010", f'worker_class = "{kind}"\nkeepalive = 5')
+    assert ("graceful_timeout = 10" in flaw.message) is (kind == "asgi")
+    assert (flaw.fix is None) is (kind == "asgi")
+
+
+def test_no_interface_is_not_mended():
+    """WSGI or ASGI: the command does not say which."""
+    (flaw,) = found_by("GR001", "granian site:app")
+    assert flaw.fix is None
+    assert not flaw.steps
+    assert "--interface wsgi or --interface asgi" in flaw.message
+
+
+@pytest.mark.parametrize("interface", ["asgi", "wsgi"])
+def test_threads_are_advised_where_they_serve(interface):
+    """granian does not start with more than one for an ASGI application."""
+    (flaw,) = found_by("GR012", f"granian --interface {interface} --backpressure 4 site:app")
+    assert ("--blocking-threads" in flaw.message) is (interface == "wsgi")
+
+
+def test_workers_of_asgi_limit_no_connections():
+    """GU004 named them among those that do."""
+    (flaw,) = found_by("GU004", "worker_connections = 9")
+    assert "asgi" not in flaw.message

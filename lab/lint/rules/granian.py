@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from lab.dialects.granian import VARIABLE, carried, options, variables
+from lab.dialects.granian import VARIABLE, carried, interface_of, options, variables
+from lab.dialects.interface import WSGI
 from lab.dialects.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
 from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, rule
@@ -15,17 +16,17 @@ from lab.lint.rules.rule import WHY, Case, Edit, Fix, Flaw, Setting, Severity, r
     "GR001",
     Severity.ERROR,
     "no interface",
-    why="granian calls the application by RSGI, and one that is written for WSGI answers 500; "
-    "write --interface wsgi, or rsgi where that is meant",
+    why="granian calls the application by RSGI, and one that is written for WSGI or ASGI answers "
+    "500; write --interface wsgi or --interface asgi, or rsgi where that is meant",
     seen="granian/cli.py:127 `Interfaces.RSGI`",
     bad="granian site:app",
     good="granian --interface wsgi site:app",
     near="GRANIAN_INTERFACE=wsgi granian site:app",
 )
 def rsgi(config: Case) -> Iterator[Flaw]:
-    """A WSGI application cannot be called that way."""
+    """Neither can be called that way, and no word of the command says which it is."""
     if config.last("interface") is None:
-        yield config.flaw(config.top, f"no --interface: {WHY}", _with(config, "--interface wsgi"))
+        yield config.flaw(config.top, f"no --interface: {WHY}")
 
 
 @rule(
@@ -62,8 +63,7 @@ def many_threads(config: Case) -> Iterator[Flaw]:
 
 def is_wsgi(config: Case) -> bool:
     """Return whether it serves a WSGI application."""
-    interface = config.last("interface")
-    return interface is not None and interface.value == "wsgi"
+    return interface_of(config) == WSGI
 
 
 def default_threads(config: Case) -> int:
@@ -87,7 +87,7 @@ def default_threads(config: Case) -> int:
 def one_thread(config: Case) -> Iterator[Flaw]:
     """Requests wait for one another."""
     setting = config.last("blocking-threads")
-    if setting and config.number("blocking-threads") == 1:
+    if setting and is_wsgi(config) and config.number("blocking-threads") == 1:
         yield config.flaw(setting)
 
 

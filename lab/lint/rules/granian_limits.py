@@ -81,8 +81,10 @@ def full_of_idle(config: Case) -> Iterator[Flaw]:
         many = f"{places} idle connections" if places > 1 else "an idle connection"
         text = (
             f"{many}, kept by clients or a proxy, and no other is answered until one of them "
-            "closes; write more than they keep, and limit the threads by --blocking-threads"
+            "closes; write more than they keep"
         )
+        if is_wsgi(config):
+            text += ", and limit the threads by --blocking-threads"
         yield config.flaw(setting, text)
 
 

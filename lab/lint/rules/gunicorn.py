@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from lab.dialects.gunicorn.command import is_command
 from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
+from lab.dialects.interface import ASGI, of_worker_class
 from lab.dialects.meaning import Computed
 from lab.dialects.steps import Drop, Put
 from lab.lint.rules.alike import DIGITS
@@ -50,6 +51,11 @@ def worker_class(config: Case) -> str | None:
     if name == "sync":
         return None if threads is None else "gthread" if threads > 1 else "sync"
     return name or None
+
+
+def is_asgi(config: Case) -> bool:
+    """Return whether the class of workers that runs is one of ASGI."""
+    return of_worker_class(worker_class(config) or "") == ASGI
 
 
 def whole(config: Case, setting: Setting) -> bool:
@@ -174,16 +180,17 @@ def not_sync(config: Case) -> Iterator[Flaw]:
     "GU004",
     Severity.NO_EFFECT,
     "worker_connections with workers that have no limit",
-    why="only gthread, gevent and asgi workers read it; leave it out",
-    seen="gunicorn/workers/gthread.py:256 `worker_connections`; gunicorn/config.py:847 `gthread`",
+    why="only gthread and gevent workers limit connections by it; leave it out",
+    seen="gunicorn/workers/gthread.py:256 `worker_connections`; gunicorn/config.py:847 `gthread`; "
+    "gunicorn/workers/gasgi.py:33 `self.worker_connections`",
     bad="worker_connections = 1000",
     good='worker_class = "gevent"\nworker_connections = 1000',
     near="threads = 4\nworker_connections = 1000",
 )
 def connections_of_sync(config: Case) -> Iterator[Flaw]:
-    """A sync worker has one."""
+    """A sync worker has one; of ASGI one counts them, and takes as many as come."""
     setting, runs = config.last("worker_connections"), worker_class(config)
-    if setting and runs in {"sync", "tornado"}:
+    if setting and (runs in {"sync", "tornado"} or is_asgi(config)):
         yield config.flaw(setting, WHY + elsewhere(config), drop(config, setting))
 
 
@@ -314,11 +321,15 @@ def shorter_than_the_proxy(config: Case) -> Iterator[Flaw]:
         "(nginx and load balancers: 60 s) answers 502 where both happen at once; behind one write "
         "keepalive = 75"
     )
+    asgi = is_asgi(config)
+    if asgi:  # gunicorn/workers/gasgi.py:251 `while self.nr_conns > 0`; so no fix of one half
+        text += ", and graceful_timeout = 10: a stop waits as long as that for idle connections"
     if setting is None:
         where = config.last("worker_class") or config.top
-        yield config.flaw(where, f"no keepalive: {text}", add(config, "keepalive", "75"))
+        fix = None if asgi else add(config, "keepalive", "75")
+        yield config.flaw(where, f"no keepalive: {text}", fix)
     else:
-        yield config.flaw(setting, text, config.change(setting, "75"))
+        yield config.flaw(setting, text, None if asgi else config.change(setting, "75"))
 
 
 @rule(

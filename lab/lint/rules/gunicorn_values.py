@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from lab.dialects.gunicorn.command import is_command
 from lab.dialects.gunicorn.read import carried, literal, names_read, spellings
 from lab.dialects.meaning import Computed
-from lab.lint.rules.gunicorn import addresses, drop
+from lab.lint.rules.gunicorn import addresses, drop, is_asgi
 from lab.lint.rules.rule import WHY, Case, Flaw, Setting, Severity, rule
 
 WORDS = {
@@ -148,8 +148,8 @@ def refused(config: Case) -> Iterator[Flaw]:
     near="limit_request_line = 8190\nlimit_request_field_size = 65536",
 )
 def replaced(config: Case) -> Iterator[Flaw]:
-    """It is larger than the largest, or 0 where that is not "none"."""
-    for each in written(config):
+    """It is larger than the largest, or 0 where that is not "none"; workers of ASGI read others."""
+    for each in () if is_asgi(config) else written(config):
         name, value = each.setting.option, each.value
         if name not in MOST or not isinstance(value, int):
             continue
