@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lab import dialects
 from lab.analysis.ceiling import shared_ceiling
 from lab.analysis.compare import own, reach
 from lab.analysis.confirm import diagnoses
@@ -32,6 +31,7 @@ from lab.analysis.looks import Comparisons
 from lab.analysis.metrics import merged, merged_latency, quantile
 from lab.analysis.observations import Observation, observe
 from lab.analysis.same_work import different_work
+from lab.analysis.served import applications, is_wsgi
 from lab.lint.rules import inert
 from lab.model.comparison import Comparison
 from lab.model.diagnosis import Diagnosis
@@ -175,6 +175,11 @@ class Summary:
         """By metric how far apart the same server twice is, as a share; absent if not known."""
         return {name: reach(each.ratio) for name, each in self.aa.items() if each.ratio is not None}
 
+    @property
+    def serves_wsgi(self) -> bool:
+        """Whether WSGI is how each profile calls its application."""
+        return is_wsgi(self.run.plan)
+
     def row(self, profile: str) -> Row:
         """Return what was measured of a profile, by its name."""
         return next(row for row in self.rows if row.profile.name == profile)
@@ -225,14 +230,14 @@ def summarise(run: Run) -> Summary:
     compared = [profile for profile in plan.profiles if profile not in lines]
     ceiling = shared_ceiling(observations, plan, floors["cpu"])
     before = steps_from(plan)
-    applications = _applications(plan)
+    served = applications(plan)
     said, status = _health(run, observations, rows, noise, (measured, planned), ceiling=ceiling)
     return Summary(
         run=run,
         observations=observations,
         rows=rows,
         steps=tuple(
-            _step(each, before[each.name], plan, comparisons, applications) for each in compared[1:]
+            _step(each, before[each.name], plan, comparisons, served) for each in compared[1:]
         ),
         aa=noise,
         floors=floors,
@@ -243,7 +248,7 @@ def summarise(run: Run) -> Summary:
         diagnoses=diagnoses(run, observations, floors),
         shares=_shares(plan, comparisons),
         inert=without_effect(plan),
-        applications=applications,
+        applications=served,
     )
 
 
@@ -252,16 +257,6 @@ def without_effect(plan: Plan) -> Mapping[str, tuple[str, ...]]:
     if plan.inert is not None:
         return plan.inert
     return {each.name: found for each in plan.profiles if (found := inert(each))}
-
-
-def _applications(plan: Plan) -> dict[str, str]:
-    """Return what each profile serves: what all are asked to serve, else what its options say."""
-    found = {
-        arm.profile.name: arm.workload.app or dialects.settings(arm.profile).application
-        for arm in plan.arms
-        if arm.profile.reply is None
-    }
-    return {name: application for name, application in found.items() if application is not None}
 
 
 def _shares(plan: Plan, comparisons: Comparisons) -> dict[str, dict[str, Comparison]]:

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 from lab.analysis.conclusion import Conclusion, Term
 from lab.analysis.gates.effort import SHARED_CORES
 from lab.analysis.opening import Opening, Told
-from lab.analysis.summary import Tally
+from lab.analysis.summary import Summary, Tally
 from lab.analysis.together import RunConclusion, SweepConclusion
 from lab.model.comparison import Comparison, Estimate, MayBe, Verdict
 from lab.model.diagnosis import Standing
-from lab.model.measured import Run
 from lab.model.metric import METRICS
 from lab.model.warning import Failing, NeverStarted, NothingCompared
 from lab.model.wording import counted
@@ -88,7 +87,7 @@ def document(found: Conclusion, way: Way) -> Document:
         notes=(),
         legend=(),
         footer=(),
-        commands=_commands(run, way),
+        commands=_commands(found.summary, way),
     )
 
 
@@ -149,7 +148,7 @@ def _of_sweep(found: SweepConclusion, way: Way) -> Document:
         legend=(),
         footer=(),
         headline=whole.headline,
-        commands=(*_commands(found.run, way), *at),
+        commands=(*_commands(found.summaries[0], way), *at),
     )
 
 
@@ -345,18 +344,19 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _commands(run: Run, way: Way) -> tuple[str, ...]:
+def _commands(summary: Summary, way: Way) -> tuple[str, ...]:
     """Return what to type next, a command a line, and where the rest is."""
+    run = summary.run
     paths = [each.path for each in run.plan.profiles if each.own and each.path.suffix]
     own = [*dict.fromkeys(map(str, paths))]
-    lab, load = way.program, run.plan.load
+    lab, load, lines = way.program, run.plan.load, list[str]()
     if own:
         lines = ["TRY NEXT", f"  {lab} lint {shlex.join(own)}"]
         # The --rate of `lab tune` is another question, and `lab ab` has none.
         another = run.command.split()[1:2] in (["tune"], ["ab"])
         if load.rate is None and load.requests is None and not another:
             lines.append(f"  {run.command} --rate 50%   # p99 at half the load, as a user sees it")
-    else:
+    elif summary.serves_wsgi:
         lines = [
             "TRY ON YOUR APPLICATION",
             f"  {lab} lint ~/mysite/uwsgi.ini",
@@ -364,4 +364,4 @@ def _commands(run: Run, way: Way) -> tuple[str, ...]:
         ]
     whole = f"{lab} report {shlex.quote(way.run)}"
     page = () if way.page is None else (f"Report: {way.page}",)
-    return (*((*lines, "") if way.tries else ()), *page, f"All of it: {whole} --full")
+    return (*((*lines, "") if way.tries and lines else ()), *page, f"All of it: {whole} --full")

@@ -106,6 +106,19 @@ def test_a_run_of_ours_names_the_users_ini_in_what_to_do_next():
     assert ".venv/bin/lab run ~/mysite/uwsgi.ini safety" in shown(summarise(run))
 
 
+def test_a_run_of_asgi_servers_names_no_ini():
+    """uWSGI, which reads inis, cannot serve their application."""
+    run = make.ladder_run({"baseline": (2000, 480e-6), "tuned": (2400, 380e-6)}, blocks=4)
+    arms = [
+        replace(arm, profile=make.started_by(replace(arm.profile, server="theirs"), command))
+        for arm in run.plan.arms
+        for command in [("uvicorn", "a:b")]
+    ]
+    text = shown(summarise(replace(run, plan=replace(run.plan, arms=tuple(arms)))))
+    assert "TRY" not in text
+    assert "All of it: " in text
+
+
 @pytest.mark.parametrize(("status", "said"), [(0, "measured"), (3, "noisier than wanted")])
 def test_the_exit_status_is_said_in_words(status, said):
     """As the last line, below all else."""
