@@ -42,7 +42,7 @@ def is_command(name: str) -> bool:
 
 def alone(text: str) -> str:
     """Return a command without the comments that stand above it."""
-    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return "\n".join(line for line in text.split("\n") if not line.lstrip().startswith("#"))
 
 
 def profile_of(text: str) -> Profile:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +44,37 @@ def applied(texts: Mapping[Path, str], changes: Iterable[Sequence[Edit]]) -> dic
     for edit in sorted(edits, key=lambda each: (*_place(each), each.spot.column), reverse=True):
         _apply(lines[edit.spot.file], edit)
     return {file: "\n".join(each) for file, each in lines.items()}
+
+
+def lines_of(text: str) -> list[str]:
+    r"""
+    Return the lines of a text with their ends, which are \n alone.
+
+    `str.splitlines` takes more for a line's end than `patch` and the servers do.
+
+    >>> lines_of("a\x0cb\r\nc")
+    ['a\x0cb\r\n', 'c']
+    """
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def diff(before: str, after: str, names: tuple[str, str]) -> str:
+    """Return what changes as `diff -u` prints it; `patch -R` takes it back."""
+    old, new = map(_quoted, names)
+    lines = difflib.unified_diff(lines_of(before), lines_of(after), old, new)
+    return "".join(each if each.endswith("\n") else f"{each}{NO_END}" for each in lines)
+
+
+NO_END = "\n\\ No newline at end of file\n"
+"""What diff prints after a last line without its end."""
+
+
+def _quoted(name: str) -> str:
+    """Return a file's name as `patch` reads it: a tab ends one with blanks."""
+    if re.search(r'[\x00-\x1f"]', name):
+        octal = re.sub(r'[\x00-\x1f"\\]', lambda found: rf"\{ord(found[0]):03o}", name)
+        return f'"{octal}"'
+    return f"{name}\t" if " " in name else name
 
 
 def _place(edit: Edit) -> tuple[Path, int, bool]:

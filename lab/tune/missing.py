@@ -14,6 +14,7 @@ from textwrap import wrap
 
 from lab import dialects
 from lab.dialects.config import Config
+from lab.dialects.edits import lines_of
 from lab.dialects.steps import Put, Step
 from lab.errors import ProfileError
 from lab.lint.case import Case
@@ -164,7 +165,7 @@ def _lack(config: Config, flaw: Flaw) -> tuple[Lack, Config]:
 
 def _differing(before: str, after: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the lines that go, and those that come."""
-    old, new = before.splitlines(), after.splitlines()
+    old, new = ([line.rstrip("\r\n") for line in lines_of(text)] for text in (before, after))
     head = _alike(old, new)
     old, new = old[head:], new[head:]
     tail = _alike(old[::-1], new[::-1])

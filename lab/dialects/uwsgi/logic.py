@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.dialects.config import Known
+from lab.dialects.edits import lines_of
 from lab.dialects.uwsgi.table import Entry, atoi
 from lab.dialects.uwsgi.variables import as_bytes, as_text
 
@@ -66,7 +67,7 @@ class Logic:
             yield from self._matching(said)
         elif test == "for_readline":
             text = self.known.read(self.path(said)) or ""
-            yield from (as_bytes(line.rstrip("\r")) for line in text.splitlines())
+            yield from (as_bytes(line.rstrip("\r\n")) for line in lines_of(text))
         else:
             yield from self._condition(test.removeprefix("if_"), said)
 
