@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
 import os
 import re
@@ -15,6 +14,7 @@ import click
 
 from lab.cli.options import NAME, whole_number
 from lab.dialects.config import Known
+from lab.dialects.edits import diff
 from lab.errors import FileError, UsageError
 from lab.lint import lint
 from lab.lint.formats import FORMATS, Found
@@ -169,7 +169,7 @@ def _known(program: str | None, expected: Mapping[str, Any], *, trusted: bool) -
         from lab.profiles.known import known_of  # noqa: PLC0415 - all else needs nothing of it
 
         known = known_of(program, **expected)
-    return known if trusted else known.for_strangers(Path(os.path.realpath(".")))
+    return known.for_files(trusted=trusted)
 
 
 def _say(found: list[Found], form: str, *, remarks: bool) -> None:
@@ -185,21 +185,16 @@ def _say(found: list[Found], form: str, *, remarks: bool) -> None:
 
 def _show_diff(linted: lint.Linted) -> None:
     """Print the lines that fixes change; no patch where one of them would act on who reads it."""
-    diff = "".join(_diff(linted))
+    patch = "".join(_diff(linted))
     names = "".join(map(str, linted.before))
-    if visible_lines(diff) != diff or in_a_line(names) != names:
+    if visible_lines(patch) != patch or in_a_line(names) != names:
         say(
             "# No patch: what would act on its reader is spelt, as in \\x1b. --fix writes the file."
         )
-    say(diff, end="")
+    say(patch, end="")
 
 
 def _diff(linted: lint.Linted) -> Iterator[str]:
-    """Yield the lines that fixes change."""
+    """Yield the lines that fixes change, file by file."""
     for file, before in linted.before.items():
-        after = linted.config.texts[file]
-        # Not by splitlines, which takes more for a line's end than `patch` and the servers do.
-        old, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (before, after))
-        name = in_a_line(str(file))
-        for line in difflib.unified_diff(old, new, name, name):
-            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        yield diff(before, linted.config.texts[file], (in_a_line(str(file)),) * 2)

@@ -68,6 +68,11 @@ def _measuring(command: Callable[..., int]) -> Callable[..., int]:
     "--format", "form", type=click.Choice(list(FORMS)), default="text", help="Form of it."
 )
 @click.option(
+    "--trusted",
+    is_flag=True,
+    help="CONFIG is yours: read what it names outside of this folder.",
+)
+@click.option(
     "--measure",
     is_flag=True,
     help="Start both and put them to the test: by a run, by faults, and by single requests.",
@@ -90,6 +95,7 @@ def migrate_command(
     env: Sequence[str],
     output: Path | None,
     form: str,
+    trusted: bool,
     measure: bool,
     slow_path: str | None,
     quick_path: str | None,
@@ -111,7 +117,8 @@ def migrate_command(
     name, environ = output.name if output else "", dict(map(_variable, env))
     paths = {"--slow-path": slow_path, "--quick-path": quick_path}
     _check_measured(measure, paths, given)
-    found = migrated(configuration, to, environ, name)
+    own = trusted or measure  # which starts it
+    found = migrated(configuration, to, environ, name, trusted=own)
     if output is not None:
         _write(output, found)
     tried = None
@@ -121,7 +128,8 @@ def migrate_command(
 
         asked = Asked(env=env, **given)
         chdir = asked.chdir and asked.chdir.expanduser().resolve()
-        trial = migrated(configuration, to, environ, drop=asked.drop, chdir=chdir)
+        left = asked.drop
+        trial = migrated(configuration, to, environ, drop=left, chdir=chdir, trusted=own)
         trying = measuring.Trying(configuration, trial, asked, slow_path, quick_path)
         tried = measuring.tried(trying)
     text = FORMS[form](found, tried)

@@ -16,7 +16,7 @@ from lab.dialects.vocabulary.translators import TRANSLATORS, check_serves
 from lab.dialects.vocabulary.wanted import GROUPS
 from lab.errors import UsageError
 from lab.model.wording import in_a_line, visible_lines
-from lab.options import Asked
+from lab.options import Asked, application
 from lab.report.edge import say
 from lab.tune.allowed import tries
 from lab.tune.missing import Missing, missing
@@ -48,6 +48,12 @@ from lab.tune.show import FORMS
     help="Whether it runs under a cgroup limit, as PID 1.  [default: a Dockerfile, or docker/]",
 )
 @click.option(
+    "--trusted",
+    is_flag=True,
+    help="CONFIG is yours: read what it names outside of this folder, and with "
+    "--dry-run the environment; without --dry-run it always does.",
+)
+@click.option(
     "--server",
     "servers",
     multiple=True,
@@ -62,6 +68,7 @@ def tune_command(
     output: Path | None,
     form: str,
     container: bool | None,
+    trusted: bool,
     **given: Any,
 ) -> int:
     """
@@ -86,7 +93,7 @@ def tune_command(
         raise UsageError(f"--only and --without both name {', '.join(sorted(contradicted))}")
     asked = Asked(**given)
     if dry_run:
-        own |= {"without": without, "container": container}
+        own |= {"without": without, "container": container, "trusted": trusted}
         return _lacks(configuration, asked, own, output, form)
     # The extra `run` has what measures.
     from lab.cli import tuning  # noqa: PLC0415
@@ -120,6 +127,8 @@ def _lacks(name: str, asked: Asked, own: dict[str, Any], output: Path | None, fo
     """Say what a configuration lacks, and what would be tried."""
     connections = own["busy"] or asked.connections or CONNECTIONS
     known = Known.of_caller(connections=connections, db_connections=own["db_connections"])
+    given = dict(application(asked).runtime.variables.reveal())
+    known = known.for_files(given, trusted=own["trusted"])
     config = read(name, known, container=own["container"])
     cpus = os.cpu_count() or 1
     ground = ground_of(name, config, cpus)

@@ -15,6 +15,7 @@ from lab.cli.startable import startable
 from lab.cli.tune_options import CONNECTIONS, MEASURED
 from lab.dialects.command import is_command
 from lab.dialects.config import Config, Known
+from lab.dialects.edits import diff
 from lab.dialects.same import same
 from lab.errors import ProfileError, ResultsError, UsageError
 from lab.experiment.conduct import Files, Options, Outcome, Prepared, conduct
@@ -39,7 +40,7 @@ from lab.tune.picture import draw
 from lab.tune.read import read
 from lab.tune.search import Search
 from lab.tune.told import effects
-from lab.tune.tuned import Elsewhere, Tuned, diff
+from lab.tune.tuned import Elsewhere, Tuned
 from lab.workloads.question import salted
 
 WINDOW, WARMUP = 2.0, 0.5
@@ -150,7 +151,7 @@ def _other(tuning: Tuning, program: str, own: Ground, asked: Asked, folder: Path
     """Return what the user's configuration becomes for another server, with files in *folder*."""
     said = dict(application(asked).runtime.variables.reveal())
     chdir = asked.chdir and asked.chdir.expanduser().resolve()
-    made = migrated(own.name, program, said, drop=asked.drop, chdir=chdir)
+    made = migrated(own.name, program, said, drop=asked.drop, chdir=chdir, trusted=True)
     place = folder / "migrated"
     try:
         place.mkdir(parents=True, exist_ok=True)

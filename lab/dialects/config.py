@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from lab.dialects import sections
-from lab.dialects.files import LARGEST, UnreadableError, read_bytes
+from lab.dialects.files import LARGEST, UnreadableError, check_size, read_bytes
 from lab.dialects.sections import Line
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.uwsgi import OFF
 from lab.dialects.uwsgi.table import NOTHING, OptionTable, atoi
+from lab.errors import ProfileError
 
 SOCKETS = {
     "socket": "uwsgi",
@@ -105,9 +106,28 @@ class Known:
         environ = {key: value for key, value in os.environ.items() if not acted_on.match(key)}
         return cls(environ=environ, **expected)
 
-    def for_strangers(self, folder: Path) -> Known:
-        """Return the same for files of others: no variable is known, and *folder* alone is read."""
-        return replace(self, environ={}, confined=(folder,))
+    def for_files(self, environ: Mapping[str, str] | None = None, *, trusted: bool) -> Known:
+        """
+        Return the same for files that are *trusted*, or may be of others.
+
+        Of others the folder that the caller is in is read alone, and no variable is known but
+        those in *environ*, which the caller names.
+        """
+        given = environ or {}
+        if trusted:
+            return replace(self, environ={**self.environ, **given})
+        return replace(self, environ=given, confined=(Path(os.path.realpath(".")),))
+
+    def beside(self, path: Path) -> Known:
+        """Return the same for a named file: it is read, and elsewhere all of its folder."""
+        if not self.confined:
+            return self
+        folder = Path(os.path.realpath(path.parent))
+        if folder.is_relative_to(os.path.realpath(".")):
+            more: tuple[Path, ...] = (folder / path.name,)  # but not what it leads to
+        else:
+            more = (folder, Path(os.path.realpath(path)).parent)
+        return replace(self, confined=(*self.confined, *more))
 
     def reaches(self, path: Path) -> bool:
         """Return whether a file may be read, wherever its name leads."""
@@ -153,20 +173,32 @@ class Known:
         Return a file's text, what is no UTF-8 as surrogates.
 
         Raises:
-            UnreadableError: It is larger than *most* bytes, no regular file, cannot be read, or may
-                not be.
+            UnreadableError: It is larger than *most* bytes, or than `check_size` lets pass; it is
+                no regular file, cannot be read, or may not be.
         """
-        if path in self.overlay:
-            found = self.overlay[path]
-            if len(found) > most:
-                raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
-            return found
-        if not self.reaches(path):
+        text = self.overlay.get(path)
+        if text is None and not self.reaches(path):
             raise UnreadableError("lies outside of this folder, or is hidden: --trusted reads it")
-        raw = read_bytes(path, most)
-        if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it
-            return "\ufeff" + raw.decode("utf-16", "replace")
-        return raw.decode("utf-8", "surrogateescape")
+        if text is None:
+            raw = read_bytes(path, most)
+            if raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):  # the mark stays: a rule is about it
+                text = "\ufeff" + raw.decode("utf-16", "replace")
+            else:
+                text = raw.decode("utf-8", "surrogateescape")
+        check_size(text, most)
+        return text
+
+    def required(self, path: Path) -> str:
+        """
+        Return a file's text as `text` does.
+
+        Raises:
+            ProfileError: It cannot be read; the message says why.
+        """
+        try:
+            return self.text(path)
+        except UnreadableError as error:
+            raise ProfileError(path, str(error), error.line) from None
 
     def names(self, folder: Path) -> list[str]:
         """Return the names in a folder, sorted; none where it cannot be read."""

@@ -8,16 +8,101 @@ to open a device may do what the device does.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from itertools import islice
 from pathlib import Path
 
-LARGEST = 8 << 20
-"""Bytes of the largest file that is read; a configuration has some hundred lines."""
+LARGEST = 1 << 18
+"""
+Bytes of the largest file that is read.
+
+Of 69 public configurations the largest has 5,692 bytes, 154 lines, and 593 characters in a line:
+each limit here is 13 times that or more.
+"""
+
+LINES = 2000
+"""Lines of a file, and options of a configuration with all that it includes and repeats."""
+
+LONGEST = 1 << 14
+"""Characters of the longest line."""
+
+DEEPEST = 100
+"""Brackets and operators in each other: a parser calls itself for each, and its stack is finite."""
 
 
 class UnreadableError(Exception):
-    """A file is none that is read; the message says why, as in "permission denied"."""
+    """
+    A file is none that is read; the message says why, as in "permission denied".
+
+    Args:
+        problem: The message.
+        line: Where, from 1; None for no line.
+    """
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        self.line = line
+        super().__init__(problem)
+
+
+_TEXTS = r"""
+    \#[^\n]*
+    |(?<!\w)[rbuRBU]{0,2}(?:
+        (?P<three>\"{3}|'{3})(?:\\.|(?!(?P=three)).)*+(?P=three)?
+        |(?P<one>["'])(?:\\.|(?!(?P=one))[^\n])*+(?P=one)?
+    )
+    |"""
+_TOKENS = r"""
+    \\.
+    |(?P<opens>[(\[{])
+    |(?P<closes>[)\]}])
+    |(?P<part>[,;])
+    |(?P<line>\n)
+    |(?P<elif>\belif\b)
+    |(?P<deeper>[^\w\s,;"'\#\\]|\b(?:not|lambda|if|else|and|or|in|is|await|for|from|yield)\b)
+"""
+PLAIN = re.compile(_TEXTS + _TOKENS, re.VERBOSE | re.DOTALL)
+"""What nests in JSON, TOML and Python; what stands in comments and strings does not."""
+
+FORMATTED = re.compile(_TOKENS, re.VERBOSE | re.DOTALL)
+"""The same of Python with f-strings, in which an expression stands, with strings of its own."""
+
+WORDS = re.compile(r"(?P<opens>[({])|(?P<closes>[)}])")
+"""What nests in the words of a shell, also in quotes."""
+
+
+def check_nesting(text: str, tokens: re.Pattern[str] = PLAIN) -> None:
+    """
+    Refuse a text that a parser would call itself too often for, before one reads it.
+
+    Operators count as brackets do: of 1 + 1 + 1 and a.b.c Python makes a tree as deep, and of one
+    elif behind the other.
+
+    Raises:
+        UnreadableError: It nests deeper than `DEEPEST`.
+    """
+    inside: list[int] = []
+    depth = operators = elifs = 0
+    for token in tokens.finditer(text):
+        match token.lastgroup:
+            case "opens":
+                inside.append(operators)
+                depth, operators = depth + operators + 1, 0
+            case "closes":
+                operators = inside.pop() if inside else 0
+                depth = max(0, depth - operators - 1)
+                operators += 1  # what is called, or taken a part of, once more
+            case "deeper":
+                operators += 1
+            case "elif":
+                elifs += 1
+            case "part":
+                operators = 0
+            case "line" if not inside:
+                operators = 0
+        if max(depth + operators, elifs) > DEEPEST:
+            problem = f"nests brackets or operators more than {DEEPEST} deep, so it is not read"
+            raise UnreadableError(problem, text.count("\n", 0, token.start()) + 1)
 
 
 def read_bytes(path: Path, most: int = LARGEST) -> bytes:
@@ -52,3 +137,20 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     if len(content) > most:
         raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
     return content
+
+
+def check_size(text: str, most: int = LARGEST) -> None:
+    """
+    Refuse a text of too many characters or lines, or with too long a line.
+
+    Raises:
+        UnreadableError: It is one; the message says the limit.
+    """
+    if len(text) > most:
+        raise UnreadableError(f"is larger than {most >> 10:,} KiB, so it is not read")
+    lines = text.split("\n")
+    if len(lines) - (not lines[-1]) > LINES:
+        raise UnreadableError(f"has more than {LINES:,} lines, so it is not read", LINES + 1)
+    if number := next((n for n, line in enumerate(lines, 1) if len(line) > LONGEST), None):
+        problem = f"has a line of more than {LONGEST:,} characters, so it is not read"
+        raise UnreadableError(problem, number)

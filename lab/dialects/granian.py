@@ -72,7 +72,7 @@ def read(path: Path, known: Known) -> Config:
     Raises:
         ProfileError: No word of it is granian.
     """
-    text = known.read(path) or ""
+    text = known.required(path)
     command = command_of(text, path, PROGRAM)
     if command is None:
         raise ProfileError(path, "is no command of granian's: it has no word `granian`")

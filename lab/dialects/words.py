@@ -8,7 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from lab.dialects.files import LINES, WORDS, UnreadableError, check_nesting
 from lab.dialects.spot import Setting, Spot
+from lab.errors import ProfileError
 
 _WORD = re.compile(r"""(?:\\[^\n]|[^\s"'\\]|"(?:\\.|[^"\\])*"|'[^']*')+""")
 """A word of a shell's, quotes included. A backslash at a line's end separates, as a blank does."""
@@ -57,7 +59,16 @@ class Command:
 
 
 def command_of(text: str, path: Path, program: str) -> Command | None:
-    """Return the command of a program; None where no word is its name."""
+    """
+    Return the command of a program; None where no word is its name.
+
+    Raises:
+        ProfileError: It nests too deeply to be read.
+    """
+    try:
+        check_nesting(text, WORDS)
+    except UnreadableError as error:
+        raise ProfileError(path, str(error), error.line) from None
     words = list(words_of(text, path))
     named = [n for n, word in enumerate(words) if PurePath(word.value).name == program]
     if not named:
@@ -65,7 +76,10 @@ def command_of(text: str, path: Path, program: str) -> Command | None:
     start, end = named[0], len(words)
     if is_script(text):
         start = next((n for n in named if _begins(words, n)), start)
-        end = next((n for n in range(start + 1, end) if _ended(words, n, text)), end)
+        lines = text.split("\n")
+        end = next((n for n in range(start + 1, end) if _ended(words, n, lines)), end)
+    if end - start > LINES:
+        raise ProfileError(path, f"has a command of more than {LINES:,} words: it is not read")
     return Command(words[:start], words[start], words[start + 1 : end])
 
 
@@ -105,8 +119,8 @@ def _begins(words: Sequence[Setting], at: int) -> bool:
     return before is None or before.spot.line != words[at].spot.line or before.value == "exec"
 
 
-def _ended(words: Sequence[Setting], at: int, text: str) -> bool:
+def _ended(words: Sequence[Setting], at: int, lines: Sequence[str]) -> bool:
     """Return whether a command has ended before a word."""
-    between = text.split("\n")[words[at - 1].spot.line - 1 : words[at].spot.line - 1]
+    between = lines[words[at - 1].spot.line - 1 : words[at].spot.line - 1]
     goes_on = all(line.rstrip("\r").endswith("\\") for line in between)
     return not goes_on or _ENDS.match(words[at].raw) is not None

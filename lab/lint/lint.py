@@ -19,7 +19,13 @@ from lab.dialects import STDIN
 from lab.dialects.config import Config, Known
 from lab.dialects.dialect import Dialect
 from lab.dialects.edits import applied
-from lab.dialects.files import LARGEST, UnreadableError, read_bytes
+from lab.dialects.files import (
+    LARGEST,
+    UnreadableError,
+    check_nesting,
+    check_size,
+    read_bytes,
+)
 from lab.dialects.same import same
 from lab.dialects.templates import CONFLICT, CONTROL
 from lab.errors import ProfileError
@@ -35,12 +41,6 @@ READ_AGAIN = 16 << 20
 
 ONE_BY_ONE = 100
 """Fixes of a round that are tried one after the other, where all together change too much."""
-
-LARGEST_PROJECT = 1 << 18
-"""Bytes that a pyproject.toml may have."""
-
-DOTS = 1000
-"""That a line of a pyproject.toml may have: tomllib takes a key of 50,000 parts for 10 GB."""
 
 BUILD = re.compile(r"^[ \t]*(main_plugin|embedded_plugins|bin_name)[ \t]*=", re.MULTILINE)
 """What only a profile for uwsgiconfig.py has."""
@@ -112,7 +112,7 @@ def lint(
     """
     path, known = _located(name, known)
     container = in_container(path) if container is None else container
-    known = replace(known, container=container, confined=_confined(path, known.confined))
+    known = replace(known if path in NO_FILES else known.beside(path), container=container)
     chosen = _with_project(path, Chosen(select, ignore))
     before = config = _read(path, known)
     flaws = judged(config, chosen)
@@ -198,16 +198,6 @@ def _located(name: str, known: Known) -> tuple[Path, Known]:
     raise ProfileError(path, _no_file(words) if there or words[1:] else _missing(file))
 
 
-def _confined(path: Path, confined: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return what may be read besides, of a file that is named: it, and elsewhere its folder."""
-    if not confined or path in NO_FILES:
-        return confined
-    folder = Path(os.path.realpath(path.parent))
-    if folder.is_relative_to(os.path.realpath(".")):
-        return *confined, folder / path.name  # but not what it leads to
-    return *confined, folder, Path(os.path.realpath(path)).parent
-
-
 def _split(command: str) -> list[str]:
     try:
         return shlex.split(command)
@@ -247,7 +237,7 @@ def _read(path: Path, known: Known) -> Config:
     try:
         text = known.text(path, named.largest if named else LARGEST)
     except UnreadableError as error:
-        raise ProfileError(path, str(error)) from None
+        raise ProfileError(path, str(error), error.line) from None
     dialect = named or dialects.of_file(path, text)
     _check_text(path, text, dialect)
     if dialect is None:
@@ -285,13 +275,13 @@ def _with_project(path: Path, chosen: Chosen) -> Chosen:
     if file is None:
         return chosen
     try:
-        text = read_bytes(file, LARGEST_PROJECT).decode()
-        if max(line.count(".") for line in text.split("\n")) > DOTS:
-            raise ProfileError(file, f"has a line with more than {DOTS} dots, so it is not read")
+        text = read_bytes(file).decode()
+        check_size(text)
+        check_nesting(text)
         table = tomllib.loads(text)
     except UnreadableError as error:
-        raise ProfileError(file, str(error)) from None
-    except (ValueError, RecursionError) as error:
+        raise ProfileError(file, str(error), error.line) from None
+    except ValueError as error:
         raise ProfileError(file, f"cannot be read: {error}") from None
     said: Any = table
     for name in ("tool", "lab", "lint"):

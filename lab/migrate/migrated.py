@@ -93,6 +93,7 @@ def migrated(
     *,
     drop: Collection[str] = (),
     chdir: Path | None = None,
+    trusted: bool = False,
 ) -> Migrated:
     """
     Return what a configuration becomes for another server.
@@ -104,12 +105,13 @@ def migrated(
         file: What the new configuration is called; empty for the usual name.
         drop: Options that are left out.
         chdir: Folder that stands for the one that it serves from; None for that itself.
+        trusted: Whether what it names outside of the caller's folder is read.
 
     Raises:
         ProfileError: It cannot be read.
         UsageError: It is for that server, or for an application that the server does not serve.
     """
-    program, config = read(name, environ)
+    program, config = read(name, environ, trusted=trusted)
     if program == to:
         raise UsageError(f"{name} is a configuration of {TRANSLATORS[to].name}: --to another one")
     settings = (each for each in config.settings if each.option not in drop)

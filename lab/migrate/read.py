@@ -10,33 +10,31 @@ from pathlib import Path, PurePath
 from lab import dialects
 from lab.dialects.command import is_command
 from lab.dialects.config import Config, Known
-from lab.dialects.files import UnreadableError, read_bytes
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.errors import ProfileError
 
 
-def read(name: str, environ: Mapping[str, str]) -> tuple[str, Config]:
+def read(name: str, environ: Mapping[str, str], *, trusted: bool = False) -> tuple[str, Config]:
     """
     Return the program that a configuration is for, and what stands in it.
 
     Args:
         name: A file, as uwsgi.ini:section, or a command in quotes.
         environ: Environment variables whose values are known.
+        trusted: Whether what it names outside of the caller's folder is read.
 
     Raises:
         ProfileError: It is neither, or cannot be read.
     """
-    known = Known(environ=environ)
+    known = Known().for_files(environ, trusted=trusted)
     if is_command(name):
         return _command(name, known)
     file, colon, section = name.rpartition(":")
     if colon and file and not Path(name).exists():
         name, known = file, replace(known, section=section)
     path = Path(name)
-    try:
-        text = read_bytes(path).decode("utf-8", "replace")
-    except UnreadableError as error:
-        raise ProfileError(name, str(error)) from None
+    known = known.beside(path)
+    text = known.required(path)
     dialect = dialects.of_file(path, text)
     if dialect is None or dialect.program not in TRANSLATORS:
         raise ProfileError(

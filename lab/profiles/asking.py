@@ -94,9 +94,16 @@ def _limit(pid: int) -> None:
     """
     seconds = round(TIMEOUT) + 1
     with suppress(ProcessLookupError):
-        resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
-        resource.prlimit(pid, resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0))  # it writes no file, only its output
+        _lower(pid, resource.RLIMIT_CPU, seconds)
+        _lower(pid, resource.RLIMIT_AS, MEMORY)
+        _lower(pid, resource.RLIMIT_FSIZE, 0)  # it writes no file, only its output
+
+
+def _lower(pid: int, what: int, most: int) -> None:
+    """Set a limit; one that the caller has set lower stays, as only root may lift it."""
+    _, limit = resource.prlimit(pid, what)
+    most = most if limit == resource.RLIM_INFINITY else min(most, limit)
+    resource.prlimit(pid, what, (most, most))
 
 
 def _kill(group: int) -> None:

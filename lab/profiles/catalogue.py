@@ -17,6 +17,7 @@ from pathlib import Path
 
 from lab import dialects
 from lab.dialects import command
+from lab.dialects.files import UnreadableError, check_size, read_bytes
 from lab.dialects.uwsgi import keeps_connections
 from lab.dialects.uwsgi.private import private
 from lab.errors import MissingError, ProfileError
@@ -142,9 +143,10 @@ def read_header(path: Path) -> ProfileHeader:
         ProfileError: It cannot be read, or one of this project's has no summary.
     """
     try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ProfileError(path, f"cannot be read: {error.strerror}") from None
+        text = read_bytes(path).decode().replace("\r\n", "\n")
+        check_size(text)
+    except UnreadableError as error:
+        raise ProfileError(path, str(error), error.line) from None
     except UnicodeDecodeError:
         raise ProfileError(path, "is not UTF-8 text") from None
     if path.suffix == ".toml":

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from lab.dialects.files import UnreadableError, check_nesting
 from lab.errors import ProfileError
 
 KEYS = frozenset({"summary", "against", "reply", "interface", "needs", "version"})
@@ -94,7 +95,7 @@ def parse_ini(text: str, path: Path) -> ProfileHeader:
     found: dict[str, str] = {}
     lines: dict[str, int] = {}
     section = ""
-    for number, raw in enumerate(text.splitlines(), start=1):
+    for number, raw in enumerate(text.split("\n"), start=1):
         line = raw.strip()
         if heading := re.fullmatch(r"\[(.+)\]", line):
             section = heading[1]
@@ -141,7 +142,10 @@ def parse_toml(text: str, path: Path) -> ProfileHeader:
         ProfileError: It is not TOML, or a key's value is not what it must be.
     """
     try:
+        check_nesting(text)
         table = tomllib.loads(text)
+    except UnreadableError as error:
+        raise ProfileError(path, str(error), error.line) from None
     except tomllib.TOMLDecodeError as error:
         raise ProfileError(path, f"this is not TOML: {error}") from None
     for key in TEXTS:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -320,14 +319,3 @@ def _blocks(comparison: Comparison) -> str:
 
 def _option(step: Step) -> str:
     return step.to if isinstance(step, Rename) else step.option
-
-
-NO_END = "\n\\ No newline at end of file\n"
-"""What diff says of a last line without its end."""
-
-
-def diff(before: str, after: str, names: tuple[str, str]) -> str:
-    """Return what changes, as `diff -u` has it; `patch -R` takes it back."""
-    old, new = (each.splitlines(keepends=True) for each in (before, after))
-    lines = difflib.unified_diff(old, new, *names)
-    return "".join(each if each.endswith("\n") else f"{each}{NO_END}" for each in lines)

@@ -76,7 +76,7 @@ def read_command(path: Path, known: Known) -> Config:
         ProfileError: It is none of gunicorn's, or has an option that gunicorn does not, or one
             without its value.
     """
-    text = known.read(path) or ""
+    text = known.required(path)
     command = _command(text, path)
     found = list(_joined([*_settings(_given(command))]))
     file = [_named(each.value, known).settings for each in found if each.option == "config"]

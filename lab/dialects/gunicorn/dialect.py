@@ -13,7 +13,7 @@ from lab.dialects.dialect import Dialect
 from lab.dialects.gunicorn import edit
 from lab.dialects.gunicorn.command import GRAMMAR, is_command, read_command, setting_of
 from lab.dialects.gunicorn.private import BIND, PROGRAM, asked_over, moved, own, stepped
-from lab.dialects.gunicorn.read import assignments, carried, literal, read, takes_no_value
+from lab.dialects.gunicorn.read import LARGEST, assignments, carried, literal, read, takes_no_value
 from lab.dialects.interface import ASGI, of_worker_class
 from lab.dialects.meaning import Computed, Settings
 from lab.dialects.spot import Setting, Spot
@@ -157,5 +157,5 @@ GUNICORN = Gunicorn(
     file=FILE,
     endings=(".py",),
     called=r"[\w.-]*gunicorn[\w.-]*\.py$|[\w-][\w.-]*\.conf\.py$",
-    largest=1 << 18,  # Python takes hundreds of bytes of memory for one of them
+    largest=LARGEST,
 )

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from lab.dialects.files import UnreadableError, read_bytes
 from lab.dialects.gunicorn.edit import as_python
 from lab.dialects.gunicorn.read import assignments, hooks, python_text
 from lab.dialects.meaning import Computed
@@ -59,10 +60,10 @@ def own(path: Path) -> Profile:
         ProfileError: It cannot be read, or is no Python.
     """
     try:
-        text = python_text(path.read_bytes(), path)
+        text = python_text(read_bytes(path), path)
         str(path.absolute()).encode()
-    except OSError as error:
-        raise ProfileError(path, f"cannot be read: {error.strerror}") from None
+    except UnreadableError as error:
+        raise ProfileError(path, str(error)) from None
     except UnicodeEncodeError:
         problem = "its path is no UTF-8, and Python reads no private copy of it: rename it"
         raise ProfileError(path, problem) from None

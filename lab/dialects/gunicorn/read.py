@@ -6,6 +6,7 @@ import ast
 import dis
 import importlib.util
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,12 +17,26 @@ from types import CodeType
 from typing import Any
 
 from lab.dialects.config import Config, Known
+from lab.dialects.files import (
+    FORMATTED,
+    LINES,
+    PLAIN,
+    UnreadableError,
+    check_nesting,
+    check_size,
+)
 from lab.dialects.meaning import Computed
 from lab.dialects.spot import Setting, Spot
 from lab.errors import ProfileError
 
 CARRIED = Path(__file__).with_name("settings.json")
 """The settings of one version, which `tools/gunicorn_settings.py` wrote."""
+
+_FORMATTED = re.compile("\\b[rR]?[fFtT][rR]?[\"']")
+"""Begins a string in which expressions stand."""
+
+LARGEST = 1 << 16
+"""Bytes of the largest module that is read, of which Python's trees take a thousand times."""
 
 NAMESPACES = frozenset({"exec", "globals", "locals", "vars", "setattr"})
 """Functions by which a module may bind any of its names."""
@@ -74,7 +89,7 @@ def read(path: Path, known: Known) -> Config:
     Raises:
         ProfileError: It is not Python.
     """
-    written = known.read(path) or ""
+    written = known.required(path)
     text = python_text(_bytes(written), path)
     lines = text.split("\n")
     settings = []
@@ -102,6 +117,8 @@ def python_text(data: bytes, path: Path) -> str:
     try:
         text = importlib.util.decode_source(data)
         bindings(text)
+    except UnreadableError as error:
+        raise ProfileError(path, str(error), error.line) from None
     except SyntaxError as error:
         if error.msg.startswith("Exceeds the limit"):
             digits = sys.get_int_max_str_digits()
@@ -162,7 +179,14 @@ class Binding:
 
 @lru_cache(maxsize=64)
 def bindings(text: str) -> tuple[Binding, ...]:
-    """Return what a module binds; kept, because each trial of a run asks again."""
+    """
+    Return what a module binds; kept, because each trial of a run asks again.
+
+    Raises:
+        UnreadableError: It is too much for Python's parser.
+    """
+    check_size(text, LARGEST)
+    check_nesting(text, FORMATTED if _FORMATTED.search(text) else PLAIN)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of an escape that is none, which Python says at the start
         tree = ast.parse(text)
@@ -170,6 +194,8 @@ def bindings(text: str) -> tuple[Binding, ...]:
     found = list(_bound(tree.body))
     plain = {id(each.node) for each in found}
     found += (each for each in _in_passing(tree) if id(each.node) not in plain)
+    if len(found) > LINES:
+        raise UnreadableError(f"sets more than {LINES:,} names, so it is not read")
     found.sort(key=lambda each: each.node.lineno)
     return tuple(found)
 
@@ -271,5 +297,5 @@ def assignments(text: str) -> Mapping[str, object]:
     """
     try:
         return {each.name: each.meaning for each in bindings(text)}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, UnreadableError):
         return {}

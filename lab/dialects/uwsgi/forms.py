@@ -18,11 +18,7 @@ from xml.parsers import expat
 
 import yaml
 
-LARGEST = 1 << 20
-"""Characters of the largest such file that is read: 20,000 options or more."""
-
-DEEPEST = 100
-"""Lists and mappings of a YAML file in each other."""
+from lab.dialects.files import DEEPEST, UnreadableError, check_nesting
 
 UTF_8 = frozenset({"utf-8", "us-ascii", "ascii"})
 """Encodings that an XML file may name: the ones that need no other reader."""
@@ -135,6 +131,10 @@ def json_options(text: str, section: str) -> Iterator[Pair]:
     >>> list(json_options('{"uwsgi": {"master": true}}', "uwsgi"))
     [Pair(name='master', value='1', line=1)]
     """
+    try:
+        check_nesting(text)
+    except UnreadableError as error:
+        raise FormError(str(error), error.line) from None
     read = json.JSONDecoder(
         object_pairs_hook=_Pairs, parse_int=str, parse_float=str, parse_constant=str
     )
@@ -142,8 +142,6 @@ def json_options(text: str, section: str) -> Iterator[Pair]:
         whole = read.decode(text)
     except json.JSONDecodeError as error:
         raise FormError(f"is no JSON: {error.msg}", error.lineno) from None
-    except RecursionError:
-        raise FormError("is no configuration: it is too deeply nested") from None
     named = [value for key, value in whole if key == section] if isinstance(whole, _Pairs) else []
     if not named or not isinstance(named[-1], _Pairs):
         raise FormError(f'has no object "{section}", so uWSGI does not start')
@@ -221,6 +219,8 @@ class _Xml:
 
     def opened(self, name: str, attributes: dict[str, str], line: int) -> None:
         self._depth += 1
+        if self._depth > DEEPEST:
+            raise FormError("is too deeply nested", line)
         mine = attributes.get("id") in (None, self._wanted) if self._wanted else True
         if not self.there and name == "uwsgi" and self._depth <= 2 and mine:
             self.there, self._options = True, self._depth + 1
@@ -298,10 +298,8 @@ def options(
         reader: One of `FORMS`.
 
     Raises:
-        FormError: It is too large, no UTF-8, or not of its form.
+        FormError: It is no UTF-8, or not of its form.
     """
-    if len(text) > LARGEST:
-        raise FormError(f"is larger than {LARGEST >> 10:,} KiB, so it is not read")
     if found := re.search("[\ud800-\udfff]", text):
         line = text.count("\n", 0, found.start()) + 1
         raise FormError("is not UTF-8: save it as UTF-8", line)

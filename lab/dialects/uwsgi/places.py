@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from lab.dialects.config import Config, Known
+from lab.dialects.files import LINES
 from lab.dialects.spot import Setting, Spot
 from lab.dialects.templates import filled
 from lab.dialects.uwsgi import forms
@@ -47,9 +48,6 @@ ENDS = ("end", "endfor", "endif", "end-if", "end-for")
 
 MOST = 50
 """Includes in an include. Where there are more, a file includes itself in the end."""
-
-OPTIONS = 160_000
-"""Options that one configuration may have, with those that loops make."""
 
 UNKNOWABLE = "btTiIjJ"
 """Letters of variables such as %t that say something else each time, or elsewhere."""
@@ -168,7 +166,7 @@ class Reader:
             form = forms.FORMS.get(shown.suffix)
         if path == self._top[0]:
             path = self._top[1]
-        text = self.known.read(path)
+        text = self.known.required(path) if shown else self.known.read(path)
         if text is None:
             may = self.known.reaches(path)
             self.guess(f"{'it cannot' if may else 'without --trusted it does not'} read {path}")
@@ -270,8 +268,8 @@ class Reader:
         """Add an option."""
         self.exported.append(option)
         self._named.setdefault(option.name, option)
-        if len(self.exported) > OPTIONS:
-            raise TooMuchError(f"it has more than {OPTIONS:,} options")
+        if len(self.exported) > LINES:
+            raise TooMuchError(f"it has more than {LINES:,} options")
         self._budget.spend(characters=len(option.value))
         entry = self.table.entries.get(as_text(option.name))
         if not option.placeholder and entry is not None and "IMMEDIATE" in entry.flags:

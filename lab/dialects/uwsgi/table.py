@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 JSON = Path(__file__).with_name("options.json")
@@ -108,8 +108,14 @@ class OptionTable:
     def nearest(self, name: str, among: Iterable[str] | None = None) -> str | None:
         """Return the option that *name* may be a mistyped form of; None without a close one."""
         known = self.entries if among is None else among
-        close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
-        return close[0] if close else None
+        return _nearest(name, tuple(known))
+
+
+@lru_cache(maxsize=4096)
+def _nearest(name: str, known: tuple[str, ...]) -> str | None:
+    """Return the closest name; kept, because a file is judged again after each change."""
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    return close[0] if close else None
 
 
 NOTHING = OptionTable("", {})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lab.dialects.files import UnreadableError, read_bytes
+from lab.dialects.files import LARGEST, UnreadableError, read_bytes
 from lab.dialects.uwsgi.table import atoi, uwsgi_options
 from lab.model.runtime import OF_UWSGI
 
@@ -34,7 +34,7 @@ class TooMuchError(Exception):
 class Budget:
     """What one reading may take, so that it ends whatever stands in the files."""
 
-    characters: int = 32 << 20
+    characters: int = 4 * LARGEST
     """Of files and of what is made of them; a file that is read twice counts twice."""
 
     files: int = 1000
@@ -55,7 +55,8 @@ class Budget:
         self.files -= files
         if self.characters < 0:
             raise TooMuchError(
-                "its files, each as often as it is included, and its values are more than 32 MiB"
+                "its files, each as often as it is included, and its values are more than "
+                f"{4 * LARGEST >> 20} MiB"
             )
         if self.brackets < 0:
             raise TooMuchError("its values have millions of brackets")

@@ -87,9 +87,10 @@ class Written:
 def written(config: Case) -> Iterator[Written]:
     """Yield the last value of each setting, of those that are no computed ones."""
     for setting in config.settings:
-        value = literal(setting.raw)
-        if setting is config.last(setting.option) and not isinstance(value, Computed):
-            yield Written(setting, value)
+        if setting is config.last(setting.option):
+            value = literal(setting.raw)
+            if not isinstance(value, Computed):
+                yield Written(setting, value)
 
 
 def refuses(name: str, value: object) -> str | None:
@@ -237,10 +238,13 @@ def address(config: Case) -> Iterator[Flaw]:
 )
 def set_again(config: Case) -> Iterator[Flaw]:
     """The last one counts."""
-    for setting in () if is_command(config) else config.settings:
+    if is_command(config):
+        return
+    used, known = names_read(config), set(spellings().values())
+    for setting in config.settings:
         last = config.last(setting.option)
         if setting is last or last is None or not (setting.value and last.value):
             continue  # in a block, or computed, perhaps of the one before
-        if setting.option in spellings().values() and setting.option not in names_read(config):
+        if setting.option in known and setting.option not in used:
             text = f"line {last.spot.line} sets it again, and that counts; leave this one out"
             yield config.flaw(setting, text, drop(config, setting))

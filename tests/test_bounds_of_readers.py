@@ -1,0 +1,150 @@
+"""Whatever a file holds, who reads it ends: within 5 s of CPU and 256 MiB, and without a crash."""
+
+import os
+import resource
+import signal
+import sys
+
+import pytest
+
+from tests.kit.hostile import BOMBS
+from tests.kit.lab_process import ROOT
+
+SECONDS, MIB = 5, 256
+
+INI = "[uwsgi]\n"
+LARGE = 10_000_000
+
+SMALL = {
+    "continued.sh": "#!/bin/sh\n" + "granian a \\\n" * 900,
+    "workers.granian": "granian" + " --workers 1" * 900 + " m:app\n",
+    "list.conf.py": "bind = [" + '"a",' * 4000 + "]\n",
+    "assigned.conf.py": "bind = 'a'\n" * 1900,
+    "conditions.ini": INI + "if-env = X\nprocesses = 2\nendif =\n" * 600,
+    "continued.ini": INI + "socket = a\\\n" * 1900,
+    "names.ini": INI + "env = " + "%(a" * 4000 + ")" * 4000 + "\n",
+    "value.ini": INI + "env = A=" + "x" * 16000 + "\n",
+}
+"""What is read, and was slow."""
+
+DEEP = {
+    "shell.granian": "granian --workers " + "${A:-" * 2000 + "1" + "}" * 2000 + " m:app\n",
+    "list.json": '{"uwsgi":' + "[" * 6000 + "]" * 6000 + "}",
+    "object.json": '{"a":' * 3000,
+    "flow.yaml": "uwsgi: " + "[" * 6000,
+    "block.yaml": "uwsgi:\n" + "".join(f"{' ' * n}a:\n" for n in range(1, 600)),
+    "element.xml": "<uwsgi>" + "<a>" * 5000,
+    "brackets.conf.py": "bind = " + "(" * 6000 + "1" + ")" * 6000 + "\n",
+    "unary.conf.py": "bind = " + "-" * 6000 + "1\n",
+    "not.conf.py": "bind = " + "not " * 3000 + "1\n",
+    "sum.conf.py": "bind = 1" + "+1" * 6000 + "\n",
+    "continued.conf.py": "bind = 1" + "+\\\n1" * 1500 + "\n",
+    "attribute.conf.py": "bind = a" + ".b" * 6000 + "\n",
+    "calls.conf.py": "bind = a" + "()" * 6000 + "\n",
+    "lambda.conf.py": "bind = " + "lambda:" * 2000 + "1\n",
+    "conditional.conf.py": "bind = 1" + " if 1 else 1" * 1000 + "\n",
+    "elif.conf.py": "if 1:\n a = 1\n" + "elif 1:\n a = 1\n" * 900,
+    "formatted.conf.py": "bind = f'{" + "(" * 300 + "1" + ")" * 300 + "}'\n",
+}
+"""What nests: it is refused before a parser reads it."""
+
+BIG = {
+    "continued.sh": "#!/bin/sh\n" + "granian a \\\n" * (LARGE // 12),
+    "workers.granian": "granian" + " --workers 1" * (LARGE // 12) + " m:app\n",
+    "list.conf.py": "bind = [" + '"a",' * 60000 + "]\n",
+    "conditions.ini": INI + "if-env = X\nprocesses = 2\nendif =\n" * 60000,
+    "continued.ini": INI + "socket = a\\\n" * 150000,
+    "lines.ini": INI + "env = A=1\n" * (LARGE // 10),
+    "value.ini": INI + "env = A=" + "x" * 7_000_000 + "\n",
+    "shell.granian": "granian --workers " + "${A:-" * 50000 + "1" + "}" * 50000 + " m:app\n",
+    "lines.yaml": "uwsgi:\n" + "  env: A=1\n" * (LARGE // 11),
+    "pairs.json": '{"uwsgi":{' + '"env":"A=1",' * (LARGE // 12) + '"a":1}}',
+    "elements.xml": "<uwsgi>" + "<env>A=1</env>" * (LARGE // 14) + "</uwsgi>",
+    "lines.conf.py": "a = 1\n" * (LARGE // 6),
+    "lines.toml": "a = 1\n" * (LARGE // 6),
+}
+
+COMMANDS = {
+    "lint": ("lint", "{}"),
+    "migrate": ("migrate", "{}", "--to"),
+    "tune": ("tune", "{}", "--dry-run"),
+    "show": ("show", "{}"),
+}
+
+
+def read(command, folder, name, text):
+    """Run a command on a file, under the limits; return its status, what it printed, and MiB."""
+    (folder / name).write_text(text)
+    words = [word.format(name) for word in COMMANDS[command]]
+    words += ["granian" if name.endswith(".py") else "gunicorn"] * (command == "migrate")
+    printed, run = folder / "printed", "import sys; from lab.cli import main; sys.exit(main())"
+    pid = os.fork()
+    if pid == 0:
+        os.chdir(folder)
+        os.environ["PYTHONPATH"] = str(ROOT)
+        output = os.open(printed, os.O_WRONLY | os.O_CREAT)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+        os.execv(sys.executable, [sys.executable, "-c", run, *words])
+    _, status, used = os.wait4(pid, 0)
+    return os.waitstatus_to_exitcode(status), printed.read_text(errors="replace"), used.ru_maxrss
+
+
+def check(command, folder, name, text):
+    """Hold a command to the limits, and return what it printed."""
+    status, printed, kib = read(command, folder, name, text)
+    assert status != -signal.SIGXCPU, "more than 5 s of CPU"
+    assert status in {0, 1, 2, 4}, printed[-800:]
+    assert "Traceback" not in printed
+    assert kib < MIB << 10
+    return printed
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_what_is_within_the_limits_is_read_in_time(name, tmp_path):
+    """By the command that takes longest: it judges a file once for each change."""
+    assert "not read" not in check("tune", tmp_path, name, SMALL[name])
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_what_nests_too_deep_is_refused(name, tmp_path):
+    """Before a parser reads it, with the limit."""
+    printed = check("lint", tmp_path, name, DEEP[name])
+    assert "nest" in printed
+    assert len(printed.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "limit"),
+    [
+        ("size.ini", INI + "env = A=12345678901234567890\n" * 10000, "256 KiB"),
+        ("lines.ini", INI + "\n" * 2000, "2,000 lines"),
+        ("line.ini", f"{INI}env = {'x' * 16400}\n", "16,384 characters"),
+        ("options.ini", f"{INI}for = {'a ' * 3000}\nenv = A\nendfor =\n", "2,000 options"),
+        ("names.conf.py", "a = b = c = 1\n" * 700, "2,000 names"),
+        ("words.granian", "granian " + "a " * 2100, "2,000 words"),
+    ],
+)
+def test_a_refusal_says_the_limit(name, text, limit, tmp_path):
+    """In one line, with the status of a file that cannot be read."""
+    status, printed, _ = read("lint", tmp_path, name, text)
+    assert status == 2
+    assert limit in printed
+    assert len(printed.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", {**BIG, **DEEP})
+def test_ten_megabytes(name, command, tmp_path):
+    """Of whatever."""
+    check(command, tmp_path, name, {**BIG, **DEEP}[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_bombs(bomb, command, tmp_path):
+    """By each command."""
+    check(command, tmp_path, "uwsgi.ini", f"{INI}{BOMBS[bomb]}\n")
