@@ -34,7 +34,7 @@ RESULTS = ROOT / "benchmarks" / "results" / "public_lint.json"
 
 def counted(folder: Path) -> dict[str, Any]:
     """Return by server how many files were read, how many are clean, and which rules find what."""
-    known = Known.of_caller().for_strangers(folder)
+    known = Known(confined=(folder,))
     servers: dict[str, dict[str, Any]] = {}
     refused: Counter[str] = Counter()
     for path in configurations(folder):

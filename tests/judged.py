@@ -33,7 +33,7 @@ NOT_JUDGED = "not judged"
 
 def found_in(folder: Path) -> Iterator[tuple[str, list[Found] | str]]:
     """Yield each file with what is found in it by default, or why it is not read."""
-    known = Known.of_caller().for_strangers(folder)
+    known = Known(confined=(folder,))
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         name = str(path.relative_to(folder))
         try:
