@@ -142,7 +142,7 @@ def _version(  # noqa: PLR0917 - each of its own kind
     else:
         repository = checkout.repository_of(Path.cwd())
         folder, commit = _checked_out(repository, given, place, say)
-    config = _config(request.config, given, folder)
+    config = _config(request.config, given, folder, place if commit else None)
     named = str(python or "")
     made = None
     if python is None:
@@ -221,10 +221,21 @@ def _unknown(given: str, repository: checkout.Repository | None) -> str:
     return f"{text}: git log names them"
 
 
-def _config(config: str, given: str, folder: Path) -> str:
-    """Return the configuration of one version: a file of its own, or what is the same for both."""
+def _config(config: str, given: str, folder: Path, root: Path | None) -> str:
+    """
+    Return the configuration of one version: a file of its own, or what is the same for both.
+
+    Args:
+        config: As it was typed.
+        given: The version, as it was typed.
+        folder: The version's.
+        root: The checkout that a relative file must lie in; None: any place.
+    """
     path = folder / config
     if path.is_file():
+        inside = root is None or path.resolve().is_relative_to(root.resolve())
+        if not inside and not Path(config).is_absolute():
+            raise UsageError(f"--config {config}: in {given} it leads out of the checkout")
         return str(path)
     if "/" in config or "." in config:
         raise UsageError(f"--config {config}: {given} has no such file")

@@ -21,7 +21,9 @@ SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",  # its daemon would outlive the copy
     "gc.auto=0",
+    "log.showSignature=false",  # its lines would count as commits
     "protocol.ext.allow=never",
+    "protocol.file.allow=user",  # no submodule is a copy of what else lies on this machine
     "safe.bareRepository=explicit",
 )
 """
@@ -39,8 +41,13 @@ name says."""
 OF_ANOTHER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
               "GIT_COMMON_DIR", "GIT_NAMESPACE", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
               "GIT_CONFIG", "GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE",
-              "GIT_SHALLOW_FILE")  # fmt: skip
-"""Variables that name a repository, whatever folder git is started in: a hook of git's has them."""
+              "GIT_SHALLOW_FILE", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS",
+              "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")  # fmt: skip
+"""Variables that name a repository, whatever folder git is started in, as a hook of git's has them,
+or change what a path means."""
+
+NO_FETCH = {"GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none"}
+"""Variables by which git fetches nothing; git before 2.45 knows the second alone."""
 
 LFS = b"version https://git-lfs.github.com/spec/"
 """How a file begins that stands for one that Git LFS keeps elsewhere."""
@@ -135,7 +142,10 @@ def check_out(repository: Repository, commit: str, folder: Path) -> None:
     """
     _must(repository.folder, "clone", "--quiet", "--shared", "--no-checkout",
           str(repository.store), str(folder))  # fmt: skip
-    _borrow(repository.store, folder / ".git")
+    try:
+        _borrow(repository.store, folder / ".git")
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written: {error.strerror}") from error
     _fetch_as(repository, folder)
     _must(folder, "checkout", "--quiet", "--detach", commit)
     url = _git(repository, "config", "remote.origin.url")
@@ -169,27 +179,28 @@ def _add_submodules(store: Path, folder: Path) -> None:
 
     A job of CI has no right to fetch another repository again, and has it here already.
     """
-    listed = _git(
+    commits = _submodules(folder)
+    listed = commits and _git(
         folder, "config", "--blob", "HEAD:.gitmodules", "--null", "--get-regexp", r"\.path$"
     )
     for entry in (listed or "").split("\0"):
         key, _, path = entry.partition("\n")
-        commit = _submodule_commit(folder, path)
-        if commit is None:  # listed, and no part of this commit
+        commit = commits.pop(path, None)
+        if commit is None:  # listed, and no part of this commit, or listed twice
             continue
         copy = _copy_of(store, key.removeprefix("submodule.").removesuffix(".path"))
         # git would fetch a commit that a partial clone lacks.
-        if copy and _git(copy, "cat-file", "-t", commit, GIT_NO_LAZY_FETCH="1") == "commit":
+        if copy and _git(copy, "cat-file", "-t", commit, **NO_FETCH) == "commit":
             check_out(copy, commit, _emptied(folder, path))
         else:
             _must(folder, "submodule", "--quiet", "update", "--init", "--recursive", "--", path)
 
 
-def _submodule_commit(folder: Path, path: str) -> str | None:
-    """Return the commit of the submodule at *path*; None where HEAD has no submodule there."""
-    entry = _git(folder, "ls-tree", "-z", "HEAD", "--", path) if path else None
-    kind, _, name = (entry or "").rstrip("\0").partition("\t")
-    return kind.split()[2] if kind.startswith("160000 ") and name == path else None
+def _submodules(folder: Path) -> dict[str, str]:
+    """Return path -> commit of the submodules that HEAD has."""
+    entries = (_git(folder, "ls-tree", "-r", "-z", "HEAD") or "").split("\0")
+    parts = (entry.partition("\t") for entry in entries if entry.startswith("160000 "))
+    return {path: kind.split()[2] for kind, _, path in parts}
 
 
 def _copy_of(store: Path, name: str) -> Repository | None:
@@ -280,4 +291,8 @@ def _command(where: Repository | Path, words: tuple[str, ...]) -> tuple[str, ...
 
 
 def _environ() -> dict[str, str]:
-    return {k: v for k, v in os.environ.items() if k not in OF_ANOTHER} | UNASKED
+    environ = {k: v for k, v in os.environ.items() if k not in OF_ANOTHER} | UNASKED
+    if allowed := environ.get("GIT_ALLOW_PROTOCOL"):  # which counts before all settings
+        allowed = ":".join(name for name in allowed.split(":") if name != "ext")
+        environ["GIT_ALLOW_PROTOCOL"] = allowed or "none"
+    return environ

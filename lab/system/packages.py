@@ -219,8 +219,10 @@ def _lists(folder: Path, install: str) -> dict[str, str] | None:
         if name in found:
             continue
         try:
+            if not path.is_file():  # not there, an address, or a device that has no end
+                return None
             found[name] = path.read_text(encoding="utf-8", errors="replace")
-        except OSError:  # not there, or an address
+        except OSError:
             return None
         lines = (line for line in _lines(found[name]) if line.startswith("-"))
         waiting += [path.parent / each for line in lines for each in INCLUDED.findall(line)]

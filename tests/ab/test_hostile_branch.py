@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import socket
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -21,6 +24,7 @@ from lab.experiment.pair import naming
 from lab.system import checkout
 from tests.ab.test_ab import ab, git
 from tests.ab.test_checkout import checked_out, content, repository
+from tests.kit.lab_process import until
 
 MISSING = "1" * 40
 """A commit that no repository has: git would fetch it where a remote promises it."""
@@ -295,3 +299,134 @@ def test_an_interruption_is_no_versions_fault():
     with pytest.raises(LabError) as failed, naming("old"):
         raise LabError("it failed")
     assert "It is the old version that does not run." in failed.value.lines
+
+
+def test_a_submodule_is_no_other_repository_of_this_machine(shop, tmp_path, monkeypatch):
+    """Also where the user's settings allow files, as for submodules of the user's own."""
+    private = repository(tmp_path / "private", "secret")
+    (tmp_path / ".gitconfig").write_text('[protocol "file"]\n\tallow = always\n')
+    monkeypatch.setenv("HOME", str(tmp_path))
+    submodule(shop, "x", url=f"file://{private}")
+    commit(shop, ("submodule", git(private, "rev-parse", "HEAD").strip(), "sm"))
+    assert check_out_all(shop, tmp_path) is None
+    assert not (tmp_path / "a/sm/file").exists()
+
+
+def test_a_variable_that_allows_commands_as_addresses_allows_none(shop, tmp_path, monkeypatch):
+    """GIT_ALLOW_PROTOCOL counts before all settings."""
+    monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "ext:https:file")
+    submodule(shop, "x", url=f'"ext::sh -c touch% {tmp_path}/mark"')
+    commit(shop, ("submodule", MISSING, "sm"))
+    assert check_out_all(shop, tmp_path) is None
+    assert not (tmp_path / "mark").exists()
+
+
+def test_a_copy_of_a_submodule_fetches_nothing_to_look_for_a_commit(shop, tmp_path):
+    """By the settings of a partial clone; git before 2.45 has no variable for it."""
+    mark = tmp_path / "mark"
+    bare(shop / ".git" / "modules" / "x", mark)
+    submodule(shop, "x")
+    commit(shop, ("submodule", MISSING, "sm"))
+    with suppress(UsageError):
+        checked_out(shop, "HEAD", tmp_path / "a")
+    assert not mark.exists()
+
+
+def test_a_submodule_that_is_listed_twice_is_checked_out_once(shop, tmp_path):
+    """Under two names with one path."""
+    library = repository(tmp_path / "library", "first")
+    git(shop, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(library), "sm")
+    shutil.copytree(shop / ".git/modules/sm", shop / ".git/modules/other")
+    submodule(shop, "other")
+    commit(shop)
+    place = check_out_all(shop, tmp_path)
+    assert (place / "sm/file").read_text() == "first"
+
+
+def test_a_long_list_of_submodules_is_read_at_once(shop, tmp_path):
+    """One command of git's for all of them, and not one for each."""
+    for number in range(2_000):
+        submodule(shop, f"x{number}", path=f"x{number}")
+    commit(shop)
+    commands = []
+    with pytest.MonkeyPatch.context() as patch:
+        run = checkout._run
+        patch.setattr(checkout, "_run", lambda *words: commands.append(words) or run(*words))
+        assert check_out_all(shop, tmp_path) is not None
+    assert len(commands) < 20
+
+
+def test_a_file_with_the_name_of_a_commit_is_a_file(shop, tmp_path):
+    """What git is given are commits."""
+    old = git(shop, "rev-parse", "HEAD").strip()
+    (shop / old).write_text("file")
+    commit(shop)
+    found = checkout.repository_of(shop)
+    new = checkout.commit_of(found, "HEAD")
+    assert checkout.changed_files(found, old, new) == 1
+    assert len(checkout.commits_between(found, old, new)) == 1
+    assert (checked_out(shop, "HEAD", tmp_path / "a") / old).read_text() == "file"
+
+
+def test_a_configuration_that_leads_out_of_the_checkout_is_refused(shop, tmp_path):
+    """Each version has a file of its own."""
+    (tmp_path / "outside.ini").write_text("[uwsgi]\nmodule = x:y\n")
+    (shop / "uwsgi.ini").symlink_to(tmp_path / "outside.ini")
+    commit(shop)
+    done = ab(shop, "main", "main", "--config", "uwsgi.ini", "--python", str(tmp_path))
+    assert done.returncode == 2
+    assert "--config uwsgi.ini: in main it leads out of the checkout" in done.stderr
+
+
+def test_a_list_of_packages_may_name_a_device(tmp_path):
+    """It is not read to its end, as it has none."""
+    (tmp_path / "requirements.txt").write_text("-r /dev/zero\n")
+    limited = (
+        "import resource; resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)); "
+        "from lab.system.packages import _made_of; from pathlib import Path; "
+        "print(_made_of(Path('.'), 'pip install -r requirements.txt'))"
+    )
+    done = subprocess.run(
+        (sys.executable, "-c", limited), cwd=tmp_path, capture_output=True, text=True,
+        check=False, timeout=60,
+    )  # fmt: skip
+    assert done.stdout.strip() == "None", done.stderr
+
+
+def test_variables_that_change_paths_hide_no_file_of_lfs(shop, tmp_path, monkeypatch):
+    """Its search is by an attribute."""
+    (shop / ".gitattributes").write_text("*.bin filter=lfs\n")
+    (shop / "model.bin").write_text("version https://git-lfs.github.com/spec/v1\noid x\nsize 1\n")
+    commit(shop)
+    monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "1")
+    assert checkout.not_brought(checked_out(shop, "HEAD", tmp_path / "a")) == ["model.bin"]
+
+
+def test_a_submodule_comes_over_the_network(shop, tmp_path, daemon):
+    """The settings of every command leave fetching as it is."""
+    submodule(shop, "x", url=f"{daemon}/library")
+    commit(shop, ("submodule", git(tmp_path / "library", "rev-parse", "HEAD").strip(), "sm"))
+    place = check_out_all(shop, tmp_path)
+    assert (place / "sm/file").read_text() == "first"
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """Return the address of a server of git's with one repository, `library`."""
+    repository(tmp_path / "library", "first")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    command = ("git", "daemon", "--export-all", "--listen=127.0.0.1", f"--port={port}",
+               f"--base-path={tmp_path}", str(tmp_path / "library"))  # fmt: skip
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as server:
+
+        def answers():
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                return True
+            return False
+
+        try:
+            until(answers, "git's server")
+            yield f"git://127.0.0.1:{port}"
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
