@@ -26,7 +26,13 @@ from lab.probes.machine import present, read_cpu, read_kernel, read_text
 from lab.probes.processes import PROC
 from lab.probes.tcp import TcpProbe
 
-GROWN = ("tcp.TCPSynRetrans", "tcp.TCPTimeouts", "tcp.RetransSegs", "tcp.DelayedACKs")
+GROWN = (
+    "tcp.TCPSynRetrans",
+    "tcp.TCPTimeouts",
+    "tcp.RetransSegs",
+    "tcp.DelayedACKs",
+    "tcp.conntrack_drop",
+)
 """Counters of the client's end that gates and causes look at: added to those of the server's."""
 
 NOW = ("tcp.time_wait", "tcp.ports")

@@ -4,7 +4,8 @@ TCP counters of the network namespace: what no single socket tells.
 They count for every program in the namespace, so they say that something happened, and
 `lab.probes.sockets` says whether it happened to this server.
 
-Sources: proc_net(5), Documentation/networking/snmp_counter.rst.
+Sources: proc_net(5), Documentation/networking/snmp_counter.rst, Linux,
+net/netfilter/nf_conntrack_core.c and nf_conntrack_standalone.c.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ COUNTERS = (
     "DelayedACKs",
     "TCPDeferAcceptDrop",
     "TCPReqQFullDoCookies",
+    "conntrack_drop",
 )
+"""As the kernel names them; `conntrack_drop` is its connection tracking's: `parse_conntrack`."""
 
 
 class TcpProbe:
@@ -47,9 +50,13 @@ class TcpProbe:
 def read_counters() -> dict[str, int]:
     """Read COUNTERS of this process's network namespace; one that is not there is absent."""
     counters: dict[str, int] = {}
-    for file in ("netstat", "snmp"):
+    for file, parse in (
+        ("netstat", parse_counters),
+        ("snmp", parse_counters),
+        ("stat/nf_conntrack", parse_conntrack),
+    ):
         try:
-            counters |= parse_counters((PROC / "self/net" / file).read_text())
+            counters |= parse((PROC / "self/net" / file).read_text())
         except (OSError, ValueError):
             continue
     return {name: counters[name] for name in COUNTERS if name in counters}
@@ -76,6 +83,26 @@ def parse_counters(text: str) -> dict[str, int]:
             raise ValueError(f"{head[:40]!r} is followed by {values[:40]!r}")
         counters.update(zip(names[1:], map(int, numbers[1:]), strict=True))
     return counters
+
+
+def parse_conntrack(text: str) -> dict[str, int]:
+    """
+    Parse the packets that connection tracking dropped from a /proc/net/stat/nf_conntrack.
+
+    `drop` counts those that found the table full or collided for good, `chainlength` (from Linux
+    5.15 on) those whose hash bucket was full. `early_drop` evicts an entry and loses no packet,
+    `insert_failed` counts collisions that were resolved, too.
+
+    Raises:
+        ValueError: It has no `drop`, or a line has not as many hexadecimal numbers as names.
+    """
+    head, *lines = text.splitlines() or [""]
+    names = head.split()
+    if "drop" not in names:
+        raise ValueError("no column drop")
+    rows = [dict(zip(names, line.split(), strict=True)) for line in lines]  # one for each CPU
+    dropped = (int(row.get(name, "0"), 16) for row in rows for name in ("drop", "chainlength"))
+    return {"conntrack_drop": sum(dropped)}
 
 
 def parse_time_wait(text: str) -> int:

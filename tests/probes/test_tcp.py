@@ -7,7 +7,13 @@ import socket
 import pytest
 
 from lab.model.parts import Subject
-from lab.probes.tcp import TcpProbe, parse_counters, parse_port_range, parse_time_wait
+from lab.probes.tcp import (
+    TcpProbe,
+    parse_conntrack,
+    parse_counters,
+    parse_port_range,
+    parse_time_wait,
+)
 
 NETSTAT = """\
 TcpExt: SyncookiesSent ListenOverflows ListenDrops TCPTimeouts
@@ -20,6 +26,15 @@ SOCKSTAT = """\
 sockets: used 180
 TCP: inuse 5 orphan 0 tw 14511 alloc 7 mem 1
 UDP: inuse 0 mem 0
+"""
+
+CONNTRACK = """\
+entries  clashres found new invalid ignore delete chainlength insert insert_failed drop early_drop \
+icmp_error  expect_new expect_create expect_delete search_restart
+00040000  00000002 00000000 00000000 00000007 00000000 00000000 00000000 00014438 00000009 \
+00000000 00000005 00000000  00000000 00000000 00000000 00000000
+00040000  00000000 00000000 00000000 00000000 00000000 00000000 00000001 00029c88 00000000 \
+0000023d 00000000 00000000  00000000 00000000 00000000 00000000
 """
 
 SUBJECT = Subject(server=1, port=1)
@@ -63,6 +78,20 @@ def test_a_sockstat_without_them_is_refused():
     """No figure is not a figure of zero."""
     with pytest.raises(ValueError):
         parse_time_wait(SOCKSTAT.replace(" tw ", " "))
+
+
+def test_packets_that_connection_tracking_dropped_are_counted():
+    """Of each CPU, in hexadecimal; evicted entries and resolved collisions lost no packet."""
+    assert parse_conntrack(CONNTRACK) == {"conntrack_drop": 0x23D + 1}
+    earlier = CONNTRACK.replace("chainlength", "delete_list")  # before Linux 5.15
+    assert parse_conntrack(earlier) == {"conntrack_drop": 0x23D}
+
+
+@pytest.mark.parametrize("text", ["", CONNTRACK.replace(" drop ", " "), "drop\n0 0\n"])
+def test_a_table_of_connections_without_drops_is_refused(text):
+    """No figure is not a figure of zero."""
+    with pytest.raises(ValueError):
+        parse_conntrack(text)
 
 
 def test_a_server_on_a_unix_socket_has_no_tcp():

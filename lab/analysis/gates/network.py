@@ -1,4 +1,4 @@
-"""Gates on what TCP did: dropped handshakes, timers instead of work, no port left."""
+"""Gates on what TCP did: dropped packets and handshakes, timers instead of work, no port left."""
 
 from __future__ import annotations
 
@@ -57,6 +57,40 @@ than ten segments, which TCP does not send at once."""
 
 CONFIRMED = 0.5
 """Growth of a timer's counters, for each reply that waited for it, that shows that it was it."""
+
+
+def tracking(trial: Trial, _beside: Beside) -> Finding | None:
+    """
+    Judge whether connection tracking dropped packets.
+
+    Not whether TCP sent some again: it does so a second later, when the window may be over.
+    """
+    dropped = trial.readings.get("tcp.conntrack_drop", 0)
+    if dropped < 1:
+        return None
+    return Finding(
+        TRACKING,
+        f"the kernel's connection tracking dropped {dropped:,.0f} packets: its table is full "
+        '("nf_conntrack: table full, dropping packet")',
+        "Remove the firewall rules that track connections (`iptables -S`, `nft list ruleset`), or "
+        "raise net.netfilter.nf_conntrack_max, and nf_conntrack_buckets with it.",
+    )
+
+
+TRACKING = Gate(
+    "connection tracking",
+    45,
+    tracking,
+    Whose.MACHINE,
+    fires="the kernel's connection tracking dropped a packet",
+    withholds="everything",
+    because="a firewall's rules, also those that a container engine left, track each connection "
+    "for two minutes after its end; a full table drops handshakes, and every server seems slow. "
+    "Entries that were evicted early, and collisions that were resolved, lose no packet",
+    bad=example.trial(readings={"tcp.conntrack_drop": 64.0}),
+    good=example.trial(readings={"tcp.conntrack_drop": 0.0}),
+    explains=True,
+)
 
 
 def accept_queue(trial: Trial, _beside: Beside) -> Finding | None:
