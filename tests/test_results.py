@@ -15,6 +15,7 @@ from lab.model.measured import Failure
 from lab.model.plan import Role
 from lab.model.profile import Own, Peer
 from lab.model.runtime import Altered
+from lab.runs.environment import digest
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, encode_header, find_run, read_run
 from tests.kit import builders as make
 
@@ -25,14 +26,15 @@ STORED = [
 ]
 """Runs of the present format."""
 
-TRIAL = make.trial(name="a", position=1, role=Role.AA)
+HERE = digest({"cores": 2})
+TRIAL = replace(make.trial(name="a", position=1, role=Role.AA), environment=HERE)
 
 
 @pytest.fixture
 def header():
     """Return the header of a run of one profile."""
     plan = make.plan(make.profile("a"))
-    return RunHeader(FORMAT, "lab run a", "engine", 0.0, plan, {"here": {"cores": 2}}, {})
+    return RunHeader(FORMAT, "lab run a", "engine", 0.0, plan, {HERE: {"cores": 2}}, {})
 
 
 @pytest.fixture
@@ -51,7 +53,7 @@ def test_what_is_written_is_read_back_equal(writer, header):
     run = read_run(writer.folder)
     assert run.plan == header.plan
     assert run.trials == (TRIAL, failed)
-    assert run.environments == {"here": {"cores": 2}}
+    assert run.environments == {HERE: {"cores": 2}}
 
 
 @pytest.mark.parametrize(

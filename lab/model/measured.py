@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
+from lab.model.number import Amount, Count, Instant, Positive, Reading
 from lab.model.plan import CounterRun, Plan, Role, Slot
 
 
@@ -14,10 +15,10 @@ from lab.model.plan import CounterRun, Plan, Role, Slot
 class Answers:
     """What came of one of several requests, in one window."""
 
-    latency: Mapping[int, int] = field(default_factory=dict)
+    latency: Mapping[Count, Count] = field(default_factory=dict)
     """As `Window.latency`, of its correct replies."""
 
-    errors: Mapping[str, int] = field(default_factory=dict)
+    errors: Mapping[str, Count] = field(default_factory=dict)
     """As `Window.errors`."""
 
 
@@ -25,66 +26,66 @@ class Answers:
 class Window:
     """What one generator process counted while the window was open."""
 
-    process: int
+    process: Count
     """Its process id."""
 
-    wall: float
+    wall: Positive
     """Seconds between opening and closing, by its own monotonic clock."""
 
-    ok: int
+    ok: Count
     """Replies that were correct in status, length and body."""
 
-    errors: Mapping[str, int]
+    errors: Mapping[str, Count]
     """Failed requests by class: refused, reset, closed, timeout, truncated, malformed, status,
     body (another one, or given up as longer than any right one: `lab.generators.judge`), ports (no
     local port was free), and connect (any other failure to connect)."""
 
-    unfinished: int
+    unfinished: Count
     """Requests still in flight when the window closed."""
 
-    retried: int
+    retried: Count
     """Requests sent on a kept connection that ended without a byte of reply, which the server need
     not have had (see `lab.generators.connections.Connections.lose`), and sent again on a new one,
     as browsers and proxies do. Not errors: each has its own outcome."""
 
-    connections: int
+    connections: Count
     """Connections opened."""
 
-    replies: tuple[int, ...]
+    replies: tuple[Count, ...]
     """Correct replies of each of the load's connections (a slot, when one connection carries one
     request); 0 means that a client got nothing."""
 
-    received: int
+    received: Count
     """Bytes."""
 
-    latency: Mapping[int, int]
+    latency: Mapping[Count, Count]
     """Correct replies by latency: lower bound of the bucket in integer microseconds -> count. See
-    `lab.generators.histogram`. From the first attempt to send until the last byte; in an open loop
+    `lab.model.histogram`. From the first attempt to send until the last byte; in an open loop
     from the instant at which the request was due."""
 
-    latency_sum: float
+    latency_sum: Amount
     """Seconds, of the correct replies."""
 
-    cpu: float
+    cpu: Amount
     """Seconds that the generator's loop ran on a CPU."""
 
-    wait: float
+    wait: Amount
     """Seconds that it was ready to run and waited for a CPU."""
 
-    planned: int = 0
+    planned: Count = 0
     """Open loop: requests that became due in the window."""
 
-    late: int = 0
+    late: Count = 0
     """Open loop: requests sent more than `lab.generators.engine.LATE_SEND` after they were due
     although a connection was free: the generator's own failing, not the server's."""
 
-    queued: int = 0
+    queued: Count = 0
     """Open loop: requests due and not yet sent when the window closed; part of *unfinished*."""
 
-    service: Mapping[int, int] = field(default_factory=dict)
+    service: Mapping[Count, Count] = field(default_factory=dict)
     """Open loop: correct replies by service time, from the first attempt to send; as *latency*."""
 
-    partial: int = 0
+    partial: Count = 0
     """Requests of which a socket took a part at first, and the rest later: no fault of anybody."""
 
     sample: str = ""
@@ -100,19 +101,19 @@ class Window:
     """Name of the host that the process ran on, a key of `Run.hosts`; empty where that is the
     server's. The figures below are known of another host only."""
 
-    tcp: Mapping[str, float] = field(default_factory=dict)
+    tcp: Mapping[str, Reading] = field(default_factory=dict)
     """What that host's kernel counted meanwhile for all of its processes, as the readings `tcp.*`
     of a trial, which these are part of."""
 
-    rtt: float | None = None
+    rtt: Amount | None = None
     """Seconds: the shortest round trip that its kernel saw on the connections of the warm-up."""
 
-    skew: float = 0.0
+    skew: Amount = 0.0
     """Seconds by which its beginning or its end may be off that of the others at the most: for so
     long the order and its answer were under way. No clocks of two hosts are compared."""
 
 
-Count = Literal[
+Counted = Literal[
     "ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued"
 ]
 Seconds = Literal["latency_sum", "cpu", "wait"]
@@ -134,10 +135,10 @@ class Trial:
     """One profile under load once, its server started and stopped for it: what is repeated."""
 
     slot: Slot
-    attempt: int
+    attempt: Count
     """0, or the number of the repeat after an outside disturbance (at most 2)."""
 
-    started_at: float
+    started_at: Instant
     """POSIX seconds, for people; durations come from monotonic clocks."""
 
     digest: str
@@ -149,7 +150,7 @@ class Trial:
     windows: tuple[Window, ...] = ()
     """One for each generator process; empty when the trial failed before its window."""
 
-    readings: Mapping[str, float] = field(default_factory=dict)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
     """Probe readings by dotted name, such as `server.cpu_user`; one not read is absent."""
 
     facts: Mapping[str, str] = field(default_factory=dict)
@@ -179,7 +180,7 @@ class Trial:
         return self.slot.arm.name == profile and self.slot.arm.role is Role.PROFILE
 
     @overload
-    def total(self, figure: Count) -> int: ...
+    def total(self, figure: Counted) -> int: ...
     @overload
     def total(self, figure: Seconds) -> float: ...
     def total(self, figure: str) -> float:

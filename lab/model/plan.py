@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lab.model.backing import BackingService
+from lab.model.number import Amount, Count, Number, Positive
 from lab.model.profile import Profile
 from lab.model.workload import Workload
 
@@ -19,18 +20,18 @@ class Load:
     does.
     """
 
-    connections: int = 64
+    connections: Number = 64
     """In an open loop: the most that are open at once."""
     keepalive: bool = True
     """Whether a connection is used again when the server keeps it open; else one request each."""
 
-    requests: int | None = None
+    requests: Number | None = None
     """End after this many requests instead of after the window; None for a timed window."""
 
-    timeout: float = 10.0
+    timeout: Positive = 10.0
     """Seconds from sending a request (or connecting) until it counts as an error."""
 
-    rate: float | None = None
+    rate: Positive | None = None
     """Open loop: requests/s, evenly spaced; None for a closed loop. Not with *requests*."""
 
 
@@ -79,18 +80,18 @@ class Plan:
     reference: str
     """Name of the profile whose arms run twice in every block: the A/A arms."""
 
-    blocks: int
-    warmup: float
+    blocks: Number
+    warmup: Amount
     """Seconds of unrecorded load at the least; also at least *warm* requests a worker."""
 
-    window: float
+    window: Positive
     """Seconds of recorded load in a trial."""
 
     seed: int
-    minutes: float | None = None
+    minutes: Positive | None = None
     """Time that the blocks may take; None for a fixed number of them. With it *blocks* is the most
     that there may be."""
-    looks: tuple[int, ...] = ()
+    looks: tuple[Count, ...] = ()
     """Blocks after which is asked which comparisons have ended; none with a fixed number."""
     server_cores: str | None = None
     """CPUs of every server: "0,2-3". None where it may use all, and where the run does not say."""
@@ -98,12 +99,12 @@ class Plan:
     """The same of the load."""
     backing: tuple[BackingService, ...] = ()
     """What its servers need, started before the first of them."""
-    smallest: float = SMALLEST
+    smallest: Positive = SMALLEST
     """Share that the run has to be able to tell from noise: else it is noisier than wanted."""
     against_both: bool = False
     """Whether ratios to the reference are to both of its trials of a block, or to the one of them
     that counts, and not to the first alone. Means are trimmed then, that of the noise too."""
-    warm: int = WARM
+    warm: Count = WARM
     """Requests of each worker process in the warm-up, at the least."""
     thresholds: tuple[str, ...] = ()
     """The limits of `--fail-if`: "cpu(new/old) > 1.05"."""
@@ -141,9 +142,9 @@ class Plan:
 class Slot:
     """A planned trial: its place in the run's order, and what it measures."""
 
-    block: int
+    block: Count
     """From 0."""
-    position: int
+    position: Count
     """Within the block, from 0."""
     arm: Arm
 

@@ -27,9 +27,11 @@ import msgspec
 
 from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.model.measured import Run, Trial
+from lab.model.number import Count, Instant
 from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 from lab.runs import earlier
 from lab.runs.as_json import builtins, decode, encode
+from lab.runs.environment import digest
 from lab.runs.flat import flat, nested
 from lab.runs.journal import problems
 
@@ -74,7 +76,7 @@ class RunHeader:
     format: int
     command: str
     generator: str
-    started_at: float
+    started_at: Instant
     """POSIX seconds."""
     plan: Plan
     environments: Mapping[str, Mapping[str, Any]]
@@ -89,9 +91,9 @@ class RunHeader:
 class Place:
     """A slot as a line of `trials.ndjson` has it: its arm is written once, in `run.json`."""
 
-    block: int
+    block: Count
     """From 0."""
-    position: int
+    position: Count
     """Within the block, from 0."""
     arm: str
     """Name of an arm of `run.json`."""
@@ -99,16 +101,11 @@ class Place:
     """"a/a" is the second run of the plan's reference, "counter" the arm of a counter-run."""
 
 
+_KINDS = get_type_hints(Trial, include_extras=True) | {"slot": Place}
+
 TrialLine = make_dataclass(
     "TrialLine",
-    [
-        (
-            field.name,
-            Place if field.name == "slot" else get_type_hints(Trial)[field.name],
-            copy(field),
-        )
-        for field in fields(Trial)
-    ],
+    [(field.name, _KINDS[field.name], copy(field)) for field in fields(Trial)],
     frozen=True,
     slots=True,
     namespace={"__module__": __name__, "__doc__": Trial.__doc__},
@@ -278,6 +275,9 @@ def read_run(folder: Path) -> Run:
     header = decode(encode(nested(content)), RunHeader, path)
     if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
         raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
+    for key, facts in header.environments.items():
+        if digest(facts) != key:
+            raise ResultsError(path, f"damaged: environment {key[:12]} has another digest")
     arms = {(arm.name, arm.role): arm for arm in header.plan.block}
     arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
     path = folder / "trials.ndjson"

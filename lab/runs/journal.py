@@ -3,19 +3,22 @@ What a line of trials.ndjson cannot say: arithmetic and the run's own header for
 
 A file that was edited, merged or put together of two runs is still JSON of the right kind, and its
 figures would be averaged like any others. Only what can never be true is refused: a figure that is
-merely odd is for the gates, which show it.
+merely odd is for the gates, which show it. `lab.model.number` bounds single numbers.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 from lab.model.measured import Trial, Window
-from lab.model.plan import Plan
+from lab.model.plan import Load, Plan
 
-_COUNTS = ("ok", "unfinished", "retried", "connections", "received", "planned", "late", "queued")
-_SECONDS = ("latency_sum", "cpu", "wait", "skew")
+ROUNDING = 1e-3
+"""Share by which a sum of floats, or the clock of another host, may differ."""
+
+TICKS = 1.0
+"""Seconds by which the kernel's account of CPU may be late: a tick, on a CPU without ticks 1 s."""
 
 
 def problems(
@@ -37,7 +40,7 @@ def problems(
             which = f"block {slot.block}, position {slot.position}, attempt {trial.attempt}"
             yield number, f"the trial of line {seen[key]} a second time ({which})"
         seen.setdefault(key, number)
-        contradiction = _misplaced(trial, plan) or _impossible(trial)
+        contradiction = _misplaced(trial, plan) or _impossible(trial, plan)
         if contradiction is None and trial.environment not in environments:
             contradiction = f"its environment, {trial.environment[:12]}, is none of run.json's"
         if contradiction is not None:
@@ -52,62 +55,139 @@ def _misplaced(trial: Trial, plan: Plan) -> str | None:
             f"it ran another version of {profile.name} than run.json has: digest "
             f"{trial.digest[:12]}, there {profile.digest[:12]}"
         )
-    if not 0 <= slot.block < plan.blocks:
+    if slot.block >= plan.blocks:
         return f"block {slot.block} of {plan.blocks}, counted from 0"
-    if slot.position < 0 or trial.attempt < 0:
-        return f"position {slot.position}, attempt {trial.attempt}"
     return None
 
 
-def _impossible(trial: Trial) -> str | None:
+def _impossible(trial: Trial, plan: Plan) -> str | None:
     """Return which figure no measurement can give, or None."""
-    for name, value in trial.readings.items():
-        if not math.isfinite(value):
-            return f"readings: {name} is {value}"
-    if trial.readings and not any(trial.readings.values()) and trial.total("ok"):
-        return f"readings: all {len(trial.readings)} are 0, beside {trial.total('ok'):,} replies"
-    for name in ("elapsed", "server.pss"):
-        if trial.readings.get(name, 0.0) < 0:
-            return f"readings: {name} is {trial.readings[name]:g}"
+    contradiction = _readings(trial)
+    if contradiction is not None:
+        return f"readings: {contradiction}"
+    load, requests = trial.slot.arm.load, len(trial.slot.arm.workload.requests)
     for number, window in enumerate(trial.windows):
-        if (contradiction := _wrong(window)) is not None:
+        contradiction = (
+            _counts(window)
+            or _requests(window, requests)
+            or _times(window, load)
+            or _clocks(window, trial, plan)
+        )
+        if contradiction is not None:
             return f"windows[{number}]: {contradiction}"
+    return _load(trial, load)
+
+
+def _readings(trial: Trial) -> str | None:
+    readings = trial.readings
+    if readings and not any(readings.values()) and trial.total("ok"):
+        return f"all {len(readings)} are 0, beside {trial.total('ok'):,} replies"
+    for name in ("elapsed", "server.pss", "machine.cores", "server.cores", "tcp.ports"):
+        if readings.get(name, 0.0) < 0:
+            return f"{name} is {readings[name]:g}"
+    elapsed, cores = readings.get("elapsed"), readings.get("machine.cores")
+    used = readings.get("server.cpu_user", 0.0) + readings.get("server.cpu_system", 0.0)
+    if used < -TICKS:
+        return f"the server used {used:g} s of CPU"
+    if elapsed is not None and cores is not None and used > 1.05 * elapsed * cores + TICKS:
+        return f"the server used {used:g} s of CPU, in {elapsed:g} s on {cores:g} cores"
     return None
 
 
-def _wrong(window: Window) -> str | None:
-    if not 0 <= window.wall < math.inf:
-        return f"it ends {-window.wall:g} s before it begins"
-    for name in _SECONDS:
-        value = getattr(window, name)
-        if not 0 <= value < math.inf:
-            return f"{name} is {value:g} s"
-    counts = {name: getattr(window, name) for name in _COUNTS}
-    counts |= {f"errors, {kind}": count for kind, count in window.errors.items()}
-    counts |= {f"replies of connection {i}": count for i, count in enumerate(window.replies)}
-    for name in ("latency", "service"):
-        for us, count in getattr(window, name).items():
-            counts[f"{name} at {us} µs"] = min(us, count)
-    for number, request in enumerate(window.requests):
-        told = (*request.latency.items(), *request.errors.items())
-        counts |= {f"request {number}, {what}": count for what, count in told}
-    for name, count in counts.items():
-        if count < 0:
-            return f"{name} is {count:,}"
-    return _disagreement(window)
-
-
-def _disagreement(window: Window) -> str | None:
+def _counts(window: Window) -> str | None:
     """Return which two counts of the same replies differ, or None."""
-    if window.replies and sum(window.replies) != window.ok:
-        return f"ok is {window.ok:,}, and its connections had {sum(window.replies):,} replies"
-    if window.queued > window.unfinished:
-        return f"{window.queued:,} of {window.unfinished:,} unfinished requests were queued"
-    if window.requests:
-        told = sum(sum(request.latency.values()) for request in window.requests)
-        if told != window.ok:
-            return f"ok is {window.ok:,}, and its requests had {told:,} replies"
-    # ab says how long each request took, the wrong ones too.
-    if window.latency and (timed := sum(window.latency.values())) < window.ok:
-        return f"ok is {window.ok:,}, and {timed:,} latencies"
+    ok, timed = window.ok, sum(window.latency.values())
+    if window.replies and sum(window.replies) != ok:
+        return f"ok is {ok:,}, and its connections had {sum(window.replies):,} replies"
+    # ab, which does not count by connection, says how long each request took, the wrong ones too.
+    if timed != ok and (window.replies or ok > timed > 0):
+        return f"ok is {ok:,}, and {timed:,} latencies"
+    if window.service and sum(window.service.values()) != ok:
+        return f"ok is {ok:,}, and {sum(window.service.values()):,} service times"
+    for name, part, whole in (
+        ("unfinished requests were queued", window.queued, window.unfinished),
+        ("requests that were due were late", window.late, window.planned),
+        ("connections that were opened sent a request again", window.retried, window.connections),
+        ("bytes received are of correct replies", ok, window.received),
+    ):
+        if part > whole:
+            return f"{part:,} of {whole:,} {name}"
+    return None
+
+
+def _requests(window: Window, requests: int) -> str | None:
+    """Return what the answers to several requests do not agree with, or None."""
+    if not window.requests:
+        return None
+    if len(window.requests) != requests:
+        return f"{len(window.requests)} requests, of {requests} in run.json"
+    answered, failed = Counter[int](), Counter[str]()
+    for request in window.requests:
+        answered.update(request.latency)
+        failed.update(request.errors)
+    if answered.total() != window.ok:
+        return f"ok is {window.ok:,}, and its requests had {answered.total():,} replies"
+    if answered != window.latency:
+        return "its latencies are not those of its requests"
+    for kind, count in failed.items():
+        if count > window.errors.get(kind, 0):
+            return f"{count:,} errors of its requests are {kind}, of {window.errors.get(kind, 0):,}"
+    return None
+
+
+def _times(window: Window, load: Load) -> str | None:
+    """Return which latencies cannot be those of its replies, or None."""
+    least = _seconds(window.latency)
+    most = (least + sum(window.latency.values()) / 1e6) * (1 + 2 / 256) * (1 + ROUNDING)
+    # A bucket is at most 1/128 of its bound wide, and 1 µs at the least.
+    if not least * (1 - ROUNDING) <= window.latency_sum <= most + 1e-6:
+        return f"latency_sum is {window.latency_sum:g} s, and its latencies add up to {least:g} s"
+    if (service := _seconds(window.service)) > window.latency_sum * (1 + ROUNDING) + 1e-6:
+        return f"its service times add up to {service:g} s, its latencies to {least:g} s"
+    connections = len(window.replies) or load.connections
+    longest = max(window.latency, default=0) * 1.01 / 1e6
+    if load.rate is None and window.latency_sum > 1.01 * connections * (window.wall + longest):
+        return (
+            f"latency_sum is {window.latency_sum:g} s, on {connections} connections in "
+            f"{window.wall:g} s"
+        )
+    return None
+
+
+def _seconds(histogram: Mapping[int, int]) -> float:
+    return sum(us * count for us, count in histogram.items()) / 1e6
+
+
+def _clocks(window: Window, trial: Trial, plan: Plan) -> str | None:
+    """Return which of two clocks contradicts the other, or None."""
+    wall, elapsed = window.wall, trial.readings.get("elapsed")
+    if trial.slot.arm.load.requests is None and wall < plan.window * (1 - ROUNDING):
+        return f"wall is {wall:g} s, of {plan.window:g} s in run.json"
+    # The probes begin before the windows do, and end after them.
+    if elapsed is not None and wall > elapsed * (1 + ROUNDING) + 0.01:
+        return f"wall is {wall:g} s, and the probes looked for {elapsed:g} s"
+    if max(window.cpu, window.wait) > 1.05 * wall + TICKS:
+        return f"its process ran or waited for {max(window.cpu, window.wait):g} s, in {wall:g} s"
+    return None
+
+
+def _load(trial: Trial, load: Load) -> str | None:
+    """Return what is not what its load asks for, or None."""
+    windows = trial.windows
+    connections = sum(len(window.replies) for window in windows)
+    if connections not in (0, load.connections):
+        return f"{connections} connections had replies, of {load.connections} in run.json"
+    outcomes = trial.total("ok") + sum(sum(window.errors.values()) for window in windows)
+    outcomes += trial.total("unfinished")
+    if windows and load.requests is not None and outcomes != load.requests:
+        return f"{outcomes:,} requests had an outcome, of {load.requests:,} in run.json"
+    planned = trial.total("planned")
+    if load.rate is None:
+        if planned or any(window.service for window in windows):
+            return f"{planned:,} requests were planned, and run.json has no rate"
+        return None
+    if any(window.ok and not window.service for window in windows):
+        return "an open loop without service times"
+    if planned > outcomes:
+        return f"{planned:,} requests were planned, and {outcomes:,} had an outcome"
     return None

@@ -106,17 +106,20 @@ WINDOW = ("windows", 0)
 IMPOSSIBLE = {
     "digest": (spoil("digest", value="0" * 64), "it ran another version of .* digest 000000000000"),
     "block": (spoil("slot", "block", value=99), "block 99 of "),
-    "attempt": (spoil("attempt", value=-1), "attempt -1"),
-    "wall": (spoil(*WINDOW, "wall", value=-3.0), "it ends 3 s before it begins"),
-    "ok": (spoil(*WINDOW, "ok", value=-1), "ok is -1"),
+    "attempt": (spoil("attempt", value=-1), "Expected `int` >= 0 - at `.*attempt`"),
+    "wall": (spoil(*WINDOW, "wall", value=-3.0), "Expected `float` > 0.* - at `.*wall`"),
+    "ok": (spoil(*WINDOW, "ok", value=-1), "Expected `int` >= 0 - at `.*ok`"),
     "more ok": (spoil(*WINDOW, "ok", value=9_999_999), "ok is 9,999,999, and its connections had"),
-    "replies": (spoil(*WINDOW, "replies", value=[-1]), "replies of connection 0 is -1"),
-    "errors": (spoil(*WINDOW, "errors", value={"reset": -2}), "errors, reset is -2"),
+    "replies": (spoil(*WINDOW, "replies", value=[-1]), "Expected `int` >= 0 - at `.*replies"),
+    "errors": (spoil(*WINDOW, "errors", value={"reset": -2}), "Expected `int` >= 0 - at `.*errors"),
     "latency": (spoil(*WINDOW, "latency", value={"100": 5}), "ok is .*, and 5 latencies"),
-    "before 0": (spoil(*WINDOW, "latency", value={"-5": 5}), "latency at -5 µs is -5"),
-    "retried": (spoil(*WINDOW, "retried", value=-7), "retried is -7"),
+    "before 0": (
+        spoil(*WINDOW, "latency", value={"-5": 5}),
+        "Expected `int` >= 0 - at `key` in .*latency",
+    ),
+    "retried": (spoil(*WINDOW, "retried", value=-7), "Expected `int` >= 0 - at `.*retried"),
     "queued": (spoil(*WINDOW, "queued", value=1000), "1,000 of .* unfinished requests were queued"),
-    "cpu": (spoil(*WINDOW, "cpu", value=-0.5), "cpu is -0.5 s"),
+    "cpu": (spoil(*WINDOW, "cpu", value=-0.5), "Expected `float` >= 0.* - at `.*cpu"),
     "elapsed": (spoil("readings", "elapsed", value=-1), "readings: elapsed is -1"),
 }
 """What is JSON of the right kind, and cannot be true: field -> how it is made, and what is said."""

@@ -18,6 +18,7 @@ from benchmarks.judges.result import judged
 from benchmarks.judges.trials import plan_of
 from lab.errors import UsageError
 from lab.report import svg
+from lab.runs.environment import digest
 from lab.runs.folder import FORMAT, RunHeader, RunWriter, read_json, write_json
 from tests.judges.test_cut import recorded
 from tests.kit import builders
@@ -123,7 +124,7 @@ def stored_recording(folder, count):
     recording = Recording(1, 1, sizes, dict.fromkeys(blocks.EFFECTS, 10), 1e-3, {})
     write_recording(folder, recording)
     plan = plan_of(recording.turns, recording.seed, sizes)
-    header = RunHeader(FORMAT, "record", "engine", 0.0, plan, {"here": {}}, {})
+    header = RunHeader(FORMAT, "record", "engine", 0.0, plan, {digest({}): {}}, {})
     with closing(RunWriter(folder / "quiet", header)) as writer:
         for block in recorded(count):
             for at, trial in enumerate(block.trials):
@@ -133,6 +134,7 @@ def stored_recording(folder, count):
                     "block": block.number,
                     "position": trial.slot.position,
                     "facts": trial.facts,
+                    "environment": digest({}),
                 }
                 made = builders.paced(0.9 / cpu, cpu, started_at=block.number * 20.0 + at, **place)
                 slot = replace(trial.slot, arm=arm)

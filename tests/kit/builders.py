@@ -100,7 +100,7 @@ def paced(speed, cpu, **changes):
         ok=ok,
         replies=(each,) * (CONNECTIONS - 1) + (ok - each * (CONNECTIONS - 1),),
         latency={latency: ok - 20, latency * 2: 20},
-        latency_sum=CONNECTIONS * 2.0,
+        latency_sum=latency * (ok + 20) / 1e6,
     )
     busy = cpu * ok / 2.0 * READINGS["elapsed"]
     readings = READINGS | {"server.cpu_user": busy * 0.75, "server.cpu_system": busy * 0.25}
