@@ -26,7 +26,7 @@ TEXTS = (
     "<script>",
     "nan",
 )
-OTHERS = (None, [], {}, [[]], {"a": 1}, True, False)
+OTHERS: tuple[Json, ...] = (None, [], {}, [[]], {"a": 1}, True, False)
 IMPOSSIBLE = {
     "connections": (0, -1, True, 2**60),
     "timeout": (0, -1, True),
