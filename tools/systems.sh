@@ -74,10 +74,10 @@ bootstrap() {
         echo 'Acquire::Check-Valid-Until "false";'
         apt-config dump | grep -i '^Acquire::https\?::.*\(proxy\|cainfo\)' || true
     } >"$systems/apt.conf"
-    mmdebstrap --quiet --variant=minbase --mode=root --aptopt="$systems/apt.conf" \
+    setpriv --pdeathsig TERM mmdebstrap --quiet --variant=minbase --mode=root --aptopt="$systems/apt.conf" \
         --hook-dir=/usr/share/mmdebstrap/hooks/maybe-merged-usr \
-        --include=ca-certificates,git,make "$1" "$systems/new.tar" "$mirror" &&
-        mv "$systems/new.tar" "$systems/$1.tar"
+        --include=ca-certificates,git,make "$1" "$systems/new-$1.tar" "$mirror" &&
+        mv "$systems/new-$1.tar" "$systems/$1.tar"
 }
 
 # Unpack the suite $1 into the folder $2, with the way of this machine to the package indexes.
