@@ -118,6 +118,17 @@ def test_a_list_of_numbers_is_refused_as_well(words, monkeypatch, capsys, tmp_pa
         ("ab a b --app a:b --markdown no/x.md", "--markdown: no/x.md: there is no folder no"),
         ("report no", "no: there is no such run"),
         ("compare no no", "no: there is no such run"),
+        ("run --results ''", "--results: '' names nothing"),
+        ("report --results u.ini", "--results: u.ini: is a file, not a folder"),
+        ("run u.ini --requests ''", "--requests: '' names nothing"),
+        ("run u.ini --python ~nosuchuser/x", "--python: ~nosuchuser/x: there is no such user"),
+        ("show ~nosuchuser/x.ini", "PROFILE: ~nosuchuser/x.ini: there is no such user"),
+        ("ab ~nosuchuser HEAD --app a:b", "OLD: ~nosuchuser: there is no such user"),
+        (f"run {'x' * 300}", "no file has so long a name"),
+        (f"report {'x' * 300}", "no file has so long a name"),
+        (f"migrate u.ini --to granian --output {'x' * 300}", "no file has so long a name"),
+        (f"tune u.ini --dry-run --output {'x' * 300}/y", "no file has so long a name"),
+        ("ab a b --app a:b --markdown ''", "--markdown: '' names no file"),
     ],
 )
 def test_what_a_command_names_must_be_there(words, says, tmp_path, monkeypatch, capsys):

@@ -68,6 +68,9 @@ def run_command_line() -> None:
         say(f"lab: this needs {error.name}, which is not installed: {how}", err=True)
         sys.exit(2)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            say(f"lab: {error.filename}: no file has so long a name; name another", err=True)
+            sys.exit(2)
         if error.errno not in _UNWRITTEN:
             raise
         # The buffer's rest goes nowhere, so that Python does not complain of it at its own end.

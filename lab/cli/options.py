@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
 
 from lab.model.wording import Number, seconds
 from lab.options import OPTIONS, Kind, Option
+from lab.options.option import folder
 
 Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
@@ -47,11 +50,16 @@ duration = Parsed(seconds, "duration")
 def _name(text: str) -> str:
     if not text.strip():
         raise ValueError(f"{text!r} names nothing: leave it out, or name one")
+    if text.startswith("~") and os.path.expanduser(text) == text:  # noqa: PTH111 - that raises
+        raise ValueError(f"{text}: there is no such user: write the whole path")
     return text
 
 
 NAME = Parsed(_name)
 """The type of an argument that names a file, a profile, a run or a revision."""
+
+FOLDER = Parsed(lambda text: folder(_name(text)), "path")
+"""The type of an option that names a folder, which need not exist."""
 
 
 def named_profiles(other: str) -> Decorator:
@@ -107,4 +115,7 @@ def offered(name: str, **changed: str) -> Decorator:
 def _type(option: Option) -> Any:
     if option.kind in (Kind.FLAG, Kind.SWITCH):
         return bool
-    return Parsed(option.parse)
+    parse = option.parse
+    if parse in (Path, folder):
+        return Parsed(lambda text: parse(_name(text)), "path")
+    return Parsed(parse)

@@ -14,9 +14,11 @@ from lab.model.wording import in_a_line
 
 def _output(text: str) -> Path:
     """Return the path of a file that can be written; raise ValueError before minutes are spent."""
+    if not text.strip():
+        raise ValueError(f"{text!r} names no file: name one")
     file = Path(text)
-    if not text.strip() or file.is_dir():
-        raise ValueError(f"{text or repr(text)}: it is a folder; name a file")
+    if file.is_dir():
+        raise ValueError(f"{text}: it is a folder; name a file")
     if not file.parent.is_dir():
         raise ValueError(f"{file}: there is no folder {file.parent}")
     if file.exists() and not file.is_file():

@@ -17,7 +17,7 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import check, parse
 from lab.analysis.together import RunConclusion, conclude_run
-from lab.cli.options import NAME, offered
+from lab.cli.options import FOLDER, NAME, offered
 from lab.cli.outputs import OUTPUT
 from lab.errors import UsageError
 from lab.report import across as across_report
@@ -30,7 +30,7 @@ from lab.runs.folder import find_run, read_run, write_text
 
 RESULTS = click.option(
     "--results",
-    type=click.Path(path_type=Path),
+    type=FOLDER,
     default=Path("results"),
     help="Where runs are looked for.",
 )

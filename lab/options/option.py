@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 
@@ -44,6 +45,14 @@ class Option:
     """Whether no text at all, as of a variable that is not set, is refused on a command line."""
     secret: bool = False
     """Whether no page of Locust shows what was given for it."""
+
+
+def folder(text: str) -> Path:
+    """Return the path of a folder that need not exist; raise ValueError if it is a file."""
+    path = Path(text)
+    if path.exists() and not path.is_dir():
+        raise ValueError(f"{text}: is a file, not a folder")
+    return path
 
 
 def option(name: str, text: str, **rest: Any) -> Any:

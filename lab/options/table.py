@@ -14,20 +14,13 @@ from lab.model.plan import SMALLEST
 from lab.model.request import HOST
 from lab.model.runtime import LOOPBACK
 from lab.model.wording import Number, seconds, share
-from lab.options.option import Kind, Option, option
+from lab.options.option import Kind, Option, folder, option
 
 GENERATORS = ("engine", "ab")
 """What `lab run` loads with."""
 
 CLIENTS = ("engine", "fasthttp")
 """What makes the requests of a Locust user: the engine, or `lab.locust.clients`."""
-
-
-def _results(text: str) -> Path:
-    path = Path(text)
-    if path.exists() and not path.is_dir():
-        raise ValueError(f"{text}: is a file, not a folder")
-    return path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,7 +291,7 @@ class Asked:
         "--results",
         "Where the run's folder is made.",
         metavar="PATH",
-        parse=_results,
+        parse=folder,
         default=Path("results"),
     )
     json: bool = option(
