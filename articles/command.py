@@ -10,7 +10,8 @@ import articles
 from articles import show
 from articles.claim import ClaimVerdict
 from articles.missing import RESULTS, Ledger, Wanted, make_runs
-from lab.cli.options import duration, offered
+from lab.cli.options import offered
+from lab.cli.parsed import duration
 from lab.cli.report import JSON, MARKDOWN
 from lab.errors import UsageError
 from lab.model.wording import seconds

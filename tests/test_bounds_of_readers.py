@@ -1,8 +1,8 @@
 """Whatever a file holds, who reads it ends: within 5 s of CPU and 256 MiB, and without a crash."""
 
 import os
-import resource
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -64,6 +64,18 @@ BIG = {
     "lines.toml": "a = 1\n" * (LARGE // 6),
 }
 
+LAUNCH = f"""
+import os, resource, sys
+if (pid := os.fork()) == 0:
+    os.dup2(2, 1)
+    resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS + 1}))
+    os.execv(sys.argv[1], sys.argv[1:])
+_, status, used = os.wait4(pid, 0)
+print(status, used.ru_maxrss)
+"""
+"""Starts a command under the limits, and prints its wait status and KiB of memory. A process counts
+the memory of the one that forked it, so that is a small one."""
+
 COMMANDS = {
     "lint": ("lint", "{}"),
     "migrate": ("migrate", "{}", "--to"),
@@ -78,17 +90,14 @@ def read(command, folder, name, text):
     words = [word.format(name) for word in COMMANDS[command]]
     words += ["granian" if name.endswith(".py") else "gunicorn"] * (command == "migrate")
     printed, run = folder / "printed", "import sys; from lab.cli import main; sys.exit(main())"
-    pid = os.fork()
-    if pid == 0:
-        os.chdir(folder)
-        os.environ["PYTHONPATH"] = str(ROOT)
-        output = os.open(printed, os.O_WRONLY | os.O_CREAT)
-        os.dup2(output, 1)
-        os.dup2(output, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
-        os.execv(sys.executable, [sys.executable, "-c", run, *words])
-    _, status, used = os.wait4(pid, 0)
-    return os.waitstatus_to_exitcode(status), printed.read_text(errors="replace"), used.ru_maxrss
+    with printed.open("w") as output:
+        done = subprocess.run(
+            [sys.executable, "-S", "-c", LAUNCH, sys.executable, "-c", run, *words],
+            cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)}, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=output, check=True, text=True,
+        )  # fmt: skip
+    status, kib = map(int, done.stdout.split())
+    return os.waitstatus_to_exitcode(status), printed.read_text(errors="replace"), kib
 
 
 def check(command, folder, name, text):

@@ -96,7 +96,7 @@ def test_json_is_utf_8_whatever_the_rest_is(tmp_path, words):
 def test_a_name_in_other_letters_is_an_error_and_no_traceback(tmp_path):
     """On standard error, which has an encoding, too."""
     status, out, err = run("report", "Größe→", encoding="latin-1", cwd=tmp_path)
-    assert (status, out) == (1, b"")
+    assert (status, out) == (2, b"")
     assert err.startswith("lab: Größe->: there is no such run")
 
 

@@ -18,8 +18,9 @@ from lab.analysis.health import gravest
 from lab.analysis.judging import UNJUDGED, Judged
 from lab.analysis.thresholds import Threshold, check, parse
 from lab.cli.concluded import Concluded, PairRun, told_of
-from lab.cli.options import NAME, each_of, offered
+from lab.cli.options import each_of, offered
 from lab.cli.outputs import OUTPUT
+from lab.cli.parsed import NAME
 from lab.cli.report import FULL, show
 from lab.cli.sides import INSTALL, Version, Wanted, versions
 from lab.errors import LabError, OtherReplyError, UsageError

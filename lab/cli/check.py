@@ -10,7 +10,8 @@ import click
 from rich.text import Text
 
 from lab.cli.noise import lines
-from lab.cli.options import duration, each_of
+from lab.cli.options import each_of
+from lab.cli.parsed import duration
 from lab.cli.run import made
 from lab.errors import UsageError
 from lab.experiment.conduct import DEFAULT

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from lab.cli.options import NAME, whole_number
+from lab.cli.parsed import NAME, whole_number
 from lab.dialects.config import Known
 from lab.dialects.edits import diff
 from lab.errors import FileError, UsageError

@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from lab.cli.options import NAME, offered
+from lab.cli.options import offered
 from lab.cli.outputs import OUTPUT, write_new
+from lab.cli.parsed import NAME
 from lab.dialects.vocabulary.translators import TRANSLATORS
 from lab.errors import UsageError
 from lab.experiment.conduct import QUICK

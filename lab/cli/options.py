@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,55 +9,14 @@ from typing import Any
 
 import click
 
-from lab.model.wording import Number, seconds
+from lab.cli.parsed import NAME, Parsed, filled
 from lab.options import OPTIONS, Kind, Option
 from lab.options.option import folder
 
 Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
 
-class Parsed(click.ParamType[Any]):
-    """What a function makes of a text; its ValueError says what to write instead."""
-
-    def __init__(self, parse: Callable[[str], Any], name: str = "text") -> None:
-        self.parse = parse
-        self.name = name
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value, or fail with what the function says; a default stays as it is."""
-        if not isinstance(value, str):
-            return value
-        try:
-            return self.parse(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-def number(least: float, most: float) -> Parsed:
-    """Return the type of a number between two bounds."""
-    return Parsed(Number(least, most), "number")
-
-
-def whole_number(least: int, most: int) -> Parsed:
-    """Return the type of a whole number between two bounds."""
-    return Parsed(Number(least, most, whole=True), "integer")
-
-
-duration = Parsed(seconds, "duration")
-
-
-def _name(text: str) -> str:
-    if not text.strip():
-        raise ValueError(f"{text!r} names nothing: leave it out, or name one")
-    if text.startswith("~") and os.path.expanduser(text) == text:  # noqa: PTH111 - that raises
-        raise ValueError(f"{text}: there is no such user: write the whole path")
-    return text
-
-
-NAME = Parsed(_name)
-"""The type of an argument that names a file, a profile, a run or a revision."""
-
-FOLDER = Parsed(lambda text: folder(_name(text)), "path")
+FOLDER = Parsed(lambda text: folder(filled(text)), "path")
 """The type of an option that names a folder, which need not exist."""
 
 
@@ -117,5 +75,5 @@ def _type(option: Option) -> Any:
         return bool
     parse = option.parse
     if parse in (Path, folder):
-        return Parsed(lambda text: parse(_name(text)), "path")
+        return Parsed(lambda text: parse(filled(text)), "path")
     return Parsed(parse)

@@ -17,8 +17,9 @@ from lab.analysis.points import summaries
 from lab.analysis.summary import Summary
 from lab.analysis.thresholds import check, parse
 from lab.analysis.together import RunConclusion, conclude_run
-from lab.cli.options import FOLDER, NAME, offered
+from lab.cli.options import FOLDER, offered
 from lab.cli.outputs import OUTPUT
+from lab.cli.parsed import NAME
 from lab.errors import UsageError
 from lab.report import across as across_report
 from lab.report import markdown, opening, summary_json

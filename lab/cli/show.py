@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from lab import profiles
-from lab.cli.options import NAME, offered
+from lab.cli.options import offered
+from lab.cli.parsed import NAME
 from lab.options import runtime, with_copy
 from lab.report.edge import say
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
-from lab.cli.options import each_of, named_profiles, number, offered
+from lab.cli.options import each_of, named_profiles, offered
 from lab.cli.outputs import OUTPUT
+from lab.cli.parsed import number
 from lab.errors import Interrupted, ResultsError, UsageError
 from lab.experiment.same_application import says_what_is_served
 from lab.model.wording import counted

@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from lab.cli.options import NAME
 from lab.cli.outputs import OUTPUT, write_new
+from lab.cli.parsed import NAME
 from lab.cli.tune_options import CONNECTIONS, measuring
 from lab.dialects.config import Known
 from lab.dialects.vocabulary.translators import TRANSLATORS, check_serves

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from lab.cli.options import Parsed, duration, number, offered, whole_number
+from lab.cli.options import offered
+from lab.cli.parsed import Parsed, duration, number, whole_number
 from lab.dialects.vocabulary.wanted import GROUPS
 from lab.errors import UsageError
 from lab.model.wording import size

@@ -31,7 +31,6 @@ from lab.model.number import Count, Instant
 from lab.model.plan import Arm, CounterRun, Plan, Role, Slot
 from lab.runs import earlier
 from lab.runs.as_json import builtins, decode, encode
-from lab.runs.environment import digest
 from lab.runs.flat import flat, nested
 from lab.runs.journal import problems
 
@@ -275,9 +274,6 @@ def read_run(folder: Path) -> Run:
     header = decode(encode(nested(content)), RunHeader, path)
     if header.plan.reference not in {profile.name for profile in header.plan.profiles}:
         raise ResultsError(path, f"damaged: no profile is its reference, {header.plan.reference}")
-    for key, facts in header.environments.items():
-        if digest(facts) != key:
-            raise ResultsError(path, f"damaged: environment {key[:12]} has another digest")
     arms = {(arm.name, arm.role): arm for arm in header.plan.block}
     arms |= {(each.arm.name, Role.COUNTER): each.arm for each in header.counters}
     path = folder / "trials.ndjson"

@@ -106,7 +106,8 @@ def _counts(window: Window) -> str | None:
         return f"ok is {ok:,}, and {sum(window.service.values()):,} service times"
     for name, part, whole in (
         ("unfinished requests were queued", window.queued, window.unfinished),
-        ("requests that were due were late", window.late, window.planned),
+        # One that was due before the window may be sent late in it, on each connection.
+        ("requests were sent late", window.late, window.planned + len(window.replies)),
         ("connections that were opened sent a request again", window.retried, window.connections),
         ("bytes received are of correct replies", ok, window.received),
     ):

@@ -135,7 +135,10 @@ def test_another_reply_is_no_progress(shop):
         (("one", "two", "--config", "uwsgi.ini", "--fail-if", "syscalls > 1"), "needs --count"),
         (("one", "two", "--config", "uwsgi.ini", "--chdir", "src"), "one has no such folder"),
         (("one", "two", "--config", "tuned"), "what is served?"),
-        (("one", "two", "--config", "uwsgi.ini", "--markdown", "no/ab.md"), "no such folder"),
+        (
+            ("one", "two", "--config", "uwsgi.ini", "--markdown", "no/ab.md"),
+            "there is no folder no",
+        ),
         (("-x", "two"), "no such option"),
     ],
 )

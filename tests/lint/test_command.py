@@ -75,7 +75,7 @@ def test_several_files_are_said_together_and_what_they_include_once(lint):
         (["--select", "UW77", "x.txt"], "--select: there is no rule UW77: "),
         (["--explain", "UW0"], "--explain: there is no rule UW0: "),
         (["--uwsgi", "/nonexistent", "x.txt"], "--uwsgi /nonexistent: is no uWSGI that runs here"),
-        (["--connections", "0", "x.txt"], "--connections: 0 is not in the range"),
+        (["--connections", "0", "x.txt"], "--connections: '0': a whole number from 1 to"),
     ],
 )
 def test_what_cannot_be_meant_is_answered_in_a_line(lint, words, said):

@@ -73,7 +73,6 @@ def test_a_host_is_named_by_its_option_by_a_header_or_by_a_file(tmp_path):
         ({"paths": ["/a b"]}, "percent-encode blanks and non-ASCII"),
         ({"paths": ["/ü"]}, "percent-encode blanks and non-ASCII"),
         ({"check": "("}, "not a regular expression"),
-        ({"status": 99}, "--status 99: a reply has one from 200 to 599"),
         ({"method": "G E T"}, "--method 'G E T': expected a word, such as POST"),
         ({"method": "CONNECT", "writes": True}, "'CONNECT' is no method that can be sent"),
         ({"method": "DELETE"}, "^DELETE /: DELETE may write, and .*: say --writes$"),
