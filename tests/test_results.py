@@ -27,7 +27,7 @@ STORED = [
 """Runs of the present format."""
 
 HERE = digest({"cores": 2})
-TRIAL = replace(make.trial(name="a", position=1, role=Role.AA), environment=HERE)
+TRIAL = replace(make.trial(name="a", position=0, role=Role.AA), environment=HERE)
 
 
 @pytest.fixture

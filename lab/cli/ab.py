@@ -143,8 +143,9 @@ def ab_command(
     """
     Serve OLD and NEW in one run, block by block, and say whether NEW is slower.
 
-    OLD and NEW are git revisions of the repository here, or folders. Revisions are checked out
-    into temporary folders; your own files stay as they are. The old version runs twice in every
+    OLD and NEW are git revisions of the repository here, or folders (./main where a revision is
+    called main). Revisions are checked out into temporary folders; your own files stay as they
+    are. The old version runs twice in every
     block, which shows the machine's noise. The run ends when each limit of --fail-if is crossed or
     excluded; without a limit, when --metric is decided.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,9 @@ INSTALL = (
 FOLDERS = ("a", "b")
 """Names of the folders that revisions are checked out into: paths of one length, as they are in
 code objects and caches."""
+
+PATH = re.compile(r"[~/]|\.{1,2}(/|$)")
+"""How a name begins that is a folder's, also where a revision is called so."""
 
 SHOWN = 6
 """Commits and packages that are named; of more the number is told."""
@@ -136,11 +140,12 @@ def _version(  # noqa: PLR0917 - each of its own kind
     place: Path,
     own_env: Sequence[str],
 ) -> Version:
-    folder, commit, repository = Path(given).expanduser(), "", None
-    if folder.is_dir():
-        folder = folder.resolve()
+    folder, commit, repository = Path(given).expanduser(), "", checkout.repository_of(Path.cwd())
+    # A branch may hold a folder with the name of a revision.
+    named = repository is not None and checkout.commit_of(repository, given)
+    if folder.is_dir() and (not named or PATH.match(given)):
+        folder, repository = folder.resolve(), None
     else:
-        repository = checkout.repository_of(Path.cwd())
         folder, commit = _checked_out(repository, given, place, say)
     config = _config(request.config, given, folder, place if commit else None)
     named = str(python or "")

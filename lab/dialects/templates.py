@@ -24,7 +24,9 @@ Jinja, ERB, mako; Go, Helm, mustache, Handlebars; FreeMarker, Smarty.
 CONFLICT = re.compile(r"^(<{7}|>{7}) ", re.MULTILINE)
 """A line by which git marks what it could not merge."""
 
-FILLED = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>")
+PAIRS = (("{{", "}}"), ("{%", "%}"), ("<%", "%>"))
+"""What a template's fillings stand between."""
+
 SHELL = re.compile(r"\$\{[A-Za-z_]\w*[^}]*\}?")
 """A variable of a shell's."""
 
@@ -43,5 +45,15 @@ def filled(line: str) -> str | None:
     """
     if line.lstrip().startswith((";", "#")):
         return None
-    found = FILLED.search(line) or (None if OWN.match(line) else SHELL.search(line))
-    return found and found[0]
+    filling = min(filter(None, (_between(line, *pair) for pair in PAIRS)), default=None)
+    if filling is not None:
+        return line[slice(*filling)]
+    variable = None if OWN.match(line) else SHELL.search(line)
+    return variable and variable[0]
+
+
+def _between(line: str, opening: str, closing: str) -> tuple[int, int] | None:
+    """Return where the first filling begins and ends; one look for each end, however many open."""
+    start = line.find(opening)
+    end = line.find(closing, start + len(opening)) if start >= 0 else -1
+    return None if end < 0 else (start, end + len(closing))

@@ -54,7 +54,9 @@ class Case(Config):
             return Flaw("", severity, text, where, fix, steps)
         written = where.written.encode("utf-8", "replace").decode()
         if self.table.is_number(where.option) or self.table.is_switch(where.option):
-            written = re.sub(r"\s+[;#].*", "", written)  # a flaw of its own, which does no harm
+            written = re.sub(
+                r"(?<!\s)\s+[;#].*", "", written
+            )  # a flaw of its own, which does no harm
         return Flaw("", severity, f"{written}: {text}", where.spot, fix, steps)
 
     def change(
@@ -71,7 +73,7 @@ class Case(Config):
             return None
         old = setting.raw
         if self.table.is_number(setting.option) or self.table.is_switch(setting.option):
-            old = re.split(r"\s+[;#]", old)[0]  # what stands behind is meant for a comment
+            old = re.split(r"(?<!\s)\s+[;#]", old)[0]  # what stands behind is meant for a comment
         steps = (self.put(setting.option, value),)
         return Fix((Edit(setting.at(), old, value),), safe, f"{setting.option} = {value}", steps)
 

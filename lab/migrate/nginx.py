@@ -43,7 +43,8 @@ def _where(address: Address) -> str | None:
     """Return an address as nginx takes it; None where it would read anything else in it."""
     if address.path is not None:
         path = as_nginx(address.path)
-        return f"unix:{path}" if path and ":" not in path else None
+        # nginx knows no abstract socket: of @name it would look for a file.
+        return f"unix:{path}" if path and ":" not in path and path[0] != "@" else None
     host, port = as_nginx(address.host), address.port.number
     if host is None or port not in range(1, 65_536):
         return None

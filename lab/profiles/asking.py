@@ -17,7 +17,7 @@ from lab.errors import ProfileError
 TIMEOUT = 20.0
 """Seconds that uWSGI gets to read a file: milliseconds, and more on a machine that is busy."""
 
-MEMORY = 1 << 30
+MEMORY = 256 << 20
 """Bytes of address space that it gets for that: it needs less than a tenth of them."""
 
 FULL = "!!! tried memory allocation"
@@ -80,7 +80,7 @@ def ask(
             # gevent waits for a child as soon as that ends, and then there may be no group left.
             _kill(process.pid)
     if late or any(line.startswith(FULL) for line in printed):
-        given_up = f"{TIMEOUT:g} s" if late else f"{MEMORY >> 30} GiB of memory"
+        given_up = f"{TIMEOUT:g} s" if late else f"{MEMORY >> 20} MiB of memory"
         problem = f"uWSGI has not read it within {given_up}; does a placeholder hold itself?"
         raise ProfileError(path, problem)
     return printed

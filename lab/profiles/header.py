@@ -146,7 +146,7 @@ def parse_toml(text: str, path: Path) -> ProfileHeader:
         table = tomllib.loads(text)
     except UnreadableError as error:
         raise ProfileError(path, str(error), error.line) from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # no TOML, or a number of thousands of digits
         raise ProfileError(path, f"this is not TOML: {error}") from None
     for key in TEXTS:
         if key in table and (not isinstance(table[key], str) or not table[key]):

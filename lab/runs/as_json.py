@@ -36,7 +36,7 @@ def decode(
     """
     try:
         return msgspec.json.decode(text, type=kind, dec_hook=_decode_path)
-    except (msgspec.DecodeError, RecursionError) as error:  # the latter: brackets without end
+    except (ValueError, RecursionError) as error:  # no JSON, no UTF-8; brackets without end
         raise ResultsError(path, f"{problem}: {error}", line) from error
 
 

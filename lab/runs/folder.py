@@ -25,6 +25,7 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
+from lab.dialects.files import UnreadableError, read_bytes
 from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.model.measured import Run, Trial
 from lab.model.number import Count, Instant
@@ -45,6 +46,9 @@ Version of the folder's format; the lab reads every version up to this one (`lab
    names its arm and its role; later runs of minutes (`minutes`, `looks`, `ended`), and the end of
    a server's log apart from its failure (`log`, `log_file`).
 """
+
+LARGEST = 256 << 20
+"""Bytes of the largest file that is read; of the stored runs the largest has 3 MB."""
 
 MOST_SHOWN = 5
 """Names of runs that a message lists."""
@@ -362,9 +366,9 @@ def encode_trial(trial: Trial) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
+        return read_bytes(path, LARGEST)
+    except UnreadableError as error:
+        raise ResultsError(path, str(error)) from error
 
 
 def new_folder(results: Path, workload: str, started_at: float) -> Path:

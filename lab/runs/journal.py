@@ -8,6 +8,7 @@ merely odd is for the gates, which show it. `lab.model.number` bounds single num
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
@@ -16,6 +17,9 @@ from lab.model.plan import Load, Plan
 
 ROUNDING = 1e-3
 """Share by which a sum of floats, or the clock of another host, may differ."""
+
+BACK = 0.1
+"""By which a reading that is a difference may lie below 0."""
 
 TICKS = 1.0
 """Seconds by which the kernel's account of CPU may be late: a tick, on a CPU without ticks 1 s."""
@@ -33,18 +37,41 @@ def problems(
         environments: Digests of the environments that the run was made in.
     """
     seen: dict[tuple[int, int, int], int] = {}
+    before: Trial | None = None
     for number, trial in enumerate(trials, 1):
         slot = trial.slot
         key = (slot.block, slot.position, trial.attempt)
         if key in seen:
-            which = f"block {slot.block}, position {slot.position}, attempt {trial.attempt}"
-            yield number, f"the trial of line {seen[key]} a second time ({which})"
-        seen.setdefault(key, number)
-        contradiction = _misplaced(trial, plan) or _impossible(trial, plan)
+            yield number, f"the trial of line {seen[key]} a second time ({_place(trial)})"
+            continue
+        seen[key] = number
+        contradiction = (
+            _misplaced(trial, plan) or _out_of_turn(trial, before) or _impossible(trial, plan)
+        )
+        before = trial
         if contradiction is None and trial.environment not in environments:
             contradiction = f"its environment, {trial.environment[:12]}, is none of run.json's"
         if contradiction is not None:
             yield number, contradiction
+
+
+def _place(trial: Trial) -> str:
+    slot = trial.slot
+    return f"block {slot.block}, position {slot.position}, attempt {trial.attempt}"
+
+
+def _out_of_turn(trial: Trial, before: Trial | None) -> str | None:
+    """Return what is wrong where a trial is neither a repeat of the one above nor the next one."""
+    block, position = trial.slot.block, trial.slot.position
+    turns = {(0, 0, 0)}
+    if before is not None:
+        slot = before.slot
+        turns = {(slot.block, slot.position, before.attempt + 1)}
+        turns |= {(slot.block, slot.position + 1, 0), (slot.block + 1, 0, 0)}
+    if (block, position, trial.attempt) in turns:
+        return None
+    above = _place(before) if before else "no trial"
+    return f"a trial is missing, or in another place: {above} stands above {_place(trial)}"
 
 
 def _misplaced(trial: Trial, plan: Plan) -> str | None:
@@ -82,15 +109,42 @@ def _readings(trial: Trial) -> str | None:
     readings = trial.readings
     if readings and not any(readings.values()) and trial.total("ok"):
         return f"all {len(readings)} are 0, beside {trial.total('ok'):,} replies"
-    for name in ("elapsed", "server.pss", "machine.cores", "server.cores", "tcp.ports"):
-        if readings.get(name, 0.0) < 0:
-            return f"{name} is {readings[name]:g}"
-    elapsed, cores = readings.get("elapsed"), readings.get("machine.cores")
+    for name, value in readings.items():
+        # The kernel may set some of its counters back by a little.
+        if value < -BACK and name != "machine.clock_step":
+            return f"{name} is {value:g}"
+    return _cores(readings) or _cpu(trial)
+
+
+def _cores(readings: Mapping[str, float]) -> str | None:
+    """Return which numbers of cores differ, or None."""
+    cores = readings.get("machine.cores")
+    if cores is None:
+        return None
+    if (server := readings.get("server.cores", 0.0)) > cores:
+        return f"server.cores is {server:g}, and machine.cores {cores:g}"
+    if {"machine.busy", "machine.idle"} <= readings.keys():
+        names = ("machine.busy", "machine.idle", "machine.steal")
+        spent = sum(readings.get(name, 0.0) for name in names)
+        if abs(spent - cores) > cores / 4:
+            return f"{spent:g} cores were busy, idle or stolen, of {cores:g}"
+    return None
+
+
+def _cpu(trial: Trial) -> str | None:
+    """Return which of two accounts of CPU contradicts the other, or None."""
+    readings, elapsed = trial.readings, trial.readings.get("elapsed")
+    cores = readings.get("server.cores", readings.get("machine.cores"))
     used = readings.get("server.cpu_user", 0.0) + readings.get("server.cpu_system", 0.0)
-    if used < -TICKS:
-        return f"the server used {used:g} s of CPU"
-    if elapsed is not None and cores is not None and used > 1.05 * elapsed * cores + TICKS:
+    if elapsed is None or cores is None:
+        return None
+    if used > 1.05 * elapsed * cores + TICKS:
         return f"the server used {used:g} s of CPU, in {elapsed:g} s on {cores:g} cores"
+    busy = readings.get("machine.busy", readings.get("machine.cores", math.inf)) * elapsed
+    known = used + sum(window.cpu for window in trial.windows if not window.host)
+    known += readings.get("machine.foreign_cpu", 0.0) * elapsed
+    if known > 1.05 * busy + TICKS:
+        return f"server, load and others used {known:g} s of CPU, and all cores {busy:g} s"
     return None
 
 

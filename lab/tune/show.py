@@ -47,7 +47,8 @@ def _lines(found: Missing) -> Iterator[str]:
 def _answer(found: Missing) -> str:
     name = in_a_line(str(found.before.file))
     if not found.anything:
-        return f"{name}: nothing is missing for safety."
+        unread = found.before.guesses and f", as far as it is read ({found.before.guesses})"
+        return f"{name}: nothing is missing for safety{in_a_line(unread)}."
     noun = "option" if is_command(found.before) else "line"
     more = sum(1 for each in found.lacks if not each.is_change)
     other = len(found.lacks) - more

@@ -19,6 +19,7 @@ from contextlib import suppress
 
 import pytest
 
+from lab.cli.sides import PATH
 from lab.errors import Interrupted, LabError, UsageError
 from lab.experiment.pair import naming
 from lab.system import checkout
@@ -430,3 +431,17 @@ def daemon(tmp_path):
             yield f"git://127.0.0.1:{port}"
         finally:
             os.killpg(server.pid, signal.SIGTERM)
+
+
+@pytest.mark.parametrize("name", ["main", "{commit}", "HEAD"])
+def test_a_folder_of_the_branch_is_no_revision(shop, tmp_path, name):
+    """Or the branch chose what it is compared with; a folder is named as ./main."""
+    name = name.format(commit=git(shop, "rev-parse", "one").strip())
+    (shop / name).mkdir()
+    (shop / name / "file").touch()
+    commit(shop)
+    words = ("--app", "x:y", "--python", str(tmp_path))
+    done = ab(shop, name, "one", *words)
+    assert f"--python {tmp_path}: it has no bin/python" in done.stderr
+    assert not PATH.match(name)
+    assert PATH.match(f"./{name}")

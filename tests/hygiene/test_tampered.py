@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 
 from lab.analysis.points import summaries
 from lab.analysis.together import conclude_run
-from lab.errors import LabError
+from lab.errors import LabError, ResultsError
 from lab.report import markdown, opening
 from lab.report.files import files
 from lab.report.sweep import documents
@@ -91,3 +94,69 @@ def test_a_tampered_run_is_refused_or_read(tmp_path):
 def test_two_thousand_tampered_runs_are_refused_or_read(tmp_path):
     """The same in each form of a report."""
     judged(2000, tmp_path / "run", whole=True)
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Return a copy of a stored run."""
+    return Path(shutil.copytree(STORED[0], tmp_path / "run"))
+
+
+@pytest.mark.parametrize("name", ["run.json", "trials.ndjson"])
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "folder", "bytes"])
+def test_a_file_that_is_none_of_a_run_is_refused(run, name, kind):
+    """It neither waits for a pipe's writer, nor fills the memory; and text is UTF-8."""
+    file = run / name
+    content = file.read_bytes()
+    file.unlink()
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "folder":
+            file.mkdir()
+        case "bytes":
+            file.write_bytes(content.replace(b'"', b'"\xff\xfe', 1))
+        case _:
+            file.symlink_to(kind)
+    with pytest.raises(ResultsError, match=name):
+        read_run(run)
+
+
+def change(run, line, **readings):
+    """Change readings of a trial, by its line from 0."""
+    trials = run / "trials.ndjson"
+    lines = [json.loads(text) for text in trials.read_text().splitlines()]
+    lines[line]["readings"].update(readings)
+    trials.write_text("".join(json.dumps(trial) + "\n" for trial in lines))
+
+
+@pytest.mark.parametrize(
+    ("readings", "says"),
+    [
+        ({"server.cpu_user": 50.0}, "the server used"),
+        ({"machine.foreign_cpu": 40.0}, "server, load and others used"),
+        ({"server.cores": 2.5, "machine.cores": 2.0}, "server.cores is 2.5, and machine.cores 2"),
+        ({"machine.idle": 9.0}, "cores were busy, idle or stolen"),
+        ({"machine.busy": -1.9}, "machine.busy is -1.9"),
+        ({"pressure.cpu_some": -0.74}, "pressure.cpu_some is -0.74"),
+    ],
+)
+def test_readings_that_contradict_each_other_are_refused(run, readings, says):
+    """With the line, and both figures."""
+    change(run, 3, **readings)
+    with pytest.raises(ResultsError, match=rf"trials.ndjson:4: damaged: readings: .*{says}"):
+        read_run(run)
+
+
+@pytest.mark.parametrize("gone", [0, 2, 5])
+def test_a_trial_that_was_taken_out_is_missed(run, gone):
+    """Or one could choose which of them count; a run that was interrupted lacks only the last."""
+    trials = run / "trials.ndjson"
+    lines = trials.read_text().splitlines(keepends=True)
+    trials.write_text("".join(lines[:gone] + lines[gone + 1 :]))
+    with pytest.raises(
+        ResultsError, match=rf"trials.ndjson:{gone + 1}: damaged: a trial is missing"
+    ):
+        read_run(run)
+    trials.write_text("".join(lines[:-2]))
+    assert len(read_run(run).trials) == len(lines) - 2

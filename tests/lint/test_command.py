@@ -434,3 +434,12 @@ def test_what_the_kernel_makes_is_not_read(lint):
     Path("a.ini").symlink_to("/proc/self/environ")
     code, _, err = lint("--trusted", "a.ini")
     assert (code, err) == (2, "lab: a.ini: is the kernel's, and to read it may do something\n")
+
+
+def test_half_of_a_character_is_refused(tmp_path, monkeypatch, capsys):
+    """JSON may spell one, and no file of uWSGI's can hold it."""
+    (tmp_path / "half.json").write_text('{"uwsgi": {"env": "\\ud800", "module": "a:b"}}')
+    monkeypatch.chdir(tmp_path)
+    code, out, errors = in_process.lab(monkeypatch, capsys, "lint", "half.json")
+    assert (code, out) == (2, "")
+    assert errors == "lab: half.json:1: has half of a character: write all of it\n"

@@ -139,3 +139,68 @@ def test_what_the_lab_does_not_know_is_told_plainly(moved):
     """With what to do about it."""
     (line,) = [each for each in notes(moved("add-gid = 33\n"), "lost") if "add-gid" in each]
     assert line.endswith("look up what it does before you go")
+
+
+def ini(folder, lines, to):
+    """Migrate an ini of these lines and no other."""
+    (folder / "u.ini").write_text(f"[uwsgi]\n{lines}\n")
+    return migrated(str(folder / "u.ini"), to, {})
+
+
+@pytest.mark.parametrize(
+    ("lines", "written", "lost"),
+    [
+        ("mount = /foo=m:app", "--url-path-prefix /foo", ""),
+        ("mount = /=m:app", "m:app", ""),
+        ("mount = a.example=m:app", "m:app", "mount = a.example=m:app"),
+        ("mount = /=n:app\nmount = /foo=m:app", "--url-path-prefix /foo", "mount = /=n:app"),
+        ("module = n:app\nmount = /foo=m:app", "n:app", "mount = /foo=m:app"),
+    ],
+)
+def test_a_mount_is_a_path_and_an_application(tmp_path, lines, written, lost):
+    """Only the path is the prefix; another application is lost, and not silently."""
+    made = ini(tmp_path, lines, "granian")
+    assert written in made.text
+    assert "=m:app" not in made.text.partition("exec ")[2]
+    assert lost in "\n".join(notes(made, "lost"))
+    assert ("--url-path-prefix" in made.text.partition("exec ")[2]) == ("prefix" in written)
+
+
+@pytest.mark.parametrize("to", ["gunicorn", "granian"])
+def test_plain_http_does_not_become_tls(tmp_path, to):
+    """These servers speak TLS at all addresses or at none; ciphers and CA are named as lost."""
+    text = "module = m:app\nhttp-socket = :80\nhttps = :443,c.crt,c.key,HIGH,!ca\n"
+    made = ini(tmp_path, text, to)
+    assert "443" in made.text
+    assert "80" not in made.text.replace("443", "")
+    assert "http-socket = :80" in "\n".join(notes(made, "lost"))
+    assert "CA of its clients' certificates" in "\n".join(notes(made, "lost"))
+
+
+def test_a_mode_that_is_a_variable_is_no_mode_of_666(tmp_path):
+    """The socket would be open to all."""
+    text = "module = m:app\nsocket = /tmp/a\nchmod-socket = $(MODE)\n"
+    made = ini(tmp_path, text, "gunicorn")
+    assert "umask" not in made.text
+    assert "chmod-socket = $(MODE)" in "\n".join(notes(made, "lost"))
+
+
+@pytest.mark.parametrize("to", ["granian", "uwsgi"])
+def test_a_shells_variable_in_gunicorns_command_is_no_text(to):
+    """It would be `$W` itself, of which granian says that it is no number."""
+    made = migrated("gunicorn -w $W -b 0.0.0.0:${PORT} m:app", to, {})
+    assert "$W" not in made.text
+    assert "workers = $W" in "\n".join(notes(made, "lost"))
+    assert "bind = 0.0.0.0:${PORT}" in "\n".join(notes(made, "lost"))
+
+
+def test_what_lies_elsewhere_is_named_as_not_read(tmp_path):
+    """Without --trusted; or its options would seem to be carried over."""
+    made = ini(tmp_path, "module = m:app\nini = ../elsewhere/o.ini\n", "granian")
+    assert "its options are not carried over" in "\n".join(notes(made, "lost"))
+
+
+def test_who_sets_a_variable_of_an_ini_is_told_what_uwsgi_does_with_it():
+    """A mere number for granian, it may be a command for uWSGI."""
+    made = migrated("granian --interface wsgi --workers ${W:-2} m:app", "uwsgi", {})
+    assert "the variable W" in "\n".join(notes(made, "no option shows it"))

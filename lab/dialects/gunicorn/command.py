@@ -107,6 +107,9 @@ def _settings(words: Sequence[Argument | Setting]) -> Iterator[Setting]:
         value = "True" if takes_no_value(each.name) else each.value
         if not value:
             raise ProfileError(each.name, "a value follows it, and here none does")
+        if "$" in value:  # of a shell's variable only running it would tell
+            yield Setting(name, "", each.word.spot, value)
+            continue
         raw = value if value.isdecimal() or value == "True" else repr(value)
         yield Setting(name, value, each.word.spot, raw)
 

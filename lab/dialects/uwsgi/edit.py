@@ -210,7 +210,7 @@ def _with_value(config: Config, line: str, setting: Setting, value: str) -> str 
     """Return a line with another value; what stands behind a number for a comment stays."""
     value, old = value.replace("%", "%%"), setting.raw
     if config.table.is_number(setting.option) or config.table.is_switch(setting.option):
-        old = re.split(r"\s+[;#]", old)[0]
+        old = re.split(r"(?<!\s)\s+[;#]", old)[0]
     if old:
         return in_line(line, setting.column, old, value)
     if line.rstrip(places.BLANKS).endswith("="):

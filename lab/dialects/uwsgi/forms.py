@@ -286,6 +286,13 @@ LOADS = {
 """Function of an option that loads such a file, whatever its name is -> what reads it."""
 
 
+def _whole(pair: Pair) -> Pair:
+    """Return an option; raise FormError if an escape of JSON's made half of a character in it."""
+    if re.search("[\ud800-\udfff]", pair.name + pair.value):
+        raise FormError("has half of a character: write all of it", pair.line)
+    return pair
+
+
 def options(
     text: str, section: str, reader: Callable[[str, str], Iterator[Pair]]
 ) -> tuple[tuple[Pair, ...], str]:
@@ -304,7 +311,7 @@ def options(
         line = text.count("\n", 0, found.start()) + 1
         raise FormError("is not UTF-8: save it as UTF-8", line)
     try:
-        return tuple(reader(text, section)), ""
+        return tuple(map(_whole, reader(text, section))), ""
     except FormError as error:
         lines = tuple(yaml_lines(text, section)) if reader is yaml_options else ()
         if not lines:

@@ -11,7 +11,7 @@ from lab.dialects.vocabulary.service import Address
 from lab.dialects.vocabulary.translation import OptionLine, Translation, Words
 from lab.dialects.vocabulary.values import Expression
 
-WORDS = Words(yes="True", no="False", refused=refused_by_python)
+WORDS = Words(yes="True", no="False", mixes_tls=False, refused=refused_by_python)
 
 CPUS = '''\
 def cpus():

@@ -41,7 +41,7 @@ from lab.dialects.vocabulary.translation import Note, Translation, Words
 from lab.dialects.vocabulary.values import Expression
 
 PROGRAM = "granian"
-WORDS = Words("--{} {}", yes="", refused=refused_by_shell)
+WORDS = Words("--{} {}", yes="", mixes_tls=False, refused=refused_by_shell)
 HELD = frozenset({"host", "port", "uds", "factory", "interface", "static-path-route"})
 OFF = frozenset({"false", "0", "no", "off", "f", "n"})
 

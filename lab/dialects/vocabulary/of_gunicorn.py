@@ -241,7 +241,11 @@ def _time_limit(made: Translation, said: Said) -> None:
 
 
 def _umask(made: Translation, said: Said) -> None:
-    mode = said.value.text or "666"
+    mode = said.value.text
+    if mode is None:
+        made.drop(said, "umask, which is what the mode leaves out: compute it of the variable")
+        return
+    mode = mode or "666"
     if re.fullmatch("[0-7]{3,4}", mode):
         value = Expression.of(f"0o{0o777 & ~int(mode, 8):03o}")
         made.write(said, "umask", value, said.sense.columns[PROGRAM].says)

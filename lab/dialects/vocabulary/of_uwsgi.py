@@ -29,7 +29,7 @@ from lab.dialects.vocabulary.service import (
     written,
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
-from lab.dialects.vocabulary.values import Cpus, Expression
+from lab.dialects.vocabulary.values import Cpus, Expression, Variable
 from lab.errors import ProfileError
 
 PROGRAM = "uwsgi"
@@ -117,6 +117,7 @@ def service_of(config: Config) -> Service:
     said |= _tls(addresses)
     said |= _beside(config, said)
     application = _application(config)
+    said, others = _mounted(said, config, application)
     return Service(
         PROGRAM,
         application,
@@ -126,7 +127,7 @@ def service_of(config: Config) -> Service:
         unknown,
         idle,
         tuple(_open(config)),
-        (*no_module(config.last("module", "wsgi", *FILES), application), *_unread(config)),
+        (*no_module(config.last("module", "wsgi", *FILES), application), *_unread(config), *others),
     )
 
 
@@ -212,13 +213,33 @@ def _application(config: Config) -> Application | None:
         module_name = _module_of(file.value, config) if file.value.endswith(".py") else ""
         return application_of(module_name, callable_, written(file))
     mount = config.last("mount")
-    if mount is not None and "=" in mount.value:
-        target = mount.value.partition("=")[2]
-        name, colon, called = target.partition(":")
-        return application_of(
-            _module_of(name, config), called if colon else callable_, written(mount)
-        )
-    return None
+    return _of_mount(mount, config, callable_) if mount is not None else None
+
+
+def _of_mount(mount: Setting, config: Config, callable_: str) -> Application | None:
+    target = mount.value.partition("=")[2]
+    name, colon, called = target.partition(":")
+    return application_of(_module_of(name, config), called if colon else callable_, written(mount))
+
+
+def _mounted(
+    said: dict[str, Said], config: Config, application: Application | None
+) -> tuple[dict[str, Said], list[tuple[str, str]]]:
+    """Return the path that the application is below, and what is mounted besides."""
+    if "prefix" not in said:
+        return said, []
+    *others, mount = config.all("mount")
+    path = mount.value.partition("=")[0]
+    lost = [(written(each), "another application: start a server of its own") for each in others]
+    kept = {key: each for key, each in said.items() if key != "prefix"}
+    if config.last("module", "wsgi", *FILES):
+        lost.append((written(mount), "is not carried over: module names the application"))
+    elif path.startswith("/"):
+        was = replace(said["prefix"], was=written(mount), values=(Expression.of(path),))
+        kept |= {"prefix": was} if application is not None and path != "/" else {}
+    else:
+        lost.append((written(mount), "the application of a host alone: nginx's server_name"))
+    return kept, lost
 
 
 def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
@@ -246,7 +267,13 @@ def _module_of(file: str, config: Config) -> str:
 
 
 def _unread(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield what is asked for and not there, each with what to do."""
+    """Yield what is asked for and not read, or not translated, each with what to do."""
+    if config.guesses:
+        yield "what is not read", f"{config.guesses}: its options are not carried over"
+    for setting in config.sockets():
+        if setting.option.startswith("https") and setting.value.count(",") > 2:
+            says = "its ciphers, and the CA of its clients' certificates, are not carried over: "
+            yield written(setting), says + "without them anybody may come in"
     for file, setting in config.missing:
         yield written(setting), f"{file.name} is not there: its options are not carried over"
     for file, section, asks in config.absent:
@@ -319,6 +346,12 @@ _SPECIAL = {
 
 def added(made: Translation) -> None:
     """Write what is the default of others: room for headers, and a word before it closes."""
+    values = [part for address in made.service.addresses for part in address.parts]
+    values += [line.value for line in made.lines if line.value is not None]
+    parts = (part for value in values for part in value.parts)
+    for name in sorted({part.name for part in parts if isinstance(part, Variable)}):
+        says = "uWSGI runs what stands in @( ) in its value: nobody else may set it"
+        made.hidden.append(Note(f"the variable {name}", says))
     if not made.service.is_on("respawn"):
         says = "without a master no worker is replaced, and neither harakiri nor a stop works"
         made.lines.append(OptionLine("master", None, "workers that died stayed away", says))

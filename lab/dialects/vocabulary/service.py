@@ -12,6 +12,9 @@ from lab.dialects.vocabulary.senses import Gone, Sense, by_option, gone_of, sens
 from lab.dialects.vocabulary.values import Expression
 from lab.model.wording import in_a_line
 
+LONGEST = 400
+"""Characters of an option's text that are shown."""
+
 
 @dataclass(frozen=True, slots=True)
 class Said:
@@ -178,7 +181,7 @@ def collected(
 
     def said(sense: Sense, own: list[Setting]) -> Said:
         column, last = sense.columns[program], own[-1]
-        was = ", ".join(dict.fromkeys(map(written, own)))
+        was = one_line(", ".join(dict.fromkeys(map(written, own))))
         if sense.kind == "switch":
             opposite = known(last.option) in map(known, column.opposite)
             return Said(sense, (), is_on(last) != opposite, was)
@@ -196,8 +199,9 @@ def written(setting: Setting) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a text without ends of lines."""
-    return re.sub(r"\s+", " ", text)
+    """Return a text without ends of lines, cut where it is long: each entry of a list has it."""
+    cut = f"{text[:LONGEST]} ..." if len(text) > LONGEST else text
+    return re.sub(r"\s+", " ", cut)
 
 
 def with_defaults(program: str, said: Mapping[str, Said], name: str) -> dict[str, Said]:

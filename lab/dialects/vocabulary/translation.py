@@ -15,6 +15,8 @@ COUNTED = "in a container its limit counts, too, which the number before did not
 
 UNKNOWN = "not translated: the lab knows of no counterpart; look up what it does before you go"
 
+ONE_TLS = "it speaks TLS at all of its addresses or at none: start another one for plain HTTP"
+
 NOT_KNOWN = "the lab does not know yet how else the two servers differ; try the new one first"
 """What is said in place of the differences, which are those of WSGI."""
 
@@ -47,6 +49,9 @@ class Words:
 
     no: str = "false"
     """That of one that is off, where no switch means the opposite."""
+
+    mixes_tls: bool = True
+    """Whether it may speak TLS at some of its addresses, and plain HTTP at others."""
 
     refused: Callable[..., str] = refused_by_ini
     """Returns why its language cannot have a value, empty where it can; `number` says of what."""
@@ -155,6 +160,10 @@ def _writable(service: Service, words: Words, lost: dict[Note, None]) -> Service
     addresses = tuple(
         each for each in service.addresses if all(kept(part, each.was) for part in each.parts)
     )
+    if not words.mixes_tls and any(each.tls for each in addresses):
+        plain = [each.was for each in addresses if not each.tls]
+        lost |= dict.fromkeys(Note(was, ONE_TLS) for was in plain)
+        addresses = tuple(each for each in addresses if each.tls)
     said = {}
     for key, each in service.senses.items():
         number = each.sense.is_number

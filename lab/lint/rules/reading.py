@@ -88,7 +88,7 @@ def unknown_option(config: Case) -> Iterator[Flaw]:
 def comment_behind(config: Case) -> Iterator[Flaw]:
     """Behind a number, or a word for yes, it does no harm."""
     for each in config.settings:
-        comment = re.search(r"\s+([;#].*)", each.raw)
+        comment = re.search(r"(?<!\s)\s+([;#].*)", each.raw)
         if comment is None or TEXTS.match(each.option) or each.raw.startswith("exec://"):
             continue
         value = each.raw[: comment.start()]
@@ -120,7 +120,7 @@ def no_number(config: Case) -> Iterator[Flaw]:
     for each in config.settings:
         if not config.table.is_number(each.option) or each.option == "http-keepalive":
             continue
-        value = re.split(r"\s+[;#]", each.value)[0]
+        value = re.split(r"(?<!\s)\s+[;#]", each.value)[0]
         if re.search(r"[%$@]\(|^[\"']", value):  # another rule's
             continue
         if re.fullmatch(r"[+-]?\d+", value) or value.lower() in OFF | NO:
@@ -200,8 +200,9 @@ def single_percent(config: Case) -> Iterator[Flaw]:
         spot = Spot(each.spot.file, each.spot.line, each.spot.column + eaten[0])
         setting = got.get((each.spot.file, each.spot.line))
         becomes = f', so the value is "{setting.value}"' if setting else ""
-        new = "".join("%%" if at in eaten else char for at, char in enumerate(text))
-        if text.endswith("%") and len(text) - 1 in eaten:
+        places = frozenset(eaten)
+        new = "".join("%%" if at in places else char for at, char in enumerate(text))
+        if text.endswith("%") and len(text) - 1 in places:
             what = "% at the end of a line takes the next line into this one"
         else:
             what = f"uWSGI takes {text[eaten[0] : eaten[0] + 2]} for a variable of its own{becomes}"
