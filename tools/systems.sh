@@ -142,7 +142,7 @@ for cell; do
     counts=$(sed -n 's/^=* \(.*\(passed\|failed\).*\) in .*=*$/\1/p' "$systems/$cell.log" | tail -n 1)
     # shellcheck disable=SC2086 # versions and seconds have no blanks
     rows="$rows
-$(row "$cell" ${facts:-- - - - - - -} "${counts:-none: $(tail -n 1 "$systems/$cell.log")}")"
+$(row "$cell" ${facts:-- - - - - - -} "${counts:-none: $(grep -v '^cell:' "$systems/$cell.log" | tail -n 1)}")"
 done
 printf '%s\n' "$rows"
 exit $failed
