@@ -7,8 +7,6 @@ The Fibonacci sequence, compiled by Cython where that was possible and in pure P
 
 Three algorithms give the same answer at very different cost: `loop` adds, as the article does;
 `get` copies from a table; `get_json` copies the finished text. `last_index` says where it ends.
-Threads may call all of them at once, also without CPython's global lock, which the compiled build
-leaves off: the tables are written when the package is imported, and read from then on.
 
 Two variables choose the build when the package is imported, and "", "0", "false" and "no" count
 as unset:
