@@ -269,7 +269,7 @@ def _module_of(file: str, config: Config) -> str:
 def _unread(config: Config) -> Iterator[tuple[str, str]]:
     """Yield what is asked for and not read, or not translated, each with what to do."""
     if config.guesses:
-        yield "what is not read", f"{config.guesses}: its options are not carried over"
+        yield "not all of it is read", config.guesses
     for setting in config.sockets():
         if setting.option.startswith("https") and setting.value.count(",") > 2:
             says = "its ciphers, and the CA of its clients' certificates, are not carried over: "
