@@ -15,6 +15,7 @@ written to a second file and renamed, so that it is never half there.
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -25,7 +26,6 @@ from typing import IO, Any, ClassVar, Protocol, TypeVar, get_type_hints
 
 import msgspec
 
-from lab.dialects.files import UnreadableError, read_bytes
 from lab.errors import ResultsError, ServerStartError, UsageError
 from lab.model.measured import Run, Trial
 from lab.model.number import Count, Instant
@@ -366,9 +366,16 @@ def encode_trial(trial: Trial) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        return read_bytes(path, LARGEST)
-    except UnreadableError as error:
-        raise ResultsError(path, str(error)) from error
+        # Without waiting, as for who writes to a named pipe.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ResultsError(path, "is no regular file")
+            if status.st_size > LARGEST:
+                raise ResultsError(path, f"is larger than {LARGEST >> 20} MiB, so it is not read")
+            return file.read()
+    except OSError as error:
+        raise ResultsError(path, f"cannot be read: {error.strerror}") from error
 
 
 def new_folder(results: Path, workload: str, started_at: float) -> Path:

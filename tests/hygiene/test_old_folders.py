@@ -136,7 +136,7 @@ REFUSED = {
     "garbage header": (replace("run.json", bytes(range(256))), "run.json: damaged: "),
     "a list": (replace("run.json", b"[]"), "run.json: damaged: "),
     "brackets": (replace("run.json", b"[" * 100_000), "run.json: damaged: "),
-    "no trials": (replace(TRIALS, None), "trials.ndjson: cannot be read: no such file"),
+    "no trials": (replace(TRIALS, None), "trials.ndjson: cannot be read: No such file"),
     "garbage trials": (replace(TRIALS, b"\xff\x00\n{}\n"), "trials.ndjson:1: damaged: "),
     "a line twice": (twice, "trials.ndjson:9: damaged: the trial of line 2 a second time (block"),
     "another profile": (stranger, "trials.ndjson:2: damaged: run.json has no profile nobody"),

@@ -204,3 +204,16 @@ def test_who_sets_a_variable_of_an_ini_is_told_what_uwsgi_does_with_it():
     """A mere number for granian, it may be a command for uWSGI."""
     made = migrated("granian --interface wsgi --workers ${W:-2} m:app", "uwsgi", {})
     assert "the variable W" in "\n".join(notes(made, "no option shows it"))
+
+
+def test_a_prefix_is_a_mount_of_the_application_and_back(tmp_path):
+    """uWSGI serves nothing below a path that has no application behind it."""
+    command = "granian --interface wsgi --url-path-prefix /shop m:app"
+    made = migrated(command, "uwsgi", {})
+    assert "mount = /shop=m:app" in made.text
+    assert "manage-script-name = true" in made.text
+    assert "module =" not in made.text
+    (tmp_path / "u.ini").write_text(made.text)
+    back = migrated(str(tmp_path / "u.ini"), "granian", {}).text
+    assert "--url-path-prefix /shop" in back
+    assert back.endswith("m:app\n")

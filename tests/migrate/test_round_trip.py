@@ -25,6 +25,7 @@ SPECIAL = {
     "header-bytes",
     "keepalive",
     "static-expires",
+    "prefix",
 }
 """Senses that one of them says in words of its own."""
 

@@ -40,7 +40,7 @@ def test_an_ini_that_takes_all_memory_is_refused(tmp_path):
     """It ends at one gibibyte, within seconds; the refusal says so and not uWSGI's backtrace."""
     path = tmp_path / "growing.ini"
     path.write_text(GROWING)
-    with pytest.raises(ProfileError, match=r"growing\.ini.*not read it within 1 GiB of memory; "):
+    with pytest.raises(ProfileError, match=r"growing\.ini.*not read it within 256 MiB of memory; "):
         read_options(path, ROOT)
 
 

@@ -17,10 +17,8 @@ from lab.dialects.vocabulary.quoting import ini_comment, ini_lines
 from lab.dialects.vocabulary.senses import Spelling, senses
 from lab.dialects.vocabulary.service import (
     Address,
-    Application,
     Said,
     Service,
-    application_of,
     collected,
     no_module,
     sorted_out,
@@ -29,6 +27,7 @@ from lab.dialects.vocabulary.service import (
     written,
 )
 from lab.dialects.vocabulary.translation import Note, OptionLine, Translation
+from lab.dialects.vocabulary.uwsgi_application import FILES, mounted, served
 from lab.dialects.vocabulary.values import Cpus, Expression, Variable
 from lab.errors import ProfileError
 
@@ -54,8 +53,6 @@ APART = 60
 
 HOST = "%k counts the CPUs of the host and knows no limit of a container"
 GRACEFUL = "unix_signal:15 gracefully_kill_them_all"
-FILES = ("wsgi-file", "file")
-"""Options that name the file of an application."""
 
 LOGIC = re.compile(r"(if|for)(-.*)?|end(if|for)|else")
 HELD = frozenset({"ini", "include", "set", "set-placeholder", "set-ph", "inherit", *APPLICATION})
@@ -116,8 +113,8 @@ def service_of(config: Config) -> Service:
     addresses = tuple(_addresses(config))
     said |= _tls(addresses)
     said |= _beside(config, said)
-    application = _application(config)
-    said, others = _mounted(said, config, application)
+    application = served(config)
+    said, others = mounted(said, config, application)
     return Service(
         PROGRAM,
         application,
@@ -199,49 +196,6 @@ def _has_port(value: Expression) -> bool:
     )
 
 
-def _application(config: Config) -> Application | None:
-    module = config.last("module", "wsgi")
-    file = config.last(*FILES)
-    named = config.last("callable")
-    callable_ = named.value if named else "application"
-    if module is not None:
-        name, colon, called = module.value.partition(":")
-        return application_of(
-            name.removesuffix(".py"), called if colon else callable_, written(module)
-        )
-    if file is not None:
-        module_name = _module_of(file.value, config) if file.value.endswith(".py") else ""
-        return application_of(module_name, callable_, written(file))
-    mount = config.last("mount")
-    return _of_mount(mount, config, callable_) if mount is not None else None
-
-
-def _of_mount(mount: Setting, config: Config, callable_: str) -> Application | None:
-    target = mount.value.partition("=")[2]
-    name, colon, called = target.partition(":")
-    return application_of(_module_of(name, config), called if colon else callable_, written(mount))
-
-
-def _mounted(
-    said: dict[str, Said], config: Config, application: Application | None
-) -> tuple[dict[str, Said], list[tuple[str, str]]]:
-    """Return the path that the application is below, and what is mounted besides."""
-    if "prefix" not in said:
-        return said, []
-    *others, mount = config.all("mount")
-    path = mount.value.partition("=")[0]
-    lost = [(written(each), "another application: start a server of its own") for each in others]
-    kept = {key: each for key, each in said.items() if key != "prefix"}
-    if config.last("module", "wsgi", *FILES):
-        lost.append((written(mount), "is not carried over: module names the application"))
-    elif path.startswith("/"):
-        was = replace(said["prefix"], was=written(mount), values=(Expression.of(path),))
-        kept |= {"prefix": was} if application is not None and path != "/" else {}
-    else:
-        lost.append((written(mount), "the application of a host alone: nginx's server_name"))
-    return kept, lost
-
-
 def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
     """Return the folders of imports with that of a file which is served from elsewhere."""
     file, folder = config.last(*FILES), config.last("chdir")
@@ -253,17 +207,6 @@ def _beside(config: Config, said: Mapping[str, Said]) -> dict[str, Said]:
     before = said.get("pythonpath")
     folders = (*(before.values if before else ()), Expression.of(str(path.parent)))
     return {"pythonpath": Said(senses()["pythonpath"], folders, True, written(file))}
-
-
-def _module_of(file: str, config: Config) -> str:
-    """Return the module that a file is, as seen from the folder that is served from."""
-    folder = config.last("chdir")
-    path = PurePosixPath(file)
-    if folder and path.is_relative_to(folder.value):
-        path = path.relative_to(folder.value)
-    if path.is_absolute():
-        return path.stem
-    return ".".join(path.with_suffix("").parts) if path.suffix == ".py" else str(path)
 
 
 def _unread(config: Config) -> Iterator[tuple[str, str]]:
@@ -328,6 +271,16 @@ def _reload(made: Translation, said: Said) -> None:
         made.write(said, "py-autoreload", Expression.of("1"), says)
 
 
+def _prefix(made: Translation, said: Said) -> None:
+    """Write the path with the application that is below it, which stands in no other line."""
+    application = made.service.application
+    if application is None:
+        made.drop(said, "mount = /PATH=MODULE:CALLABLE")
+        return
+    below = Expression((*said.value.parts, f"={application}"))
+    made.write(said, "mount", below, said.sense.columns[PROGRAM].says)
+
+
 def _nothing(_made: Translation, _said: Said) -> None:
     """Write nothing: it stands in the address."""
 
@@ -338,6 +291,7 @@ _SPECIAL = {
     "greenlets": _greenlets,
     "header-bytes": _header_bytes,
     "keepalive": _closes,
+    "prefix": _prefix,
     "reload": _reload,
     "term-stops": _stop,
 }
@@ -378,8 +332,8 @@ def text_of(made: Translation) -> str:
     lines = ["[uwsgi]"]
     for address in service.addresses:
         lines += ["", ini_comment(address.was), *_listen(address)]
-    if service.application is not None:
-        app = service.application
+    app = service.application
+    if app is not None and "mount" not in {line.option for line in made.lines}:
         lines += ["", ini_comment(app.was), *ini_lines("module", Expression.of(app.module))]
         lines += ini_lines("callable", Expression.of(app.callable))
     for line in made.lines:
