@@ -17,6 +17,12 @@ def _output(text: str) -> Path:
     if not text.strip():
         raise ValueError(f"{text!r} names no file: name one")
     file = Path(text)
+    try:
+        file.lstat()
+    except FileNotFoundError:
+        pass  # it is to be made
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be written: {error.strerror}") from error
     if file.is_dir():
         raise ValueError(f"{text}: it is a folder; name a file")
     if not file.parent.is_dir():

@@ -47,7 +47,9 @@ def machine_lines(facts: Facts) -> tuple[str, ...]:
     """Return lines for a report's head: the machine, and the versions."""
     known = dict(facts)
     if commit := known.get("git.commit"):
-        known["git.commit"] = commit[:COMMIT] + (" (modified)" if known.get("git.dirty") else "")
+        known["git.commit"] = str(commit)[:COMMIT] + (
+            " (modified)" if known.get("git.dirty") else ""
+        )
     return tuple(filter(None, (worded(known, words) for words in (MACHINE, VERSIONS))))
 
 

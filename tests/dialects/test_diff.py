@@ -38,7 +38,7 @@ def test_patch_takes_it_back(case, tmp_path):
     assert taken_back(tmp_path, before, after) == before
 
 
-@pytest.mark.parametrize("name", ["a b.ini", "a\tb.ini", 'a"b.ini', "é\u2028.ini", "a\nb.ini"])
+@pytest.mark.parametrize("name", ["a b.ini", "a\tb.ini", 'a"b.ini', "é\u2028.ini"])
 def test_patch_finds_the_file(name, tmp_path):
-    """By its name in the diff, quoted where it must be."""
+    """By its name in the diff, quoted where it must be; one with a newline patch 2.8 refuses."""
     assert taken_back(tmp_path, "a\nb\n", "a\nc\n", name) == "a\nb\n"
