@@ -35,6 +35,11 @@ error_log stderr;
 events {{}}
 http {{
     access_log off;
+    client_body_temp_path {folder}/body_temp;
+    proxy_temp_path {folder}/proxy_temp;
+    uwsgi_temp_path {folder}/uwsgi_temp;
+    fastcgi_temp_path {folder}/fastcgi_temp;
+    scgi_temp_path {folder}/scgi_temp;
 {server}
 }}
 """

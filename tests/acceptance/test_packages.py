@@ -6,13 +6,13 @@ user would: by its own ini, with its own Python.
 """
 
 import json
-import socket
 import subprocess
 import sys
 import time
 
 import pytest
 
+from tests.kit.client import accepts
 from tests.kit.lab_process import SMALL, run, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -51,12 +51,6 @@ def bin_ini(httpbin, tmp_path):
         f"[uwsgi]\nsocket = {tmp_path}/s.sock\nmodule = httpbin:app\nmaster = true\nprocesses = 2\n"
     )
     return ini, httpbin
-
-
-def accepts(path):
-    """Return whether somebody accepts connections at a UNIX socket."""
-    with socket.socket(socket.AF_UNIX) as client:
-        return client.connect_ex(str(path)) == 0
 
 
 def test_httpbin_behind_its_own_socket_beside_the_one_in_production(bin_ini, tmp_path):

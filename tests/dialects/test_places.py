@@ -54,7 +54,12 @@ def compared(path, known):
 @pytest.mark.parametrize("path", INIS, ids=lambda path: path.stem)
 def test_every_ini_of_this_project_is_read_as_uwsgi_reads_it(path, known):
     """In the same order, repeats kept."""
-    ours, uwsgis = compared(path, known)
+    try:
+        ours, uwsgis = compared(path, known)
+    except RefusedError as error:
+        if "Permission denied" in str(error):
+            pytest.skip(f"uWSGI reads it for root alone: {error}")
+        raise
     assert [pair for pair in ours if pair[0] != CUT] == [p for p in uwsgis if p[0] != CUT]
 
 

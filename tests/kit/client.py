@@ -78,3 +78,9 @@ def ask(
         return reply_of(reply.status, reply.getheaders(), reply.read())
     finally:
         connection.close()
+
+
+def accepts(path: Path) -> bool:
+    """Return whether a server takes connections at a UNIX socket, not only binds it."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return client.connect_ex(str(path)) == 0

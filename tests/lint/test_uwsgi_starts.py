@@ -11,7 +11,7 @@ import pytest
 from lab.dialects.config import Known
 from lab.lint.lint import lint
 from lab.servers.ports import free_port
-from tests.kit.client import ask
+from tests.kit.client import accepts, ask
 from tests.kit.lab_process import until
 from tests.kit.linting import codes
 from tests.lint.test_uwsgi_serves import APPLICATION, UWSGI, serving
@@ -70,7 +70,7 @@ def test_its_first_process_ends_and_all_may_write_to_its_files(line, mode, tmp_p
     assert ("UW410" in codes(text)) is not bool(line)
     try:
         assert ended(tmp_path, f"{text}\nhttp-socket = {tmp_path}/http")[0] == 0
-        until((tmp_path / "http").exists, "the socket")
+        until(lambda: accepts(tmp_path / "http"), "the socket")
         assert ask(tmp_path / "http").body == b"one /"
         assert (tmp_path / "pid").stat().st_mode & 0o777 == mode
     finally:

@@ -65,7 +65,11 @@ def test_nginx_reads_the_lines_and_nothing_else(seeds, tmp_path):
     """The directives that are meant, each once a location."""
     text, blocks = hostile.nginx_of(hostile.cases(seeds, "granian"))
     config = tmp_path / "nginx.conf"
-    config.write_text(f"pid {tmp_path}/pid; error_log stderr;\n{text}")
+    # Debian's folders for bodies are those of root.
+    parts = ("client_body", "proxy", "uwsgi", "fastcgi", "scgi")
+    folders = "".join(f" {part}_temp_path {tmp_path}/{part};" for part in parts)
+    written = text.replace("http {", f"http {{{folders}", 1)
+    config.write_text(f"pid {tmp_path}/pid; error_log stderr;\n{written}")
     done = subprocess.run((NGINX, "-t", "-c", config), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert blocks

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import threading
 from collections import Counter
@@ -17,7 +16,7 @@ import pytest
 from lab.migrate.migrated import migrated
 from lab.servers.ports import free_port
 from lab.system.programs import find_command
-from tests.kit.client import served
+from tests.kit.client import accepts, served
 from tests.kit.lab_process import BIN, until
 from tests.test_behind_nginx import NGINX, PARAMS, started
 from tools.pages.files import DOCS
@@ -79,12 +78,6 @@ def prepared(folder, to):
     text = NGINX.format(folder=folder, user=user, server=here(server, folder))
     (folder / "nginx.conf").write_text(text)
     return port
-
-
-def accepts(path):
-    """Return whether somebody takes connections there: a socket is bound before that."""
-    with socket.socket(socket.AF_UNIX) as client:
-        return client.connect_ex(str(path)) == 0
 
 
 @contextmanager

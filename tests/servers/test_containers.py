@@ -293,6 +293,7 @@ def test_a_folder_without_the_module_is_told_with_the_flag(image, tmp_path, text
     assert said in refusal(image(text, chdir=chdir and tmp_path / chdir), tmp_path)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a socket to somebody else")
 def test_an_owner_of_the_socket_whom_this_machine_has_not_is_told_with_the_flag(image, tmp_path):
     """He is no `uid`, which is left out otherwise."""
     text = f"{BEGINS}module = shop.wsgi\nsocket = /run/s\nchown-socket = nobody-here:nobody-here\n"
